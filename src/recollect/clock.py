@@ -1,0 +1,35 @@
+"""The only source of time and ids.
+
+Everything that needs "now" or a new id asks the clock it was given, so that a test can hold time still.
+Ids are uuid7: they sort by the moment they were made.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Protocol
+
+import uuid_utils
+
+
+class Clock(Protocol):
+    """Where time and new ids come from."""
+
+    def now(self) -> datetime: ...
+
+    def new_id(self) -> str: ...
+
+
+class SystemClock:
+    """The machine's clock, in UTC, and random uuid7 ids."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def new_id(self) -> str:
+        return str(uuid_utils.uuid7())
+
+
+def as_utc(moment: datetime) -> datetime:
+    """A moment in UTC; one without a zone is taken to be UTC already."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
