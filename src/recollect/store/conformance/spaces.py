@@ -1,0 +1,307 @@
+"""Vector spaces: one that is read, and perhaps a second that is being built."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from recollect.errors import ModelMismatch
+from recollect.store.base import Backend, Batch, Delete, Put, ReembedBackend, Space, Update
+from recollect.store.conformance.steps import (
+    AGENT,
+    ALICE,
+    ANY,
+    LARGE,
+    OTHER_TENANT,
+    SMALL,
+    actions,
+    apply,
+    feed,
+    half,
+    put,
+    reembedding,
+    unit,
+    update,
+    with_space,
+)
+from recollect.testing import START, memory
+from recollect.types import Scope
+
+if TYPE_CHECKING:
+    from recollect.store.base import Vector
+
+ONE, TWO = unit(1, 2, 3, 4), unit(4, 3, 2, 1)
+
+
+def large(text: str) -> Vector:
+    """What the embedder of the large space says of a text."""
+    return unit(len(text), 1, 2, 3, 4, 5)
+
+
+class Spaces:
+    """A store has no space until one is declared; declaring the active one again has no effect, another is
+    ``ModelMismatch``. A vector needs a space and its length. The epoch counts the changes of the active space, for all
+    agents alike."""
+
+    async def test_none_until_declared(self, backend: Backend) -> None:
+        assert await backend.space() is None
+        able = reembedding(backend)
+        for _ in range(2):
+            await able.declare_space(SMALL)
+            assert await backend.space() == SMALL
+            for scope in (AGENT, ALICE, OTHER_TENANT):
+                assert await backend.head(scope) == (0, 1)
+
+    async def test_another_space_is_a_mismatch(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        for other in (LARGE, Space("small", 5), Space("Small", 4)):
+            with pytest.raises(ModelMismatch):
+                await able.declare_space(other)
+        assert await backend.space() == SMALL
+        assert (await backend.head(AGENT)).epoch == 1
+
+    async def test_many_openers_declare_at_once(self, backend: Backend) -> None:
+        able = reembedding(backend)
+        await asyncio.gather(*(able.declare_space(SMALL) for _ in range(5)))
+        assert await backend.head(AGENT) == (0, 1)
+
+    async def test_a_vector_needs_a_space(self, backend: Backend) -> None:
+        old = await put(backend)
+        for write in (Put(memory(scope=AGENT), ONE), Update(old.id, {"content": "x"}, vector=ONE)):
+            with pytest.raises(ModelMismatch):
+                await apply(backend, write)
+        assert await actions(backend) == ["put"]
+
+    async def test_a_vector_needs_the_right_length(self, backend: Backend) -> None:
+        await with_space(backend)
+        old = await put(backend, vector=ONE)
+        for wrong in (unit(1, 2, 3), unit(1, 2, 3, 4, 5)):
+            for write in (Put(memory(scope=AGENT), wrong), Update(old.id, {"content": "x"}, vector=wrong)):
+                with pytest.raises(ModelMismatch):
+                    await apply(backend, write)
+        assert await backend.get(AGENT, [old.id]) == [old]
+        assert [row.vector for row in (await feed(backend)).rows] == [half(ONE)]
+
+    async def test_memories_with_and_without_vectors(self, backend: Backend) -> None:
+        before = await put(backend)
+        await with_space(backend)
+        with_one, without = await put(backend, vector=ONE), await put(backend)
+        told = {row.id: row.vector for row in (await feed(backend)).rows}
+        assert told == {before.id: None, with_one.id: half(ONE), without.id: None}
+        assert (await backend.stats(AGENT)).vectors == 1
+
+    async def test_numbers_of_a_vector_are_rounded_to_half_precision(self, backend: Backend) -> None:
+        await with_space(backend)
+        given = [unit(0.1, -0.2, 1e-3, 1), unit(1 / 3, 1e-6, -1e-7, 0), unit(0, 0, 0, -1)]
+        for vector in given:
+            await put(backend, vector=vector)
+        assert [row.vector for row in (await feed(backend)).rows] == [half(vector) for vector in given]
+
+
+class Reembedding:
+    """While a second space is built, reads use the first. A memory is missing in a space when it says something and has
+    no vector there; a changed content makes it missing again. Vectors of texts that changed or went are skipped. Those
+    put into the active space raise the epoch. Activation is refused with ``ModelMismatch`` while any is missing; it
+    drops the vectors of the other space and counts one epoch; activating the active space has no effect. To begin a
+    third space drops what was built of the second; the active one cannot be built again, least of all with another
+    length. Nothing of this is journalled."""
+
+    async def test_from_one_space_to_another(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        kept = [await put(backend, f"text {n}", scope=scope, vector=ONE) for n, scope in enumerate(_SCOPES)]
+        bare = await put(backend, "no vector")
+        mute = await put(backend, "")
+        await able.begin_space(LARGE)
+        assert await _ids_missing(able) == {m.id for m in [*kept, bare]}
+        assert await backend.space() == SMALL
+        assert len(await able.missing_vectors(LARGE, 1)) == 1
+        assert await _embed(able) == len(kept) + 1
+        assert [row.vector for row in (await feed(backend)).rows] == [half(ONE), half(ONE), None, None]
+        assert await backend.head(AGENT) == (4, 1)
+        await able.activate_space(LARGE)
+        assert await backend.space() == LARGE
+        assert await backend.head(AGENT) == (4, 2)
+        told = {row.id: row.vector for scope in _SCOPES for row in (await feed(backend, scope)).rows}
+        assert told == {m.id: half(large(m.content)) for m in [*kept, bare]} | {mute.id: None}
+        assert (await backend.stats(AGENT)).vectors == 3
+
+    async def test_holes_of_the_active_space_are_filled_and_noticed(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        bare = await put(backend, "no vector")
+        assert await able.missing_vectors(SMALL, 10) == [(AGENT, bare.id, "no vector")]
+        before = await backend.head(AGENT)
+        assert await able.put_vectors(SMALL, [(AGENT, bare.id, "no vector", ONE)]) == 1
+        assert await able.missing_vectors(SMALL, 10) == []
+        assert await backend.head(AGENT) == (before.seq, before.epoch + 1)
+
+    async def test_a_batch_says_which_space_its_vectors_are_of(self, backend: Backend) -> None:
+        await with_space(backend)
+        new = Put(memory("text", scope=AGENT), vector=ONE)
+        with pytest.raises(ModelMismatch):
+            await backend.apply(_of_space(new, LARGE))
+        assert (await feed(backend)).rows == []
+        assert (await backend.apply(_of_space(new, SMALL))).created == (True,)
+
+    async def test_missing_tells_the_agent_and_the_text(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        new = await put(backend, "text", scope=ALICE, vector=ONE)
+        await able.begin_space(LARGE)
+        ((scope, id, content),) = await able.missing_vectors(LARGE, 10)
+        assert (scope.tenant, scope.agent, id, content) == ("acme", "assistant", new.id, "text")
+
+    async def test_early_activation_is_refused(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        await put(backend, "one", vector=ONE)
+        await able.begin_space(LARGE)
+        await _embed(able)
+        await put(backend, "two", vector=TWO)
+        with pytest.raises(ModelMismatch):
+            await able.activate_space(LARGE)
+        assert await backend.space() == SMALL
+        assert [row.vector for row in (await feed(backend)).rows] == [half(ONE), half(TWO)]
+        assert (await backend.head(AGENT)).epoch == 1
+        await _embed(able)
+        await able.activate_space(LARGE)
+
+    async def test_a_space_that_was_not_begun_cannot_be_used(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        new = await put(backend, "text", vector=ONE)
+        with pytest.raises(ModelMismatch):
+            await able.put_vectors(LARGE, [(AGENT, new.id, "text", large("text"))])
+        with pytest.raises(ModelMismatch):
+            await able.activate_space(LARGE)
+        assert await backend.space() == SMALL
+
+    async def test_writes_go_on_while_a_space_is_built(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        stays, changes, loses, goes = [await put(backend, text, vector=ONE) for text in ("s", "c", "l", "g")]
+        await able.begin_space(LARGE)
+        await _embed(able)
+        await apply(
+            backend,
+            Update(stays.id, {"importance": 0.9}),
+            Update(changes.id, {"content": "C"}, vector=TWO),
+            Update(loses.id, {"content": "L"}),
+            Delete(goes.id),
+        )
+        late = await put(backend, "late", vector=TWO)
+        assert await _ids_missing(able) == {changes.id, loses.id, late.id}
+        await _embed(able)
+        await able.activate_space(LARGE)
+        told = {row.id: row.vector for row in (await feed(backend)).rows}
+        assert told == {
+            stays.id: half(large("s")),
+            changes.id: half(large("C")),
+            loses.id: half(large("L")),
+            late.id: half(large("late")),
+        }
+
+    async def test_vectors_of_old_texts_are_skipped(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        changed, gone, kept = [await put(backend, text, vector=ONE) for text in ("one", "two", "three")]
+        await able.begin_space(LARGE)
+        rows = [(scope, id, text, large(text)) for scope, id, text in await able.missing_vectors(LARGE, 10)]
+        await apply(backend, Update(changed.id, {"content": "new"}, vector=TWO), Delete(gone.id))
+        stranger = (Scope(tenant="x", agent="y"), kept.id, "three", large("three"))
+        assert await able.put_vectors(LARGE, [*rows, stranger]) == 1
+        assert await _ids_missing(able) == {changed.id}
+        assert await able.put_vectors(LARGE, []) == 0
+
+    async def test_the_length_is_checked_while_building(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        new = await put(backend, "text", vector=ONE)
+        await able.begin_space(LARGE)
+        with pytest.raises(ModelMismatch):
+            await able.put_vectors(LARGE, [(AGENT, new.id, "text", ONE)])
+        assert await _ids_missing(able) == {new.id}
+
+    async def test_building_may_be_begun_again(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        for text in ("one", "two"):
+            await put(backend, text, vector=ONE)
+        await able.begin_space(LARGE)
+        ((scope, id, text),) = await able.missing_vectors(LARGE, 1)
+        await able.put_vectors(LARGE, [(scope, id, text, large(text))])
+        await able.begin_space(LARGE)
+        assert len(await able.missing_vectors(LARGE, 10)) == 1
+
+    async def test_another_space_begun_takes_the_place_of_the_one_being_built(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        new = await put(backend, "text", vector=ONE)
+        await able.begin_space(LARGE)
+        await _embed(able)
+        for other in (Space("third", 3), Space("large", 7)):
+            await able.begin_space(other)
+            assert await able.missing_vectors(other, 10) == [(AGENT, new.id, "text")]
+            with pytest.raises(ModelMismatch):
+                await able.activate_space(LARGE)
+        await able.begin_space(LARGE)
+        assert await _ids_missing(able) == {new.id}, "what was built of it was dropped"
+
+    async def test_what_cannot_be_begun(self, backend: Backend) -> None:
+        able = reembedding(backend)
+        with pytest.raises(ModelMismatch):
+            await able.begin_space(SMALL)
+        await able.declare_space(SMALL)
+        with pytest.raises(ModelMismatch):
+            await able.begin_space(Space("small", 5))
+        await able.begin_space(SMALL)
+        assert await backend.head(AGENT) == (0, 1)
+        assert await able.missing_vectors(SMALL, 10) == []
+
+    async def test_writes_after_activation_use_the_new_space(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        await able.begin_space(LARGE)
+        await able.activate_space(LARGE)
+        await able.activate_space(LARGE)
+        assert (await backend.head(AGENT)).epoch == 2
+        await put(backend, "text", vector=large("text"))
+        with pytest.raises(ModelMismatch):
+            await apply(backend, Put(memory(scope=AGENT), ONE))
+        with pytest.raises(ModelMismatch):
+            await able.declare_space(SMALL)
+        await able.declare_space(LARGE)
+
+    async def test_there_and_back(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        new = await put(backend, "text", vector=ONE)
+        await able.begin_space(LARGE)
+        await _embed(able)
+        await able.activate_space(LARGE)
+        await able.begin_space(SMALL)
+        assert await able.missing_vectors(SMALL, 10) == [(AGENT, new.id, "text")]
+        await able.put_vectors(SMALL, [(AGENT, new.id, "text", TWO)])
+        await able.activate_space(SMALL)
+        assert [row.vector for row in (await feed(backend)).rows] == [half(TWO)]
+        assert await backend.head(AGENT) == (1, 3)
+
+    async def test_re_embedding_is_not_journalled(self, backend: Backend) -> None:
+        able = await with_space(backend)
+        new = await put(backend, "text", vector=ONE)
+        await update(backend, new.id, importance=0.1)
+        await able.begin_space(LARGE)
+        await _embed(able)
+        await able.activate_space(LARGE)
+        assert await actions(backend) == ["put", "update"]
+        assert await backend.matching(AGENT, ANY) == {new.id}
+
+
+_SCOPES = (AGENT, ALICE, OTHER_TENANT)
+
+
+def _of_space(write: Put, space: Space) -> Batch:
+    return Batch(scope=AGENT, operation="of a space", at=START, writes=(write,), space=space.name)
+
+
+async def _ids_missing(able: ReembedBackend) -> set[str]:
+    return {id for _, id, _ in await able.missing_vectors(LARGE, 1_000)}
+
+
+async def _embed(able: ReembedBackend) -> int:
+    """Embed all that is missing in the large space, two at a time, and tell how many were stored."""
+    stored = 0
+    while left := await able.missing_vectors(LARGE, 2):
+        stored += await able.put_vectors(LARGE, [(scope, id, text, large(text)) for scope, id, text in left])
+    return stored

@@ -1,0 +1,30 @@
+"""The conformance suite on the in-memory backend."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from recollect.store.base import Backend
+from recollect.store.conformance import BackendConformance
+from recollect.store.conformance.steps import Reopen
+from recollect.store.inmem import InmemBackend
+
+
+class TestInmem(BackendConformance):
+    @pytest.fixture
+    async def backend(self) -> AsyncIterator[Backend]:
+        backend = await InmemBackend.open()
+        yield backend
+        await backend.close()
+
+    @pytest.fixture
+    def reopen(self) -> Reopen:
+        async def again(backend: Backend) -> Backend:
+            assert isinstance(backend, InmemBackend)
+            state = backend.snapshot()
+            await backend.close()
+            return await InmemBackend.open(state)
+
+        return again
