@@ -1,0 +1,165 @@
+"""From text to terms: one analyser, used when a memory is written and when a question is asked, on every backend.
+
+Text is folded (compatibility forms, case, accents), cut into words, freed of stop words and stemmed. Scripts that put
+no spaces between words are cut into overlapping pairs of characters. A term is kept as a 32-bit hash of its stem, so
+that no dictionary has to be shared between processes: among a million distinct stems about one in nine thousand
+shares its hash with another, which moves no ranking that can be measured.
+
+``index_terms`` is stored with each memory, so that a scope is loaded without reading its texts again. Besides the
+words it holds a few marks: what recall wants to know of a text without reading it, such as who said it and whether it
+names a time. A mark begins with a control character, so that no word of a text can be one.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from zlib import crc32
+
+import Stemmer
+
+from recollect.types import Memory
+
+ANALYSIS_VERSION = 2
+HEADER = struct.Struct("<BI")
+MAX_TERMS = 20_000
+"""Distinct terms kept of one memory; a memory's content is at most a million characters."""
+
+STOP_WORDS = frozenset(
+    """a about after all also am an and any are as at be because been before being between both but by can could did do
+    does doing don down during each few for from further had has have having he her here hers herself him himself his
+    how i if in into is it its itself just me more most my myself no nor not now of off on once only or other our ours
+    ourselves out over own s same she should so some such t than that the their theirs them themselves then there these
+    they this those through to too under until up us very was we were what when where which while who whom why will with
+    would you your yours yourself yourselves ll ve re d m""".split()
+)
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
+)
+_MARKED = 20_000
+"""Characters of a text that are looked at for marks."""
+_TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|this (?:week|month|year|weekend|morning|summer|spring|fall|"
+    r"autumn|winter)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|"
+    r"september|october|november|december|weeks?|weekend|months?|years?|days?|recently|just|since|\d{4}|"
+    r"\d+(?:st|nd|rd|th))\b"
+)
+_NUMBER = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|dozen|couple|twice|once|several|many|few)\b"
+)
+_local = threading.local()
+
+
+def fold(text: str) -> str:
+    """Text without differences of case, accent and compatibility form."""
+    if text.isascii():
+        return text.lower()
+    spread = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return unicodedata.normalize("NFC", "".join(c for c in spread if not unicodedata.combining(c)))
+
+
+def words(text: str) -> list[str]:
+    """The folded words of a text in order, stop words included, not stemmed; unspaced scripts as character pairs."""
+    folded = fold(text)
+    found = [w.replace("’", "'") for w in _WORD.findall(folded)]
+    if folded.isascii():
+        return [_without_possessive(w) for w in found]
+    out: list[str] = []
+    for word in found:
+        at = 0
+        for run in _UNSPACED.finditer(word):
+            if run.start() > at:
+                out.append(_without_possessive(word[at : run.start()]))
+            out.extend(_pairs(run.group()))
+            at = run.end()
+        if at < len(word):
+            out.append(_without_possessive(word[at:]))
+    return out
+
+
+def _without_possessive(word: str) -> str:
+    head, mark, tail = word.partition("'")
+    return head if mark and tail in ("s", "") else word.replace("'", "")
+
+
+def _pairs(run: str) -> Iterable[str]:
+    return (run[i : i + 2] for i in range(len(run) - 1)) if len(run) > 1 else (run,)
+
+
+def stem(word: str) -> str:
+    return _stem(word) if len(word) < 64 else word[:64]
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    stemmer = getattr(_local, "stemmer", None)
+    if stemmer is None:
+        stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
+    return str(stemmer.stemWord(word)) if word.isascii() else word
+
+
+def terms(text: str) -> list[str]:
+    """The stems of a text in order, without stop words."""
+    return [stem(w) for w in words(text) if w not in STOP_WORDS]
+
+
+@lru_cache(maxsize=65_536)
+def term_hash(term: str) -> int:
+    return crc32(term.encode("utf-8", "surrogatepass"))
+
+
+ASKS, DATED, COUNTED = "asks", "dated", "counted"
+"""Marks: the text ends in a question, names a time, names a number."""
+
+
+def mark_hash(mark: str) -> int:
+    """A mark as it stands among the terms."""
+    return term_hash("\x01" + mark)
+
+
+def by(word: str) -> str:
+    """The mark of what a speaker said, by a word of the speaker's name (a stem)."""
+    return "by " + word
+
+
+def marks(memory: Memory) -> list[str]:
+    """What recall wants to know of a memory without reading it."""
+    found = ["role " + memory.source.role]
+    found.extend(by(word) for word in set(terms(memory.source.name or "")))
+    text = fold(memory.content[:_MARKED])
+    if text.rstrip().endswith(("?", "？")):
+        found.append(ASKS)
+    if _TIME.search(text):
+        found.append(DATED)
+    if _NUMBER.search(text):
+        found.append(COUNTED)
+    return found
+
+
+def context_text(memory: Memory) -> str:
+    """What is searched besides the content: who said it, the place in a document, the tags and the day it happened."""
+    parts = [memory.source.name or "", " ".join(memory.tags), f"{memory.occurred_at:%-d %B %Y}"]
+    headings = memory.body.get("headings")
+    if isinstance(headings, list):
+        parts.extend(h for h in headings if isinstance(h, str))
+    return " ".join(p for p in parts if p)
+
+
+def index_terms(memory: Memory) -> bytes:
+    """The terms of a memory and how often each occurs, in the form in which they are stored."""
+    said = terms(memory.content)
+    counts = Counter(map(term_hash, said))
+    for term in set(terms(context_text(memory))):
+        counts.setdefault(term_hash(term), 1)
+    for mark in marks(memory):
+        counts[mark_hash(mark)] = 1
+    kept = sorted(counts.items() if len(counts) <= MAX_TERMS else counts.most_common(MAX_TERMS))
+    body = struct.pack(f"<{len(kept)}I", *(h for h, _ in kept)) + bytes(min(n, 255) for _, n in kept)
+    return HEADER.pack(ANALYSIS_VERSION, len(said)) + body
