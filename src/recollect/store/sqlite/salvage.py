@@ -1,0 +1,116 @@
+"""Taking out of a damaged file what can still be read.
+
+The numbers of the rows are kept in several places (the table, its indexes, the journal, the vectors), and damage seldom
+meets all of them. So every number that any of these still tells is looked up one by one, and what lies on a bad page
+is passed over and counted. The file is opened for reading only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+import apsw
+from pydantic import ValidationError
+
+from recollect.store import sql
+from recollect.store.sqlite import rows
+from recollect.store.sqlite.faults import translate
+from recollect.store.sqlite.queries import PACKAGE, QUERIES, fetch
+from recollect.types import Memory
+
+PLACES = sql.load(PACKAGE, "salvage.sql")
+BROKEN = (apsw.CorruptError, apsw.IOError, apsw.NotADBError, apsw.SQLError)
+
+
+@dataclass(slots=True)
+class Salvage:
+    """The memories of a damaged file, one after the other; afterwards ``lost`` holds what could not be read."""
+
+    path: str
+    read: int = 0
+    lost: list[str] = field(default_factory=list)
+    """Which rows, and why; the ids of lost memories where the journal still tells them."""
+
+    def __iter__(self) -> Iterator[Memory]:
+        try:
+            connection = _open(self.path)
+        except apsw.Error as error:
+            raise translate(error, self.path) from error
+        try:
+            names = self._scopes(connection)
+            for row in sorted(self._rows(connection)):
+                memory = self._memory(connection, row, names)
+                if memory is not None:
+                    self.read += 1
+                    yield memory
+        finally:
+            connection.close()
+
+    def _scopes(self, connection: apsw.Connection) -> dict[int, tuple[str, str]]:
+        found: dict[int, tuple[str, str]] = {}
+        for number in self._numbers(connection, "scopes"):
+            try:
+                found.update(
+                    (number, (tenant, agent)) for tenant, agent in fetch(connection, PLACES["scope"], (number,))
+                )
+            except BROKEN as error:
+                self.lost.append(f"the name of agent {number}: {error}")
+        return found
+
+    def _rows(self, connection: apsw.Connection) -> set[int]:
+        """Every row number that anything in the file still tells."""
+        known: set[int] = set()
+        for place in ("table", "index_id", "index_kind", "index_user", "index_occurred", "journal"):
+            known.update(self._numbers(connection, place))
+        return known
+
+    def _numbers(self, connection: apsw.Connection, place: str) -> Iterator[int]:
+        """Numbers up to the first bad page, then from the other end down to the last."""
+        for ordering in ("ASC", "DESC"):
+            try:
+                for (number,) in connection.execute(f"{PLACES[place]} {ordering}"):
+                    yield number
+                return
+            except BROKEN:
+                continue
+
+    def _memory(self, connection: apsw.Connection, row: int, names: dict[int, tuple[str, str]]) -> Memory | None:
+        number = row >> rows.SEQ_BITS
+        tenant, agent = names.get(number, ("recovered", f"agent-{number}"))
+        try:
+            found = connection.execute(QUERIES["memory_at"], (row,)).fetchone()
+            if found is None:
+                return None
+            return Memory.model_validate(rows.memory(found, tenant, agent).__dict__)
+        except (*BROKEN, ValidationError, ValueError, TypeError, OverflowError) as error:
+            self.lost.append(f"row {row}{self._id(connection, row)}: {error}")
+            return None
+
+    def _id(self, connection: apsw.Connection, row: int) -> str:
+        try:
+            found = connection.execute(PLACES["id"], (row,)).fetchone()
+        except BROKEN:
+            return ""
+        return f" (memory {found[0]})" if found else ""
+
+
+def salvage(path: str) -> Salvage:
+    """What can still be read of a store. Iterate over it; it changes nothing in the file."""
+    return Salvage(path)
+
+
+def _open(path: str) -> apsw.Connection:
+    """Open for reading only, with what its write-ahead log still holds if that can be read."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    uri = f"file:{quote(path)}"
+    for options in ("mode=ro", "mode=ro&immutable=1"):
+        connection = apsw.Connection(f"{uri}?{options}", flags=flags)
+        try:
+            connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
+            return connection
+        except apsw.Error as error:
+            connection.close()
+            failure = error
+    raise failure

@@ -1,0 +1,28 @@
+-- Where the numbers of rows are kept. salvage.py appends ASC or DESC, to come at a bad page from both sides.
+
+-- name: table
+SELECT row FROM memories NOT INDEXED ORDER BY row
+
+-- name: index_id
+SELECT row FROM memories INDEXED BY memories_id ORDER BY scope, id
+
+-- name: index_kind
+SELECT row FROM memories INDEXED BY memories_kind ORDER BY scope, kind
+
+-- name: index_user
+SELECT row FROM memories INDEXED BY memories_user ORDER BY scope, user
+
+-- name: index_occurred
+SELECT row FROM memories INDEXED BY memories_occurred ORDER BY scope, occurred_at
+
+-- name: journal
+SELECT row FROM journal WHERE action = 'put' ORDER BY row
+
+-- name: scopes
+SELECT scope FROM scopes ORDER BY scope
+
+-- name: scope
+SELECT tenant, agent FROM scopes WHERE scope = ?
+
+-- name: id
+SELECT memory_id FROM journal WHERE row = ?

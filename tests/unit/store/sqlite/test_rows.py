@@ -1,0 +1,88 @@
+"""A memory read from its row is the memory that was written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.store.sqlite import rows
+from recollect.testing import memory
+from recollect.types import Link, Memory, Scope, Source
+
+FULL = memory(
+    "All fields.",
+    scope=Scope(tenant="acme", agent="assistant", user="alice"),
+    version=7,
+    session="s1",
+    kind="fact",
+    key="k",
+    body={"a": [1, 2.5, None, True, {"ü": "\n"}]},
+    importance=0.25,
+    valence=-1.0,
+    tags=("one", "zwei"),
+    metadata={"n": 1, "f": 1.0, "t": True},
+    source=Source(role="document", name="Caroline", uri="file:x", span=(0, 3)),
+    trust=0.4,
+    occurred_at=datetime(1, 1, 1, tzinfo=UTC),
+    recorded_at=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+    valid_from=datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+    valid_to=datetime(2000, 2, 29, 12, tzinfo=timezone(timedelta(hours=5, minutes=45))),
+    access_count=3,
+    last_accessed_at=datetime(2024, 1, 1, 0, 0, 0, 1, tzinfo=UTC),
+    interaction=0.1,
+    state="superseded",
+)
+
+
+def again(given: Memory) -> Memory:
+    row = rows.memory_row(given)
+    return rows.memory((*row[:11], *row[12:]), given.tenant, given.agent)
+
+
+@pytest.mark.parametrize("told", [memory(), FULL], ids=["plain", "full"])
+def test_memory(told: Memory) -> None:
+    read = again(told)
+    assert read == told
+    assert read.model_dump_json() == told.model_dump_json()
+    assert Memory.model_validate(read.model_dump()) == told
+    assert read.model_copy(update={"version": 9}).version == 9
+    assert repr(read) == repr(told)
+    with pytest.raises(ValueError, match="frozen"):
+        read.version = 2
+
+
+def test_memories_share_no_body() -> None:
+    told = memory(body={"a": []}, metadata={})
+    first, second = again(told), again(told)
+    first.body["a"].append(1)
+    first.metadata["b"] = 1
+    assert second == told
+
+
+@pytest.mark.parametrize("metadata", [{}, {"why": ["x"]}])
+def test_link(metadata: dict[str, object]) -> None:
+    told = Link(
+        source=memory().id,
+        relation="is ü",
+        target=memory().id,
+        weight=0.3,
+        valid_from=FULL.valid_from,
+        metadata=metadata,
+    )
+    assert rows.link(rows.link_row(told)) == told
+    assert rows.link(rows.link_row(told)).model_dump_json() == told.model_dump_json()
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_times_are_exact(moment: datetime) -> None:
+    assert rows.moment(rows.micros(moment)) == moment
+    assert rows.micros(moment) / 1_000_000 == moment.timestamp()
+
+
+def test_what_no_text_can_be_is_sought_as_bytes() -> None:
+    assert rows.sought("ü") == "ü"
+    assert rows.sought(None) is None
+    assert isinstance(rows.sought("\ud800"), bytes)
