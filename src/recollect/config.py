@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, ValidationError
 
 from recollect.errors import InvalidSetting
-from recollect.types import Model, Name
+from recollect.types import Model, Name, Unit
 
 PREFIX = "RECOLLECT_"
 
@@ -106,6 +106,19 @@ class AgentSettings(Model):
     """About how long the passages of a document are."""
     duplicate_similarity: Annotated[float, Field(gt=0.5, le=1.0)] = 0.92
     """How alike two memories must be for consolidation to see one in the other."""
+    consolidate_paused: bool = False
+    """Whether consolidation leaves this agent alone until it is set back."""
+    consolidate_seconds_per_day: Annotated[float, Field(gt=0)] | None = None
+    """How long consolidation may work for the agent in a day (UTC); None sets no limit."""
+    consolidate_calls_per_day: Annotated[int, Field(ge=0)] | None = None
+    """How many requests to a language model consolidation may make for the agent in a day (UTC)."""
+    archive_after_days: Annotated[float, Field(gt=0)] | None = 365
+    """After how long without being recalled what was said goes to the archive; what was recalled often or is important
+    stays longer. None keeps it for ever."""
+    archive_below_importance: Unit = 0.7
+    """What is at least as important as this is never archived by age."""
+    delete_archived_after_days: Annotated[float, Field(gt=0)] | None = None
+    """After how long in the archive it is deleted; None, the default, deletes nothing."""
     model_tokens_per_day: Annotated[int, Field(ge=0)] | None = None
     """How many tokens of the language model the agent may use in a day (UTC); None sets no limit."""
 

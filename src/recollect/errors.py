@@ -17,7 +17,10 @@ RecollectError
 │   └── SchemaTooNew        500  written by a newer Recollect
 └── ModelError              502  a model (embedder, reranker, chat) failed
     ├── ModelMissing        501  an optional model is not installed
-    └── ModelMismatch       409  vectors of two models would mix
+    ├── ModelMismatch       409  vectors of two models would mix
+    ├── ModelUnavailable    503  no answer: not reachable, overloaded or too slow; a later call may work
+    ├── InvalidAnswer       502  an answer that cannot be used; its text is in ``details["text"]``
+    └── BudgetSpent         429  today's budget is used up; ``details["resumes_at"]`` says when there is more
 
 The first line of a class's docstring is its default message. Every error carries a stable ``code``,
 the HTTP ``status`` a server answers with, and ``hint``: what to do about it.
@@ -145,3 +148,26 @@ class ModelMismatch(ModelError):
     """Vectors of two different models would mix."""
 
     code, status = "model_mismatch", 409
+
+
+class ModelUnavailable(ModelError):
+    """The model gives no answer at the moment."""
+
+    code, status = "model_unavailable", 503
+
+
+class InvalidAnswer(ModelError):
+    """The model's answer cannot be used."""
+
+    code = "invalid_answer"
+
+    def __init__(self, message: str | None = None, *, hint: str = "", usage: Any = None, **details: Any) -> None:
+        super().__init__(message, hint=hint, **details)
+        self.usage = usage
+        """What it cost all the same: a ``models.chat.Usage``, where it is known."""
+
+
+class BudgetSpent(ModelError):
+    """The budget for the model is used up for today."""
+
+    code, status = "budget_spent", 429

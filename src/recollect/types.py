@@ -41,6 +41,8 @@ KINDS = (
     "working",
     "rule",
     "alias",
+    "step",
+    "decision",
     "configuration",
 )
 """The kinds Recollect itself writes. A custom memory system may add its own."""
@@ -344,13 +346,40 @@ class Stats(Model):
     """Memories that have a vector in the space recall reads now."""
 
 
-class Proposed(Model):
-    """One change that consolidation proposes, and why."""
+STAGES = ("segment", "extract", "reconcile", "profile", "summarise", "distill", "forget")
+"""The stages of consolidation, in their order."""
 
-    action: Literal["archive"]
+
+class Proposed(Model):
+    """One change that consolidation makes, or proposes, and why."""
+
+    action: Literal["add", "change", "supersede", "archive", "delete"]
     memory_id: str
     because_of: str
+    """The memory that is the reason: the evidence of a fact, the newer of two that say the same, or itself."""
     why: str
+    stage: str = ""
+    kind: str = "message"
+    content: str = ""
+    """What the memory says, or would say."""
+
+
+class StageReport(Model):
+    """What one stage did."""
+
+    stage: str
+    added: int = 0
+    changed: int = 0
+    superseded: int = 0
+    archived: int = 0
+    deleted: int = 0
+    rejected: Mapping[str, int] = Field(default_factory=dict)
+    """What looked like something to keep and was not, counted by the reason."""
+    seconds: float = 0.0
+    calls: int = 0
+    """Requests to a language model."""
+    failed: str | None = None
+    """What went wrong with an optional helper, such as a model; the stage did without it."""
 
 
 class ConsolidationReport(Model):
@@ -360,3 +389,10 @@ class ConsolidationReport(Model):
     dry_run: bool
     read: int
     proposed: tuple[Proposed, ...]
+    stages: tuple[StageReport, ...] = ()
+    stopped: str | None = None
+    """Why it did not do all there is to do: paused, or a budget is spent. The next run goes on from there."""
+
+    def of(self, stage: str) -> StageReport:
+        """What one stage did; nothing, if it did not run."""
+        return next((one for one in self.stages if one.stage == stage), StageReport(stage=stage))

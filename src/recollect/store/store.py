@@ -9,6 +9,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
 
+from recollect import telemetry
 from recollect.clock import Clock
 from recollect.errors import InvalidInput, ModelMismatch
 from recollect.store import journal
@@ -138,11 +139,15 @@ class Store:
             reason=reason,
             idempotent=operation is not None,
         )
+        with telemetry.span("recollect.store.apply", {"recollect.agent": scope.agent, "recollect.writes": len(writes)}):
+            return await self._applied(batch, embed)
+
+    async def _applied(self, batch: Batch, embed: Embed | None) -> Receipt:
         if embed is None:
             return await self.backend.apply(batch)
         refused: set[str | None] = set()
         while True:
-            ready, space = await _with_vectors(writes, embed)
+            ready, space = await _with_vectors(batch.writes, embed)
             try:
                 return await self.backend.apply(replace(batch, writes=ready, space=space))
             except ModelMismatch:

@@ -48,6 +48,8 @@ CREATE TABLE memories (
 
 CREATE UNIQUE INDEX memories_by_seq ON memories (tenant, agent, seq);
 CREATE INDEX memories_by_occurred ON memories (tenant, agent, occurred_at, id);
+CREATE INDEX memories_by_kind ON memories (tenant, agent, kind, seq);
+CREATE INDEX memories_by_session ON memories (tenant, agent, session, seq) WHERE session IS NOT NULL;
 CREATE UNIQUE INDEX memories_by_key ON memories (tenant, agent, key, coalesce(user_id, '')) WHERE key IS NOT NULL;
 
 CREATE TABLE links (

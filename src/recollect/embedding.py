@@ -1,0 +1,163 @@
+"""Which embedder a store uses, and changing it.
+
+A store records the name of the embedder that made its vectors (its space). Opening it with another is not an error:
+the store says so and keeps its own, because vectors of two models cannot be compared. ``reembed`` builds the vectors of
+a new model beside the old ones while the store is in use and switches when all are there; other processes notice the
+switch at their next call and follow.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from recollect.config import Settings
+from recollect.errors import InvalidSetting, ModelMismatch
+from recollect.store.base import ReembedBackend, Space
+from recollect.store.store import Store
+
+if TYPE_CHECKING:
+    from recollect.models.base import Embedder
+    from recollect.store.base import Vector
+
+log = logging.getLogger("recollect")
+DEFAULT = "static"
+_PART = 256
+
+
+class Embedding:
+    """The embedder of an open store."""
+
+    def __init__(self, store: Store, asked: Embedder | str | None, settings: Settings) -> None:
+        self._store = store
+        self._asked = asked
+        self._settings = settings
+        self._off = isinstance(asked, str) and asked == "none"
+        self.embedder: Embedder | None = None
+        self.notice: str | None = None
+        """What the user should know about the choice of embedder, if anything."""
+
+    async def settle(self) -> Embedder | None:
+        """The embedder of the store's space, which another process may have changed; a new store gets the one asked."""
+        if self._off:
+            return None
+        space = await self._store.backend.space()
+        if self.embedder is not None and space is not None and self.embedder.name == space.name:
+            return self.embedder
+        if space is None:
+            self.embedder = self._open(self._asked or DEFAULT)
+            await self.embedder.embed([])  # some know how long their vectors are only when they have been asked once
+            await self._declare(self.embedder)
+        else:
+            await self._follow(space)
+        return self.embedder
+
+    async def embed(self, texts: Sequence[str]) -> tuple[list[Vector | None], str | None]:
+        """A vector for each text and the name of their space; None for each when there is no embedder."""
+        embedder = await self.settle()
+        if embedder is None:
+            return [None] * len(texts), None
+        return list(await embedder.embed(texts)), embedder.name
+
+    async def reembed(
+        self, spec: Embedder | str, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> int:
+        """Change the store's embedder while it is in use. Says how many memories got new vectors.
+
+        ``progress`` is told how many are done, and of how many. It can be broken off and run again at any time: what
+        is done stays done, and until the switch all reads use the old vectors.
+        """
+        new = self._open(spec)
+        await new.embed([])
+        space, backend = Space(new.name, new.dimensions), self._backend()
+        active = await self._store.backend.space()
+        if active is None:
+            await backend.declare_space(space)
+        else:
+            await backend.begin_space(space)
+        done = 0
+        total = sum([(await self._store.stats(scope)).memories for scope in await self._store.backend.scopes()])
+        while True:
+            missing = await backend.missing_vectors(space, _PART)
+            if missing:
+                vectors = await new.embed([content for _, _, content in missing])
+                rows = [(s, id, text, v) for (s, id, text), v in zip(missing, vectors, strict=True)]
+                done += await backend.put_vectors(space, rows)
+                progress(done, max(total, done))
+            elif await self._activated(space):
+                break
+        if self.embedder is not None:
+            await self._let_go(self.embedder)
+        self.embedder = new
+        return done
+
+    async def _activated(self, space: Space) -> bool:
+        """Switch to a space; False if a memory was written meanwhile whose vector must be made first."""
+        try:
+            await self._backend().activate_space(space)
+        except ModelMismatch:
+            if not await self._backend().missing_vectors(space, 1):
+                raise
+            return False
+        return True
+
+    async def close(self) -> None:
+        embedder, self.embedder = self.embedder, None
+        if embedder is not None:
+            await self._let_go(embedder)
+
+    async def _let_go(self, embedder: Embedder) -> None:
+        """Close an embedder, unless it is the caller's own."""
+        if embedder is not self._asked:
+            await embedder.close()
+
+    async def _follow(self, space: Space) -> None:
+        from recollect.models.open import embedder_for
+
+        if self.embedder is not None:
+            await self._let_go(self.embedder)
+        if self._asked is not None:
+            asked = self._open(self._asked)
+            if asked.name == space.name:
+                self.embedder = asked
+                return
+            self.notice = (
+                f"This store was built with the embedder {space.name} and keeps it; {asked.name} was asked for. "
+                "`recollect reembed` changes it."
+            )
+            log.warning(self.notice)
+        self.embedder = self._open(embedder_for(space.name))
+        if self.embedder.dimensions != space.dimensions:
+            raise ModelMismatch(
+                f"The store's vectors have {space.dimensions} numbers, those of {space.name} as installed here "
+                f"{self.embedder.dimensions}.",
+                hint="Install the release of the model that the store was built with, or run `recollect reembed`.",
+            )
+
+    async def _declare(self, embedder: Embedder) -> None:
+        try:
+            await self._backend().declare_space(Space(embedder.name, embedder.dimensions))
+        except ModelMismatch:
+            space = await self._store.backend.space()
+            if space is None:
+                raise
+            await self._follow(space)
+
+    def _open(self, asked: Embedder | str) -> Embedder:
+        if not isinstance(asked, str):
+            return asked
+        if asked == "none":
+            raise InvalidSetting(
+                "A store cannot be changed to no embedder.", hint="Open it with embedder='none' instead."
+            )
+        from recollect.models.open import open_embedder
+
+        key = self._settings.embedder_key
+        return open_embedder(asked, api_key=key.get_secret_value() if key else None)
+
+    def _backend(self) -> ReembedBackend:
+        backend = self._store.backend
+        if not isinstance(backend, ReembedBackend):
+            raise InvalidSetting("This backend keeps no vectors.", hint="Open the store with embedder='none'.")
+        return backend

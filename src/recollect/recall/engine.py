@@ -1,0 +1,216 @@
+"""Recall: from a question to ranked memories, each with its reason.
+
+Read the question, let the policies make a plan, ask the arms, add up what they say, look up the best and set right what
+only the records show (what replaced what, what is linked), rerank if there is a reranker, count the reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.clock import Clock
+from recollect.errors import InvalidInput
+from recollect.recall import arms, budget, fuse, policy
+from recollect.recall.filters import HIDDEN, filter_of
+from recollect.recall.query import Query, read
+from recollect.recall.rerank import Reranker
+from recollect.recall.settle import Settling
+from recollect.recall.touches import Touches
+from recollect.store.search.analysis import term_hash
+from recollect.store.search.ranking import query_terms
+from recollect.store.search.view import View
+from recollect.store.store import Store
+from recollect.types import Filter, Hit, Memory, Message, Scope
+
+if TYPE_CHECKING:
+    from recollect.models.base import Embedder
+
+MAX_K = 1_000
+MAX_QUERY = 1_000_000
+EMBEDDED = 2_000
+"""Characters of a question that are embedded; an embedder's window is full long before."""
+THRESHOLD = 0.35
+RECENT = 4
+"""Messages of a conversation that count for ``active``."""
+
+
+class Recaller:
+    """Finds what a scope knows about a question."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder | None, clock: Clock, *, reranker: Reranker | None = None
+    ) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.clock = clock
+        self.reranker = reranker
+        self._policies: list[policy.Policy] = list(policy.BUILT_IN)
+        self._touches = Touches(store)
+        self.watch: Callable[[str], None] = _unwatched
+        """Told the name of each stage as it ends; for measuring."""
+
+    def register(self, chosen: policy.Policy) -> None:
+        """Let a policy take part in choosing systems, arms and weights."""
+        self._policies.append(policy.check(chosen))
+
+    async def recall(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        k: int = 10,
+        kinds: Sequence[str] | None = None,
+        where: Filter | Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        session: str | None = None,
+        min_score: float = 0.0,
+        explain: bool = False,
+    ) -> list[Hit]:
+        """The memories that fit a question best, the best first.
+
+        ``as_of`` answers as the world was at that moment: facts that were valid then, and what had happened by then.
+        ``known_at`` answers as the agent knew at that moment: only what had been recorded by then. They combine.
+        ``explain`` adds to each hit what every arm gave, and which policies had their say.
+        """
+        _check(query, k, min_score)
+        asked = read(query, self.clock.now())
+        plan = policy.planned(asked, self._policies)
+        narrowed = filter_of(
+            where,
+            kinds=kinds if kinds is not None else plan.kinds,
+            since=since,
+            until=until,
+            session=session,
+            valid_at=as_of,
+            recorded_until=known_at,
+        )
+        self.watch("plan")
+        vector = await self._vector(query)
+        self.watch("embed")
+        ids = await self.store.allowed_ids(scope, narrowed)
+        view = await self.store.view(scope)
+        allowed = _allowed(view, narrowed, ids)
+        self.watch("view")
+        if vector is not None and len(vector) != view.vectors.dimensions:
+            vector = None
+        settling = await self._settled(
+            scope, asked, plan, view, allowed, vector, k, timeless=as_of is not None or known_at is not None
+        )
+        hits = settling.hits(k, min_score, explain)
+        self.watch("explain")
+        self._touches.add(scope, [hit.memory.id for hit in hits], self.clock.now())
+        return hits
+
+    async def active(
+        self,
+        scope: Scope,
+        task: str,
+        conversation: Sequence[Message] = (),
+        *,
+        n: int = 5,
+        threshold: float = THRESHOLD,
+    ) -> list[Hit]:
+        """At most n memories an agent should have in mind for its turn, none that the conversation itself says."""
+        recent = [message.content for message in conversation[-RECENT:]]
+        text = "\n".join([task, *recent])
+        hits = await self.recall(scope, text[:MAX_QUERY], k=min(n + len(recent), MAX_K), min_score=threshold)
+        said = {" ".join(content.split()) for content in recent}
+        return [hit for hit in hits if " ".join(hit.memory.content.split()) not in said][:n]
+
+    async def context(self, scope: Scope, task: str, *, tokens: int = 1500) -> str:
+        """What is known that matters for a task, within a budget of tokens, quoted as data."""
+        standing: list[Memory] = []
+        present = (await self.store.view(scope)).kinds.names
+        for kind in budget.STANDING:
+            if kind in present:
+                page = await self.store.scan(scope, Filter(kinds=(kind,), states=("active",)), limit=20)
+                standing += page.items
+        most = max(5, min(200, tokens // 20))
+        hits = await self.recall(scope, task, k=most) if task.strip() else []
+        return budget.render(standing, hits, tokens)
+
+    async def flush(self) -> None:
+        """Wait until every read so far is counted."""
+        await self._touches.flush()
+
+    async def close(self) -> None:
+        await self.flush()
+
+    # -- the way of a question -----------------------------------------------------------------------------------
+
+    async def _vector(self, query: str) -> NDArray[np.float32] | None:
+        text = query[:EMBEDDED].strip()
+        if self.embedder is None or not text:
+            return None
+        vector: NDArray[np.float32] = (await self.embedder.embed([text]))[0]
+        return vector
+
+    async def _settled(
+        self,
+        scope: Scope,
+        asked: Query,
+        plan: policy.Plan,
+        view: View,
+        allowed: NDArray[np.bool_],
+        vector: NDArray[np.float32] | None,
+        k: int,
+        *,
+        timeless: bool,
+    ) -> Settling:
+        terms = arms.cut(view, query_terms(view, asked.text))
+        found = arms.look(view, asked, terms, vector, allowed)
+        self.watch("arms")
+        here = allowed[found.rows]
+        fused = fuse.fuse(view, found, plan, here, self.clock.now().timestamp(), demote=not timeless)
+        self.watch("fuse")
+        settling = Settling(self.store, scope, asked, plan, view, found, fused, here)
+        spelled = {term_hash(stem): word for stem, word in asked.stems.items()}
+        settling.words = [spelled.get(term, "…") for term in found.words.terms]
+        await settling.fetch(k)
+        self.watch("fetch")
+        await settling.follow_links(allowed)
+        await settling.put_replacements_first(allowed, timeless)
+        if self.reranker is not None:
+            await settling.rerank(self.reranker)
+        self.watch("settle")
+        return settling
+
+
+def _unwatched(stage: str) -> None:
+    """Nobody measures."""
+
+
+def _check(query: str, k: int, min_score: float) -> None:
+    if not isinstance(query, str):
+        raise InvalidInput(f"The question must be text, not {type(query).__name__}.")
+    if len(query) > MAX_QUERY:
+        raise InvalidInput(
+            f"The question has {len(query):,} characters; at most {MAX_QUERY:,} are read.",
+            hint="Ask something shorter.",
+        )
+    if not 1 <= k <= MAX_K:
+        raise InvalidInput(f"k must be from 1 to {MAX_K}, not {k}.")
+    if not 0 <= min_score <= 1:
+        raise InvalidInput(f"min_score must be from 0 to 1, not {min_score}.")
+
+
+def _allowed(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
+    """The rows that pass the filter; what is Recollect's own, or says nothing itself, only when it is asked for."""
+    allowed = view.allowed(narrowed, ids)
+    if narrowed.kinds is None:
+        allowed &= (view.column("length")[: view.rows] > 0) | view.column("has_vector")[: view.rows]
+        for kind in HIDDEN.intersection(view.kinds.names):
+            allowed &= view.column("kind")[: view.rows] != view.kinds.names.index(kind)
+    if narrowed.valid_at is not None:
+        # what bears no validity of its own counts from when it happened
+        plain = np.isinf(view.column("valid_from")[: view.rows]) & np.isinf(view.column("valid_to")[: view.rows])
+        allowed &= ~plain | (view.column("occurred_at")[: view.rows] <= narrowed.valid_at.timestamp())
+    return allowed

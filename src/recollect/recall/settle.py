@@ -1,0 +1,177 @@
+"""The last steps of a recall: look up the best rows and set right what only the records show.
+
+Which statement replaced which, what a hit is linked to, what a quoted phrase says: none of it is in the arrays. So a
+few more memories than were asked for are looked up and put in their final order here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.recall import explain
+from recollect.recall.arms import Found
+from recollect.recall.fuse import STATE_FACTORS, Fused
+from recollect.recall.policy import Plan
+from recollect.recall.query import Query
+from recollect.recall.rerank import DEPTH, SHARE, Reranker, shares
+from recollect.recall.restated import restated
+from recollect.store.search.analysis import fold, terms
+from recollect.store.search.view import View
+from recollect.store.store import Store
+from recollect.types import Hit, Memory, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SPARE = 6
+"""Memories looked up beyond those asked for."""
+LINKED_FROM, LINKED_MOST = 5, 20
+PLAIN_KINDS = frozenset({"message", "document", "configuration", "working"})
+"""Kinds whose links, if any, lead only to what stands beside them, which the arms have seen already."""
+UNFOLLOWED = frozenset({"next", "supersedes"})
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A memory on its way to being a hit."""
+
+    memory: Memory
+    score: float
+    place: int | None
+    """Where it stands among the rows that were looked at; None for one that came over a link."""
+    notes: list[str] = field(default_factory=list)
+    extra: dict[str, float] = field(default_factory=dict)
+
+
+class Settling:
+    """The candidates of one recall."""
+
+    def __init__(
+        self,
+        store: Store,
+        scope: Scope,
+        query: Query,
+        plan: Plan,
+        view: View,
+        found: Found,
+        fused: Fused,
+        here: NDArray[np.bool_],
+    ) -> None:
+        self.store, self.scope, self.query, self.plan, self.view = store, scope, query, plan, view
+        self.found, self.fused, self.here = found, fused, here
+        self.words: list[str] = []
+        self.candidates: dict[str, Candidate] = {}
+
+    async def fetch(self, k: int) -> None:
+        """Look up the best rows, and a few more."""
+        depth = k + SPARE if not self.query.phrases else max(k + SPARE, DEPTH)
+        scores = self.fused.scores(self.here)
+        eligible = np.flatnonzero(self.here & (self.fused.total > 0))
+        if len(eligible) > depth:
+            eligible = eligible[np.argpartition(-self.fused.total[eligible], depth - 1)[:depth]]
+        order = eligible[np.lexsort((self.found.rows[eligible], -self.fused.total[eligible]))]
+        ids = [self.view.ids[row] for row in self.found.rows[order]]
+        memories = {m.id: m for m in await self.store.get_many(self.scope, ids)}
+        for place, id in zip(order, ids, strict=True):
+            if id in memories:
+                self.candidates[id] = Candidate(memories[id], float(scores[place]), int(place))
+        self._hear_phrases()
+
+    def _hear_phrases(self) -> None:
+        for phrase in self.query.phrases:
+            for candidate in self.candidates.values():
+                if fold(phrase) in fold(candidate.memory.content):
+                    candidate.score = 1 - (1 - candidate.score) / 2
+                    candidate.notes.append(f"says '{phrase[:60]}' word for word")
+
+    async def follow_links(self, allowed: NDArray[np.bool_]) -> None:
+        """What the best hits are linked to comes along, with a share of their score."""
+        if self.plan.weights.link <= 0 or PLAIN_KINDS.issuperset(self.view.kinds.names):
+            return
+        best = self._sorted()[:LINKED_FROM]
+        links = await self.store.links(self.scope, [c.memory.id for c in best], direction="both", limit=5 * LINKED_MOST)
+        shared: dict[str, tuple[float, str]] = {}
+        for link in links:
+            for start, end in ((link.source, link.target), (link.target, link.source)):
+                if link.relation in UNFOLLOWED or start not in self.candidates:
+                    continue
+                score = self.plan.weights.link * min(link.weight, 1.0) * self.candidates[start].score
+                if self._may(end, allowed) and score > shared.get(end, (0.0, ""))[0]:
+                    shared[end] = (score, link.relation)
+        kept = sorted(shared.items(), key=lambda item: (-item[1][0], item[0]))[:LINKED_MOST]
+        await self._bring([id for id, _ in kept])
+        for id, (score, relation) in kept:
+            if id in self.candidates:
+                candidate = self.candidates[id]
+                candidate.extra["link"] = score
+                candidate.score = max(candidate.score, score)
+                candidate.notes.append(f"linked to another hit by '{relation}'")
+
+    async def put_replacements_first(self, allowed: NDArray[np.bool_], timeless: bool) -> None:
+        """What was replaced ranks below what replaced it, and says so."""
+        if not timeless:
+            await self._follow_supersession(allowed)
+        ordered = self._sorted()
+        asked = set(terms(self.query.text[:2_000]))
+        for earlier, later in restated([c.memory for c in ordered], asked).items():
+            old, new = ordered[earlier], ordered[later]
+            new.score = max(new.score, old.score)
+            old.score = min(old.score, new.score * 0.98)
+            old.notes.append(f"said again with another value on {new.memory.occurred_at:%d %B %Y}")
+
+    async def _follow_supersession(self, allowed: NDArray[np.bool_]) -> None:
+        replaced = [c for c in self.candidates.values() if c.memory.state == "superseded"]
+        if not replaced:
+            return
+        links = await self.store.links(
+            self.scope, [c.memory.id for c in replaced], relation="supersedes", direction="in", limit=100
+        )
+        links = [link for link in links if self._may(link.source, allowed)]
+        await self._bring([link.source for link in links])
+        for link in links:
+            new, old = self.candidates.get(link.source), self.candidates.get(link.target)
+            if new is not None and old is not None:
+                new.score = max(new.score, min(old.score / STATE_FACTORS["superseded"], 1.0))
+                old.score = min(old.score, new.score * 0.98)
+                new.notes.append("replaces what was known before")
+
+    async def rerank(self, reranker: Reranker) -> None:
+        """Let a model that reads question and text together have its share of the order."""
+        ordered = self._sorted()[:DEPTH]
+        said = await shares(reranker, self.query.text, [c.memory.content for c in ordered])
+        best = ordered[0].score if ordered else 0.0
+        for candidate, share in zip(ordered, said, strict=True):
+            candidate.extra["reranker"] = share
+            candidate.score = (1 - SHARE) * candidate.score + SHARE * share * best
+
+    def hits(self, k: int, min_score: float, full: bool) -> list[Hit]:
+        """The best candidates as hits, with all numbers or only the main ones."""
+        kept = [c for c in self._sorted() if c.score >= min_score][:k]
+        told = explain.Teller(self.query, self.words, self.found, self.fused, full)
+        return [
+            Hit(
+                memory=c.memory,
+                score=min(max(c.score, 0.0), 1.0),
+                why=told.line(c.memory, c.place, c.notes),
+                parts=told.numbers(c.place) | c.extra,
+            )
+            for c in kept
+        ]
+
+    def _sorted(self) -> list[Candidate]:
+        return sorted(self.candidates.values(), key=lambda c: -c.score)
+
+    def _may(self, id: str, allowed: NDArray[np.bool_]) -> bool:
+        row = self.view.row_of(id)
+        return row is not None and bool(allowed[row])
+
+    async def _bring(self, ids: Sequence[str]) -> None:
+        """Look up memories that are not candidates yet."""
+        missing = [id for id in dict.fromkeys(ids) if id not in self.candidates]
+        if missing:
+            for memory in await self.store.get_many(self.scope, missing):
+                self.candidates[memory.id] = Candidate(memory, 0.0, None)

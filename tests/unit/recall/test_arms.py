@@ -1,0 +1,176 @@
+"""What the arms say must equal the same thing worked out the long way, row by row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.unit.store.search.rows import EPOCH, idf, made, vector_of, view_of
+
+from recollect.recall import arms
+from recollect.recall.query import read
+from recollect.store.search.analysis import context_text, terms
+from recollect.store.search.ranking import query_terms
+from recollect.store.search.threads import REACH, SHORT, WEIGHTS
+from recollect.store.search.view import K1, B, View
+from recollect.types import Memory
+
+WORDS = st.sampled_from("red green blue house tree river cat dog moon stone".split())
+TEXTS = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
+OFFSETS = range(-REACH, REACH + 1)
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> list[Memory]:
+    count = draw(st.integers(1, 14))
+    return [
+        made(draw(TEXTS), session=draw(st.sampled_from(["s1", "s2", None])), day=draw(st.integers(0, 3)))
+        for _ in range(count)
+    ]
+
+
+def look(view: View, text: str, vector: np.ndarray | None = None) -> arms.Found:
+    asked = read(text, EPOCH + timedelta(days=30))
+    allowed = np.ones(view.rows, np.bool_)
+    return arms.look(view, asked, query_terms(view, text), vector, allowed)
+
+
+def counts_of(memory: Memory) -> Counter[str]:
+    counted = Counter(terms(memory.content))
+    for term in set(terms(context_text(memory))):
+        counted.setdefault(term, 1)
+    return counted
+
+
+def neighbours(all_: list[Memory], memory: Memory) -> list[Memory | None]:
+    """Those around a memory in its session, from two before to two after."""
+    if memory.session is None:
+        line = [memory]
+    else:
+        same = [m for m in all_ if m.session == memory.session]
+        line = sorted(same, key=lambda m: (m.occurred_at, all_.index(m)))
+    place = line.index(memory)
+    return [line[place + o] if 0 <= place + o < len(line) else None for o in OFFSETS]
+
+
+def naive_bm25(
+    counts: list[dict[str, float]], lengths: list[float], told: dict[str, float], asked: Counter[str]
+) -> list[float]:
+    mean = sum(lengths) / len(lengths) or 1.0
+    scores = []
+    for counted, length in zip(counts, lengths, strict=True):
+        slack = K1 * (1 - B + B * length / mean)
+        scores.append(
+            sum(asked[t] * told[t] * counted[t] * (K1 + 1) / (counted[t] + slack) for t in asked if counted.get(t))
+        )
+    return scores
+
+
+@given(memories(), TEXTS)
+@settings(max_examples=60, deadline=None)
+def test_windowed_bm25_equals_the_naive_one(all_: list[Memory], question: str) -> None:
+    found = look(view_of(all_), question)
+    asked = Counter(terms(question))
+    own = [counts_of(m) for m in all_]
+    lengths = [float(len(terms(m.content))) for m in all_]
+    told = {t: idf(len(all_), sum(t in c for c in own)) for t in asked}
+    near, near_lengths = [], []
+    for memory in all_:
+        around = neighbours(all_, memory)
+        weighed = [(w, m) for w, m in zip(WEIGHTS, around, strict=True) if m is not None]
+        near.append({t: sum(w * counts_of(m)[t] for w, m in weighed) for t in asked})
+        near_lengths.append(sum(w * len(terms(m.content)) for w, m in weighed))
+    assert found.words.own_score == pytest.approx(naive_bm25(own, lengths, told, asked), abs=1e-3)
+    assert found.words.near_score == pytest.approx(naive_bm25(near, near_lengths, told, asked), abs=1e-3)
+
+
+@given(memories(), TEXTS)
+@settings(max_examples=40, deadline=None)
+def test_session_scores_equal_those_of_whole_sessions(all_: list[Memory], question: str) -> None:
+    found = look(view_of(all_), question)
+    asked = Counter(terms(question))
+    units: dict[str, list[Memory]] = {}
+    for memory in all_:
+        units.setdefault(memory.session or memory.id, []).append(memory)
+    counts = [sum((counts_of(m) for m in unit), Counter()) for unit in units.values()]
+    lengths = [float(sum(len(terms(m.content)) for m in unit)) for unit in units.values()]
+    told = {t: idf(len(units), sum(t in c for c in counts)) for t in asked}
+    by_unit = dict(zip(units, naive_bm25(counts, lengths, told, asked), strict=True))
+    assert found.words.session_score == pytest.approx([by_unit[m.session or m.id] for m in all_], abs=1e-3)
+
+
+@given(memories())
+@settings(max_examples=40, deadline=None)
+def test_smoothed_meaning_equals_the_cosine_with_the_summed_vectors(all_: list[Memory]) -> None:
+    question = vector_of(made("question"))
+    found = look(view_of(all_), "red", question)
+    for place, memory in enumerate(all_):
+        around = neighbours(all_, memory)
+        total = sum(w * vector_of(m) for w, m in zip(WEIGHTS, around, strict=True) if m is not None)
+        assert found.near_cosine[place] == pytest.approx(float(total @ question / np.linalg.norm(total)), abs=1e-3)
+        assert found.cosine[place] == pytest.approx(float(vector_of(memory) @ question), abs=1e-3)
+
+
+def test_a_large_view_gives_the_rows_it_looks_at_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(3)
+    pool = "red green blue house tree river cat dog moon stone".split()
+    all_ = [made(" ".join(chance.choice(pool, 5)), session=f"s{i // 7}", day=i // 7) for i in range(120)]
+    all_ += [made(" ".join(chance.choice(pool, 5))) for _ in range(20)]
+    view, question = view_of(all_), vector_of(made("question"))
+    whole = look(view, "red house by the river", question)
+    monkeypatch.setattr(arms, "WHOLE", 10)
+    part = look(view, "red house by the river", question)
+    assert 0 < len(part.rows) <= view.rows
+    at = part.rows
+    assert part.words.own_score == pytest.approx(whole.words.own_score[at], abs=1e-3)
+    assert part.words.near == pytest.approx(whole.words.near[:, at], abs=1e-4)
+    assert part.near_cosine == pytest.approx(whole.near_cosine[at], abs=1e-3)
+    assert part.leaning == pytest.approx(whole.leaning[at], abs=1e-4)
+    assert part.speaker.tolist() == whole.speaker[at].tolist()
+    assert np.corrcoef(part.words.session_score, whole.words.session_score[at])[0, 1] > 0.99
+    assert not view.blank().any(), "the scratch must be left empty"
+
+
+def test_short_texts_lean_on_their_surroundings_and_long_ones_do_not() -> None:
+    view = view_of([made("red house", session="short"), made("tree " * 400, session="long")])
+    short, long = look(view, "red").leaning
+    assert short == pytest.approx(SHORT / (SHORT + 2))
+    assert long == pytest.approx(SHORT / (SHORT + 400))
+
+
+def test_flags_tell_speakers_questions_and_times() -> None:
+    view = view_of(
+        [
+            made("I moved yesterday", speaker="Maria"),
+            made("Really?", speaker="Tom"),
+            made("Yes, two boxes", speaker="Maria"),
+        ]
+    )
+    found = look(view, "What did Maria do?")
+    assert found.speaker.tolist() == [1, 0, 1]
+    assert found.asks.tolist() == [0, 1, 0]
+    assert found.dated.tolist() == [1, 0, 0]
+    assert found.counted.tolist() == [0, 0, 1]
+
+
+def test_the_time_asked_for_counts_whole_and_what_was_told_after_it_less() -> None:
+    view = view_of([made("a thing", day=d) for d in (0, 40, 45, 200)])
+    found = arms.look(
+        view, read("what happened in February 2024?", EPOCH + timedelta(days=300)), [], None, np.ones(4, np.bool_)
+    )
+    assert found.time[0] == 0
+    assert found.time[1] == found.time[2] == 1
+    assert 0 < found.time[3] < 0.1
+
+
+def test_a_long_question_is_cut_to_its_rarest_terms(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = view_of([made(f"common word{i}") for i in range(50)])
+    monkeypatch.setattr(arms, "CELLS", 1)
+    asked = query_terms(view, "common " + " ".join(f"word{i}" for i in range(40)))
+    kept = arms.cut(view, asked)
+    assert len(kept) == 16
+    assert query_terms(view, "common")[0] not in kept

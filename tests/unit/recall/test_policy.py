@@ -1,0 +1,75 @@
+"""Who has a say in how a question is answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from recollect.errors import InvalidInput
+from recollect.recall.policy import BUILT_IN, Plan, Weights, check, planned
+from recollect.recall.query import Query, read
+
+NOW = datetime(2026, 11, 15, tzinfo=UTC)
+
+
+@dataclass
+class Fixed:
+    """A policy that always applies and sets one weight."""
+
+    name: str
+    priority: int
+    recency: float
+
+    def applies(self, query: Query) -> bool:
+        return True
+
+    def choose(self, query: Query, plan: Plan) -> Plan:
+        return plan.weigh(recency=self.recency)
+
+
+def test_the_highest_priority_decides_and_all_are_named() -> None:
+    plan = planned(read("anything", NOW), [Fixed("high", 5, 0.9), Fixed("low", 1, 0.1)])
+    assert plan.weights.recency == 0.9
+    assert plan.policies == ("low", "high")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "changed"),
+    [
+        ("When was it?", "when", "dated"),
+        ("How many were there?", "how many", "counted"),
+        ("What is the latest price?", "latest", "recency"),
+        ("What did you recommend?", "what the assistant said", "reply"),
+    ],
+)
+def test_built_in_policies_change_what_their_question_needs(text: str, name: str, changed: str) -> None:
+    plan = planned(read(text, NOW), BUILT_IN)
+    assert name in plan.policies
+    assert getattr(plan.weights, changed) != getattr(Weights(), changed)
+
+
+def test_a_plain_question_is_answered_with_the_plain_plan() -> None:
+    assert planned(read("red house", NOW), BUILT_IN) == Plan()
+
+
+def test_kinds_of_memory_are_boosted_for_procedures_and_preferences() -> None:
+    assert planned(read("How do I deploy?", NOW), BUILT_IN).boosts["procedure"] > 0
+    assert planned(read("What does she like?", NOW), BUILT_IN).boosts["trait"] > 0
+
+
+@pytest.mark.parametrize("wrong", [object(), Fixed("x", "high", 1.0), Fixed(3, 1, 1.0)])  # type: ignore[arg-type]
+def test_what_is_no_policy_is_refused(wrong: Any) -> None:
+    with pytest.raises(InvalidInput, match="recall policy"):
+        check(wrong)
+
+
+def test_a_policy_that_chooses_no_plan_is_named() -> None:
+    class Broken(Fixed):
+        def choose(self, query: Query, plan: Plan) -> Any:
+            return {"weights": 1}
+
+    with pytest.raises(InvalidInput, match="'broken' chose dict"):
+        planned(read("x", NOW), [Broken("broken", 1, 0.0)])

@@ -1,0 +1,74 @@
+"""An export round-trips to the same content hash, across backends, and a damaged one is refused with its line."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from recollect import Document, Recollect, Settings
+from recollect.errors import InvalidInput
+from recollect.types import Link
+
+
+def quiet() -> Settings:
+    return Settings.load({})
+
+
+async def filled(rc: Recollect) -> list[str]:
+    mem = rc.agent("assistant", user="alice")
+    one = await mem.remember("I moved to Lisbon — 東京 🙂", metadata={"n": 1.5, "t": True}, tags=["b", "a"])
+    two = await mem.remember({"role": "assistant", "content": "noted", "occurred_at": datetime(1999, 1, 1, tzinfo=UTC)})
+    await mem.remember(Document(content="# A\n\ntext", title="T"))
+    await mem.store.link(mem.scope, Link(source=two.id, relation="derived_from", target=one.id, weight=0.25))
+    await mem.update(one.id, importance=0.125)
+    gone = await rc.agent("other").remember("gone")
+    await rc.agent("other").forget(gone.id)
+    await rc.agent("other").configure(recall_k=3)
+    return [line async for line in rc.export()]
+
+
+async def hashes(rc: Recollect) -> dict[str, str]:
+    return {s.agent: await rc.store.content_hash(s) for s in await rc.agents()}
+
+
+async def test_it_round_trips_into_every_backend(rc: Recollect, tmp_path: Path) -> None:
+    lines = await filled(rc)
+    before = await hashes(rc)
+    for url in ("memory:", str(tmp_path / "copy.db")):
+        async with Recollect.open(url, settings=quiet()) as copy:
+            done = await copy.load(lines)
+            assert (done.memories, done.already_there, done.links) == (4, 0, 1)
+            assert await hashes(copy) == before
+            again = await copy.load(lines)
+            assert (again.memories, again.already_there) == (0, 4)
+            assert await hashes(copy) == before
+            mem = copy.agent("assistant", user="alice")
+            assert (await mem.recall("who moved to Lisbon?", k=1))[0].memory.content.startswith("I moved")
+            end = json.loads(lines[-1])["end"]
+            assert end["content_hash"] == {f"default/{agent}": value for agent, value in before.items()}
+
+
+async def test_a_cut_export_is_noticed_and_can_be_repeated() -> None:
+    async with Recollect.open("memory:", settings=quiet()) as rc:
+        lines = await filled(rc)
+    async with Recollect.open("memory:", settings=quiet()) as copy:
+        with pytest.raises(InvalidInput, match="cut short"):
+            await copy.load(lines[:-1])
+        assert (await copy.load(lines)).already_there == 4
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["{"], "Line 1 is not JSON"),
+        (['{"something": 1}'], "first line"),
+        (['{"recollect": 1}', "[]"], "Line 2 is not a JSON object"),
+        (['{"recollect": 1}', '{"memory": {"id": "x"}}'], "Line 2: "),
+        (['{"recollect": 1}', '{"end": {}}', '{"memory": {}}'], "Line 3 comes after the end"),
+    ],
+)
+async def test_what_is_not_an_export_is_refused_with_its_line(lines: list[str], said: str) -> None:
+    async with Recollect.open("memory:", embedder="none", settings=quiet()) as rc:
+        with pytest.raises(InvalidInput, match=said):
+            await rc.load(lines)

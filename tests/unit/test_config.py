@@ -1,0 +1,36 @@
+"""Settings come from defaults, the environment and the caller, and say what is wrong with a bad one."""
+
+import pytest
+
+from recollect.config import AgentSettings, Settings, default_path
+from recollect.errors import InvalidSetting
+
+
+def test_the_environment_changes_defaults_and_the_caller_changes_both() -> None:
+    told = Settings.load({"RECOLLECT_URL": "x.db", "RECOLLECT_VIEW_MB": "7"}, tenant="t")
+    assert (told.url, told.view_mb, told.tenant) == ("x.db", 7, "t")
+    assert Settings.load({"RECOLLECT_TENANT": "env"}, tenant=None).tenant == "env"
+
+
+def test_a_bad_setting_is_named() -> None:
+    with pytest.raises(InvalidSetting, match="view_mb"):
+        Settings.load({"RECOLLECT_VIEW_MB": "many"})
+
+
+def test_a_key_is_never_shown() -> None:
+    assert "s3cret" not in repr(Settings.load({"RECOLLECT_EMBEDDER_KEY": "s3cret"}))
+
+
+def test_the_default_store_is_in_the_users_data_folder() -> None:
+    assert str(default_path({"XDG_DATA_HOME": "/data"})) == "/data/recollect/memory.db"
+
+
+def test_there_are_not_too_many_settings() -> None:
+    assert len(Settings.model_fields) + len(AgentSettings.model_fields) <= 40
+
+
+def test_an_unknown_agent_setting_lists_those_there_are() -> None:
+    with pytest.raises(InvalidSetting, match="recall_k"):
+        AgentSettings().changed({"recal": 3})
+    with pytest.raises(InvalidSetting, match="recall_k"):
+        AgentSettings().changed({"recall_k": 0})

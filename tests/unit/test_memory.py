@@ -1,0 +1,289 @@
+"""The five verbs and the plain ones, on every backend."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from recollect import Document, Filter, Message, Recollect, Settings
+from recollect.errors import Conflict, InvalidInput, InvalidSetting, NotFound, StoreUnavailable, VersionConflict
+from recollect.testing import FakeClock
+from recollect.types import Link
+
+TALK = [
+    {"role": "user", "content": "My dog Rex hates rain.", "name": "Alice"},
+    {"role": "assistant", "content": "Then take an umbrella for Rex."},
+]
+
+
+async def test_what_is_remembered_is_recalled_at_once_with_a_reason(rc: Recollect) -> None:
+    mem = rc.agent("assistant", user="alice")
+    stored = await mem.remember("I moved to Lisbon in May.", tags=["home"], metadata={"n": 1}, importance=0.9)
+    await mem.remember(TALK, session="s1")
+    hits = await mem.recall("who moved to Lisbon?", k=2)
+    assert hits[0].memory.id == stored.id
+    assert hits[0].why
+    assert hits[0].score >= hits[-1].score
+    assert (await mem.get(stored.id)) == stored
+
+
+async def test_the_same_text_in_the_same_place_is_one_memory(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    first = await mem.remember(TALK, session="s1")
+    again = await mem.remember(TALK, session="s1")
+    elsewhere = await mem.remember(TALK, session="s2")
+    assert [m.id for m in first] == [m.id for m in again]
+    assert not {m.id for m in first} & {m.id for m in elsewhere}
+    assert (await mem.stats()).memories == 4
+
+
+async def test_remembering_what_was_archived_wakes_it(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    stored = await mem.remember("tea please")
+    await mem.update(stored.id, state="archived")
+    assert not await mem.recall("tea")
+    assert (await mem.remember("tea please")).state == "active"
+    assert await mem.recall("tea")
+
+
+async def test_an_operation_id_makes_a_repeated_call_harmless(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    first = await mem.remember("once", occurred_at=datetime(2024, 1, 1, tzinfo=UTC), operation="op-1")
+    await mem.update(first.id, content="changed since")
+    again = await mem.remember("once", occurred_at=datetime(2024, 1, 1, tzinfo=UTC), operation="op-1")
+    assert (again.id, again.content) == (first.id, "changed since")
+    with pytest.raises(Conflict):
+        await mem.remember("something else", operation="op-1")
+
+
+async def test_agents_tenants_and_users_are_apart(rc: Recollect) -> None:
+    secret = await rc.agent("assistant", user="alice").remember("the code is 4711")
+    for other in (
+        rc.agent("assistant", user="bob"),
+        rc.agent("other", user="alice"),
+        rc.agent("assistant", user="alice", tenant="elsewhere"),
+    ):
+        assert await other.get(secret.id) is None
+        assert not await other.recall("the code is 4711")
+        assert (await other.list()).items == ()
+        with pytest.raises(NotFound):
+            await other.forget(secret.id)
+        with pytest.raises(NotFound):
+            await other.update(secret.id, content="mine")
+        with pytest.raises(NotFound):
+            await other.history(secret.id)
+    assert await rc.agent("assistant").get(secret.id) == secret
+
+
+async def test_update_is_compare_and_set_and_is_searched(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    stored = await mem.remember("I live in Lisbon")
+    changed = await mem.update(stored.id, content="I live in Porto", expected_version=1, reason="moved")
+    assert changed.version == 2
+    with pytest.raises(VersionConflict):
+        await mem.update(stored.id, content="I live in Faro", expected_version=1)
+    assert (await mem.recall("Porto"))[0].memory.content == "I live in Porto"
+    assert not [h for h in await mem.recall("Lisbon") if h.memory.content == "I live in Lisbon"]
+    put, update = await mem.history(stored.id)
+    assert (put.action, update.action, update.reason) == ("put", "update", "moved")
+    assert update.before is not None
+    assert update.before["content"] == "I live in Lisbon"
+    assert update.after is not None
+    assert update.after["content"] == "I live in Porto"
+
+
+async def test_what_was_changed_may_be_said_again(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    first = await mem.remember("I live in Lisbon.")
+    await mem.update(first.id, content="I live in Porto.")
+    again = await mem.remember("I live in Lisbon.")
+    assert again.id != first.id
+    assert {m.content for m in (await mem.list()).items} == {"I live in Lisbon.", "I live in Porto."}
+
+
+async def test_a_moment_without_a_zone_is_utc(rc: Recollect, face_clock: FakeClock) -> None:
+    mem = rc.agent("assistant")
+    stored = await mem.remember("now")
+    naive = face_clock.now().replace(tzinfo=None)
+    assert await mem.get(stored.id, as_of=naive) == stored
+    assert await mem.recall("now", until=naive)
+    assert not await mem.recall("now", since=naive)
+
+
+async def test_forgetting_can_be_undone_and_erasing_cannot(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    stored = await mem.remember("my password is swordfish")
+    assert await mem.forget(stored.id) == 1
+    assert not await mem.recall("swordfish")
+    forgotten = (await mem.history(stored.id))[-1]
+    assert await mem.undo(forgotten.operation) == 1
+    assert (await mem.recall("swordfish"))[0].memory.content == stored.content
+    await mem.forget(stored.id, erase=True)
+    history = await mem.history(stored.id)
+    assert "swordfish" not in str(history)
+    with pytest.raises(Conflict):
+        await mem.undo(forgotten.operation)
+
+
+async def test_what_was_forgotten_can_still_be_erased(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    stored = await mem.remember("my password is swordfish")
+    await mem.forget(stored.id)
+    assert "swordfish" in str(await mem.history(stored.id))
+    assert await mem.forget(stored.id, erase=True) == 1
+    assert "swordfish" not in str(await mem.history(stored.id))
+    assert (await mem.list()).items == ()
+    with pytest.raises(NotFound):
+        await mem.forget(stored.id, erase=True)
+
+
+async def test_erasing_takes_what_was_derived_along(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    told, summary, summary_of_it = [await mem.remember(t) for t in ("told", "a summary", "its summary")]
+    await mem.store.link(mem.scope, Link(source=summary.id, relation="derived_from", target=told.id))
+    await mem.store.link(mem.scope, Link(source=summary_of_it.id, relation="derived_from", target=summary.id))
+    assert await mem.forget(told.id, erase=True) == 3
+    assert (await mem.list()).items == ()
+
+
+async def test_forgetting_by_filter_needs_one(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    await mem.remember("keep")
+    await mem.remember("drop", tags=["x"])
+    for nothing in ({}, {"which": "a", "where": {}}):
+        with pytest.raises(InvalidInput):
+            await mem.forget(**nothing)
+    with pytest.raises(InvalidInput, match="tags_any"):
+        await mem.forget(where={"tag": "x"})
+    assert await mem.forget(where={"tags_any": ["x"]}) == 1
+    assert [m.content for m in (await mem.list()).items] == ["keep"]
+
+
+async def test_undo_is_refused_when_something_was_changed_since(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    stored = await mem.remember("one")
+    operation = (await mem.history(stored.id))[0].operation
+    await mem.update(stored.id, content="two")
+    with pytest.raises(Conflict, match="changed again"):
+        await mem.undo(operation)
+    with pytest.raises(NotFound):
+        await mem.undo("no-such-operation")
+
+
+async def test_time_travel(rc: Recollect, face_clock: FakeClock) -> None:
+    mem = rc.agent("assistant")
+    before = face_clock.now()
+    stored = await mem.remember("first")
+    other = await mem.remember("other")
+    between = face_clock.now()
+    await mem.update(stored.id, content="second", importance=0.3)
+    await mem.forget(other.id)
+    await mem.remember("later")
+    assert await mem.get(stored.id, as_of=before) is None
+    then = await mem.get(stored.id, as_of=between)
+    assert then == stored
+    assert {m.content for m in await mem.store.all_at(mem.scope, between)} == {"first", "other"}
+    assert {m.content for m in await mem.store.all_at(mem.scope, face_clock.now())} == {"second", "later"}
+
+
+async def test_consolidation_reports_and_is_undone(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    first = await mem.remember("I moved to Lisbon.")
+    second = await mem.remember("I moved to Lisbon!")
+    dry = await mem.consolidate(dry_run=True)
+    assert [p.memory_id for p in dry.proposed] == [first.id]
+    assert (await mem.stats()).by_state == {"active": 2}
+    report = await mem.consolidate()
+    assert [h.memory.id for h in await mem.recall("moved to Lisbon")] == [second.id]
+    assert (await mem.consolidate()).proposed == ()
+    await mem.undo(report.id)
+    assert len(await mem.recall("moved to Lisbon")) == 2
+    assert (await mem.stats()).links == 0
+
+
+async def test_an_agent_configures_itself_for_good(rc: Recollect) -> None:
+    mem = rc.agent("assistant", user="alice")
+    for word in ("red apples", "green apples", "ripe apples"):
+        await mem.remember(word)
+    await mem.configure(recall_k=1)
+    await mem.configure(context_tokens=400)
+    assert len(await rc.agent("assistant").recall("apples")) == 1
+    assert (await rc.agent("assistant").configuration()).context_tokens == 400
+    assert (await rc.agent("another").configuration()).recall_k == 10
+    with pytest.raises(InvalidSetting):
+        await mem.configure(recall_k=-1)
+
+
+async def test_lists_come_in_pages(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    made = await mem.remember([f"note {n}" for n in range(7)])
+    seen, cursor = [], None
+    while True:
+        page = await mem.list(limit=3, cursor=cursor)
+        seen += [m.id for m in page.items]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert seen == [m.id for m in reversed(made)]
+    with pytest.raises(InvalidInput):
+        await mem.list(limit=0)
+
+
+async def test_documents_are_found_by_passage(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    text = "# Cooking\n\nBoil the pasta for nine minutes.\n\n# Garden\n\nWater the tomatoes at dusk."
+    stored = await mem.remember(Document(content=text, title="Handbook", uri="book.md"))
+    assert len(stored) == 2
+    hit = (await mem.recall("when should tomatoes get water?"))[0].memory
+    assert hit.source.span is not None
+    assert text[slice(*hit.source.span)] == hit.content
+    assert hit.body["headings"] == ["Handbook", "Garden"]
+
+
+async def test_context_fits_the_budget_and_quotes(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    await mem.remember([f"Fact number {n} about the harbour of Lisbon is remarkable." for n in range(50)])
+    text = await mem.context("harbour of Lisbon", tokens=200)
+    assert "harbour" in text
+    assert len(text) < 200 * 8
+
+
+async def test_filters_narrow_recall(rc: Recollect) -> None:
+    mem = rc.agent("assistant")
+    await mem.remember("apples in spring", occurred_at=datetime(2024, 4, 1, tzinfo=UTC), metadata={"n": 1})
+    await mem.remember("apples in autumn", occurred_at=datetime(2024, 10, 1, tzinfo=UTC), metadata={"n": True})
+    late = await mem.recall("apples", since=datetime(2024, 6, 1, tzinfo=UTC))
+    assert [h.memory.content for h in late] == ["apples in autumn"]
+    one = await mem.recall("apples", where={"metadata": {"n": 1}})
+    assert [h.memory.content for h in one] == ["apples in spring"]
+    assert not await mem.recall("apples", where=Filter(kinds=("fact",)))
+    with pytest.raises(InvalidInput):
+        await mem.recall("apples", where={"nonsense": 1})
+
+
+@pytest.mark.parametrize("name", ["", " x", "a\nb", "x" * 201])
+async def test_a_bad_name_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput, match="agent"):
+        Recollect.open("memory:").agent(name)
+
+
+async def test_everything_is_back_after_a_restart(tmp_path: Path) -> None:
+    url = str(tmp_path / "m.db")
+    async with Recollect.open(url, settings=Settings.load({})) as rc:
+        mem = rc.agent("assistant", user="alice")
+        await mem.remember(TALK, session="s1")
+        await mem.configure(recall_k=1)
+        before = (await mem.stats(), await rc.store.content_hash(mem.scope), await mem.recall("rain"))
+    async with Recollect.open(url, settings=Settings.load({})) as rc:
+        mem = rc.agent("assistant", user="alice")
+        after = (await mem.stats(), await rc.store.content_hash(mem.scope), await mem.recall("rain"))
+    assert before[:2] == after[:2]
+    assert [h.memory.id for h in before[2]] == [h.memory.id for h in after[2]]
+
+
+async def test_a_closed_store_says_so() -> None:
+    rc = await Recollect.open("memory:")
+    await rc.close()
+    await rc.close()
+    with pytest.raises(StoreUnavailable, match="not open"):
+        await rc.agent("a").remember(Message(content="x"))
