@@ -1,0 +1,196 @@
+"""Episodes under random use: events in order, and everything within the interval it belongs to.
+
+``HYPOTHESIS_PROFILE=thorough`` runs many more examples; with ``CI`` set the examples are the same every time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect import Recollect, Settings
+from recollect.errors import Conflict, InvalidInput
+from recollect.systems.episodic import Episode, EpisodicMemory, Event
+from recollect.systems.room import Room
+from recollect.testing import FakeClock
+from recollect.types import Filter, Hit
+
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+_numbers = itertools.count(1)
+
+
+@dataclass
+class Host:
+    """An open store and the loop it lives on; every example gets an agent of its own."""
+
+    runner: asyncio.Runner
+    rc: Recollect
+    clock: FakeClock
+
+    def room(self) -> Room:
+        mem = self.rc.agent(f"agent-{next(_numbers)}")
+        self.clock.set(NOON)
+
+        async def search(query: str, *, k: int = 10, kinds: Any = None, where: Filter | None = None) -> list[Hit]:
+            return await mem.recall(query, k, kinds=kinds, where=where)
+
+        return Room(self.rc.store, mem.scope, self.clock, self.rc.embedding.embed, search)
+
+
+@pytest.fixture(params=["inmem", "sqlite", "postgres"])
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
+    urls = {"inmem": "memory:", "sqlite": str(tmp_path / "memory.db")}
+    url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
+    clock = FakeClock()
+    with asyncio.Runner() as runner:
+        rc = runner.run(_opened(url, clock))
+        yield Host(runner, rc, clock)
+        runner.run(rc.close())
+
+
+async def _opened(url: str, clock: FakeClock) -> Recollect:
+    return await Recollect.open(url, embedder="none", clock=clock, settings=Settings.load({}))
+
+
+def few(examples: int) -> settings:
+    """How many examples, with a fixture that serves all of them."""
+    return settings(
+        max_examples=examples * (20 if THOROUGH else 1),
+        deadline=None,
+        derandomize=bool(os.environ.get("CI")),
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+
+
+MINUTES = st.integers(-2, 12)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("start"), MINUTES, st.none() | st.integers(0, 3)),
+        st.tuples(st.just("record"), st.integers(0, 3), MINUTES, st.integers(0, 8)),
+        st.tuples(st.just("record"), st.integers(0, 3), MINUTES, st.integers(0, 8)),
+        st.tuples(st.just("record"), st.integers(0, 3), MINUTES, st.just(0)),
+        st.tuples(st.just("finish"), st.integers(0, 3), st.none() | MINUTES),
+        st.tuples(st.just("wait"), st.integers(0, 5)),
+    ),
+    max_size=25,
+)
+
+
+def at(minutes: int) -> datetime:
+    return NOON + timedelta(minutes=minutes)
+
+
+async def take(episodic: EpisodicMemory, clock: FakeClock, ids: list[str], step: tuple[Any, ...]) -> str | None:
+    """Do one step if the rules allow it; tells the id of an event that was recorded."""
+    try:
+        match step:
+            case ("start", minutes, parent):
+                above = ids[parent] if parent is not None and parent < len(ids) else None
+                ids.append((await episodic.start(f"Episode {len(ids)}", start=at(minutes), parent=above)).id)
+            case ("record", which, minutes, length) if which < len(ids):
+                lasting = timedelta(minutes=length)
+                return (await episodic.record(ids[which], "something", at=at(minutes), duration=lasting)).id
+            case ("finish", which, minutes) if which < len(ids):
+                await episodic.finish(ids[which], end=None if minutes is None else at(minutes))
+            case ("wait", minutes):
+                clock.advance(timedelta(minutes=minutes))
+    except (InvalidInput, Conflict):
+        return None  # what was refused must have changed nothing, which the checks at the end find out
+    return None
+
+
+def check_intervals(episodes: dict[str, Episode], events: dict[str, list[Event]]) -> None:
+    for episode in episodes.values():
+        assert episode.end is None or episode.end >= episode.start
+        for event in events[episode.id]:
+            assert episode.start <= event.at <= event.end
+            assert episode.end is None or event.end <= episode.end
+        if episode.parent is not None:
+            above = episodes[episode.parent]
+            assert above.start <= episode.start
+            assert above.end is None or episode.start <= above.end
+            assert above.end is None or episode.end is None or episode.end <= above.end
+
+
+async def check_order(room: Room, events: list[Event]) -> None:
+    """The events are in the order of their time, and the chain of ``next`` leads through all of them in that order."""
+    ids = [event.id for event in events]
+    assert ids == [e.id for e in sorted(events, key=lambda e: (e.at, e.id))]
+    links = await room.store.links(room.scope, ids, relation="next", direction="out") if ids else []
+    assert sorted((link.source, link.target) for link in links) == sorted(itertools.pairwise(ids))
+
+
+@few(15)
+@given(steps=STEPS)
+def test_events_are_in_order_and_within_their_episodes(host: Host, steps: list[tuple[Any, ...]]) -> None:
+    room = host.room()
+
+    async def example() -> None:
+        episodic = EpisodicMemory(room)
+        ids: list[str] = []
+        recorded: set[str] = set()
+        for step in steps:
+            if (made := await take(episodic, host.clock, ids, step)) is not None:
+                recorded.add(made)
+        episodes = {id: await episodic.get(id) for id in ids}
+        events = {id: list((await episodic.events(id, limit=1000)).items) for id in ids}
+        assert {event.id for own in events.values() for event in own} == recorded
+        check_intervals(episodes, events)
+        for id, own in events.items():
+            assert episodes[id].events == len(own)
+            await check_order(room, own)
+            assert [one.event async for one in episodic.replay(id)] == own
+
+    host.runner.run(example())
+
+
+@few(8)
+@given(minutes=st.lists(st.integers(0, 6), min_size=2, max_size=9))
+def test_recorders_at_the_same_time_make_one_chain(host: Host, minutes: list[int]) -> None:
+    room = host.room()
+
+    async def example() -> None:
+        episodic = EpisodicMemory(room)
+        episode = await episodic.start("Together")
+        made = await asyncio.gather(*(episodic.record(episode.id, str(m), at=at(m)) for m in minutes))
+        events = list((await episodic.events(episode.id)).items)
+        assert {e.id for e in events} == {e.id for e in made}
+        await check_order(room, events)
+
+    host.runner.run(example())
+
+
+@few(10)
+@given(
+    spans=st.lists(st.tuples(st.integers(0, 10), st.none() | st.integers(0, 5)), max_size=6),
+    window=st.tuples(st.integers(-1, 12), st.integers(0, 4)),
+)
+def test_what_went_on_in_a_time_is_what_overlaps_it(
+    host: Host, spans: list[tuple[int, int | None]], window: tuple[int, int]
+) -> None:
+    room = host.room()
+
+    async def example() -> None:
+        episodic = EpisodicMemory(room)
+        start, end = at(window[0]), at(window[0] + window[1])
+        expected = set()
+        for begin, length in spans:
+            episode = await episodic.start("Some time", start=at(begin))
+            if length is not None:
+                await episodic.finish(episode.id, end=at(begin + length))
+            if at(begin) <= end and (length is None or at(begin + length) >= start):
+                expected.add(episode.id)
+        assert {e.id for e in (await episodic.meanwhile(start, end)).episodes} == expected
+
+    host.runner.run(example())

@@ -1,0 +1,170 @@
+"""Working memory under random use: never more in it than fits, and nothing that was put is ever lost.
+
+``HYPOTHESIS_PROFILE=thorough`` runs many more examples; with ``CI`` set the examples are the same every time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect import Recollect, Settings
+from recollect.errors import NotFound
+from recollect.store.base import MAX_PAGE
+from recollect.systems.room import Room
+from recollect.systems.working import WorkingMemory
+from recollect.testing import FakeClock
+from recollect.types import Filter, Hit
+
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
+_numbers = itertools.count(1)
+
+
+@dataclass
+class Host:
+    """An open store and the loop it lives on; every example gets an agent of its own."""
+
+    runner: asyncio.Runner
+    rc: Recollect
+    clock: FakeClock
+
+    def room(self) -> Room:
+        mem = self.rc.agent(f"agent-{next(_numbers)}")
+
+        async def search(query: str, *, k: int = 10, kinds: Any = None, where: Filter | None = None) -> list[Hit]:
+            return await mem.recall(query, k, kinds=kinds, where=where)
+
+        return Room(self.rc.store, mem.scope, self.clock, self.rc.embedding.embed, search)
+
+
+@pytest.fixture(params=["inmem", "sqlite", "postgres"])
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
+    urls = {"inmem": "memory:", "sqlite": str(tmp_path / "memory.db")}
+    url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
+    clock = FakeClock()
+    with asyncio.Runner() as runner:
+        rc = runner.run(_opened(url, clock))
+        yield Host(runner, rc, clock)
+        runner.run(rc.close())
+
+
+async def _opened(url: str, clock: FakeClock) -> Recollect:
+    return await Recollect.open(url, embedder="none", clock=clock, settings=Settings.load({}))
+
+
+def few(examples: int) -> settings:
+    """How many examples, with a fixture that serves all of them."""
+    return settings(
+        max_examples=examples * (20 if THOROUGH else 1),
+        deadline=None,
+        derandomize=bool(os.environ.get("CI")),
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+
+
+KEYS = st.sampled_from(["plan", "home", "food", "tax", "a b", "ключ"])
+TEXTS = st.lists(
+    st.sampled_from(["Lisbon", "the tram", "fish in Lisbon", "Ana", "with Ana", "tax", "数", "x" * 40]),
+    min_size=1,
+    max_size=3,
+).map(" ".join)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), KEYS, TEXTS, st.sampled_from([0.0, 0.2, 0.5, 1.0])),
+        st.tuples(st.just("put"), KEYS, TEXTS, st.sampled_from([0.0, 0.2, 0.5, 1.0])),
+        st.tuples(st.just("fetch"), KEYS),
+        st.tuples(st.just("release"), KEYS),
+        st.tuples(st.just("focus"), TEXTS),
+        st.tuples(st.just("attend"), TEXTS),
+        st.tuples(st.just("resize"), st.integers(1, 4)),
+        st.tuples(st.just("chunk")),
+        st.tuples(st.just("clear")),
+        st.tuples(st.just("wait"), st.sampled_from([-30, 60, 4000])),
+    ),
+    max_size=25,
+)
+
+
+async def take(working: WorkingMemory, clock: FakeClock, step: tuple[Any, ...]) -> None:
+    match step:
+        case ("put", key, text, importance):
+            await working.put(key, text, importance)
+        case ("fetch" | "release" as verb, key):
+            try:
+                await getattr(working, verb)(key)
+            except NotFound:
+                assert verb == "fetch" or await working.item(key) is None
+        case ("focus" | "attend" as verb, text):
+            await getattr(working, verb)(text)
+        case ("resize", items):
+            await working.resize(items=items)
+        case ("wait", seconds):
+            clock.advance(seconds)
+        case (verb,):
+            await getattr(working, verb)()
+
+
+async def kept(room: Room) -> set[tuple[str, str]]:
+    """Every key and text that episodic memory keeps."""
+    where = Filter(kinds=("event",))
+    page = await room.store.scan(room.scope, where, limit=MAX_PAGE)
+    assert page.cursor is None
+    return {(m.body["data"]["key"], m.content) for m in page.items}
+
+
+async def check(working: WorkingMemory, room: Room, put: set[tuple[str, str]]) -> None:
+    data = await working.context("dict")
+    items = await working.items()
+    assert len(data["slots"]) <= data["limits"]["items"]
+    assert sum(item.tokens for item in items) == data["tokens"] <= data["limits"]["tokens"]
+    assert len({item.key for item in items}) == len(items) == sum(len(slot["items"]) for slot in data["slots"])
+    assert put <= {(item.key, item.content) for item in items} | await kept(room), "an item was lost"
+
+
+@few(12)
+@given(steps=STEPS, slots=st.integers(1, 4), tokens=st.sampled_from([40, 60, 2000]))
+def test_what_is_in_mind_always_fits_and_nothing_is_lost(
+    host: Host, steps: list[tuple[Any, ...]], slots: int, tokens: int
+) -> None:
+    room = host.room()
+
+    async def example() -> None:
+        working = WorkingMemory(room, items=slots, tokens=tokens)
+        put: set[tuple[str, str]] = set()
+        for step in steps:
+            await take(working, host.clock, step)
+            if step[0] == "put":
+                put.add((step[1], step[2]))
+                assert (await working.item(step[1])).content == step[2], "what is put now is in mind"
+            await check(working, room, put)
+
+    host.runner.run(example())
+
+
+@few(8)
+@given(
+    puts=st.lists(st.tuples(KEYS, TEXTS), min_size=2, max_size=10),
+    slots=st.integers(1, 3),
+)
+def test_writers_at_the_same_time_fit_and_lose_nothing_too(host: Host, puts: list[tuple[str, str]], slots: int) -> None:
+    room = host.room()
+
+    async def example() -> None:
+        minds = [WorkingMemory(room, items=slots) for _ in range(2)]
+        await asyncio.gather(*(minds[n % 2].put(key, text) for n, (key, text) in enumerate(puts)))
+        await check(minds[0], room, set(puts))
+        state = await room.store.by_key(room.scope, "working:state")
+        assert state is not None
+        history = await room.store.history(room.scope, state.id)
+        assert all(len(change.after["body"]["slots"]) <= slots for change in history if change.after)
+
+    host.runner.run(example())

@@ -1,0 +1,125 @@
+"""What the tests of the memory systems share: a room on every backend, with a clock the test sets.
+
+Take ``room`` for one room without vectors. Take ``rooms`` for more: ``await rooms.open(user=..., embedder="static")``
+opens another on the same store, and ``await rooms.restart()`` closes the store and opens it again, as a new process
+would. ``room_on`` of a public ``Recollect`` is there for tests that open stores themselves.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from recollect import Recollect
+from recollect.config import Settings
+from recollect.systems.room import Room
+from recollect.testing import FakeClock
+from recollect.types import Filter, Hit
+
+BACKENDS = ("inmem", "sqlite", "postgres")
+_numbers = itertools.count(1)
+
+
+def room_on(rc: Recollect, agent: str, user: str | None = None) -> Room:
+    """The room of an agent in an open store, wired as the public face wires it."""
+    mem = rc.agent(agent, user=user)
+
+    async def search(
+        query: str, *, k: int = 10, kinds: Sequence[str] | None = None, where: Filter | None = None
+    ) -> list[Hit]:
+        return await mem.recall(query, k, kinds=kinds, where=where)
+
+    return Room(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=search)
+
+
+class Rooms:
+    """Opens rooms on one store of one backend, and closes all at the end of the test."""
+
+    def __init__(self, backend: str, url: str, agent: str, clock: FakeClock) -> None:
+        self.backend = backend
+        self.url = url
+        self.agent = agent
+        self.clock = clock
+        self._open: dict[str, Recollect] = {}
+
+    async def open(self, *, agent: str | None = None, user: str | None = None, embedder: str = "none") -> Room:
+        """A room of this test's agent, or of another one; rooms with the same embedder share the open store."""
+        return room_on(await self.recollect(embedder), agent or self.agent, user)
+
+    async def recollect(self, embedder: str = "none") -> Recollect:
+        """The open store itself: one for each embedder, but in memory one only, whose embedder the first call chose."""
+        name = "inmem" if self.backend == "inmem" else embedder
+        if name not in self._open:
+            self._open[name] = await self._opened(embedder)
+        return self._open[name]
+
+    async def another(self, embedder: str = "none") -> Room:
+        """A room with its own connections to the same store, as another process has; not for inmem, which has none."""
+        rc = await self._opened(embedder)
+        self._open[f"another {len(self._open)}"] = rc
+        return room_on(rc, self.agent)
+
+    async def restart(self, *, user: str | None = None, embedder: str = "none") -> Room:
+        """Close the store and open it again. What lives in memory only stays open: it has nothing to come back from."""
+        if self.backend != "inmem":
+            await self.close()
+        return await self.open(user=user, embedder=embedder)
+
+    async def close(self) -> None:
+        while self._open:
+            await self._open.popitem()[1].close()
+
+    async def _opened(self, embedder: str) -> Recollect:
+        settings = Settings.load(environment={})
+        return await Recollect.open(self.url, embedder=embedder, clock=self.clock, settings=settings)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """The clock of the store under test. It stands still until the test moves it."""
+    return FakeClock()
+
+
+@pytest.fixture(scope="session")
+def systems_postgres_url(postgres_url: str) -> Iterator[str]:
+    """One database for all tests of the systems; each test has an agent of its own, which is a wall."""
+    name = f"recollect_systems_{os.getpid()}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
+        yield urlunsplit(urlsplit(postgres_url)._replace(path=f"/{name}"))
+        with suppress(psycopg.OperationalError):  # the server may be gone already
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture(params=BACKENDS)
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where the store under test is."""
+    if request.param == "inmem":
+        return "memory:"
+    if request.param == "sqlite":
+        return str(tmp_path / "memory.db")
+    return str(request.getfixturevalue("systems_postgres_url"))
+
+
+@pytest.fixture
+async def rooms(store_url: str, clock: FakeClock) -> AsyncIterator[Rooms]:
+    """Rooms on one store, on every backend in turn."""
+    scheme = urlsplit(store_url).scheme
+    backend = {"memory": "inmem", "postgresql": "postgres", "postgres": "postgres"}.get(scheme, "sqlite")
+    made = Rooms(backend, store_url, f"agent-{os.getpid()}-{next(_numbers)}", clock)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def room(rooms: Rooms) -> Room:
+    """A room without vectors, on every backend in turn."""
+    return await rooms.open()

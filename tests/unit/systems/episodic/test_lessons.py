@@ -1,0 +1,130 @@
+"""Lessons: what those that succeeded had and those that failed had not, on every backend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from recollect.errors import InvalidInput
+from recollect.systems.episodic import Account, Draft, EpisodicMemory
+from recollect.systems.episodic.contrast import Case, cases_of, lessons_of
+
+
+async def deploy(episodic: EpisodicMemory, number: int, *, tested: bool, succeeded: bool) -> str:
+    async with episodic.episode(f"Deploy the shop, try {number}", attributes={"size": number * 5 % 7}) as running:
+        await running.record("Built the image", type="build", data={"tool": "docker"})
+        if tested:
+            await running.record("Ran the tests on staging", type="test", actor="Ann")
+        await running.record("Switched the traffic", type="switch", data={"region": "eu" if number % 2 else "us"})
+        running.conclude("succeeded" if succeeded else "failed", "" if succeeded else f"Rolled back {number}")
+    return running.id
+
+
+async def test_lessons_contrast_what_succeeded_with_what_failed(episodic: EpisodicMemory) -> None:
+    good = [await deploy(episodic, n, tested=True, succeeded=True) for n in range(6)]
+    odd = await deploy(episodic, 6, tested=True, succeeded=False)
+    bad = [await deploy(episodic, n, tested=False, succeeded=False) for n in range(7, 12)]
+    async with episodic.episode("Water the plants") as other:
+        await other.record("Ran the tap", type="test")
+        other.conclude("failed")
+    open_one = await episodic.start("Deploy the shop, unfinished")
+
+    found = await episodic.lessons("deploy the shop")
+    assert set(found.considered) == {*good, *bad, odd}
+    assert open_one.id not in found.considered
+    assert (found.succeeded, found.failed) == (6, 6)
+    best = found.lessons[0]
+    assert (best.subject, best.advice) == ("event:test", "do")
+    counts = (best.succeeded_with, best.failed_with, best.succeeded_without, best.failed_without)
+    assert counts == (6, 1, 0, 5)
+    assert set(best.episodes) == {*good, *bad}
+    assert best.against == (odd,)
+    assert best.lift == pytest.approx(6 / 7 / 0.5, abs=1e-4)
+    assert best.odds_ratio == pytest.approx(6.5 * 5.5 / (1.5 * 0.5), abs=1e-4)
+    assert 0.95 < best.confidence < 1
+    assert "6 of 7 succeeded; without, 0 of 5" in best.statement
+    assert "Ann acting" in best.statement, "what always occurs together is told together"
+    assert not any(lesson.subject in ("event:build", "data:tool=docker") for lesson in found.lessons), "all had it"
+    assert not any(lesson.subject.startswith("data:region") for lesson in found.lessons), "it made no difference"
+    assert {remark.episode for remark in found.remarks} <= {*bad, odd}
+    assert all(remark.note.startswith("Rolled back") for remark in found.remarks)
+
+
+async def test_the_same_episodes_teach_the_same(episodic: EpisodicMemory) -> None:
+    for n in range(4):
+        await deploy(episodic, n, tested=n % 2 == 0, succeeded=n % 2 == 0)
+    assert await episodic.lessons("deploy shop", confidence=0.5) == await episodic.lessons(
+        "deploy shop", confidence=0.5
+    )
+
+
+async def test_where_all_came_out_alike_there_is_no_lesson(episodic: EpisodicMemory) -> None:
+    for n in range(4):
+        await deploy(episodic, n, tested=n % 2 == 0, succeeded=True)
+    found = await episodic.lessons("deploy the shop")
+    assert (found.succeeded, found.failed, found.lessons) == (4, 0, ())
+    nothing = await episodic.lessons("something nobody ever did xyzzy")
+    assert (nothing.considered, nothing.lessons) == ((), ())
+    with pytest.raises(InvalidInput, match="task"):
+        await episodic.lessons("  ")
+    with pytest.raises(InvalidInput, match="0 to 1"):
+        await episodic.lessons("deploy", confidence=2)
+
+
+class Scripted:
+    """A teacher that proposes what a test gives it."""
+
+    def __init__(self, *quotes: str) -> None:
+        self.quotes = quotes
+        self.read: Sequence[Account] = ()
+
+    async def lessons(self, task: str, accounts: Sequence[Account]) -> Sequence[Draft]:
+        self.read = accounts
+        ids = (accounts[0].episode.id,)
+        foreign = Draft(statement="From nowhere", episodes=("elsewhere",), quote="Built")
+        return [*(Draft(statement=f"About {q}", episodes=ids, quote=q) for q in self.quotes), foreign]
+
+
+async def test_a_lesson_of_a_model_counts_only_if_what_it_quotes_is_there(episodic: EpisodicMemory) -> None:
+    await deploy(episodic, 1, tested=True, succeeded=True)
+    teacher = Scripted("Ran the tests on staging", "The moon was full")
+    found = await episodic.lessons("deploy the shop", teacher=teacher)
+    assert [(lesson.statement, lesson.by_model) for lesson in found.lessons] == [
+        ("About Ran the tests on staging", True)
+    ]
+    assert found.rejected == 2
+    assert len(teacher.read) == 1
+
+
+def case(id: str, succeeded: bool, *traits: str) -> Case:
+    return Case(id, succeeded, frozenset(f"tag:{trait}" for trait in traits))
+
+
+def test_certainty_grows_with_the_number_of_episodes() -> None:
+    def surest(n: int) -> float:
+        cases = [case(f"s{i}", True, "a") for i in range(n)] + [case(f"f{i}", False) for i in range(n)]
+        return lessons_of(cases, confidence=0)[0].confidence
+
+    sure = [surest(n) for n in (2, 4, 8, 16, 64)]
+    assert sure == sorted(sure)
+    assert sure[0] < 0.95 < sure[-1] < 1.0001
+
+
+def test_what_goes_with_failure_is_to_be_avoided_and_no_difference_is_no_lesson() -> None:
+    cases = [case(f"s{i}", True, "x") for i in range(5)] + [case(f"f{i}", False, "x", "late") for i in range(5)]
+    found = lessons_of(cases)
+    assert [(lesson.subject, lesson.advice, lesson.lift) for lesson in found] == [("tag:late", "avoid", 0.0)]
+    mixed = [case(f"{i}", i % 2 == 0, *(["x"] if i % 4 < 2 else [])) for i in range(40)]
+    assert lessons_of(mixed, confidence=0.8) == []
+    assert lessons_of([], confidence=0) == []
+
+
+async def test_numbers_are_compared_by_halves(episodic: EpisodicMemory) -> None:
+    told = []
+    for n in range(8):
+        begun = await episodic.start(f"Try {n}", attributes={"size": n, "urgent": True})
+        done = await episodic.finish(begun.id, "succeeded" if n < 4 else "failed")
+        told.append((done, ()))
+    found = lessons_of(cases_of(told))
+    assert [(lesson.subject, lesson.advice) for lesson in found] == [("attribute:size<3.5", "do")]

@@ -1,0 +1,14 @@
+"""What the tests of the persona share."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.systems.persona import PersonaMemory
+from recollect.systems.room import Room
+
+
+@pytest.fixture
+def persona(room: Room) -> PersonaMemory:
+    """The persona of an agent without a user, without vectors, on every backend in turn."""
+    return PersonaMemory(room)

@@ -1,0 +1,153 @@
+"""Traits: what observations do to them, and what stays of what they were, on every backend."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from recollect.errors import InvalidInput, NotFound
+from recollect.store.base import Put
+from recollect.systems.persona import PersonaMemory
+from recollect.systems.room import Room
+from recollect.testing import FakeClock
+
+
+async def said(room: Room, text: str) -> str:
+    memory = room.new("message", text)
+    await room.write([Put(memory)])
+    return memory.id
+
+
+async def test_an_observation_is_a_trait(persona: PersonaMemory, room: Room, clock: FakeClock) -> None:
+    source = await said(room, "I never eat meat.")
+    made = await persona.observe("Diet", "vegetarian", score=0.9, confidence=0.6, evidence=[source])
+    assert (made.about, made.dimension, made.value, made.score, made.confidence) == (
+        "user",
+        "Diet",
+        "vegetarian",
+        0.9,
+        0.6,
+    )
+    assert (made.observations, made.against, made.evidence, made.since, made.until) == (
+        1,
+        0,
+        (source,),
+        clock.now(),
+        None,
+    )
+    assert await persona.trait("diet") == made
+    assert await persona.traits() == (made,)
+    links = await room.store.links(room.scope, [made.id], relation="derived_from")
+    assert [link.target for link in links] == [source]
+    assert [hit.memory.id for hit in await room.search("vegetarian", kinds=["trait"])] == [made.id]
+
+
+async def test_agreement_makes_surer(persona: PersonaMemory) -> None:
+    await persona.observe("diet", "vegetarian", confidence=0.6, score=0.5)
+    again = await persona.observe("diet", "Vegetarian", confidence=0.5, score=1.0)
+    assert again.confidence == pytest.approx(0.8)
+    assert again.score == pytest.approx((0.5 * 0.6 + 1.0 * 0.5) / 1.1)
+    assert again.observations == 2
+    assert [reading.confidence for reading in again.readings] == [pytest.approx(0.6), pytest.approx(0.8)]
+    for _ in range(20):
+        again = await persona.observe("diet", "vegetarian", confidence=0.9)
+    assert again.confidence == 0.99, "nothing that is only observed is certain"
+
+
+async def test_contradiction_lowers_confidence_and_does_not_overwrite(persona: PersonaMemory) -> None:
+    await persona.observe("diet", "vegetarian", confidence=0.8)
+    after = await persona.observe("diet", "vegan", confidence=1.0)
+    assert (after.value, after.against) == ("vegetarian", 1)
+    assert after.confidence == pytest.approx(0.8 * 0.5)
+    assert [(rival.value, rival.confidence) for rival in after.rivals] == [("vegan", pytest.approx(0.6))]
+    assert await persona.history("diet") == (after,)
+
+
+async def test_a_value_that_is_observed_again_and_again_takes_over(
+    persona: PersonaMemory, room: Room, clock: FakeClock
+) -> None:
+    first = await persona.observe("diet", "vegetarian", confidence=0.8)
+    clock.advance(60)
+    await persona.observe("diet", "vegan", confidence=0.7)
+    clock.advance(60)
+    now = await persona.observe("diet", "vegan", confidence=0.7)
+    assert (now.value, now.observations) == ("vegan", 2)
+    old, new = await persona.history("diet")
+    assert (old.id, old.value, old.until) == (first.id, "vegetarian", clock.now())
+    assert (new, new.until) == (now, None)
+    assert old.confidence < 0.8, "it went down before it lost"
+    stored = await room.store.get(room.scope, old.id)
+    assert stored is not None
+    assert stored.state == "superseded"
+    links = await room.store.links(room.scope, [now.id], relation="supersedes")
+    assert [link.target for link in links] == [old.id]
+    assert await persona.traits() == (now,)
+    assert [rival.value for rival in now.rivals] == ["vegetarian"], "it may come back"
+
+
+async def test_a_correction_counts_at_once(persona: PersonaMemory) -> None:
+    for _ in range(3):
+        await persona.observe("home", "Lisbon", confidence=0.9)
+    now = await persona.observe("home", "Porto", confidence=0.8, correction=True)
+    assert (now.value, now.confidence) == ("Porto", 0.8)
+    assert [trait.value for trait in await persona.history("home")] == ["Lisbon", "Porto"]
+
+
+async def test_the_same_evidence_counts_once(persona: PersonaMemory, room: Room) -> None:
+    source, other = await said(room, "no meat"), await said(room, "a steak, please")
+    made = await persona.observe("diet", "vegetarian", confidence=0.6, evidence=[source])
+    assert await persona.observe("diet", "vegetarian", confidence=0.6, evidence=[source]) == made
+    against = await persona.observe("diet", "omnivore", confidence=0.6, evidence=[other])
+    assert await persona.observe("diet", "omnivore", confidence=0.6, evidence=[other]) == against
+    corrected = await persona.observe("diet", "omnivore", confidence=0.6, evidence=[other], correction=True)
+    assert await persona.observe("diet", "omnivore", confidence=0.6, evidence=[other], correction=True) == corrected
+
+
+async def test_what_cannot_be_observed(persona: PersonaMemory, room: Room) -> None:
+    with pytest.raises(NotFound, match="evidence"):
+        await persona.observe("diet", "vegan", evidence=[room.clock.new_id()])
+    with pytest.raises(InvalidInput, match="confidence"):
+        await persona.observe("diet", "vegan", confidence=0.0)
+    with pytest.raises(InvalidInput, match="score"):
+        await persona.observe("diet", "vegan", score=2.0)
+    with pytest.raises(InvalidInput, match="value"):
+        await persona.observe("diet", " ")
+    with pytest.raises(InvalidInput, match="dimension"):
+        await persona.observe("", "vegan")
+    with pytest.raises(InvalidInput, match="of the user or of the agent"):
+        await persona.observe("diet", "vegan", about="cat")  # type: ignore[arg-type]
+    assert await persona.traits() == ()
+
+
+async def test_observers_at_once_lose_nothing(persona: PersonaMemory) -> None:
+    values = ["tea", "coffee", "tea", "tea", "coffee", "tea"]
+    await asyncio.gather(*(persona.observe("drink", value, confidence=0.3) for value in values))
+    now = await persona.trait("drink")
+    assert now is not None
+    counted = {now.value: now.observations} | {rival.value: rival.observations for rival in now.rivals}
+    assert counted == {"tea": 4, "coffee": 2}
+
+
+async def test_users_have_profiles_of_their_own_and_the_agent_has_one(rooms: Any) -> None:
+    alice, bob = [PersonaMemory(await rooms.open(user=name)) for name in ("alice", "bob")]
+    nobody = PersonaMemory(await rooms.open())
+    await alice.observe("diet", "vegan")
+    await bob.observe("diet", "omnivore")
+    await alice.observe("tone", "dry", about="agent")
+    assert [t.value for t in await alice.traits()] == ["vegan"]
+    assert [t.value for t in await bob.traits()] == ["omnivore"]
+    assert await nobody.traits() == ()
+    for one in (alice, bob, nobody):
+        assert [t.value for t in await one.traits("agent")] == ["dry"], "the agent is the same with everybody"
+    await bob.observe("tone", "dry", confidence=0.5, about="agent")
+    tone = await nobody.trait("tone", "agent")
+    assert tone is not None
+    assert tone.observations == 2
+
+
+async def test_traits_are_there_after_a_restart(rooms: Any, persona: PersonaMemory) -> None:
+    await persona.observe("diet", "vegan", score=0.3)
+    before = await persona.profile()
+    assert await PersonaMemory(await rooms.restart()).profile() == before

@@ -1,0 +1,22 @@
+"""What the tests of semantic memory share."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recollect.systems.room import Room
+from recollect.systems.semantic import SemanticMemory
+
+
+@pytest.fixture
+def semantic(room: Room) -> SemanticMemory:
+    """The semantic memory of an agent, on every backend in turn."""
+    return SemanticMemory(room)
+
+
+@pytest.fixture
+def year() -> object:
+    """``year(2020)`` is the beginning of that year."""
+    return lambda number: datetime(number, 1, 1, tzinfo=UTC)

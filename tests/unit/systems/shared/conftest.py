@@ -1,0 +1,36 @@
+"""What the tests of shared memory share: scopes of a tenant of their own, since a tenant has one shared memory."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import Any
+
+import pytest
+
+from recollect.systems.room import Room
+from recollect.systems.shared import SharedMemory
+
+_numbers = itertools.count(1)
+
+
+class Tenant:
+    """Shared memory as the agents and users of one tenant see it: ``await tenant("agent", user="alice")``."""
+
+    def __init__(self, rooms: Any) -> None:
+        self._rooms = rooms
+        self.name = f"tenant-{os.getpid()}-{next(_numbers)}"
+
+    async def room(self, agent: str = "a", user: str | None = None, *, embedder: str = "none") -> Room:
+        rc = await self._rooms.recollect(embedder)
+        mem = rc.agent(agent, user, tenant=self.name)
+        return Room(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
+
+    async def __call__(self, agent: str = "a", user: str | None = None, **open: Any) -> SharedMemory:
+        return SharedMemory(await self.room(agent, user, **open))
+
+
+@pytest.fixture
+def tenant(rooms: Any) -> Tenant:
+    """A tenant that nobody used before, on every backend in turn."""
+    return Tenant(rooms)

@@ -1,0 +1,14 @@
+"""What the tests of working memory share."""
+
+from __future__ import annotations
+
+import pytest
+
+from recollect.systems.room import Room
+from recollect.systems.working import WorkingMemory
+
+
+@pytest.fixture
+def working(room: Room) -> WorkingMemory:
+    """Working memory with seven slots, without vectors, on every backend in turn."""
+    return WorkingMemory(room)

@@ -1,0 +1,285 @@
+"""The blocking face: the same methods with the same signatures, and safe from any thread."""
+
+import gc
+import inspect
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+import recollect.sync
+from recollect.across import Systems
+from recollect.errors import InvalidInput, NotFound, StoreUnavailable
+from recollect.systems.episodic import EpisodicMemory, RunningEpisode
+from recollect.systems.procedural import ProceduralMemory
+from recollect.systems.semantic import SemanticMemory
+from recollect.systems.working import WorkingMemory
+
+FACES = [(recollect.Recollect, recollect.sync.Recollect), (recollect.AgentMemory, recollect.sync.AgentMemory)]
+NOT_MIRRORED = {"recaller", "room", "chat"}
+"""They hand out what asynchronous code is built on, so a blocking twin would be of no use."""
+
+
+def asynchronous_methods(face: type) -> list[str]:
+    return [
+        name
+        for name, member in vars(face).items()
+        if not name.startswith("_")
+        and name not in NOT_MIRRORED
+        and (inspect.iscoroutinefunction(member) or inspect.isasyncgenfunction(member))
+    ]
+
+
+PAIRS = [(one, other, name) for one, other in FACES for name in asynchronous_methods(one)]
+
+
+@pytest.mark.parametrize(("one", "other", "name"), PAIRS, ids=[f"{o.__name__}.{n}" for o, _, n in PAIRS])
+def test_every_asynchronous_method_has_a_blocking_twin(one: type, other: type, name: str) -> None:
+    wanted, found = getattr(one, name), getattr(other, name)
+    assert inspect.signature(found).parameters == inspect.signature(wanted).parameters
+    assert not inspect.iscoroutinefunction(found)
+    assert found.__doc__ == wanted.__doc__
+
+
+def test_the_five_verbs_are_among_them() -> None:
+    assert {"remember", "recall", "context", "forget", "consolidate"} <= {name for _, _, name in PAIRS}
+
+
+ROOMS = [
+    name
+    for name, member in vars(recollect.AgentMemory).items()
+    if isinstance(member, cached_property) and name not in NOT_MIRRORED
+]
+ROOM_CLASSES: list[type] = [WorkingMemory, EpisodicMemory, SemanticMemory, ProceduralMemory, Systems, RunningEpisode]
+ROOM_METHODS = [
+    (one, name)
+    for one in ROOM_CLASSES
+    for name, member in vars(one).items()
+    if not name.startswith("_") and inspect.isfunction(member)
+]
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_every_room_has_a_blocking_face(rc: recollect.sync.Recollect, name: str) -> None:
+    mem = rc.agent("assistant")
+    room, behind = getattr(mem, name), getattr(recollect.Recollect.agent(rc._behind, "assistant"), name)
+    assert isinstance(room, recollect.sync.Blocking)
+    assert room is getattr(mem, name)
+    assert type(room).__name__ == type(behind).__name__
+    assert type(room).__doc__ == type(behind).__doc__
+    assert inspect.getdoc(getattr(recollect.sync.AgentMemory, name))
+
+
+def test_the_rooms_are_those_there_are() -> None:
+    assert {"working", "episodic", "semantic", "procedural", "systems"} <= set(ROOMS)
+
+
+@pytest.mark.parametrize(("one", "name"), ROOM_METHODS, ids=[f"{o.__name__}.{n}" for o, n in ROOM_METHODS])
+def test_every_method_of_a_room_has_a_blocking_twin(one: type, name: str) -> None:
+    wanted, found = getattr(one, name), getattr(recollect.sync._face_of(one), name)
+    assert inspect.signature(found) == inspect.signature(wanted)
+    assert found.__doc__ == wanted.__doc__
+    assert not inspect.iscoroutinefunction(found)
+    assert not inspect.isasyncgenfunction(found)
+
+
+@pytest.mark.parametrize("name", ["agent", "register", "export"])
+def test_what_does_not_wait_has_the_same_signature(name: str) -> None:
+    wanted, found = getattr(recollect.Recollect, name), getattr(recollect.sync.Recollect, name)
+    assert list(inspect.signature(found).parameters) == list(inspect.signature(wanted).parameters)
+
+
+@pytest.fixture
+def rc(tmp_path: Path) -> Iterator[recollect.sync.Recollect]:
+    with recollect.sync.Recollect.open(str(tmp_path / "memory.db")) as opened:
+        yield opened
+
+
+def test_the_verbs_block_and_work(rc: recollect.sync.Recollect) -> None:
+    mem = rc.agent("assistant", user="alice")
+    stored = mem.remember("I moved to Lisbon in May.")
+    assert mem.scope.user == "alice"
+    assert [hit.memory.id for hit in mem.recall("moved to Lisbon", k=1)] == [stored.id]
+    assert "Lisbon" in mem.context("where to send a parcel to Lisbon")
+    changed = mem.update(stored.id, content="I moved to Porto in May.")
+    assert changed.version == 2
+    got = mem.get(stored.id)
+    assert got is not None
+    assert got.content == changed.content
+    assert [change.action for change in mem.history(stored.id)] == ["put", "update"]
+    assert mem.configure(recall_k=3) == mem.configuration()
+    assert mem.consolidate(dry_run=True).dry_run
+    assert [memory.id for memory in mem.list(kinds=["message"]).items] == [stored.id]
+    assert mem.forget(stored.id) == 1
+    with pytest.raises(NotFound):
+        mem.forget(stored.id)
+    assert [scope.agent for scope in rc.agents()] == ["assistant"]
+    assert rc.check() == []
+
+
+def test_an_export_is_read_line_by_line(rc: recollect.sync.Recollect) -> None:
+    rc.agent("a").remember("One.")
+    lines = list(rc.export())
+    assert len(lines) == 3
+    with recollect.sync.Recollect.open("memory:") as other:
+        assert other.load(lines).memories == 1
+
+
+def test_many_threads_share_one_store(rc: recollect.sync.Recollect) -> None:
+    mem = rc.agent("assistant")
+    together = threading.Barrier(8)
+
+    def work(number: int) -> int:
+        together.wait()
+        found = 0
+        for step in range(10):
+            said = mem.remember(f"Thread {number} counts step {step}.")
+            hits = mem.recall(f"thread {number} step {step}", k=80)
+            found += said.id in [hit.memory.id for hit in hits]
+        return found
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(8))) == [10] * 8
+    assert mem.stats().memories == 80
+
+
+def test_after_closing_it_says_so_and_closing_again_is_harmless(tmp_path: Path) -> None:
+    rc = recollect.sync.Recollect.open(str(tmp_path / "memory.db"))
+    mem = rc.agent("assistant")
+    mem.remember("One.")
+    rc.close()
+    rc.close()
+    with pytest.raises(StoreUnavailable):
+        mem.recall("One")
+    assert "recollect" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_store_that_cannot_be_opened_leaves_no_thread(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable):
+        recollect.sync.Recollect.open(str(tmp_path))
+    assert "recollect" not in [thread.name for thread in threading.enumerate()]
+
+
+async def test_it_may_be_used_where_an_event_loop_runs(tmp_path: Path) -> None:
+    """A notebook has a loop of its own; the work is done in another."""
+    with recollect.sync.Recollect.open(str(tmp_path / "memory.db")) as rc:
+        rc.agent("a").remember("One.")
+        assert rc.agent("a").stats().memories == 1
+
+
+# -- the rooms ---------------------------------------------------------------------------------------------------
+
+
+def test_a_room_is_used_without_a_single_await(rc: recollect.sync.Recollect) -> None:
+    mem = rc.agent("assistant", user="alice")
+    mem.working.put("plan", "Call the hotel", importance=0.9)
+    assert [item.key for item in mem.working.items()] == ["plan"]
+    mem.semantic.learn("Alice", "lives in", "Lisbon")
+    assert [fact.object for fact in mem.semantic.know("Alice", "lives in")] == ["Lisbon"]
+    told = mem.systems.store_experience({"title": "A walk", "events": ["left", "came back"]})
+    assert [one.event.what for one in mem.episodic.replay(told.episode.id)] == ["left", "came back"]
+    assert {hit.system for hit in mem.systems.search("Lisbon").hits} >= {"semantic"}
+    assert mem.systems.names[:2] == ("working", "episodic")
+    assert [m.content for m in mem.systems.perceive("Hello.").memories] == ["Hello."]
+    with pytest.raises(NotFound, match="no episode"):
+        mem.episodic.get(told.events[0].id)
+    with pytest.raises(AttributeError):
+        mem.episodic.no_such_method()
+    with pytest.raises(AttributeError):
+        mem.episodic._room  # noqa: B018  # what is private stays so
+
+
+def test_an_episode_lasts_as_long_as_its_block(rc: recollect.sync.Recollect) -> None:
+    mem = rc.agent("assistant")
+    with mem.episodic.episode("A walk", tags=["out"]) as walk:
+        walk.record("left", type="start")
+        assert mem.episodic.get(walk.id).open
+        walk.conclude("succeeded", "The sun shone.")
+    ended = mem.episodic.get(walk.id)
+    assert (ended.outcome, ended.note, ended.events, ended.open) == ("succeeded", "The sun shone.", 1, False)
+    with pytest.raises(ZeroDivisionError), mem.episodic.episode("A sum") as failed:
+        1 / 0  # noqa: B018
+    assert mem.episodic.get(failed.id).outcome == "failed"
+    assert "ZeroDivisionError" in mem.episodic.get(failed.id).note
+
+
+def test_an_iterator_can_be_left_early(rc: recollect.sync.Recollect) -> None:
+    mem = rc.agent("assistant")
+    told = mem.systems.store_experience({"title": "Counting", "events": [str(n) for n in range(5)]})
+    for one in mem.episodic.replay(told.episode.id):
+        assert one.number == 1
+        break
+    left = mem.episodic.replay(told.episode.id)
+    assert next(left).number == 1
+    rc.close()
+    del left
+    gc.collect()
+
+
+def test_procedures_call_registered_functions(rc: recollect.sync.Recollect) -> None:
+    @rc.tool
+    def double(n: int) -> int:
+        """Twice as much."""
+        return 2 * n
+
+    mem = rc.agent("assistant")
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    step = {"name": "double", "use": "double", "args": {"n": "{{ params.n }}"}}
+    mem.procedural.store({"name": "twice", "purpose": "Double it", "parameters": schema, "steps": [step]})
+    assert mem.procedural.execute("twice", {"n": 21}).result == 42
+    assert "double" in mem.procedural.tools
+    assert mem.systems.act("twice", {"n": 4}).episode.outcome == "succeeded"
+
+
+class Shelf:
+    """A memory system written for the blocking face, which it calls itself."""
+
+    name = "shelf"
+
+    def __init__(self, mem: recollect.sync.AgentMemory) -> None:
+        self._mem = mem
+
+    def store(self, data: Any) -> Any:
+        return self._mem.remember(data, session="shelf")
+
+    def retrieve(self, key: str) -> Any:
+        return self._mem.get(key)
+
+    def search(self, query: str, k: int) -> list[recollect.Hit]:
+        return self._mem.recall(query, k, session="shelf")
+
+
+def test_a_plain_memory_system_may_call_back(rc: recollect.sync.Recollect) -> None:
+    mem = rc.agent("assistant")
+    mem.systems.register(Shelf(mem))
+    made = mem.systems.store("A book about bees", into="shelf").stored["shelf"]
+    assert [hit.system for hit in mem.systems.search("bees").hits] == ["shelf"]
+    assert mem.systems.retrieve(made.id).found["shelf"] == made
+
+
+def test_a_call_that_would_wait_for_itself_is_refused(rc: recollect.sync.Recollect) -> None:
+    mem = rc.agent("assistant")
+
+    def extract(memory: recollect.Memory) -> list[Any]:
+        mem.recall(memory.content)
+        return []
+
+    with pytest.raises(InvalidInput, match="from within"):
+        mem.systems.store_experience("Something happened.", extract=extract)
+    assert mem.stats().by_kind["episode"] == 1
+
+
+def test_rooms_of_a_closed_store_say_so(tmp_path: Path) -> None:
+    rc = recollect.sync.Recollect.open(str(tmp_path / "memory.db"))
+    mem = rc.agent("assistant")
+    working = mem.working
+    rc.close()
+    with pytest.raises(StoreUnavailable):
+        working.items()
+    with pytest.raises(StoreUnavailable):
+        mem.episodic.recent()
