@@ -1,0 +1,38 @@
+"""A claim: what a sentence states, as subject, predicate and object, with the place where it says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Reason = Literal["question", "hypothetical", "negated", "reported", "unclear", "quote", "invalid", "conflict"]
+"""Why something that looked like a claim was not taken for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement found in a text."""
+
+    subject: str
+    predicate: str
+    object: str
+    span: tuple[int, int]
+    """The characters of the text that say so."""
+    confidence: float
+    rule: str
+    many: bool = True
+    """Whether several such values may hold at once."""
+    relates: bool = False
+    """Whether the object is something that has a name."""
+    start: datetime | None = None
+    """When it began or happened, if the sentence says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What looked like a claim and was not taken for one."""
+
+    reason: Reason
+    text: str
+    span: tuple[int, int] | None = None

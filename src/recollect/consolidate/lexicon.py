@@ -1,0 +1,59 @@
+"""Words that tell what a phrase is about: relatives, animals, occupations."""
+
+from __future__ import annotations
+
+import re
+
+FAMILY = (
+    r"(?:mother|mom|mum|father|dad|parents|sister|brother|siblings?|sisters|brothers|son|sons|daughter|daughters|kids?"
+    r"|child|children|twins|wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|"
+    r"grandmother|grandma|grandfather"
+    r"|grandpa|grandparents|grandson|granddaughter|aunt|uncle|cousins?|niece|nephew|family|stepson|stepdaughter|stepmom"
+    r"|stepdad|mother-in-law|father-in-law|sister-in-law|brother-in-law|roommate|friends?|colleague|boss|coach|mentor"
+    r"|teacher|neighbou?rs?)"
+)
+PETS = (
+    r"(?:dogs?|cats?|pupp(?:y|ies)|pups?|kittens?|kitt(?:y|ies)|horses?|rabbits?|bunn(?:y|ies)|hamsters?|guinea pigs?"
+    r"|turtles?|tortoises?|parrots?|birds?|fish|goldfish|snakes?|lizards?|geckos?|chickens?|"
+    r"ducks?|goats?|cows?|pigs?|pon(?:y|ies)"
+    r"|ferrets?|pets?)"
+)
+GOODS = (
+    r"(?:cars?|bikes?|bicycle|motorcycle|truck|van|house|apartment|flat|home|job|promotion|raise|"
+    r"scholarship|degree|diploma"
+    r"|certificate|license|licence|tattoo|phone|laptop|computer|camera|guitar|piano|violin|"
+    r"keyboard|console|tickets?|internship"
+    r"|books?|gig|contract|deal|role|part|offer|visa|passport|medal|trophy|award|prize|jacket|"
+    r"shoes|necklace|ring|watch|dress"
+    r"|plants?|garden|sofa|desk|couch|bed|table)"
+)
+"""Things that one gets and has."""
+SINGLE_KIN = frozenset(
+    "mother mom mum father dad wife husband spouse partner girlfriend boyfriend fiancé fiancée".split()
+)
+"""Relatives of whom there is one at a time."""
+_OCCUPATIONS = (
+    "nurse chef cook pilot lawyer attorney judge clerk mechanic plumber carpenter architect accountant journalist "
+    "athlete actor actress musician comedian librarian veterinarian physician surgeon dentist therapist counselor "
+    "counsellor coach barista vet musician chemist physicist biologist scientist nanny waiter waitress freelancer "
+    "entrepreneur student consultant assistant secretary cashier soldier veteran policeman policewoman fireman "
+    "firefighter guide guard farmer fisherman sailor tailor butcher monk priest pastor minister mayor intern "
+    "apprentice undergrad sophomore freshman vegetarian vegan pescatarian"
+).split()
+JOBS = re.compile(
+    r"(?:" + "|".join(_OCCUPATIONS) + r"|(?!(?:number|member|father|mother|brother|sister|daughter|winter|summer|"
+    r"matter|letter|water|order|corner|computer|center|monster|sucker|lover|newcomer|believer|beginner|starter|quitter|"
+    r"over|ever|never|rather|other|another|better|bigger|paper|offer|user|killer|player|wonder|owner|supporter|reader|"
+    r"dreamer|loser|winner|learner|planner|thinker|worrier|goner|stranger|slower|lower|finisher|hoarder|morning|"
+    r"follower|viewer|foodie|realist|optimist|pessimist|perfectionist|bookworm|laggard|procrastinator|survivor|"
+    r"collector|competitor|creator|mentor|donor|motivator|specialist|finalist|tourist|minimalist|customer|partner)$)"
+    r"[a-z]{3,}(?:writer|designer|developer|engineer|teacher|trainer|manager|worker|dancer|singer|painter|baker|driver|"
+    r"photographer|programmer|gamer|streamer|editor|director|producer|author|professor|instructor|doctor|inspector|"
+    r"operator|artist|scientist|therapist|psychologist|analyst|economist|pianist|guitarist|violinist|novelist|"
+    r"journalist|stylist|technician|electrician|musician|politician|officer|keeper|maker|founder|lecturer|researcher)"
+    r"|writer|designer|developer|engineer|teacher|trainer|manager|worker|dancer|singer|painter|baker|driver|"
+    r"photographer|programmer|gamer|streamer|editor|director|producer|author|professor|instructor|doctor|artist|"
+    r"analyst|officer|founder|lecturer|researcher|psychologist|pianist|guitarist|violinist|novelist|electrician|"
+    r"technician|politician|screenwriter|filmmaker|blogger|model)"
+)
+"""A word that ends the name of an occupation, or of a way of life that is told like one."""

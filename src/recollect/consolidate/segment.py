@@ -1,0 +1,90 @@
+"""The stage ``segment``: the turns of conversations become pages, and pages find their topics, in dialogue memory.
+
+A page is what one side said and the answer to it. A last turn without an answer waits for one: it is kept in mind until
+the answer comes, or the conversation has been silent for a while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from recollect.consolidate.work import Work
+from recollect.systems.dialogue import DialogueMemory, PageDraft
+from recollect.types import Memory
+
+_MOST_TURNS = 20
+_SILENT = timedelta(hours=1)
+"""After this long without an answer a turn is a page by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segmenting:
+    """The stage."""
+
+    name: str = "segment"
+
+    async def propose(self, work: Work) -> None:
+        turns = [m for m in work.sources if m.kind == "message" and m.session is not None]
+        paged = await _paged(work, turns)
+        loose = [m for m in turns if m.id not in paged]
+        now = work.clock.now()
+        for user in sorted({m.user for m in loose}, key=lambda u: (u is not None, u or "")):
+            pages = pages_of([m for m in loose if m.user == user])
+            waiting = [page for page in pages if _waits(page, now)]
+            work.notes.pending += [m.id for page in waiting for m in page]
+            drafts = [
+                PageDraft(messages=tuple(m.id for m in page), session=page[0].session)
+                for page in pages
+                if not _waits(page, now)
+            ]
+            if drafts:
+                await _add(work, user, drafts)
+
+
+async def _add(work: Work, user: str | None, drafts: Sequence[PageDraft]) -> None:
+    added = await DialogueMemory(work.room(user)).add_many(drafts)
+    for page in added.pages:
+        first = page.turns[0].memory
+        work.notes.why[page.id] = (first or page.id, f"{len(page.turns)} turns that belong together")
+    for moved in added.moved:
+        how = "began with this page" if moved.created else f"fits at {moved.fit:.2f}"
+        work.notes.why.setdefault(moved.segment, (moved.page, how))
+
+
+async def _paged(work: Work, turns: Sequence[Memory]) -> set[str]:
+    """Those of these messages that are in a page already."""
+    links = await work.draft.links(
+        work.scope, [m.id for m in turns], relation="derived_from", direction="in", limit=10_000_000
+    )
+    pages = {m.id for m in await work.draft.get(work.scope, [link.source for link in links]) if m.kind == "page"}
+    return {link.target for link in links if link.source in pages}
+
+
+def pages_of(turns: Iterable[Memory]) -> list[list[Memory]]:
+    """Turns in pages: each begins where the one who opened the page before speaks again after an answer."""
+    open_pages: dict[str | None, list[Memory]] = {}
+    done: list[list[Memory]] = []
+    for turn in turns:
+        page = open_pages.get(turn.session)
+        answered = page is not None and any(_who(m) != _who(page[0]) for m in page)
+        if page is None or len(page) >= _MOST_TURNS or (answered and _opens(turn, page)):
+            page = open_pages[turn.session] = []
+            done.append(page)
+        page.append(turn)
+    return done
+
+
+def _opens(turn: Memory, page: Sequence[Memory]) -> bool:
+    return _who(turn) == _who(page[0]) or (turn.source.role == "user" and page[-1].source.role == "assistant")
+
+
+def _who(turn: Memory) -> tuple[str, str | None]:
+    return turn.source.role, turn.source.name
+
+
+def _waits(page: Sequence[Memory], now: datetime) -> bool:
+    """Whether a page may still get its answer."""
+    answered = any(_who(m) != _who(page[0]) for m in page)
+    return not answered and now - page[-1].recorded_at < _SILENT and len(page) < _MOST_TURNS

@@ -1,0 +1,102 @@
+"""A draft shows its own writes, leaves the store alone, and becomes one batch."""
+
+from typing import Any
+
+import pytest
+
+from recollect import Recollect
+from recollect.consolidate.draft import Draft
+from recollect.errors import KeyTaken, NotFound, VersionConflict
+from recollect.store.base import AddLink, Batch, Delete, Put, RemoveLink, Update, Write
+from recollect.testing import memory
+from recollect.types import Filter, Link, Scope
+
+SCOPE = Scope(agent="a")
+
+
+def batch(rc: Recollect, *writes: Write) -> Batch:
+    return Batch(SCOPE, rc.clock.new_id(), rc.clock.now(), writes)
+
+
+async def stored(rc: Recollect, text: str, **fields: Any) -> str:
+    made = memory(text, scope=SCOPE, **fields)
+    return (await rc.store.put(SCOPE, made)).id
+
+
+async def test_writes_are_seen_here_and_nowhere_else(rc: Recollect) -> None:
+    old = await stored(rc, "old", key="k:1")
+    draft = Draft(rc.store.backend, SCOPE)
+    new = memory("new", scope=SCOPE, key="k:2")
+    link = Link(source=new.id, relation="about", target=old)
+    await draft.apply(batch(rc, Put(new), Update(old, {"state": "stale"}, 1), AddLink(link)))
+    assert [m.content for m in (await draft.scan(SCOPE, Filter(keys=("k:1", "k:2"), states=None))).items] != []
+    assert (await draft.get(SCOPE, [old]))[0].state == "stale"
+    assert await draft.links(SCOPE, [old], relation="about", direction="in", limit=10) == [link]
+    assert await rc.store.get(SCOPE, new.id) is None
+    assert (await rc.store.stats(SCOPE)).links == 0
+    await rc.store.apply(SCOPE, draft.writes())
+    assert (await rc.store.get(SCOPE, old) or new).state == "stale"
+    assert await rc.store.links(SCOPE, [new.id]) == [link]
+
+
+async def test_many_changes_of_a_record_are_one_write(rc: Recollect) -> None:
+    id = await stored(rc, "one")
+    draft = Draft(rc.store.backend, SCOPE)
+    for text in ("two", "three", "four"):
+        await draft.apply(batch(rc, Update(id, {"content": text})))
+    assert [w for w in draft.writes() if isinstance(w, Update) and w.changes] == [Update(id, {"content": "four"}, 1)]
+
+
+async def test_what_ends_as_it_began_is_no_write(rc: Recollect) -> None:
+    id = await stored(rc, "one")
+    draft = Draft(rc.store.backend, SCOPE)
+    made = memory("gone again", scope=SCOPE)
+    link = Link(source=made.id, relation="about", target=id)
+    await draft.apply(batch(rc, Put(made), AddLink(link)))
+    await draft.apply(batch(rc, RemoveLink(link.source, link.relation, link.target), Delete(made.id)))
+    assert not draft.changed
+    assert draft.writes() == []
+
+
+async def test_a_key_is_let_go_before_it_is_taken(rc: Recollect) -> None:
+    first = await stored(rc, "first", key="k")
+    second = await stored(rc, "second")
+    draft = Draft(rc.store.backend, SCOPE)
+    third = memory("third", scope=SCOPE)
+    await draft.apply(batch(rc, Update(first, {"key": None}), Update(second, {"key": "k"})))
+    await draft.apply(batch(rc, Update(second, {"key": None}), Put(third.model_copy(update={"key": "k"}))))
+    await rc.store.apply(SCOPE, draft.writes())
+    assert (await rc.store.by_key(SCOPE, "k") or third).content == "third"
+
+
+async def test_the_batch_fails_if_what_was_read_has_changed(rc: Recollect) -> None:
+    premise = await stored(rc, "premise")
+    draft = Draft(rc.store.backend, SCOPE)
+    await draft.apply(batch(rc, Update(premise, {}, 1), Put(memory("conclusion", scope=SCOPE))))
+    await rc.store.update(SCOPE, premise, {"content": "something else"})
+    with pytest.raises(VersionConflict):
+        await rc.store.apply(SCOPE, draft.writes())
+    assert (await rc.store.stats(SCOPE)).memories == 1
+
+
+async def test_a_draft_keeps_the_rules_of_a_store(rc: Recollect) -> None:
+    id = await stored(rc, "one", key="k")
+    draft = Draft(rc.store.backend, SCOPE)
+    again = memory("two", scope=SCOPE, key="k")
+    receipt = await draft.apply(batch(rc, Put(again)))
+    assert (receipt.memories[0].id, receipt.created) == (id, (False,))
+    with pytest.raises(KeyTaken):
+        await draft.apply(batch(rc, Put(again, existing="fail")))
+    with pytest.raises(VersionConflict):
+        await draft.apply(batch(rc, Update(id, {"content": "x"}, 7)))
+    with pytest.raises(NotFound):
+        await draft.apply(batch(rc, Update(again.id, {"content": "x"})))
+
+
+async def test_a_user_sees_its_own_and_nobodys(rc: Recollect) -> None:
+    await stored(rc, "alice's", user="alice")
+    await stored(rc, "bob's", user="bob")
+    draft = Draft(rc.store.backend, SCOPE)
+    await draft.apply(batch(rc, Put(memory("new of bob", scope=SCOPE, user="bob")), Put(memory("all", scope=SCOPE))))
+    seen = await draft.scan(Scope(agent="a", user="alice"), Filter(kinds=("message",)), limit=100)
+    assert sorted(m.content for m in seen.items) == ["alice's", "all"]

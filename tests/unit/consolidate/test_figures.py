@@ -1,0 +1,52 @@
+"""What the rules and the graph reach on the evaluation sets, where these are at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import Recollect
+from recollect.bench import datasets, extraction, quality
+from recollect.consolidate.answer import answer
+from recollect.store.search.analysis import fold
+from recollect.systems.room import Room
+from recollect.types import Hit
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+needs_data = pytest.mark.skipif(not (DATA / "locomo10.json.gz").is_file(), reason="the evaluation sets are not here")
+
+
+async def no_search(query: str, **how: Any) -> list[Hit]:
+    raise AssertionError("the graph is not searched")
+
+
+def test_the_labels_are_verdicts_on_turns_and_hold_no_text() -> None:
+    known = extraction.labels()
+    assert len(known) == extraction.SAMPLE
+    assert all(len(digest) == 16 and isinstance(right, bool) for digest, right in known.items())
+    assert 0 < sum(known.values()) < len(known)
+
+
+@needs_data
+def test_nine_of_ten_extractions_are_really_said() -> None:
+    found = extraction.precision(DATA)
+    assert found.labelled >= 0.9 * found.sampled, "the rules have changed: read the new extractions and label them"
+    assert found.share >= 0.9
+
+
+@needs_data
+async def test_questions_about_facts_are_answered_from_the_graph() -> None:
+    cases = {case.name: case for case in datasets.facts(DATA)}
+    async with Recollect.open("memory:", embedder="none") as rc:
+        mem = await quality.load(rc, "facts", cases["sh_6k"])
+        report = await mem.consolidate()
+        assert report.of("extract").added >= 0.99 * len(cases["sh_6k"].items)
+        room = Room(rc.store, mem.scope, rc.clock, rc.embedding.embed, no_search)
+        for name, floor in (("sh_6k", 95), ("mh_6k", 30)):
+            right = 0
+            for question in cases[name].questions:
+                told = await answer(room, question.text)
+                right += told is not None and fold(told.text) in map(fold, question.answers)
+            assert right >= floor, f"{name}: {right} of {len(cases[name].questions)}"
