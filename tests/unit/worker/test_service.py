@@ -1,0 +1,122 @@
+"""Consolidation inside the process."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from tests.unit.worker.troubled import TroubledStore, told, until
+
+from recollect import Recollect, Settings
+from recollect.errors import InvalidSetting
+from recollect.types import Scope
+from recollect.worker import ConsolidationService
+
+
+async def test_it_runs_when_it_starts_and_then_at_the_interval(rc: Recollect) -> None:
+    await told(rc, "a", "b")
+    async with ConsolidationService(rc, timedelta(milliseconds=50)) as service:
+        await until(lambda: (last := service.status().last) and last.unchanged == 2)
+        assert service.status().running
+    status = service.status()
+    assert (status.running, status.agent, status.next_at) == (False, None, None)
+
+
+async def test_only_agents_that_changed_have_a_turn(rc: Recollect) -> None:
+    await told(rc, "a", "b")
+    service = ConsolidationService(rc)
+    first = await service.run_now()
+    assert (first.consolidated, first.unchanged, first.failures) == (2, 0, ())
+    assert first.changes > 0
+    await rc.agent("b").remember("I moved to Oslo in June.")
+    second = await service.run_now()
+    assert (second.consolidated, second.unchanged) == (1, 1)
+    assert service.status().last == second
+
+
+async def test_a_tenant_may_be_chosen(rc: Recollect) -> None:
+    await told(rc, "a")
+    await rc.agent("a", tenant="other").remember("I like coffee.")
+    assert (await ConsolidationService(rc, tenant="other").run_now()).consolidated == 1
+    assert (await ConsolidationService(rc).run_now()).consolidated == 2
+
+
+@pytest.fixture
+async def store() -> TroubledStore:
+    made = TroubledStore.open("memory:", settings=Settings.load({}))
+    assert isinstance(made, TroubledStore)
+    await made
+    return made
+
+
+async def test_one_that_fails_stops_nobody_and_is_told(store: TroubledStore, caplog: pytest.LogCaptureFixture) -> None:
+    await told(store, "a", "bad", "c")
+    store.hopeless = {"bad"}
+    service = ConsolidationService(store)
+    done = await service.run_now()
+    assert done.consolidated == 2
+    (failure,) = done.failures
+    assert (failure.agent, failure.error) == ("bad", "invalid_input")
+    assert failure.message == "This agent cannot be consolidated. Ask its keeper."
+    assert "bad" in caplog.text
+    store.hopeless = set()
+    assert (await service.run_now()).consolidated == 1
+    await store.close()
+
+
+async def test_stopping_waits_for_the_agent_whose_turn_it_is(store: TroubledStore) -> None:
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(TroubledStore):
+        async def before(self, name: str) -> None:
+            inside.set()
+            await go_on.wait()
+
+    store.__class__ = Slow
+    await told(store, "a", "b")
+    service = ConsolidationService(store)
+    service.start()
+    service.start()
+    await inside.wait()
+    assert service.status().agent == "a"
+    stopping = asyncio.create_task(service.stop())
+    await asyncio.sleep(0.05)
+    assert not stopping.done()
+    go_on.set()
+    await stopping
+    last = service.status().last
+    assert last is not None
+    assert (last.consolidated, last.stopped) == (1, True)
+    assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
+    service.start()
+    await until(lambda: (last := service.status().last) and last.unchanged == 1)
+    await service.stop()
+    last = service.status().last
+    assert last is not None
+    assert (last.consolidated, last.stopped) == (1, False)
+    await store.close()
+
+
+async def test_a_store_that_cannot_be_reached_is_logged_and_tried_again(
+    rc: Recollect, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = ConsolidationService(rc, timedelta(milliseconds=20))
+    await rc.close()
+    service.start()
+    await until(lambda: caplog.text.count("No agent could be consolidated") >= 2)
+    assert service.status().running
+    await service.stop()
+
+
+async def test_an_interval_of_nothing_is_refused(rc: Recollect) -> None:
+    with pytest.raises(InvalidSetting):
+        ConsolidationService(rc, 0)
+
+
+async def test_the_last_pass_tells_when_it_was(rc: Recollect) -> None:
+    await told(rc, "a")
+    done = await ConsolidationService(rc).run_now()
+    assert done.finished_at is not None
+    assert done.finished_at > done.started_at
+    assert await rc.agents() == [Scope(agent="a")]

@@ -1,0 +1,40 @@
+"""Consolidating an agent until it stands still."""
+
+from __future__ import annotations
+
+from tests.unit.worker.troubled import TEA, Troubled, TroubledStore
+
+from recollect import Recollect
+from recollect.types import Scope
+from recollect.worker.settle import ROUNDS, settle
+
+
+async def test_the_head_is_where_the_journal_stands(rc: Recollect) -> None:
+    scope = Scope(agent="a")
+    await rc.agent("a").remember(TEA)
+    outcome = await settle(rc, scope)
+    assert outcome.head == (await rc.store.backend.head(scope)).seq
+    assert outcome.changes > 0
+    assert len(outcome.reports) == 1
+    again = await settle(rc, scope)
+    assert (again.head, again.changes, again.reports) == (outcome.head, 0, ())
+
+
+async def test_a_report_can_be_taken_back(rc: Recollect) -> None:
+    await rc.agent("a").remember(TEA)
+    outcome = await settle(rc, Scope(agent="a"))
+    assert await rc.agent("a").undo(outcome.reports[0]) > 0
+
+
+async def test_an_agent_that_never_rests_is_left_with_a_head_that_is_sure() -> None:
+    class Busy(TroubledStore):
+        async def before(self, name: str) -> None:
+            await super(Troubled, self.agent(name)).remember(f"Thing {len(self.tried)} happened on its own day.")
+
+    busy = Busy.open("memory:")
+    assert isinstance(busy, Busy)
+    async with busy as rc:
+        await rc.agent("a").remember(TEA)
+        outcome = await settle(rc, Scope(agent="a"))
+        assert busy.tried == ["a"] * ROUNDS
+        assert outcome.head < (await rc.store.backend.head(Scope(agent="a"))).seq
