@@ -54,6 +54,16 @@ _TIME = re.compile(
 _NUMBER = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|dozen|couple|twice|once|several|many|few)\b"
 )
+_DIGIT = re.compile(r"\d")
+_TIME_WORDS = frozenset(
+    """yesterday today tonight tomorrow ago last next this monday tuesday wednesday thursday friday saturday sunday
+    january february march april may june july august september october november december week weeks weekend month
+    months year years day days recently just since""".split()
+)
+_NUMBER_WORDS = frozenset(
+    "one two three four five six seven eight nine ten dozen couple twice once several many few".split()
+)
+"""Words without which, and without a digit, the two patterns above cannot match; looking them up is cheaper."""
 _local = threading.local()
 
 
@@ -68,9 +78,10 @@ def fold(text: str) -> str:
 def words(text: str) -> list[str]:
     """The folded words of a text in order, stop words included, not stemmed; unspaced scripts as character pairs."""
     folded = fold(text)
-    found = [w.replace("’", "'") for w in _WORD.findall(folded)]
+    found: list[str] = _WORD.findall(folded)
     if folded.isascii():
-        return [_without_possessive(w) for w in found]
+        return [_without_possessive(w) if "'" in w else w for w in found]
+    found = [w.replace("’", "'") for w in found]
     out: list[str] = []
     for word in found:
         at = 0
@@ -115,6 +126,18 @@ def term_hash(term: str) -> int:
     return crc32(term.encode("utf-8", "surrogatepass"))
 
 
+@lru_cache(maxsize=131_072)
+def _hash_of(word: str) -> int | None:
+    """The hash of a folded word's stem, or None for a stop word."""
+    return None if word in STOP_WORDS else term_hash(stem(word))
+
+
+@lru_cache(maxsize=8_192)
+def _hashes_of(text: str) -> frozenset[int]:
+    """The terms of a short text that comes again and again: a name, a day."""
+    return frozenset(map(term_hash, terms(text)))
+
+
 ASKS, DATED, COUNTED = "asks", "dated", "counted"
 """Marks: the text ends in a question, names a time, names a number."""
 
@@ -129,37 +152,43 @@ def by(word: str) -> str:
     return "by " + word
 
 
-def marks(memory: Memory) -> list[str]:
-    """What recall wants to know of a memory without reading it."""
+def marks(memory: Memory, said: frozenset[str]) -> list[str]:
+    """What recall wants to know of a memory without reading it; ``said`` are the words of its content."""
     found = ["role " + memory.source.role]
-    found.extend(by(word) for word in set(terms(memory.source.name or "")))
-    text = fold(memory.content[:_MARKED])
+    if memory.source.name:
+        found.extend(by(word) for word in set(terms(memory.source.name)))
+    text = memory.content[:_MARKED]
     if text.rstrip().endswith(("?", "？")):
         found.append(ASKS)
-    if _TIME.search(text):
+    digits = _DIGIT.search(text) is not None
+    if (digits or not said.isdisjoint(_TIME_WORDS)) and _TIME.search(fold(text)):
         found.append(DATED)
-    if _NUMBER.search(text):
+    if (digits or not said.isdisjoint(_NUMBER_WORDS)) and _NUMBER.search(fold(text)):
         found.append(COUNTED)
     return found
 
 
-def context_text(memory: Memory) -> str:
-    """What is searched besides the content: who said it, the place in a document, the tags and the day it happened."""
-    parts = [memory.source.name or "", " ".join(memory.tags), f"{memory.occurred_at:%-d %B %Y}"]
+def context_texts(memory: Memory) -> list[str]:
+    """What is searched besides the content: the day it happened, who said it, the tags and the place in a document."""
+    texts = [f"{memory.occurred_at:%-d %B %Y}", *memory.tags]
+    if memory.source.name:
+        texts.append(memory.source.name)
     headings = memory.body.get("headings")
     if isinstance(headings, list):
-        parts.extend(h for h in headings if isinstance(h, str))
-    return " ".join(p for p in parts if p)
+        texts.extend(h for h in headings if isinstance(h, str))
+    return texts
 
 
 def index_terms(memory: Memory) -> bytes:
     """The terms of a memory and how often each occurs, in the form in which they are stored."""
-    said = terms(memory.content)
-    counts = Counter(map(term_hash, said))
-    for term in set(terms(context_text(memory))):
-        counts.setdefault(term_hash(term), 1)
-    for mark in marks(memory):
+    said = words(memory.content)
+    hashed = [h for h in map(_hash_of, said) if h is not None]
+    counts = Counter(hashed)
+    for text in context_texts(memory):
+        for h in _hashes_of(text):
+            counts.setdefault(h, 1)
+    for mark in marks(memory, frozenset(said)):
         counts[mark_hash(mark)] = 1
-    kept = sorted(counts.items() if len(counts) <= MAX_TERMS else counts.most_common(MAX_TERMS))
-    body = struct.pack(f"<{len(kept)}I", *(h for h, _ in kept)) + bytes(min(n, 255) for _, n in kept)
-    return HEADER.pack(ANALYSIS_VERSION, len(said)) + body
+    kept = sorted(counts if len(counts) <= MAX_TERMS else dict(counts.most_common(MAX_TERMS)))
+    body = struct.pack(f"<{len(kept)}I", *kept) + bytes([min(counts[h], 255) for h in kept])
+    return HEADER.pack(ANALYSIS_VERSION, len(hashed)) + body

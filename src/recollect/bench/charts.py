@@ -1,0 +1,46 @@
+"""A bar chart as SVG: one group of bars a category, one colour a half. Nothing to install."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+COLOURS = ("#2f6f9f", "#d98b2b", "#5b9f5b", "#9b5fa5")
+_WIDTH, _LEFT, _TOP, _BAR, _GAP = 760, 190, 56, 16, 12
+
+
+def bars(title: str, groups: Sequence[str], series: Mapping[str, Sequence[float | None]], unit: str = "%") -> str:
+    """Horizontal bars from 0 to 100 (or to the largest value, if that is more); None leaves a bar out."""
+    values = [value for line in series.values() for value in line if value is not None]
+    most = max([100.0, *values]) if unit == "%" else max([1e-9, *values])
+    height = _TOP + len(groups) * (len(series) * _BAR + _GAP) + 12
+    scale = (_WIDTH - _LEFT - 70) / most
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '
+        'font-family="sans-serif" font-size="12" role="img">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<text x="12" y="22" font-size="15" font-weight="bold" fill="#222222">{escape(title)}</text>',
+    ]
+    at = _LEFT
+    for number, name in enumerate(series):
+        out.append(f'<rect x="{at}" y="32" width="11" height="11" fill="{COLOURS[number % len(COLOURS)]}"/>')
+        out.append(f'<text x="{at + 16}" y="42" fill="#222222">{escape(name)}</text>')
+        at += 40 + 7 * len(name)
+    for place, group in enumerate(groups):
+        top = _TOP + place * (len(series) * _BAR + _GAP)
+        middle = top + len(series) * _BAR / 2 + 4
+        out.append(f'<text x="{_LEFT - 10}" y="{middle:g}" text-anchor="end" fill="#222222">{escape(group)}</text>')
+        for number, line in enumerate(series.values()):
+            value = line[place]
+            if value is not None:
+                out += _bar(top + number * _BAR, value, value * scale, COLOURS[number % len(COLOURS)], unit)
+    return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def _bar(top: float, value: float, width: float, colour: str, unit: str) -> list[str]:
+    told = f"{value:.1f}" if unit == "%" else f"{value:g} {unit}"
+    return [
+        f'<rect x="{_LEFT}" y="{top:g}" width="{width:.1f}" height="{_BAR - 3}" fill="{colour}"/>',
+        f'<text x="{_LEFT + width + 5:.1f}" y="{top + 11:g}" fill="#444444">{told}</text>',
+    ]
