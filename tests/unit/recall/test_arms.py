@@ -13,7 +13,7 @@ from tests.unit.store.search.rows import EPOCH, idf, made, vector_of, view_of
 
 from recollect.recall import arms
 from recollect.recall.query import read
-from recollect.store.search.analysis import context_text, terms
+from recollect.store.search.analysis import context_texts, terms
 from recollect.store.search.ranking import query_terms
 from recollect.store.search.threads import REACH, SHORT, WEIGHTS
 from recollect.store.search.view import K1, B, View
@@ -41,7 +41,7 @@ def look(view: View, text: str, vector: np.ndarray | None = None) -> arms.Found:
 
 def counts_of(memory: Memory) -> Counter[str]:
     counted = Counter(terms(memory.content))
-    for term in set(terms(context_text(memory))):
+    for term in set(terms(" ".join(context_texts(memory)))):
         counted.setdefault(term, 1)
     return counted
 

@@ -1,0 +1,47 @@
+"""``recollect consolidate``: turn experience into knowledge."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from recollect.cli import screen
+from recollect.cli.command import Call, agent_command
+from recollect.types import ConsolidationReport
+
+
+@agent_command
+async def consolidate(
+    call: Call,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would change.")] = False,
+) -> None:
+    """Turn experience into knowledge: facts, summaries, one memory of what was said twice; `undo` takes it back."""
+    async with call.agent() as mem:
+        report = await mem.consolidate(dry_run=dry_run)
+        ids = {id for change in report.proposed for id in (change.memory_id, change.because_of)}
+        texts = {memory.id: memory.content for memory in await mem.store.get_many(mem.scope, sorted(ids))}
+    call.answer(report, lambda: show(report, texts))
+
+
+def show(report: ConsolidationReport, texts: dict[str, str]) -> None:
+    """What changed, or would, as a table."""
+    out = screen.console()
+    read = f"Read {screen.counted(report.read, 'memory')}"
+    if not report.proposed:
+        out.print(f"{read}; nothing to change.")
+        return
+    verb = "would change" if report.dry_run else "changed"
+    out.print(f"{read}, {verb} {len(report.proposed)}:")
+    made = screen.table("Did", "Memory", "Because of", "Why")
+    made.columns[0].no_wrap = True
+    for change in report.proposed:
+        made.add_row(
+            change.action,
+            screen.plain(change.content or texts.get(change.memory_id, change.memory_id)),
+            screen.plain(texts.get(change.because_of, change.because_of)),
+            screen.dim(screen.plain(change.why)),
+        )
+    out.print(made)
+    if not report.dry_run:
+        out.print(screen.dim(f"To take it back: recollect undo {screen.short(report.id)}"))

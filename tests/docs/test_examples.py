@@ -1,0 +1,134 @@
+"""Documentation that runs: every Python block, and every ``$ recollect`` line, of README and docs.
+
+The blocks of a page run in order, in one namespace and on one fresh SQLite store (``RECOLLECT_URL``), in an empty
+folder. ``python no-run`` and ``console no-run`` mark what is only to be read. In console lines ``ID`` stands for the
+newest memory and ``OPERATION`` for the last change of the memory that was named last.
+"""
+
+import ast
+import asyncio
+import inspect
+import json
+import os
+import re
+import shlex
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from recollect.cli import app
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(
+    r"^(?P<indent>[ \t]*)```(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```[ \t]*$", re.MULTILINE | re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    runs: bool
+    text: str
+    line: int
+
+
+def blocks(text: str) -> Iterator[Block]:
+    for found in FENCE.finditer(text):
+        language, *marks = found["info"].split() or [""]
+        yield Block(
+            language, "no-run" not in marks, textwrap.dedent(found["text"]), text.count("\n", 0, found.start()) + 2
+        )
+
+
+def commands(block: Block) -> Iterator[str]:
+    """The lines a reader would type, without the prompt; a backslash joins two."""
+    for line in block.text.replace("\\\n", " ").splitlines():
+        if line.startswith("$ recollect "):
+            yield line.removeprefix("$ recollect ")
+
+
+class Reader:
+    """Follows a page."""
+
+    def __init__(self, page: Path, runner: asyncio.Runner) -> None:
+        self.page = page
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self._runner = runner
+        self._id = ""
+
+    def follow(self, block: Block) -> None:
+        if block.language == "python":
+            self._python(block)
+        elif block.language == "console":
+            for command in commands(block):
+                self._console(command)
+
+    def _python(self, block: Block) -> None:
+        source = "\n" * (block.line - 1) + block.text
+        code = compile(source, str(self.page), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        done = eval(code, self.names)  # noqa: S307  # our own documentation
+        if code.co_flags & inspect.CO_COROUTINE:
+            self._runner.run(done)
+
+    def _console(self, command: str) -> None:
+        words = [self._meant(word) for word in shlex.split(command)]
+        self._recollect(*words)
+
+    def _meant(self, word: str) -> str:
+        if word == "ID":
+            items = json.loads(self._recollect("list", "--state", "any", "--limit", "1", "--json"))["items"]
+            self._id = items[0]["id"] if items else self._id
+            return self._id
+        if word == "OPERATION":
+            return str(json.loads(self._recollect("history", self._id, "--json"))["changes"][-1]["operation"])
+        return word
+
+    def _recollect(self, *words: str) -> str:
+        result = CliRunner().invoke(app, words, catch_exceptions=False, prog_name="recollect")
+        assert result.exit_code == 0, f"{self.page.name}: recollect {shlex.join(words)}\n{result.output}"
+        return result.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_the_examples_of_a_page_work(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("RECOLLECT_URL", str(tmp_path / "memory.db"))
+    monkeypatch.chdir(tmp_path)
+    with asyncio.Runner() as runner:
+        reader = Reader(page, runner)
+        for block in blocks(page.read_text(encoding="utf-8")):
+            if block.runs:
+                reader.follow(block)
+
+
+def test_the_readme_and_the_quickstart_have_examples_of_both_kinds() -> None:
+    for page in (ROOT / "README.md", ROOT / "docs" / "quickstart.md"):
+        found = [block for block in blocks(page.read_text(encoding="utf-8")) if block.runs]
+        assert any(block.language == "python" for block in found)
+        assert any(list(commands(block)) for block in found if block.language == "console")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "```python\nassert False\n```",
+        "1. x\n\n   ```python\n   await no_such_name()\n   ```",
+        "```console\n$ recollect nonsense\n```",
+    ],
+)
+def test_a_wrong_example_is_noticed(page: str, tmp_path: Path) -> None:
+    (block,) = blocks(page)
+    with asyncio.Runner() as runner, pytest.raises((AssertionError, NameError)):
+        Reader(tmp_path, runner).follow(block)
+
+
+def test_what_is_only_to_be_read_is_not_run() -> None:
+    (block,) = blocks("```python no-run\nraise SystemExit\n```\n")
+    assert not block.runs

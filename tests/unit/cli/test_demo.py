@@ -1,0 +1,63 @@
+"""The guided tour: it works anywhere, shows what really happened, and leaves nothing behind."""
+
+import os
+from typing import Any
+
+import pytest
+
+STOPS = [
+    "Remember",
+    "Recall, with reasons",
+    "Context for a prompt",
+    "Things change",
+    "Consolidate",
+    "Forget, and undo",
+]
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "200"])
+def test_every_stop_is_shown_within_the_width(cli: Any, columns: str) -> None:
+    told = cli("demo", COLUMNS=columns).stdout
+    assert [told.index(f"{n}. {title}") for n, title in enumerate(STOPS, 1)] == sorted(
+        told.index(f"{n}. {title}") for n, title in enumerate(STOPS, 1)
+    )
+    assert max(map(len, told.splitlines())) <= int(columns)
+    assert "Where to go next" in told
+    assert "\x1b" not in told
+
+
+def test_it_uses_a_store_of_its_own(cli: Any) -> None:
+    cli("demo")
+    assert not os.path.exists(cli.url)
+
+
+def test_what_it_shows_is_what_the_calls_returned(cli: Any) -> None:
+    told = cli.json("demo")
+    assert [step["title"] for step in told["steps"]] == STOPS
+    calls = {step["title"]: step["calls"] for step in told["steps"]}
+    assert [len(call["result"]) for call in calls["Remember"]] == [6, 3, 3]
+    city, food, way = (call["result"][0]["memory"]["content"] for call in calls["Recall, with reasons"])
+    assert "Lisbon" in city
+    assert "peanuts" in food
+    assert "night bus" in way
+    report = calls["Consolidate"][2]["result"]
+    actions = [change["action"] for change in report["proposed"]]
+    assert actions.count("archive") == 1
+    assert "add" in actions
+    found = ["4711" in str(call["result"]) for call in calls["Forget, and undo"] if "recall" in call["code"]]
+    assert found == [True, False, True]
+    assert "4711" not in str(calls["Forget, and undo"][-1]["result"])
+
+
+def test_on_a_given_store_it_stays_and_can_be_taken_again(cli: Any) -> None:
+    first = cli.json("demo", "--url", cli.url)
+    told = cli("demo", "--url", cli.url, COLUMNS="300").stdout
+    assert first["agent"] == "demo"
+    agents = {a["agent"]: a["memories"] for a in cli.json("agents")["agents"]}
+    assert set(agents) == {"demo", "demo-2"}
+    assert agents["demo"] == agents["demo-2"]
+    assert "--agent demo-2" in told
+
+
+def test_stepping_waits_only_for_a_person(cli: Any) -> None:
+    assert "Enter to go on" not in cli("demo", "--step").stdout

@@ -1,0 +1,121 @@
+"""``recollect forget``, ``history`` and ``undo``, and naming things by a part of their id."""
+
+from typing import Any
+
+import pytest
+
+
+def test_forget_tells_how_to_bring_it_back(cli: Any) -> None:
+    id = cli.remember("A secret of mine.")
+    told = cli("forget", id, "--reason", "she asked").stdout
+    assert told.startswith("Forgot 1 memory.")
+    assert cli.json("list")["items"] == []
+    assert cli.json("history", id)["changes"][-1]["reason"] == "she asked"
+    cli(*told.split("recollect ")[1].split())
+    assert [m["id"] for m in cli.json("list")["items"]] == [id]
+
+
+@pytest.mark.parametrize("part", [slice(-8, None), slice(0, 20), slice(-14, None), slice(None)])
+def test_a_part_of_an_id_is_enough_if_it_is_the_only_one(cli: Any, part: slice) -> None:
+    ids = [cli.remember("First thing."), cli.remember("Second thing.")]
+    assert cli.json("show", ids[0][part])["memory"]["id"] == ids[0]
+    assert cli.json("show", ids[0][part].upper())["memory"]["id"] == ids[0]
+    assert cli.json("history", ids[1][part])["id"] == ids[1]
+
+
+def test_an_ambiguous_part_names_the_candidates(cli: Any) -> None:
+    ids = [cli.remember("First thing."), cli.remember("Second thing.")]
+    common = ids[0][:8]
+    assert ids[1].startswith(common), "ids of the same minute begin alike"
+    told = cli.error("forget", common)
+    assert told["error"] == "invalid_input"
+    assert set(told["details"]["ids"]) == set(ids)
+    assert cli.json("stats")["memories"] == 2
+
+
+def test_a_part_that_is_too_short_or_unknown(cli: Any) -> None:
+    cli.remember("First thing.")
+    assert "at least 8" in cli.error("show", "0190", code=2)["message"]
+    assert cli.error("show", "ffffffff", code=3)["error"] == "not_found"
+    assert cli.error("history", "f" * 8 + "-ffff-7fff-8fff-" + "f" * 12, code=3)["error"] == "not_found"
+    assert cli.error("forget", "ffffffff", code=3)["error"] == "not_found"
+    assert cli.error("undo", "ffffffff", code=3)["error"] == "not_found"
+
+
+def test_the_history_of_what_was_forgotten_is_found_by_a_part_too(cli: Any) -> None:
+    id = cli.remember("Gone soon.")
+    cli("forget", id[-8:])
+    assert [c["action"] for c in cli.json("history", id[-8:])["changes"]] == ["put", "delete"]
+    assert "Gone soon." in cli("history", id[-8:]).stdout
+    assert cli.error("show", id, code=3)["error"] == "not_found"
+
+
+def test_an_agent_cannot_name_anothers_memory(cli: Any) -> None:
+    id = cli.remember("Mine.", "--agent", "me")
+    for verb in ("show", "history", "forget"):
+        for given in (id, id[-8:]):
+            assert cli.error(verb, given, "--agent", "you", code=3)["error"] == "not_found"
+    operation = cli.json("history", id, "--agent", "me")["changes"][0]["operation"]
+    assert cli.error("undo", operation, "--agent", "you", code=3)["error"] == "not_found"
+    assert cli.json("stats", "--agent", "me")["memories"] == 1
+
+
+def test_forgetting_by_filter_asks_first(cli: Any) -> None:
+    cli.remember("One.", "--session", "old")
+    cli.remember("Two.", "--session", "old")
+    kept = cli.remember("Three.")
+    cli("forget", "--session", "old", input="n\n", code=1)
+    assert cli.json("stats")["memories"] == 3
+    assert "Forget 2 memories?" in cli("forget", "--session", "old", input="y\n").stderr
+    assert [m["id"] for m in cli.json("list")["items"]] == [kept]
+
+
+def test_forgetting_all_in_a_script(cli: Any) -> None:
+    cli.remember("One.")
+    cli.remember("Two.")
+    told = cli.json("forget", "--all", "--yes")
+    assert told["forgotten"] == 2
+    assert cli.json("undo", told["operation"])["changed"] == 2
+    assert cli.json("stats")["memories"] == 2
+
+
+def test_without_an_answer_nothing_is_forgotten(cli: Any) -> None:
+    cli.remember("One.")
+    result = cli("forget", "--all", "--json", code=1)
+    assert '"aborted"' in result.stderr
+    assert cli.json("stats")["memories"] == 1
+
+
+def test_forgetting_nothing_is_said(cli: Any) -> None:
+    assert cli("forget", "--session", "none", "--yes").stdout == "Forgot 0 memories.\n"
+    assert cli.json("forget", "--all", "--yes") == {"forgotten": 0, "erased": False, "ids": [], "operation": None}
+
+
+@pytest.mark.parametrize("words", [[], ["0190aaaa-bbbb", "--all"], ["--session", "a", "--all"]])
+def test_what_to_forget_must_be_said_once(cli: Any, words: list[str]) -> None:
+    assert cli.error("forget", *words, code=2)["error"] == "usage"
+
+
+def test_erasing_leaves_no_words(cli: Any) -> None:
+    id = cli.remember("The code is 4711.")
+    cli("forget", id, "--erase", input="n\n", code=1)
+    assert "Erased 1 memory." in cli("forget", id, "--erase", "--yes").stdout
+    assert "4711" not in cli("history", id, "--json").stdout
+    operations = [change["operation"] for change in cli.json("history", id)["changes"]]
+    assert cli.error("undo", operations[-1])["error"] == "conflict"
+
+
+def test_undo_of_what_was_changed_since_is_refused(cli: Any) -> None:
+    id = cli.remember("First.")
+    put = cli.json("history", id)["changes"][0]["operation"]
+    cli("forget", id)
+    told = cli.error("undo", put)
+    assert told["error"] == "conflict"
+    assert told["hint"]
+
+
+def test_undo_takes_an_operation_by_a_part_of_its_id(cli: Any) -> None:
+    id = cli.remember("First.")
+    operation = cli.json("history", id)["changes"][0]["operation"]
+    assert cli("undo", operation[-8:]).stdout == f"Undone: operation {operation[-8:]}.\n"
+    assert cli.json("stats")["memories"] == 0

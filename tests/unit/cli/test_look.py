@@ -1,0 +1,107 @@
+"""``list``, ``show``, ``stats``, ``agents``, ``consolidate`` and ``version``."""
+
+import platform
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import recollect
+
+
+def test_list_is_a_line_for_each_memory(cli: Any) -> None:
+    cli.remember("A long text " * 30, "--name", "Alice")
+    cli.remember("Two\nlines.")
+    lines = cli("list").stdout.splitlines()
+    assert lines[0].split() == ["Id", "Date", "Kind", "Who", "Imp.", "Memory"]
+    assert len(lines) == 3
+    assert all(len(line) <= 100 for line in lines)
+    assert "Two lines." in lines[1]
+    assert lines[2].rstrip().endswith("…")
+
+
+def test_list_goes_on_where_it_stopped(cli: Any) -> None:
+    ids = [cli.remember(f"Note {n}.") for n in range(5)]
+    seen, cursor = [], []
+    for _ in range(3):
+        page = cli.json("list", "--limit", "2", "--ascending", *cursor)
+        seen += [m["id"] for m in page["items"]]
+        cursor = ["--cursor", page["cursor"] or ""]
+    assert seen == ids
+    assert page["cursor"] is None
+    told = cli("list", "--limit", "2").stdout
+    again = cli("list", *told.split("More: ")[1].split()).stdout
+    assert "Note 2." in again
+    assert "Note 4." not in again
+
+
+def test_list_orders_and_filters(cli: Any) -> None:
+    cli.remember("Early.", "--at", "2020-01-01", "-i", "0.9")
+    cli.remember("Late.", "--at", "2026-01-01", "-i", "0.1", "--tag", "t")
+    contents = [m["content"] for m in cli.json("list", "--order", "importance")["items"]]
+    assert contents == ["Early.", "Late."]
+    contents = [m["content"] for m in cli.json("list", "--order", "occurred")["items"]]
+    assert contents == ["Late.", "Early."]
+    assert len(cli.json("list", "--tag", "t")["items"]) == 1
+    assert cli("list", "--kind", "fact").stdout == "Nothing here.\n"
+
+
+def test_a_bad_cursor_is_an_error_of_ours(cli: Any) -> None:
+    assert cli.error("list", "--cursor", "nonsense")["error"] == "invalid_input"
+
+
+def test_show_tells_all_of_a_memory(cli: Any) -> None:
+    id = cli.remember("I moved.", "--name", "Alice", "--tag", "home", "--meta", "floor=3", "-s", "s1", "-u", "alice")
+    told = cli("show", id[-8:]).stdout
+    for part in ("I moved.", id, "Alice (user)", "home", "floor=3", "s1", "alice", "active", "never"):
+        assert part in told
+
+
+def test_show_as_it_was(cli: Any) -> None:
+    id = cli.remember("I moved.")
+    then = datetime.now(UTC).isoformat()
+    cli("forget", id)
+    assert cli.json("show", id[-8:], "--as-of", then)["memory"]["content"] == "I moved."
+    assert cli.error("show", id, "--as-of", "2020-01-01", code=3)["error"] == "not_found"
+
+
+def test_stats_and_agents_count(cli: Any) -> None:
+    cli.remember("One.", "--agent", "a")
+    cli.remember("Two.", "--agent", "b")
+    cli.remember("Three.", "--agent", "b")
+    cli.remember("Elsewhere.", "--agent", "c", "--tenant", "t")
+    assert cli.json("stats", "--agent", "b")["by_kind"] == {"message": 2}
+    assert "2 message" in cli("stats", "--agent", "b").stdout
+    assert {a["agent"]: a["memories"] for a in cli.json("agents")["agents"]} == {"a": 1, "b": 2}
+    assert [a["agent"] for a in cli.json("agents", "--tenant", "t")["agents"]] == ["c"]
+    assert "Memories" in cli("agents").stdout
+    assert cli("agents", "--tenant", "nobody").stdout == "Nobody yet.\n"
+
+
+def test_consolidate_merges_and_can_be_undone(cli: Any) -> None:
+    first = cli.remember("Coffee without sugar, please.")
+    cli.remember("Please, without sugar: coffee!")
+    told = cli("consolidate", "--dry-run").stdout
+    assert "would change 1" in told
+    assert "undo" not in told
+    assert cli.json("show", first)["memory"]["state"] == "active"
+    told = cli("consolidate").stdout
+    assert "changed 1" in told
+    assert cli.json("show", first)["memory"]["state"] == "archived"
+    assert "supersedes" in cli("show", first).stdout
+    assert "archived" in cli("list", "--state", "any").stdout
+    assert [m["id"] for m in cli.json("list", "--state", "archived")["items"]] == [first]
+    cli(*told.split("recollect ")[1].split())
+    assert cli.json("show", first)["memory"]["state"] == "active"
+    assert cli.json("consolidate", "--dry-run")["proposed"][0]["memory_id"] == first
+
+
+def test_consolidate_with_nothing_to_do(cli: Any) -> None:
+    cli.remember("One.")
+    assert cli("consolidate").stdout == "Read 1 memory; nothing to change.\n"
+
+
+@pytest.mark.parametrize("words", [["version"], ["--version"]])
+def test_version(cli: Any, words: list[str]) -> None:
+    assert cli(*words).stdout == f"Recollect {recollect.__version__} on Python {platform.python_version()}\n"
+    assert cli.json("version") == {"recollect": recollect.__version__, "python": platform.python_version()}
