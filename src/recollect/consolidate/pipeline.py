@@ -49,6 +49,8 @@ SLICE = 2_000
 """Sources that are dealt with in one write."""
 _TRIES = 8
 _PART = 500
+_OWN_LINES = 5
+"""Lines behind the mark that are looked at; consolidation itself leaves fewer there."""
 _PAUSED = "paused"
 
 
@@ -93,7 +95,7 @@ class Cycle:
             return self._report(dry_run, 0, stopped=stopped)
         began = time.monotonic()
         read, stopped = await self._cycle(ledger, spent.seconds, spent.calls, dry_run=dry_run)
-        if not dry_run and self._budgeted:
+        if not dry_run and self._budgeted and (read or self._calls):
             await ledger.spend(time.monotonic() - began, self._calls)
         return self._report(dry_run, read, stopped=stopped)
 
@@ -193,14 +195,21 @@ class Cycle:
     # -- what is new ---------------------------------------------------------------------------------------------
 
     async def _unchanged(self, ledger: Ledger) -> bool:
-        """Whether nothing but the mark itself was written since the last run, and time has made nothing due."""
-        mark, record = self._mark, ledger.record
-        if record is None or mark.running is not None:
+        """Whether nothing but the mark itself was written since the last run, and time has made nothing due.
+
+        The mark was written after everything up to ``through``, so one line behind that point can only be its own.
+        """
+        mark = self._mark
+        if ledger.record is None or mark.running is not None:
             return False
         if mark.due is not None and self.clock.now().timestamp() >= mark.due:
             return False
-        later = await self.store.journal(self.scope, after=mark.through, limit=3)
-        return all(_is_own(change.actor, change.memory_id, record.id) for change in later) and len(later) < 3
+        head = await self.store.backend.head(self.scope)
+        if head.seq <= mark.through + 1:
+            return True
+        own = await ledger.ids()
+        later = await self.store.journal(self.scope, after=mark.through, limit=_OWN_LINES)
+        return len(later) < _OWN_LINES and all(change.memory_id in own for change in later)
 
     async def _new(self) -> list[tuple[str, int]]:
         """The sources behind the mark: id and number, oldest first."""
@@ -276,10 +285,6 @@ class Cycle:
 def _lines(writes: Sequence[Write]) -> int:
     """How many lines of the journal these writes make; too few if they remove records that have links."""
     return sum(not isinstance(write, Update) or bool(write.changes) for write in writes)
-
-
-def _is_own(actor: str, memory_id: str, mark: str) -> bool:
-    return actor == ACTOR and memory_id == mark
 
 
 def _added(before: StageReport | None, now: StageReport) -> StageReport:

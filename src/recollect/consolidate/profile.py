@@ -17,27 +17,9 @@ from recollect.systems.dialogue import DialogueMemory
 from recollect.systems.dialogue.models import Page, Segment
 from recollect.systems.persona import PersonaMemory
 
-_TASTES = {
-    "likes": "likes",
-    "interested in": "is interested in",
-    "dislikes": "dislikes",
-    "allergic to": "is allergic to",
-}
 _TELLING = frozenset(
-    {
-        *_TASTES,
-        "lives in",
-        "works as",
-        "works at",
-        "has",
-        "plays",
-        "speaks",
-        "studies",
-        "comes from",
-        "owns",
-        "name",
-        "age",
-    }
+    {"likes", "dislikes", "interested in", "allergic to", "lives in", "comes from", "works as", "works at", "studies"}
+    | {"has", "owns", "plays", "speaks", "name", "age"}
 )
 """Predicates that tell who somebody is, rather than what happened."""
 _FEWEST_TURNS = 5

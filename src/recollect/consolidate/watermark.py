@@ -70,6 +70,11 @@ class Ledger:
             return Update(self.record.id, {"body": body}, self.record.version)
         return Put(self._new(KEY, body), existing="fail")
 
+    async def ids(self) -> set[str]:
+        """The ids of the two records."""
+        found = [self.record, await self._own(SPENT)]
+        return {record.id for record in found if record is not None}
+
     async def spent(self) -> Spent:
         record = await self._own(SPENT)
         told = Spent() if record is None else Spent.model_validate(record.body)

@@ -120,6 +120,18 @@ async def test_an_unchanged_agent_is_left_alone(rc: Recollect) -> None:
     assert (await mem.consolidate()).read == 1
 
 
+async def test_with_a_budget_and_for_one_user_an_unchanged_agent_is_left_alone_too(rc: Recollect) -> None:
+    mem = rc.agent("a", user="alice")
+    await mem.configure(consolidate_seconds_per_day=100.0)
+    await mem.remember("I live in Lisbon.")
+    await mem.consolidate()
+    await rc.agent("a", user="bob").remember("Not alice's business.")
+    assert (await mem.consolidate()).stages == ()
+    await mem.remember("I live in Porto.")
+    assert (await mem.consolidate()).read == 1
+    assert (await mem.consolidate()).stages == ()
+
+
 async def test_a_run_over_what_is_done_already_changes_nothing(rc: Recollect) -> None:
     mem = rc.agent("a")
     await mem.remember(TALK, session="s")

@@ -22,7 +22,7 @@ from recollect.store.search.analysis import (
     terms,
     words,
 )
-from recollect.types import Source
+from recollect.types import Memory, Source
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,14 @@ def test_a_huge_text_keeps_a_bounded_number_of_terms() -> None:
     assert (len(stored) - HEADER.size) // 5 == MAX_TERMS
 
 
+def marked(memory: Memory) -> set[str]:
+    return set(marks(memory, frozenset(words(memory.content))))
+
+
 def test_marks_tell_who_spoke_and_what_kind_of_turn_it_is() -> None:
     memory = made("Did we meet two days ago?", source=Source(role="assistant", name="Dr. Maria Lopez"))
-    assert set(marks(memory)) == {"role assistant", by("maria"), by("lopez"), by("dr"), ASKS, DATED, COUNTED}
-    assert set(marks(made("Lovely colours"))) == {"role user"}
+    assert marked(memory) == {"role assistant", by("maria"), by("lopez"), by("dr"), ASKS, DATED, COUNTED}
+    assert marked(made("Lovely colours")) == {"role user"}
 
 
 def test_no_word_can_pretend_to_be_a_mark() -> None:
