@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from recollect.errors import InvalidInput, KeyTaken, VersionConflict
+from recollect.errors import InvalidInput
 from recollect.store.base import Update
 from recollect.systems.procedural import schema
 from recollect.systems.procedural.evidence import choose, generator, tries_candidate
@@ -30,11 +28,10 @@ from recollect.systems.procedural.shelf import Shelf, Shelved, current_version
 from recollect.systems.procedural.tallies import Learning, Notebook
 from recollect.systems.procedural.trials import Decision, Trials
 from recollect.systems.procedural.values import plain
-from recollect.systems.room import Room
+from recollect.systems.room import Room, settled
 from recollect.types import Memory, Model
 
 T = TypeVar("T")
-_TRIES = 60
 _PREVIEW = 200
 
 
@@ -108,7 +105,7 @@ class Learner:
             writes = [*self._notebook.write(head, record, learning), *writes]
             await ledger.save(changes, writes, reason=f"run {status}", content=content)
 
-        await persistently(write)
+        await settled(write)
 
     async def learn(self, name: str, outcome: bool | None, metrics: Mapping[str, float], run_id: str | None) -> Learned:
         """Count what a caller says about a run, in place of what was counted before; or about work done elsewhere."""
@@ -131,7 +128,7 @@ class Learner:
             )
             return Learned(run=run_of(receipt.memories[0]) if run else None, decision=decision)
 
-        return await persistently(write)
+        return await settled(write)
 
     async def _finished(self, head: Shelved, run_id: str) -> Memory:
         run = await self._room.need(run_id, RUN)
@@ -140,16 +137,6 @@ class Learner:
         if progress_of(run).status not in FINAL:
             raise InvalidInput(f"Run {run_id} has not ended yet.", hint="Its end is counted by itself.")
         return run
-
-
-async def persistently(write: Callable[[], Awaitable[T]]) -> T:
-    """Read, decide and write again until nobody else was faster; many runs of one procedure may end at once."""
-    for number in range(1, _TRIES):
-        try:
-            return await write()
-        except (VersionConflict, KeyTaken):
-            await asyncio.sleep(random.uniform(0, 0.002 * number))
-    return await write()
 
 
 def _corrected(

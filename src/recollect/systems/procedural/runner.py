@@ -16,7 +16,7 @@ from recollect.errors import Conflict, InvalidInput, NotFound, OperationMismatch
 from recollect.store.base import Put, Update
 from recollect.systems.procedural.attempts import Refused, Sleep
 from recollect.systems.procedural.interpreter import Interpreter, StepFailed, calls, worst_case
-from recollect.systems.procedural.learning import Learner, persistently
+from recollect.systems.procedural.learning import Learner
 from recollect.systems.procedural.ledger import CancelRequested, Halt, Ledger, Paused, TakenOver, claim, steps_of
 from recollect.systems.procedural.models import Procedure, Step
 from recollect.systems.procedural.runs import (
@@ -37,7 +37,7 @@ from recollect.systems.procedural.runs import (
 from recollect.systems.procedural.shelf import Shelf, Shelved
 from recollect.systems.procedural.tools import ToolRegistry
 from recollect.systems.procedural.values import same
-from recollect.systems.room import Room
+from recollect.systems.room import Room, settled
 from recollect.types import Filter, Memory
 
 log = logging.getLogger("recollect")
@@ -244,7 +244,7 @@ class Runner:
             update = Update(run_id, {"metadata": asked.model_dump(mode="json")}, expected_version=memory.version)
             return (await self._room.write([update], reason="cancel", actor="user")).memories[0]
 
-        memory = await persistently(ask)
+        memory = await settled(ask)
         progress = progress_of(memory)
         if progress.status in FINAL or alive(progress, self._room.now()):
             return run_of(memory, await steps_of(self._room, memory))

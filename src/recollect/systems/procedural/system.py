@@ -7,14 +7,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from recollect.errors import Conflict, InvalidInput
-from recollect.store.base import AddLink, Write
+from recollect.store.base import AddLink, Receipt, Write
 from recollect.systems.procedural.attempts import Sleep
 from recollect.systems.procedural.checks import Checks, check
 from recollect.systems.procedural.contrast import Proposal, contrast
 from recollect.systems.procedural.diff import Diff, differences, dump
 from recollect.systems.procedural.distil import Distilled, distil
 from recollect.systems.procedural.evidence import Rule
-from recollect.systems.procedural.learning import Learned, Learner, persistently
+from recollect.systems.procedural.learning import Learned, Learner
 from recollect.systems.procedural.models import Found, Procedure, Version
 from recollect.systems.procedural.patches import guard, patched
 from recollect.systems.procedural.runner import Runner
@@ -26,7 +26,7 @@ from recollect.systems.procedural.tools import ToolRegistry
 from recollect.systems.procedural.traces import traces
 from recollect.systems.procedural.trials import Decision, Trials
 from recollect.systems.procedural.values import same
-from recollect.systems.room import Room, valid
+from recollect.systems.room import Room, settled, valid
 from recollect.types import Filter, Link, Page
 
 Given = Procedure | Mapping[str, Any]
@@ -90,10 +90,10 @@ class ProceduralMemory:
                 AddLink(Link(source=id, relation="derived_from", target=origin))
                 for origin in dict.fromkeys(derived_from)
             ]
-            await self._room.write([*writes, *links], reason=why or f"store {told.name}", actor="user")
-            return current_version(await self._shelf.need(id))
+            receipt = await self._room.write([*writes, *links], reason=why or f"store {told.name}", actor="user")
+            return _written(receipt, id)
 
-        return await persistently(write)
+        return await settled(write)
 
     async def retrieve(self, name: str, version: int | str | None = None) -> Version:
         """A procedure by its name or id, as it is in use, or as one kept version has it (by number or label)."""
@@ -147,10 +147,9 @@ class ProceduralMemory:
                 return found
             reason = why or f"roll {head.name} back to version {found.number}"
             writes = [self._shelf.switched(head, found), *await self._trials.displaced(head, reason)]
-            await self._room.write(writes, reason=reason, actor="user")
-            return current_version(await self._shelf.need(head.id))
+            return _written(await self._room.write(writes, reason=reason, actor="user"), head.id)
 
-        return await persistently(write)
+        return await settled(write)
 
     async def tag(self, name: str, label: str, version: int | None = None) -> Version:
         """Give a version a label, such as ``stable``; it is kept as long as it has one. By default the one in use."""
@@ -173,10 +172,10 @@ class ProceduralMemory:
             changed = labels(head)
             for number in changed.values():
                 await self._shelf.version(head, number)
-            await self._room.write([self._shelf.labelled(head, changed)], reason="label", actor="user")
-            return current_version(await self._shelf.need(head.id))
+            labelled = self._shelf.labelled(head, changed)
+            return _written(await self._room.write([labelled], reason="label", actor="user"), head.id)
 
-        return await persistently(write)
+        return await settled(write)
 
     async def delete(self, name: str) -> None:
         """Remove a procedure with its versions and what was learnt about it. Its runs stay, as history."""
@@ -185,7 +184,7 @@ class ProceduralMemory:
             head = await self._shelf.own(name)
             await self._room.write(await self._shelf.deletes(head), reason=f"delete {head.name}", actor="user")
 
-        await persistently(write)
+        await settled(write)
 
     async def clear(self, category: str | None = None) -> int:
         """Remove all procedures of a category, or all that this scope may change, and say how many."""
@@ -283,7 +282,7 @@ class ProceduralMemory:
             head = await self._shelf.own(name)
             return await self._trials.begin(head.id, patched(head.procedure, patch), rule or Rule(), why)
 
-        return await persistently(write)
+        return await settled(write)
 
     async def improve(
         self, name: str, proposer: Proposer | None = None, *, rule: Rule | None = None
@@ -307,11 +306,11 @@ class ProceduralMemory:
 
     async def promote(self, name: str, *, why: str = "") -> Decision:
         """Put the version on trial in use now."""
-        return await persistently(lambda: self._trials.end(name, promote=True, why=why))
+        return await settled(lambda: self._trials.end(name, promote=True, why=why))
 
     async def withdraw(self, name: str, *, why: str = "") -> Decision:
         """End the trial and stay with the version in use."""
-        return await persistently(lambda: self._trials.end(name, promote=False, why=why))
+        return await settled(lambda: self._trials.end(name, promote=False, why=why))
 
     async def decisions(self, name: str) -> Decisions:
         """What was decided about the versions of a procedure and why, the newest first."""
@@ -319,7 +318,7 @@ class ProceduralMemory:
 
     async def undo(self, decision: str) -> Decision:
         """Take a decision back."""
-        return await persistently(lambda: self._trials.undo(decision))
+        return await settled(lambda: self._trials.undo(decision))
 
     async def statistics(self, name: str) -> Statistics:
         """How the kept versions fared: successes, failures, durations, metrics, and how the choices did."""
@@ -349,3 +348,8 @@ class ProceduralMemory:
 def _defined(procedure: Given) -> Procedure:
     """A definition that holds; also a copy with changes, which pydantic does not check again by itself."""
     return valid(Procedure, dump(procedure) if isinstance(procedure, Procedure) else procedure)
+
+
+def _written(receipt: Receipt, id: str) -> Version:
+    """The version in use as this write left it: another may have stored one since."""
+    return current_version(shelved(next(memory for memory in reversed(receipt.memories) if memory.id == id)))
