@@ -49,8 +49,6 @@ class Weights:
     importance: float = 0.2
     trust: float = 0.2
     recency: float = 0.1
-    heat: float = 0.1
-    phrase: float = 6.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from recollect.errors import InvalidInput
 from recollect.store.base import Update
@@ -31,7 +31,6 @@ from recollect.systems.procedural.values import plain
 from recollect.systems.room import Room, settled
 from recollect.types import Memory, Model
 
-T = TypeVar("T")
 _PREVIEW = 200
 
 
