@@ -35,6 +35,7 @@ from recollect.types import (
 
 if TYPE_CHECKING:
     from recollect.across import Systems
+    from recollect.conversation import Conversation
     from recollect.memory import Recollect
     from recollect.models.chat_model import ChatModel
     from recollect.store.store import Store
@@ -136,6 +137,12 @@ class AgentMemory:
             recall=self.recall,
             remember=self.remember,
         )
+
+    def conversation(self, id: str, *, window: int = 20) -> Conversation:
+        """One conversation with its history, its summary, and what memory adds; ``window`` messages are told whole."""
+        from recollect.conversation import Conversation
+
+        return Conversation(self.room, id, self.active, window=window)
 
     # -- the five verbs ------------------------------------------------------------------------------------------
 

@@ -328,6 +328,11 @@ class AgentMemory(_Face):
         found: Scope = self._behind.scope
         return found
 
+    def conversation(self, id: str, *, window: int = 20) -> Blocking:
+        """One conversation with its history, its summary, and what memory adds; ``window`` messages are told whole."""
+        faced: Blocking = _faced(self._loop, self._behind.conversation(id, window=window))
+        return faced
+
     remember = _blocking(asynchronous.AgentMemory.remember)
     recall = _blocking(asynchronous.AgentMemory.recall)
     active = _blocking(asynchronous.AgentMemory.active)

@@ -61,7 +61,7 @@ def render(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> str:
     headed: set[str] = set()
     for piece in sorted(pieces, key=lambda p: -p.score):
         title = _title(piece.memory)
-        cost = tokens_of(_line(piece.memory)) + 1 + (0 if title in headed else tokens_of(title) + 2)
+        cost = tokens_of(line(piece.memory)) + 1 + (0 if title in headed else tokens_of(title) + 2)
         if cost <= left:
             left -= cost
             headed.add(title)
@@ -76,7 +76,7 @@ def _text(chosen: Iterable[Piece]) -> str:
         of_group = [piece.memory for piece in kept if _title(piece.memory) == title]
         if of_group:
             of_group.sort(key=lambda m: (m.occurred_at, m.id))
-            parts.append("\n".join([f"## {title}", *map(_line, of_group)]))
+            parts.append("\n".join([f"## {title}", *map(line, of_group)]))
     return "\n\n".join(parts)
 
 
@@ -84,7 +84,7 @@ def _title(memory: Memory) -> str:
     return next((title for title, kinds in GROUPS if memory.kind in kinds), "Other")
 
 
-def _line(memory: Memory) -> str:
+def line(memory: Memory) -> str:
     """One memory as a quoted line. Line breaks and quotation marks inside it cannot end the quotation."""
     said = " ".join(memory.content.split())
     if len(said) > LONGEST:
