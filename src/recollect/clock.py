@@ -32,4 +32,6 @@ class SystemClock:
 
 def as_utc(moment: datetime) -> datetime:
     """A moment in UTC; one without a zone is taken to be UTC already."""
+    if moment.tzinfo is UTC:
+        return moment
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -36,6 +37,7 @@ KINDS = (
     "run",
     "goal",
     "plan",
+    "revision",
     "reflection",
     "document",
     "working",
@@ -62,14 +64,16 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 def _name(value: str) -> str:
     if not value or value != value.strip():
         raise ValueError("must not be empty nor begin or end with a space")
-    if _CONTROL.search(value):
+    if not value.isprintable() and _CONTROL.search(value):
         raise ValueError("must not contain control characters")
-    return value
+    return _plain_text(value)
 
 
 def _plain_text(value: str) -> str:
     if "\x00" in value:
         raise ValueError("must not contain the NUL character, which no database stores")
+    if value.isascii():
+        return value
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -85,39 +89,38 @@ def _moment(value: datetime) -> datetime:
 
 
 def _plain_json(value: Json) -> Json:
-    def check(node: Any, depth: int) -> None:
-        if depth > 32:
-            raise ValueError("must not be nested deeper than 32 levels")
-        if isinstance(node, str):
-            _plain_text(node)
-        elif isinstance(node, bool) or node is None:
-            pass
-        elif isinstance(node, int):
-            if abs(node) >= 2**63:
-                raise ValueError("whole numbers must fit 64 bits")
-        elif isinstance(node, float):
-            if not math.isfinite(node):
-                raise ValueError("numbers must be finite")
-        elif isinstance(node, Mapping):
-            for key, item in node.items():
-                if not isinstance(key, str):
-                    raise ValueError("keys must be strings")
-                _plain_text(key)
-                check(item, depth + 1)
-        elif isinstance(node, (list, tuple)):
-            for item in node:
-                check(item, depth + 1)
-        else:
-            raise ValueError(f"must be plain JSON, and {type(node).__name__} is not")
-
     if value:
-        check(value, 0)
+        _check_json(value, 0)
     return value
 
 
-Name = Annotated[
-    str, StringConstraints(min_length=1, max_length=200), AfterValidator(_name), AfterValidator(_plain_text)
-]
+def _check_json(node: Any, depth: int) -> None:
+    if depth > 32:
+        raise ValueError("must not be nested deeper than 32 levels")
+    if isinstance(node, str):
+        _plain_text(node)
+    elif isinstance(node, bool) or node is None:
+        pass
+    elif isinstance(node, int):
+        if abs(node) >= 2**63:
+            raise ValueError("whole numbers must fit 64 bits")
+    elif isinstance(node, float):
+        if not math.isfinite(node):
+            raise ValueError("numbers must be finite")
+    elif isinstance(node, (dict, Mapping)):
+        for key, item in node.items():
+            if not isinstance(key, str):
+                raise ValueError("keys must be strings")
+            _plain_text(key)
+            _check_json(item, depth + 1)
+    elif isinstance(node, (list, tuple)):
+        for item in node:
+            _check_json(item, depth + 1)
+    else:
+        raise ValueError(f"must be plain JSON, and {type(node).__name__} is not")
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_name)]
 Kind = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Text = Annotated[str, StringConstraints(max_length=MAX_CONTENT), AfterValidator(_plain_text)]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_plain_text)]
@@ -131,6 +134,27 @@ class Model(BaseModel):
     """The base of every public type: frozen, and strict about unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
+
+
+M = TypeVar("M", bound=Model)
+_set = object.__setattr__
+
+
+def trusted(kind: type[M], fields: Json) -> M:
+    """A model of fields that are known to be valid, all of them given: from a row that was validated when it was
+    written, or from parts that have been. Validating a memory again would cost ten times as much."""
+    made = kind.__new__(kind)
+    _set(made, "__dict__", fields)
+    _set(made, "__pydantic_fields_set__", _all_fields(kind))
+    _set(made, "__pydantic_extra__", None)
+    _set(made, "__pydantic_private__", None)
+    return made
+
+
+@cache
+def _all_fields(kind: type[Model]) -> set[str]:
+    """Shared by all: a frozen model never changes it."""
+    return set(kind.model_fields)
 
 
 class Scope(Model):

@@ -7,6 +7,7 @@ forgotten. Greetings and agreement are not. The result runs from 0.1 (small talk
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _SIGNS: tuple[tuple[float, frozenset[str]], ...] = tuple(
     (weight, frozenset(words.split()))
@@ -19,11 +20,20 @@ _SIGNS: tuple[tuple[float, frozenset[str]], ...] = tuple(
         (0.05, "because therefore"),
     )
 )
+_GROUPS = {
+    word: sum(1 << n for n, (_, signs) in enumerate(_SIGNS) if word in signs) for _, words in _SIGNS for word in words
+}
+"""The groups of signs a word belongs to, one bit each."""
+_SIGN_WORDS = frozenset(_GROUPS)
+_WEIGHTS = tuple(sum(w for n, (w, _) in enumerate(_SIGNS) if groups >> n & 1) for groups in range(1 << len(_SIGNS)))
+"""What each set of groups weighs together."""
 _SMALL_TALK = frozenset(
     "hi hello hey bye goodbye thanks thank you ok okay sure yes yeah yep no nope great cool nice wow lol haha good"
     " morning evening night see sounds got it you're welcome".split()
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_LETTERS = "".join(c.lower() if c.isalpha() or c == "'" else " " for c in map(chr, range(128)))
+"""A table that leaves of ASCII text only what the pattern above can match, in lower case."""
 _DIGIT = re.compile(r"\d")
 _NAME = re.compile(r"[a-z,;] [A-Z][a-z]")
 _MOST_READ = 4_000
@@ -32,14 +42,37 @@ _MOST_READ = 4_000
 def importance_of(text: str) -> float:
     """A weight from 0.1 to 0.95."""
     text = text[:_MOST_READ]
-    said = _WORD.findall(text.lower().replace("’", "'"))
-    words = frozenset(said)
-    if words <= _SMALL_TALK and not _DIGIT.search(text) and text.isascii():
+    said = _words(text)
+    digits = _DIGIT.search(text) is not None
+    if not digits and text.isascii() and _SMALL_TALK.issuperset(said):
         return 0.1
-    score = 0.3 + sum([weight for weight, signs in _SIGNS if not words.isdisjoint(signs)])
-    score += 0.08 * bool(_DIGIT.search(text)) + 0.07 * bool(_NAME.search(text))
+    groups = 0
+    for word in _SIGN_WORDS.intersection(said):
+        groups |= _GROUPS[word]
+    score = 0.3 + _WEIGHTS[groups]
+    score += 0.08 * digits + 0.07 * (_NAME.search(text) is not None)
     if text.rstrip().endswith("?"):
         score -= 0.1
     if len(said) < 4:
         score -= 0.1
     return round(min(max(score, 0.1), 0.95), 3)
+
+
+def _words(text: str) -> list[str]:
+    if not text.isascii():
+        return _WORD.findall(text.lower().replace("’", "'"))
+    pieces = text.translate(_LETTERS).split()
+    if "'" not in text:
+        return pieces
+    said: list[str] = []
+    for piece in pieces:
+        if "'" in piece:
+            said.extend(_joined(piece))
+        else:
+            said.append(piece)
+    return said
+
+
+@lru_cache(maxsize=4_096)
+def _joined(piece: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(piece))

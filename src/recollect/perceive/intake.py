@@ -8,10 +8,10 @@ another turn, so it gets a key of its own, and giving the whole list again still
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -20,7 +20,23 @@ from recollect.clock import Clock
 from recollect.errors import InvalidInput
 from recollect.perceive.documents import passages
 from recollect.perceive.importance import importance_of
-from recollect.types import TRUST, Document, Json, Memory, Message, Scope, Source
+from recollect.types import (
+    TRUST,
+    Document,
+    Json,
+    Memory,
+    Message,
+    Model,
+    Moment,
+    Name,
+    PlainJson,
+    Role,
+    Scope,
+    Source,
+    Tag,
+    Unit,
+    trusted,
+)
 
 _PLACE = "said:"
 Told = str | Message | Document | Mapping[str, Any]
@@ -40,16 +56,46 @@ class About:
     passage_chars: int = 1000
 
 
+class _Checked(Model):
+    """The same, validated: once for a call, not again for each of its memories."""
+
+    session: Name | None
+    importance: Unit | None
+    tags: tuple[Tag, ...]
+    metadata: PlainJson
+    occurred_at: Moment | None
+
+    @classmethod
+    def of(cls, about: About) -> _Checked:
+        given = (about.importance, about.metadata, about.occurred_at)
+        named = about.session is None or type(about.session) is str
+        if given == (None, None, None) and type(about.tags) is tuple and not about.tags and named:
+            return _of_session(about.session)
+        return cls(
+            session=about.session,
+            importance=about.importance,
+            tags=tuple(dict.fromkeys(about.tags)),
+            metadata={**(about.metadata or {})},
+            occurred_at=about.occurred_at,
+        )
+
+
+@lru_cache(maxsize=1_024)
+def _of_session(session: str | None) -> _Checked:
+    """Most calls say nothing but the session, and many in a row the same."""
+    return _Checked(session=session, importance=None, tags=(), metadata={}, occurred_at=None)
+
+
 def memories_of(told: Told | Iterable[Told], about: About, scope: Scope, clock: Clock) -> list[Memory]:
     """The memories to store, in order."""
-    seen: Counter[str] = Counter()
     made: list[Memory] = []
     try:
+        messages = _Messages(about, scope, clock)
         for one in _each(told):
             if isinstance(one, Document):
                 made += _of_document(one, about, scope, clock)
             else:
-                made.append(_of_message(one, about, scope, clock, seen))
+                made.append(messages.memory(one))
     except ValidationError as error:
         problem = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, problem["loc"])) or "input"
@@ -60,10 +106,13 @@ def memories_of(told: Told | Iterable[Told], about: About, scope: Scope, clock: 
 
 
 def _each(told: Told | Iterable[Told]) -> Iterable[Message | Document]:
+    """Every message and document, validated here: a ``Message`` too, since one can be made without."""
     if isinstance(told, str):
         yield Message(content=told)
-    elif isinstance(told, Message | Document):
+    elif isinstance(told, Document):
         yield told
+    elif isinstance(told, Message):
+        yield Message.model_validate({name: getattr(told, name) for name in Message.model_fields})
     elif isinstance(told, Mapping):
         yield Message.model_validate(dict(told))
     elif isinstance(told, Iterable):
@@ -76,25 +125,44 @@ def _each(told: Told | Iterable[Told]) -> Iterable[Message | Document]:
         )
 
 
-def _of_message(message: Message, about: About, scope: Scope, clock: Clock, seen: Counter[str]) -> Memory:
-    if not message.content.strip():
-        raise InvalidInput("An empty text cannot be remembered.")
-    given_time = message.occurred_at or about.occurred_at
-    source = _source(about.source, message)
-    key = _key(scope.user, about.session, "message", source, given_time, message.content)
-    seen[key] += 1
-    return _memory(
-        scope,
-        clock,
-        about,
-        kind="message",
-        key=key if seen[key] == 1 else f"{key}:{seen[key]}",
-        content=message.content,
-        session=about.session,
-        source=source,
-        occurred_at=given_time,
-        metadata={**(about.metadata or {}), **message.metadata},
-    )
+class _Messages:
+    """Makes memories of the messages of one call.
+
+    Their parts have been validated: what the message says, what the caller says of all, and the scope. So the memory
+    that is put together of them is not validated once more.
+    """
+
+    def __init__(self, about: About, scope: Scope, clock: Clock) -> None:
+        self._about, self._scope, self._clock = about, scope, clock
+        self._seen: dict[str, int] = {}
+        self._checked: _Checked | None = None
+
+    def memory(self, message: Message) -> Memory:
+        if not message.content.strip():
+            raise InvalidInput("An empty text cannot be remembered.")
+        about = self._about
+        given_time = message.occurred_at or about.occurred_at
+        source = _source(about.source, message)
+        key = _key(self._scope.user, about.session, "message", source, given_time, message.content)
+        if self._checked is None:
+            self._checked = _Checked.of(about)
+        checked = self._checked
+        times = self._seen[key] = self._seen.get(key, 0) + 1
+        fields = _fields(
+            self._scope,
+            self._clock,
+            kind="message",
+            key=key if times == 1 else f"{key}:{times}",
+            content=message.content,
+            session=checked.session,
+            source=source,
+            importance=checked.importance,
+            tags=checked.tags,
+            occurred_at=message.occurred_at or checked.occurred_at,
+            metadata={**checked.metadata, **message.metadata},
+            body={},
+        )
+        return trusted(Memory, fields)
 
 
 def _of_document(document: Document, about: About, scope: Scope, clock: Clock) -> list[Memory]:
@@ -106,57 +174,83 @@ def _of_document(document: Document, about: About, scope: Scope, clock: Clock) -
         headings = [document.title, *passage.headings] if document.title else list(passage.headings)
         source = Source(role="document", name=None, uri=document.uri, span=(passage.start, passage.end))
         body: Json = {"title": document.title, "headings": headings, "passage": number}
-        made.append(
-            _memory(
-                scope,
-                clock,
-                about,
-                kind="document",
-                key=_key(scope.user, session, "document", source, given_time, passage.text),
-                content=passage.text,
-                session=session,
-                source=source,
-                occurred_at=given_time,
-                metadata={**(about.metadata or {}), **document.metadata},
-                body=body,
-            )
+        fields = _fields(
+            scope,
+            clock,
+            kind="document",
+            key=_key(scope.user, session, "document", source, given_time, passage.text),
+            content=passage.text,
+            session=session,
+            source=source,
+            importance=about.importance,
+            tags=tuple(dict.fromkeys(about.tags)),
+            occurred_at=given_time,
+            metadata={**(about.metadata or {}), **document.metadata},
+            body=body,
         )
+        made.append(Memory(**fields))
     if not made:
         raise InvalidInput("An empty document cannot be remembered.")
     return made
 
 
-def _memory(
+def _fields(
     scope: Scope,
     clock: Clock,
-    about: About,
     *,
+    kind: str,
+    key: str,
     content: str,
+    session: str | None,
     source: Source,
+    importance: float | None,
+    tags: tuple[str, ...],
     occurred_at: datetime | None,
-    **fields: Any,
-) -> Memory:
+    metadata: Json,
+    body: Json,
+) -> Json:
+    """Every field of a new memory."""
     now = clock.now()
-    return Memory(
-        id=clock.new_id(),
-        tenant=scope.tenant,
-        agent=scope.agent,
-        user=scope.user,
-        content=content,
-        source=source,
-        trust=TRUST[source.role],
-        importance=importance_of(content) if about.importance is None else about.importance,
-        tags=tuple(dict.fromkeys(about.tags)),
-        occurred_at=occurred_at or now,
-        recorded_at=now,
-        **fields,
-    )
+    return {
+        "id": clock.new_id(),
+        "version": 1,
+        "tenant": scope.tenant,
+        "agent": scope.agent,
+        "user": scope.user,
+        "session": session,
+        "kind": kind,
+        "key": key,
+        "content": content,
+        "body": body,
+        "importance": importance_of(content) if importance is None else importance,
+        "valence": 0.0,
+        "tags": tags,
+        "metadata": metadata,
+        "source": source,
+        "trust": TRUST[source.role],
+        "occurred_at": occurred_at or now,
+        "recorded_at": now,
+        "valid_from": None,
+        "valid_to": None,
+        "access_count": 0,
+        "last_accessed_at": None,
+        "interaction": 0.0,
+        "state": "active",
+    }
 
 
 def _source(given: Source | str | None, message: Message) -> Source:
     if isinstance(given, Source):
         return given
+    if given is None:
+        return _said_by(message.role, message.name)
     return Source(role=message.role, name=message.name, uri=given)
+
+
+@lru_cache(maxsize=4_096)
+def _said_by(role: Role, name: str | None) -> Source:
+    """Few speakers say much."""
+    return Source(role=role, name=name)
 
 
 def _key(user: str | None, session: str | None, kind: str, source: Source, at: datetime | None, content: str) -> str:

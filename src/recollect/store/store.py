@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal
@@ -37,20 +38,33 @@ if TYPE_CHECKING:
     Embed = Callable[[Sequence[str]], Awaitable[tuple[Sequence[Vector | None], str | None]]]
     """A vector for each text, and the name of the space they are of."""
 
+Listener = Callable[[Scope, Receipt], None]
+"""Hears what was written, and where."""
 ANY = Filter(states=None)
+_log = logging.getLogger(__name__)
 
 
-async def _with_vectors(writes: Sequence[Write], embed: Embed) -> tuple[tuple[Write, ...], str | None]:
+def _tell(listener: Listener, scope: Scope, receipt: Receipt) -> None:
+    """Tell a listener. The write is made and has succeeded, whatever becomes of this."""
+    try:
+        listener(scope, receipt)
+    except Exception:
+        _log.exception("A listener of the store failed.")
+
+
+async def _with_vectors(writes: tuple[Write, ...], embed: Embed) -> tuple[tuple[Write, ...], str | None]:
     """These writes with a vector for every new or changed text that has none yet, and the space of these vectors."""
     texts = [(n, text) for n, write in enumerate(writes) if (text := _unembedded(write))]
-    ready = list(writes)
     if not texts:
-        return tuple(ready), None
+        return writes, None
     vectors, space = await embed([text for _, text in texts])
+    ready = list(writes)
     for (n, _), vector in zip(texts, vectors, strict=True):
         write = ready[n]
-        assert isinstance(write, Put | Update)
-        ready[n] = replace(write, vector=vector)
+        if isinstance(write, Put):
+            ready[n] = Put(write.memory, vector, write.existing)
+        elif isinstance(write, Update):
+            ready[n] = Update(write.id, write.changes, write.expected_version, vector)
     return tuple(ready), space
 
 
@@ -100,6 +114,8 @@ class Store:
 
         self.backend = backend
         self.clock = clock
+        self.listeners: list[Listener] = []
+        """Told of every write after it is durable, in this process. They must be quick: they only take note."""
         self._views = Views(backend, view_bytes)
 
     # -- writing -------------------------------------------------------------------------------------------------
@@ -130,26 +146,28 @@ class Store:
 
         ``operation`` is an id of the caller's that makes a retry harmless; ``generated`` one that only names the batch.
         """
-        batch = Batch(
-            scope=scope,
-            operation=operation or generated or self.clock.new_id(),
-            at=self.clock.now(),
-            writes=tuple(writes),
-            actor=actor,
-            reason=reason,
-            idempotent=operation is not None,
-        )
-        with telemetry.span("recollect.store.apply", {"recollect.agent": scope.agent, "recollect.writes": len(writes)}):
-            return await self._applied(batch, embed)
+        told, at = operation or generated or self.clock.new_id(), self.clock.now()
 
-    async def _applied(self, batch: Batch, embed: Embed | None) -> Receipt:
-        if embed is None:
-            return await self.backend.apply(batch)
+        def batch(ready: tuple[Write, ...], space: str | None) -> Batch:
+            return Batch(scope, told, at, ready, actor, reason, operation is not None, space)
+
+        with telemetry.span("recollect.store.apply", {"recollect.agent": scope.agent, "recollect.writes": len(writes)}):
+            if embed is None:
+                receipt = await self.backend.apply(batch(tuple(writes), None))
+            else:
+                receipt = await self._embedded(tuple(writes), embed, batch)
+        for listener in self.listeners:
+            _tell(listener, scope, receipt)
+        return receipt
+
+    async def _embedded(
+        self, writes: tuple[Write, ...], embed: Embed, batch: Callable[[tuple[Write, ...], str | None], Batch]
+    ) -> Receipt:
         refused: set[str | None] = set()
         while True:
-            ready, space = await _with_vectors(batch.writes, embed)
+            ready, space = await _with_vectors(writes, embed)
             try:
-                return await self.backend.apply(replace(batch, writes=ready, space=space))
+                return await self.backend.apply(batch(ready, space))
             except ModelMismatch:
                 if space in refused:
                     raise

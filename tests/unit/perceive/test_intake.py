@@ -84,3 +84,64 @@ def test_importance_is_given_or_scored() -> None:
     assert importance_of("I'm allergic to nuts, never give me any") > 0.7
     assert importance_of("haha ok, thanks!") == 0.1
     assert importance_of("My dog Rex was born in 2019") > importance_of("that sounds fine then")
+
+
+def test_scored_importance_is_that_of_every_release_before() -> None:
+    texts = (
+        "Hey, it's good to see you!",
+        "I went to a support group yesterday with Ann, because I promised.",
+        "You’re welcome!",
+        "I mustn't forget: 3 pills a day, never more",
+        "don't 'always' trust foo_bar'x, OK?",
+        "Très bien, merci à toi Paul",
+        "I'm moving, I've decided: my wife's birthday is on May 4th, and we love Lisbon",
+        "x" * 5000,
+    )
+    assert [importance_of(text) for text in texts] == [0.3, 0.52, 0.2, 0.63, 0.45, 0.37, 0.8, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("about", "where"),
+    [
+        ({"session": " s"}, "session"),
+        ({"session": ["s"]}, "session"),
+        ({"importance": 1.5}, "importance"),
+        ({"importance": [1]}, "importance"),
+        ({"tags": ["ok", ""]}, "tags.1"),
+        ({"metadata": {"n": float("nan")}}, "metadata"),
+        ({"metadata": {"n": object()}}, "metadata"),
+        ({"source": "nul \x00"}, "uri"),
+        ({"source": ["list"]}, "uri"),
+    ],
+)
+def test_what_the_call_says_of_all_is_checked(about: dict[str, Any], where: str) -> None:
+    with pytest.raises(InvalidInput, match=f"cannot be remembered: {where}: "):
+        take("fine", **about)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"content": "nul \x00"},
+        {"metadata": {"n": object()}},
+        {"name": " x"},
+        {"role": "king"},
+        {"occurred_at": "never"},
+    ],
+)
+def test_a_message_made_without_validation_is_validated(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        take(Message(content="fine").model_copy(update=wrong))
+
+
+def test_what_is_made_of_valid_parts_is_a_valid_memory() -> None:
+    told = {"role": "assistant", "name": "Ann", "content": "Hello", "metadata": {"n": 1}}
+    about = {"session": "s", "tags": ["a", "a", "b"], "occurred_at": MAY.replace(tzinfo=None), "importance": 1}
+    (made,) = take(told, **about)
+    assert made == Memory.model_validate(made.model_dump())
+    assert (made.importance, made.tags, made.occurred_at) == (1.0, ("a", "b"), MAY)
+    assert set(made.__dict__) == set(Memory.model_fields)
+    first, second = take([told, told])
+    assert first.metadata == second.metadata
+    assert first.metadata is not second.metadata
+    assert first.body is not second.body
