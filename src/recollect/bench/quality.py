@@ -12,6 +12,7 @@ from typing import Any
 from recollect.bench import datasets
 from recollect.bench.datasets import Case, Item, Question
 from recollect.memory import AgentMemory, Recollect
+from recollect.recall.folding import drawn_from
 from recollect.store.search.analysis import fold
 from recollect.types import Hit
 
@@ -63,13 +64,22 @@ def _message(item: Item) -> dict[str, Any]:
     return told
 
 
-async def run(rc: Recollect, chosen: EvaluationSet, cases: Sequence[Case], progress: Progress) -> list[Line]:
-    """Remember every case, ask every question, and average by category and half."""
+async def run(
+    rc: Recollect, chosen: EvaluationSet, cases: Sequence[Case], progress: Progress, *, consolidated: bool = False
+) -> list[Line]:
+    """Remember every case, ask every question, and average by category and half.
+
+    With ``consolidated`` each case goes through the consolidation cycle before it is asked. Reads are not counted: what
+    one question finds must not be warmer for the next.
+    """
+    (await rc.recaller()).counts_reads = False
     found: dict[tuple[str, str], list[Scores]] = defaultdict(list)
     whole = sum(len(case.items) // 100 + len(case.questions) for case in cases)
     done = 0.0
     for case in cases:
         mem = await load(rc, chosen.name, case)
+        if consolidated:
+            await mem.consolidate()
         done += len(case.items) // 100
         for question in case.questions:
             scores = await chosen.score(mem, case, question)
@@ -93,9 +103,13 @@ def _mean(scores: Sequence[Scores]) -> dict[str, float]:
     return {name: round(100 * sum(s[name] for s in scores) / len(scores), 2) for name in scores[0]}
 
 
-def labels(hits: Sequence[Hit]) -> list[str]:
-    """The labels of what was recalled, in order."""
-    return [str(hit.memory.metadata["label"]) for hit in hits]
+async def labels(mem: AgentMemory, hits: Sequence[Hit]) -> list[str]:
+    """The labels of what was recalled, in order. A fact has the label of the memory it was first drawn from; what was
+    made of many has none, and takes its place for nothing."""
+    drawn = {hit.memory.id: next(drawn_from(hit.memory), None) for hit in hits}
+    sources = {m.id: m for m in await mem.store.get_many(mem.scope, [id for id in drawn.values() if id])}
+    told = [sources.get(drawn.get(hit.memory.id) or "", hit.memory) for hit in hits]
+    return [str(memory.metadata.get("label", "")) for memory in told]
 
 
 def share(found: Sequence[str], gold: frozenset[str]) -> float:
@@ -104,20 +118,20 @@ def share(found: Sequence[str], gold: frozenset[str]) -> float:
 
 
 async def _evidence(mem: AgentMemory, case: Case, question: Question) -> Scores:
-    found = labels(await mem.recall(question.text, k=TURNS[-1]))
+    found = await labels(mem, await mem.recall(question.text, k=TURNS[-1]))
     return {f"R@{k}": share(found[:k], question.gold) for k in TURNS}
 
 
 async def _locomo(mem: AgentMemory, case: Case, question: Question) -> Scores:
     turns = await _evidence(mem, case, question)
     hits = await mem.recall(question.text, k=SESSION_DEPTH)
-    sessions = list(dict.fromkeys(label.partition(":")[0] for label in labels(hits)))
+    sessions = list(dict.fromkeys(label.partition(":")[0] for label in await labels(mem, hits) if label))
     gold = frozenset(label.partition(":")[0] for label in question.gold)
     return {**turns, "sessions R@5": share(sessions[:5], gold), "sessions R@10": share(sessions[:10], gold)}
 
 
 async def _spans(mem: AgentMemory, case: Case, question: Question) -> Scores:
-    found = labels(await mem.recall(question.text, k=TURNS[-1]))
+    found = await labels(mem, await mem.recall(question.text, k=TURNS[-1]))
     return {f"hit@{k}": float(not question.gold.isdisjoint(found[:k])) for k in TURNS}
 
 

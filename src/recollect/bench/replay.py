@@ -38,7 +38,7 @@ class Replay:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         if self._open:
             return await self.behind.embed(texts)
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        missing = list(dict.fromkeys([text for text in texts if text not in self._known]))
         if missing:
             self._known.update(zip(missing, await self.behind.embed(missing), strict=True))
         if not texts:

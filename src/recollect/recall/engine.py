@@ -7,6 +7,7 @@ only the records show (what replaced what, what is linked), rerank if there is a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,12 @@ from numpy.typing import NDArray
 
 from recollect.clock import Clock
 from recollect.errors import InvalidInput
-from recollect.recall import arms, budget, fuse, policy
-from recollect.recall.filters import HIDDEN, filter_of
+from recollect.recall import anchors, arms, budget, fuse, policy
+from recollect.recall.filters import HIDDEN, NOT_NARROWED, filter_of
 from recollect.recall.query import Query, read
 from recollect.recall.rerank import Reranker
 from recollect.recall.settle import Settling
 from recollect.recall.touches import Touches
-from recollect.store.search.analysis import term_hash
 from recollect.store.search.ranking import query_terms
 from recollect.store.search.view import View
 from recollect.store.store import Store
@@ -51,6 +51,8 @@ class Recaller:
         self.reranker = reranker
         self._policies: list[policy.Policy] = list(policy.BUILT_IN)
         self._touches = Touches(store)
+        self.counts_reads = True
+        """Whether what is recalled is counted as read, which makes it warmer for later questions."""
         self.watch: Callable[[str], None] = _unwatched
         """Told the name of each stage as it ends; for measuring."""
 
@@ -93,21 +95,7 @@ class Recaller:
             recorded_until=known_at,
         )
         self.watch("plan")
-        vector = await self._vector(query)
-        self.watch("embed")
-        ids = await self.store.allowed_ids(scope, narrowed)
-        view = await self.store.view(scope)
-        allowed = _allowed(view, narrowed, ids)
-        self.watch("view")
-        if vector is not None and len(vector) != view.vectors.dimensions:
-            vector = None
-        settling = await self._settled(
-            scope, asked, plan, view, allowed, vector, k, timeless=as_of is not None or known_at is not None
-        )
-        hits = settling.hits(k, min_score, explain)
-        self.watch("explain")
-        self._touches.add(scope, [hit.memory.id for hit in hits], self.clock.now())
-        return hits
+        return await self._answer(scope, asked, plan, narrowed, k, min_score=min_score, full=explain)
 
     async def active(
         self,
@@ -134,8 +122,7 @@ class Recaller:
                 page = await self.store.scan(scope, Filter(kinds=(kind,), states=("active",)), limit=20)
                 standing += page.items
         most = max(5, min(200, tokens // 20))
-        hits = await self.recall(scope, task, k=most) if task.strip() else []
-        return budget.render(standing, hits, tokens)
+        return budget.render(standing, await self._known(scope, task, most) if task.strip() else [], tokens)
 
     async def flush(self) -> None:
         """Wait until every read so far is counted."""
@@ -146,42 +133,78 @@ class Recaller:
 
     # -- the way of a question -----------------------------------------------------------------------------------
 
-    async def _vector(self, query: str) -> NDArray[np.float32] | None:
-        text = query[:EMBEDDED].strip()
-        if self.embedder is None or not text:
-            return None
-        vector: NDArray[np.float32] = (await self.embedder.embed([text]))[0]
-        return vector
+    async def _known(self, scope: Scope, task: str, k: int) -> list[Hit]:
+        """What is known about a task; facts and what they were drawn from side by side, for a text that groups them."""
+        _check(task, k, 0.0)
+        asked = read(task, self.clock.now())
+        plan = policy.planned(asked, self._policies)
+        return await self._answer(scope, asked, plan, filter_of(None, kinds=plan.kinds), k, folds=False)
 
-    async def _settled(
+    async def _answer(
         self,
         scope: Scope,
         asked: Query,
         plan: policy.Plan,
-        view: View,
-        allowed: NDArray[np.bool_],
-        vector: NDArray[np.float32] | None,
+        narrowed: Filter,
         k: int,
         *,
-        timeless: bool,
-    ) -> Settling:
-        terms = arms.cut(view, query_terms(view, asked.text))
-        found = arms.look(view, asked, terms, vector, allowed)
+        min_score: float = 0.0,
+        full: bool = False,
+        folds: bool = True,
+    ) -> list[Hit]:
+        """The hits of a question that was read and planned. Kinds that were asked for by name all stand by themselves,
+        as everything does without ``folds``."""
+        vector, space = await self._vector(asked.text)
+        self.watch("embed")
+        ids = await self.store.allowed_ids(scope, narrowed)
+        view = await self.store.view(scope)
+        allowed = _allowed(view, narrowed, ids)
+        if space != view.space:
+            vector = None  # the store has changed its embedder since: vectors of two models cannot be compared
+        self.watch("view")
+        asked = await self._dated(scope, asked, view, allowed)
+        found = arms.look(view, asked, arms.cut(view, query_terms(view, asked.text)), vector, allowed)
         self.watch("arms")
+        timeless = narrowed.valid_at is not None or narrowed.recorded_until is not None
         here = allowed[found.rows]
         fused = fuse.fuse(view, found, plan, here, self.clock.now().timestamp(), demote=not timeless)
         self.watch("fuse")
-        settling = Settling(self.store, scope, asked, plan, view, found, fused, here)
-        spelled = {term_hash(stem): word for stem, word in asked.stems.items()}
-        settling.words = [spelled.get(term, "…") for term in found.words.terms]
+        settling = Settling(
+            self.store, scope, asked, plan, view, found, fused, here, folds=folds and narrowed.kinds is None
+        )
+        await self._settle(settling, k, allowed, timeless)
+        hits = settling.hits(k, min_score, full)
+        self.watch("explain")
+        if self.counts_reads:
+            self._touches.add(scope, [hit.memory.id for hit in hits], self.clock.now())
+        return hits
+
+    async def _settle(self, settling: Settling, k: int, allowed: NDArray[np.bool_], timeless: bool) -> None:
         await settling.fetch(k)
         self.watch("fetch")
+        if not timeless:
+            settling.warm(self.clock.now())
         await settling.follow_links(allowed)
         await settling.put_replacements_first(allowed, timeless)
         if self.reranker is not None:
             await settling.rerank(self.reranker)
         self.watch("settle")
-        return settling
+
+    async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, str | None]:
+        """The question as a vector, and the space it is of."""
+        text, embedder = query[:EMBEDDED].strip(), self.embedder
+        if embedder is None or not text:
+            return None, None
+        vector: NDArray[np.float32] = (await embedder.embed([text]))[0]
+        return vector, embedder.name
+
+    async def _dated(self, scope: Scope, asked: Query, view: View, allowed: NDArray[np.bool_]) -> Query:
+        """The question with the time of the event it names, if it names one and no date, and memory knows of it."""
+        if asked.span is not None or asked.anchor is None:
+            return asked
+        id = anchors.telling(view, asked.anchor, allowed)
+        told = await self.store.get(scope, id) if id is not None else None
+        return asked if told is None else replace(asked, span=anchors.span_around(asked.anchor, told))
 
 
 def _unwatched(stage: str) -> None:
@@ -204,6 +227,12 @@ def _check(query: str, k: int, min_score: float) -> None:
 
 def _allowed(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
     """The rows that pass the filter; what is Recollect's own, or says nothing itself, only when it is asked for."""
+    if ids is None and narrowed is NOT_NARROWED:
+        return view.kept("all that recall tells", lambda: _passing(view, narrowed, ids))
+    return _passing(view, narrowed, ids)
+
+
+def _passing(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
     allowed = view.allowed(narrowed, ids)
     if narrowed.kinds is None:
         allowed &= (view.column("length")[: view.rows] > 0) | view.column("has_vector")[: view.rows]

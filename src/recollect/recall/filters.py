@@ -11,8 +11,11 @@ from pydantic import ValidationError
 from recollect.errors import InvalidInput
 from recollect.types import Filter
 
-HIDDEN = frozenset({"configuration"})
-"""Kinds that are Recollect's own and are recalled only when asked for by name."""
+NOT_NARROWED = Filter()
+"""The filter of a question that asks for nothing in particular."""
+HIDDEN = frozenset({"configuration", "page", "segment", "summary", "alias"})
+"""Kinds that are Recollect's own, or only gather what other memories say. They are recalled when they are asked
+for by name: beside what they are made of they would take its places and tell nothing new."""
 
 
 def filter_of(
@@ -26,6 +29,8 @@ def filter_of(
     recorded_until: datetime | None = None,
 ) -> Filter:
     """The filter that all of these describe together; each narrows what the others leave."""
+    if all(one is None for one in (where, kinds, since, until, session, valid_at, recorded_until)):
+        return NOT_NARROWED
     told: dict[str, Any] = where.model_dump(exclude_unset=True) if isinstance(where, Filter) else _checked(where)
     listed = {
         "kinds": None if kinds is None else _texts("kinds", kinds),

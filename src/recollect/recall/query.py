@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+from recollect.recall.anchors import Anchor, anchor_in
 from recollect.recall.times import Span, span_in
-from recollect.store.search.analysis import stem, words
+from recollect.store.search.analysis import STOP_WORDS, stem, words
 
 MAX_READ = 20_000
 """Characters of a question that are read for its kind and its times; all of it is searched for."""
@@ -43,23 +44,37 @@ class Query:
     kinds: frozenset[str] = field(default=frozenset())
     """What kind of question it is: when, count, who, where, latest, preference, procedure, list; any of them."""
     span: Span | None = None
+    anchor: Anchor | None = None
+    """The event before or after which it asks, when it names no date."""
     asks_assistant: bool = False
     """Whether it asks for what the assistant said, rather than for what it was told."""
 
     @cached_property
+    def words(self) -> list[str]:
+        """The words of the question in order, folded, stop words included."""
+        return words(self.text[:MAX_READ])
+
+    @cached_property
     def stems(self) -> dict[str, str]:
         """The stems of the question, stop words included, and a word that has each."""
-        return {stem(word): word for word in reversed(words(self.text[:MAX_READ]))}
+        return {stem(word): word for word in reversed(self.words)}
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The stems of the question without stop words."""
+        return frozenset(stem(word) for word in self.words if word not in STOP_WORDS)
 
 
 def read(text: str, now: datetime) -> Query:
     """Understand a question, as seen from now."""
     head = text[:MAX_READ]
     lowered = head.lower()
+    span = span_in(head, now)
     return Query(
         text=text,
         phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(head) if phrase.strip())[:5],
         kinds=frozenset(name for name, pattern in _KINDS if pattern.search(lowered)),
-        span=span_in(head, now),
+        span=span,
+        anchor=anchor_in(head) if span is None else None,
         asks_assistant=bool(_ASSISTANT_SAID.search(lowered)) and not _REQUEST.search(lowered),
     )

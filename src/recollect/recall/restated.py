@@ -8,7 +8,9 @@ and the earlier one says so.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 
 from recollect.store.search.analysis import stem, words
 from recollect.types import Memory
@@ -17,11 +19,15 @@ LONGEST = 60
 """Words of a statement that is compared; a longer text is no single statement."""
 LEAST = 3
 """Words that two statements must share to be about the same thing."""
+_END = 64
+"""Characters in which the first or the last two words of a text are looked for."""
 
 
 def later_says(earlier: Sequence[str], later: Sequence[str], asked: Collection[str]) -> bool:
     """Whether a later statement (as words) gives another value for what an earlier one says about the question."""
     shortest = min(len(earlier), len(later))
+    if shortest < LEAST or max(len(earlier), len(later)) > LONGEST:
+        return False
     head = 0
     while head < shortest and earlier[head] == later[head]:
         head += 1
@@ -37,23 +43,42 @@ def later_says(earlier: Sequence[str], later: Sequence[str], asked: Collection[s
 
 def restated(memories: Sequence[Memory], asked: Collection[str]) -> dict[int, int]:
     """Which of these memories (by place) is replaced by which, the last of its line."""
-    ends = [m.content[: 12 * LONGEST].lower().split() if len(m.content) <= 12 * LONGEST else [] for m in memories]
-    short = [place for place, text in enumerate(ends) if LEAST <= len(text) <= LONGEST]
-    short.sort(key=lambda place: (memories[place].occurred_at, memories[place].recorded_at, memories[place].id))
+    pairs = set(_sharing_an_end(memories))
+    if not pairs:
+        return {}
+    order = sorted({place for pair in pairs for place in pair}, key=lambda place: _age(memories[place]))
     said: dict[int, list[str]] = {}
     replaced: dict[int, int] = {}
-    for number, earlier in enumerate(short):
-        for later in reversed(short[number + 1 :]):
-            # statements that share three words at their ends share two at one of them
-            if ends[earlier][:2] != ends[later][:2] and ends[earlier][-2:] != ends[later][-2:]:
+    for number, earlier in enumerate(order):
+        for later in reversed(order[number + 1 :]):
+            pair = (earlier, later) if earlier < later else (later, earlier)
+            if pair not in pairs or not _same_voice(memories[earlier], memories[later]):
                 continue
             for place in (earlier, later):
                 if place not in said:
                     said[place] = words(memories[place].content)
-            if _same_voice(memories[earlier], memories[later]) and later_says(said[earlier], said[later], asked):
+            if later_says(said[earlier], said[later], asked):
                 replaced[earlier] = later
                 break
     return replaced
+
+
+def _sharing_an_end(memories: Sequence[Memory]) -> Iterator[tuple[int, int]]:
+    """Pairs of memories, by place, that begin or end with the same two words, as statements that share three words at
+    their ends do. Few do, and only these are read whole."""
+    sharing: dict[tuple[str, ...], list[int]] = {}
+    for place, memory in enumerate(memories):
+        text = memory.content
+        if len(text) <= 12 * LONGEST:
+            sharing.setdefault(("first", *text[:_END].lower().split(None, 2)[:2]), []).append(place)
+            sharing.setdefault(("last", *text[-_END:].lower().rsplit(None, 2)[-2:]), []).append(place)
+    for places in sharing.values():
+        if len(places) > 1:
+            yield from itertools.combinations(places, 2)
+
+
+def _age(memory: Memory) -> tuple[datetime, datetime, str]:
+    return memory.occurred_at, memory.recorded_at, memory.id
 
 
 def _same_voice(one: Memory, other: Memory) -> bool:

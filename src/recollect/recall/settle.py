@@ -7,20 +7,22 @@ few more memories than were asked for are looked up and put in their final order
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall import explain
+from recollect.recall import explain, folding
 from recollect.recall.arms import Found
 from recollect.recall.fuse import STATE_FACTORS, Fused
+from recollect.recall.heat import heat, warmed
 from recollect.recall.policy import Plan
 from recollect.recall.query import Query
 from recollect.recall.rerank import DEPTH, SHARE, Reranker, shares
 from recollect.recall.restated import restated
-from recollect.store.search.analysis import fold, terms
-from recollect.store.search.view import View
+from recollect.store.search.analysis import fold, term_hash
+from recollect.store.search.view import MADE, View
 from recollect.store.store import Store
 from recollect.types import Hit, Memory, Scope
 
@@ -60,26 +62,54 @@ class Settling:
         found: Found,
         fused: Fused,
         here: NDArray[np.bool_],
+        *,
+        folds: bool = True,
     ) -> None:
+        """``folds`` tells what was made of others with what it was made of; else each stands by itself."""
         self.store, self.scope, self.query, self.plan, self.view = store, scope, query, plan, view
-        self.found, self.fused, self.here = found, fused, here
-        self.words: list[str] = []
+        self.found, self.fused, self.here, self.folds = found, fused, here, folds
         self.candidates: dict[str, Candidate] = {}
 
     async def fetch(self, k: int) -> None:
         """Look up the best rows, and a few more."""
         depth = k + SPARE if not self.query.phrases else max(k + SPARE, DEPTH)
-        scores = self.fused.scores(self.here)
-        eligible = np.flatnonzero(self.here & (self.fused.total > 0))
-        if len(eligible) > depth:
-            eligible = eligible[np.argpartition(-self.fused.total[eligible], depth - 1)[:depth]]
-        order = eligible[np.lexsort((self.found.rows[eligible], -self.fused.total[eligible]))]
+        scores, order = self.fused.scores(self.here), self._best(depth)
         ids = [self.view.ids[row] for row in self.found.rows[order]]
         memories = {m.id: m for m in await self.store.get_many(self.scope, ids)}
         for place, id in zip(order, ids, strict=True):
             if id in memories:
                 self.candidates[id] = Candidate(memories[id], float(scores[place]), int(place))
+        if self.folds:
+            folding.weigh(self.candidates.values())
         self._hear_phrases()
+
+    def _best(self, depth: int) -> NDArray[np.intp]:
+        """The places of the best rows, the best first: so many that were said, and at most as many between them that
+        are made of others, which may yet be told with them."""
+        eligible = np.flatnonzero(self.here & (self.fused.total > 0))
+        if not self.folds or self.view.said == self.view.living:
+            return self._sorted_rows(self._top(eligible, depth))
+        said = self.view.said_rows()[self.found.rows[eligible]]
+        best, made = self._top(eligible[said], depth), self._top(eligible[~said], depth)
+        if len(best) == depth:
+            made = made[self.fused.total[made] >= self.fused.total[best].min()]
+        return self._sorted_rows(np.concatenate((best, made)))
+
+    def _top(self, places: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+        if len(places) <= most:
+            return places
+        return places[np.argpartition(-self.fused.total[places], most - 1)[:most]]
+
+    def _sorted_rows(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
+        return places[np.lexsort((self.found.rows[places], -self.fused.total[places]))]
+
+    def warm(self, now: datetime) -> None:
+        """What is recalled often and lately counts a little more."""
+        for candidate in self.candidates.values():
+            warmth = heat(candidate.memory, now)
+            if warmth > 0:
+                candidate.score = warmed(candidate.score, warmth)
+                candidate.extra["heat"] = round(warmth, 3)
 
     def _hear_phrases(self) -> None:
         for phrase in self.query.phrases:
@@ -90,7 +120,8 @@ class Settling:
 
     async def follow_links(self, allowed: NDArray[np.bool_]) -> None:
         """What the best hits are linked to comes along, with a share of their score."""
-        if self.plan.weights.link <= 0 or PLAIN_KINDS.issuperset(self.view.kinds.names):
+        leads_nowhere = PLAIN_KINDS | MADE if self.folds else PLAIN_KINDS
+        if self.plan.weights.link <= 0 or leads_nowhere.issuperset(self.view.kinds.names):
             return
         best = self._sorted()[:LINKED_FROM]
         links = await self.store.links(self.scope, [c.memory.id for c in best], direction="both", limit=5 * LINKED_MOST)
@@ -100,7 +131,7 @@ class Settling:
                 if link.relation in UNFOLLOWED or start not in self.candidates:
                     continue
                 score = self.plan.weights.link * min(link.weight, 1.0) * self.candidates[start].score
-                if self._may(end, allowed) and score > shared.get(end, (0.0, ""))[0]:
+                if self._may(end, allowed) and not self._repeats(end) and score > shared.get(end, (0.0, ""))[0]:
                     shared[end] = (score, link.relation)
         kept = sorted(shared.items(), key=lambda item: (-item[1][0], item[0]))[:LINKED_MOST]
         await self._bring([id for id, _ in kept])
@@ -116,8 +147,7 @@ class Settling:
         if not timeless:
             await self._follow_supersession(allowed)
         ordered = self._sorted()
-        asked = set(terms(self.query.text[:2_000]))
-        for earlier, later in restated([c.memory for c in ordered], asked).items():
+        for earlier, later in restated([c.memory for c in ordered], self.query.terms).items():
             old, new = ordered[earlier], ordered[later]
             new.score = max(new.score, old.score)
             old.score = min(old.score, new.score * 0.98)
@@ -150,13 +180,18 @@ class Settling:
 
     def hits(self, k: int, min_score: float, full: bool) -> list[Hit]:
         """The best candidates as hits, with all numbers or only the main ones."""
+        if self.folds:
+            folding.fold(self.candidates)
         kept = [c for c in self._sorted() if c.score >= min_score][:k]
-        told = explain.Teller(self.query, self.words, self.found, self.fused, full)
+        spelled = {term_hash(stem): word for stem, word in self.query.stems.items()}
+        words = [spelled.get(term, "…") for term in self.found.words.terms]
+        places = [c.place for c in kept if c.place is not None]
+        told = explain.Teller(self.query, words, self.fused, places, full)
         return [
             Hit(
                 memory=c.memory,
                 score=min(max(c.score, 0.0), 1.0),
-                why=told.line(c.memory, c.place, c.notes),
+                why=told.line(c.memory, c.place, c.notes, "heat" in c.extra),
                 parts=told.numbers(c.place) | c.extra,
             )
             for c in kept
@@ -166,8 +201,13 @@ class Settling:
         return sorted(self.candidates.values(), key=lambda c: -c.score)
 
     def _may(self, id: str, allowed: NDArray[np.bool_]) -> bool:
+        row = self.view.row_of(id)  # which may be new since the question was asked
+        return row is not None and row < len(allowed) and bool(allowed[row])
+
+    def _repeats(self, id: str) -> bool:
+        """Whether a memory is made of others, so that over a link it would bring only what is there already."""
         row = self.view.row_of(id)
-        return row is not None and bool(allowed[row])
+        return self.folds and row is not None and not self.view.column("said")[row]
 
     async def _bring(self, ids: Sequence[str]) -> None:
         """Look up memories that are not candidates yet."""

@@ -57,6 +57,8 @@ class Span:
     since: datetime | None
     until: datetime | None
     said: str
+    sure: float = 1.0
+    """How sure it is that this is the time asked about: a date that had to be looked up is less so."""
 
     def holds(self, moment: datetime) -> bool:
         return (self.since is None or self.since <= moment) and (self.until is None or moment < self.until)

@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from tests.unit.store.search.rows import EPOCH, idf, made, vector_of, view_of
 
 from recollect.recall import arms
+from recollect.recall.fuse import fuse
+from recollect.recall.policy import Plan
 from recollect.recall.query import read
 from recollect.store.search.analysis import context_texts, terms
+from recollect.store.search.okapi import K1, B
 from recollect.store.search.ranking import query_terms
 from recollect.store.search.threads import REACH, SHORT, WEIGHTS
-from recollect.store.search.view import K1, B, View
+from recollect.store.search.view import View
 from recollect.types import Memory
 
 WORDS = st.sampled_from("red green blue house tree river cat dog moon stone".split())
@@ -127,12 +130,48 @@ def test_a_large_view_gives_the_rows_it_looks_at_the_same_numbers(monkeypatch: p
     assert 0 < len(part.rows) <= view.rows
     at = part.rows
     assert part.words.own_score == pytest.approx(whole.words.own_score[at], abs=1e-3)
-    assert part.words.near == pytest.approx(whole.words.near[:, at], abs=1e-4)
+    assert part.words.near(np.arange(len(at))) == pytest.approx(whole.words.near(at), abs=1e-4)
     assert part.near_cosine == pytest.approx(whole.near_cosine[at], abs=1e-3)
     assert part.leaning == pytest.approx(whole.leaning[at], abs=1e-4)
     assert part.speaker.tolist() == whole.speaker[at].tolist()
     assert np.corrcoef(part.words.session_score, whole.words.session_score[at])[0, 1] > 0.99
     assert not view.blank().any(), "the scratch must be left empty"
+
+
+MADE_KINDS = st.sampled_from(["fact", "page", "segment", "summary", "concept"])
+
+
+@given(memories(), st.lists(st.tuples(TEXTS, MADE_KINDS, st.sampled_from(["s1", None])), max_size=8), TEXTS)
+@settings(max_examples=60, deadline=None)
+def test_what_was_made_of_others_does_not_change_what_the_arms_say_of_what_was_said(
+    said: list[Memory], more: list[tuple[str, str, str | None]], question: str
+) -> None:
+    without, vector = view_of(said), vector_of(made("question"))
+    alone = look(without, question, vector)
+    with_more = view_of([*said, *(made(text, kind=kind, session=session) for text, kind, session in more)])
+    both, rows = look(with_more, question, vector), slice(len(said))
+    for name in ("own_score", "near_score", "session_score"):
+        there = getattr(both.words, name)
+        assert there[rows] == pytest.approx(getattr(alone.words, name), abs=1e-3)
+    assert both.near_cosine[rows] == pytest.approx(alone.near_cosine, abs=1e-4)
+    assert both.leaning[rows] == pytest.approx(alone.leaning, abs=1e-6)
+    allowed = np.ones(with_more.rows, np.bool_)
+    plan, now = Plan(), (EPOCH + timedelta(days=30)).timestamp()
+    totals = fuse(with_more, both, plan, allowed, now).total[rows]
+    assert totals == pytest.approx(fuse(without, alone, plan, allowed[rows], now).total, abs=1e-2)
+
+
+@given(memories(), TEXTS)
+@settings(max_examples=40, deadline=None)
+def test_the_parts_of_a_score_add_up_to_it(all_: list[Memory], question: str) -> None:
+    view = view_of(all_)
+    found = look(view, question, vector_of(made("question")))
+    fused = fuse(view, found, Plan(), np.ones(view.rows, np.bool_), EPOCH.timestamp(), demote=False)
+    parts = fused.parts(np.arange(view.rows))
+    found_by = sum(parts[name] for name in ("words", "words around", "session", "meaning", "speaker", "time"))
+    whole = np.where(found_by > 1e-5, sum(parts.values()), 0)
+    settled = np.abs(found_by) > 1e-4
+    assert fused.total[settled] == pytest.approx(whole[settled], abs=1e-3)
 
 
 def test_short_texts_lean_on_their_surroundings_and_long_ones_do_not() -> None:
@@ -152,9 +191,9 @@ def test_flags_tell_speakers_questions_and_times() -> None:
     )
     found = look(view, "What did Maria do?")
     assert found.speaker.tolist() == [1, 0, 1]
-    assert found.asks.tolist() == [0, 1, 0]
-    assert found.dated.tolist() == [1, 0, 0]
-    assert found.counted.tolist() == [0, 0, 1]
+    assert found.marks.asks.tolist() == [0, 1, 0]
+    assert found.marks.dated.tolist() == [1, 0, 0]
+    assert found.marks.counted.tolist() == [0, 0, 1]
 
 
 def test_the_time_asked_for_counts_whole_and_what_was_told_after_it_less() -> None:

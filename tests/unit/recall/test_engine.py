@@ -277,3 +277,35 @@ async def test_any_question_of_any_texts_gives_sound_hits(texts: list[str], quer
     assert [h.score for h in hits] == sorted((h.score for h in hits), reverse=True)
     await recaller.close()
     await store.close()
+
+
+async def test_a_vector_of_another_space_is_not_compared_though_it_is_as_long(world: Any) -> None:
+    """The embedder was changed between the question's vector and the view."""
+
+    class Renamed(MadeUp):
+        name = "made-up-too"
+
+    await world.add("red house")
+    (mine,) = await world.recaller.recall(world.scope, "red house")
+    other = Recaller(world.store, Renamed(), world.clock)
+    (hit,) = await other.recall(world.scope, "red house")
+    assert mine.parts["cosine"] > 0.9
+    assert hit.parts["cosine"] == 0
+    await other.close()
+
+
+async def test_what_is_written_while_a_question_is_answered_does_not_disturb_it(world: Any) -> None:
+    old = await world.add("Alice lives in Porto", kind="fact", state="superseded")
+    found = world.store.get_many
+    late: list[Any] = []
+
+    async def slow(*asked: Any) -> list[Any]:
+        if not late:
+            late.append(await world.add("Alice lives in Lisbon", kind="fact"))
+            await world.link(late[0], "supersedes", old)
+            await world.store.view(world.scope)  # another question brings the view up to date meanwhile
+        return list(await found(*asked))
+
+    world.store.get_many = slow
+    assert await world.ask("where does Alice live?") == ["Alice lives in Porto"]
+    assert (await world.ask("where does Alice live?"))[0] == "Alice lives in Lisbon"

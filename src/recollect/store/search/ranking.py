@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from recollect.errors import InvalidInput, ModelMismatch
 from recollect.store.search.analysis import term_hash, terms
+from recollect.store.search.okapi import LARGE, best_by_words
 from recollect.store.search.view import View
 from recollect.types import Filter, Scored
 
@@ -33,11 +34,19 @@ def query_terms(view: View, text: str) -> list[tuple[int, float]]:
 
 
 def by_text(view: View, text: str, k: int, where: Filter, ids: set[str] | None) -> list[Scored]:
-    rows, scores = view.bm25(query_terms(view, text))
-    return best(view, rows, scores, k, where, ids)
+    _check(k)
+    asked = query_terms(view, text)
+    if view.rows > LARGE:
+        rows, scores = best_by_words(view, asked, view.allowed(where, ids), k)
+    else:
+        rows, scores = view.bm25(asked)
+        passed = view.allowed(where, ids)[rows]
+        rows, scores = rows[passed], scores[passed]
+    return _top(view, rows, scores, k)
 
 
 def by_vector(view: View, vector: Vector, k: int, where: Filter, ids: set[str] | None) -> list[Scored]:
+    _check(k)
     if len(vector) != view.vectors.dimensions:
         raise ModelMismatch(
             f"The question's vector has {len(vector)} numbers and the store's have {view.vectors.dimensions}.",
@@ -46,29 +55,19 @@ def by_vector(view: View, vector: Vector, k: int, where: Filter, ids: set[str] |
     allowed = view.allowed(where, ids) & view.column("has_vector")[: view.rows].astype(np.bool_)
     if view.vectors.compressed:
         rows = view.vectors.short_list(vector, allowed)
-        scores = view.vectors.take(rows) @ vector
+        scores = view.vectors.cosines(rows, vector)
     else:
         rows = np.flatnonzero(allowed).astype(np.int32)
         scores = view.vectors.scores(vector)[rows]
     return _top(view, rows, scores, k)
 
 
-def best(
-    view: View,
-    rows: NDArray[np.int32],
-    scores: NDArray[np.float32],
-    k: int,
-    where: Filter,
-    ids: set[str] | None,
-) -> list[Scored]:
-    """The k best of these rows that pass the filter."""
-    passed = view.allowed(where, ids)[rows]
-    return _top(view, rows[passed], scores[passed], k)
+def _check(k: int) -> None:
+    if k < 1:
+        raise InvalidInput(f"k must be at least 1, not {k}.")
 
 
 def _top(view: View, rows: NDArray[np.int32], scores: NDArray[np.float32], k: int) -> list[Scored]:
-    if k < 1:
-        raise InvalidInput(f"k must be at least 1, not {k}.")
     if len(rows) > k:
         kept = np.argpartition(-scores, k - 1)[:k]
         rows, scores = rows[kept], scores[kept]

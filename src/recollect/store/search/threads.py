@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
+Flags = NDArray[np.bool_]
 
 REACH = 2
 WEIGHTS = (0.3, 0.6, 1.0, 0.4, 0.2)
@@ -38,11 +39,16 @@ class Threads:
     """The thread of each row, as a number; a row without a thread is one by itself."""
     units: int
     unit_length: Floats
+    length: Floats
+    """How long the row at each place is."""
     near_length: Floats
-    """How long each row is with its surroundings."""
+    """The same with its surroundings."""
     near_mean: float
     unit_mean: float
-    living_units: int
+    said_units: Flags | None
+    """Which threads are of what was said; None when all are."""
+    counted_units: int
+    """How many those are."""
     leaning: Floats
     """How much each row leans on its surroundings, 0 to 1: short texts do, long ones speak for themselves."""
 
@@ -63,18 +69,22 @@ class Threads:
         mean = unit_length / np.maximum(counted, 1)
         spread = np.zeros(size, np.float32)
         spread[place[alive]] = lengths[alive]
-        near_length = surroundings(spread)[place]
-        living_units = max(int(np.count_nonzero(counted)), 1)
+        near_length = surroundings(spread)
+        said = np.flatnonzero(view.said_rows())
+        of_said = np.bincount(unit[said], minlength=units) > 0
+        counted_units = max(int(np.count_nonzero(of_said)), 1)
         return cls(
             size=size,
             place=place,
             unit=unit,
             units=units,
             unit_length=unit_length,
+            length=spread,
             near_length=near_length,
-            near_mean=float(near_length[alive].sum()) / max(len(alive), 1) or 1.0,
-            unit_mean=float(unit_length.sum()) / living_units or 1.0,
-            living_units=living_units,
+            near_mean=float(near_length[place[said]].sum()) / max(len(said), 1) or 1.0,
+            unit_mean=float(unit_length[of_said].sum()) / counted_units or 1.0,
+            said_units=None if len(said) == len(alive) else of_said,
+            counted_units=counted_units,
             leaning=(SHORT / (SHORT + mean)).astype(np.float32)[unit],
         )
 

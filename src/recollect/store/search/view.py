@@ -10,13 +10,15 @@ Scores here are raw: Okapi BM25 for terms, the cosine for vectors.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.store.base import Feed, Head, IndexRow
+from recollect.store.search.columns import COLUMNS, NONE, STATE_CODES, Codes, listed
+from recollect.store.search.okapi import impacts
 from recollect.store.search.postings import Postings
 from recollect.store.search.threads import REACH, SHORT, WEIGHTS, Threads
 from recollect.store.search.vectors import Vectors, grown
@@ -25,60 +27,37 @@ from recollect.types import STATES, Filter
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
+T = TypeVar("T")
 
-K1, B = 1.2, 0.75
-NONE = -1
 _TINY = np.float32(1e-9)
 """The length of a vector that is nothing: not zero, which means that it is not known."""
+_HELD = 1_000_000
+"""Places of terms that are kept ready between two questions; a term that stands in half of a large view is not."""
 
-_STATE_CODES = {state: code for code, state in enumerate(STATES)}
-_COLUMNS: dict[str, type[np.generic]] = {
-    "alive": np.bool_,
-    "has_vector": np.bool_,
-    "length": np.float32,
-    "kind": np.int16,
-    "state": np.int8,
-    "user": np.int32,
-    "session": np.int32,
-    "thread": np.int32,
-    "importance": np.float32,
-    "trust": np.float32,
-    "seq": np.int64,
-    "occurred_at": np.float64,
-    "recorded_at": np.float64,
-    "valid_from": np.float64,
-    "valid_to": np.float64,
-    "before": np.int32,
-    "after": np.int32,
-    "near_norm": np.float32,
-}
+MADE = frozenset(
+    {"page", "segment", "summary", "concept", "alias", "trait", "knowledge", "fact", "reflection", "configuration"}
+)
+"""Kinds that are made of what was said, or are Recollect's own. They repeat its words, so they do not count in how rare
+a word is nor in how long a text usually is: what consolidation makes must not change how what was said is found."""
 
 
-class Codes:
-    """Small numbers for strings, in the order they were first seen."""
+class Held(NamedTuple):
+    """Where a term stands: the living rows that contain it, how often each does, and how much the term tells."""
 
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self._codes: dict[str, int] = {}
-
-    def of(self, name: str | None) -> int:
-        if name is None:
-            return NONE
-        code = self._codes.get(name)
-        if code is None:
-            code = self._codes[name] = len(self.names)
-            self.names.append(name)
-        return code
-
-    def known(self, names: Iterable[str]) -> list[int]:
-        return [self._codes[n] for n in names if n in self._codes]
+    rows: Ints
+    counts: Floats
+    said: int
+    """How many of the rows were said, not made of others."""
+    telling: float
 
 
 class View:
     """The searchable rows of one scope, as of ``head``."""
 
-    def __init__(self, dimensions: int) -> None:
+    def __init__(self, dimensions: int, space: str | None = None) -> None:
         self.head = Head(0, 0)
+        self.space = space
+        """The name of the space its vectors are of."""
         self.rows = 0
         self.ids: list[str] = []
         self.kinds, self.users, self.sessions, self._threads = Codes(), Codes(), Codes(), Codes()
@@ -88,10 +67,15 @@ class View:
         self._row_of: dict[str, int] = {}
         self._last_of_thread: dict[int, int] = {}
         self._total_length = 0.0
-        self._alone = 0
+        self._said, self._said_length = 0, 0.0
+        self._alone = self._alone_said = 0
         self._thread_rows: Ints = np.zeros(0, np.int32)
         self._thread_length: Floats = np.zeros(0, np.float32)
-        self._columns: dict[str, NDArray[Any]] = {n: np.zeros(0, t) for n, t in _COLUMNS.items()}
+        self._thread_said: Flags = np.zeros(0, np.bool_)
+        self._held: dict[int, Held] = {}
+        self._held_places = 0
+        self._kept: dict[str, Any] = {}
+        self._columns: dict[str, NDArray[Any]] = {n: np.zeros(0, t) for n, t in COLUMNS.items()}
         self._scratch: Floats = np.zeros(0, np.float32)
         self._threads_now: Threads | None = None
         self._moved: set[int] = set()
@@ -104,6 +88,9 @@ class View:
     def take_in(self, feed: Feed) -> None:
         """Rows that are new or changed, and ids that are gone. The caller sets ``head`` when it has seen all."""
         self._threads_now = None
+        self._held.clear()
+        self._held_places = 0
+        self._kept.clear()
         for gone in feed.gone:
             self._bury(gone)
         if feed.rows:
@@ -126,9 +113,12 @@ class View:
         row = self._row_of.pop(id, None)
         if row is None:
             return
-        self.column("alive")[row] = False
-        self._total_length -= float(self.column("length")[row])
+        length, said = float(self.column("length")[row]), bool(self.column("said")[row])
+        self.column("alive")[row] = self.column("said")[row] = False
+        self._total_length -= length
         self.living -= 1
+        if said:
+            self._said, self._said_length = self._said - 1, self._said_length - length
         before, after = int(self.column("before")[row]), int(self.column("after")[row])
         if before != NONE:
             self.column("after")[before] = after
@@ -138,7 +128,7 @@ class View:
             self._moved.add(after)
         self._moved.discard(row)
         thread = int(self.column("thread")[row])
-        self._count(thread, -1, -float(self.column("length")[row]))
+        self._count(thread, -1, -length, said)
         if self._last_of_thread.get(thread) == row:
             if before == NONE:
                 del self._last_of_thread[thread]
@@ -152,12 +142,14 @@ class View:
         part = slice(first, end)
         threads = [self._thread(r) for r in new]
         lengths = [int.from_bytes(r.terms[1:5], "little") for r in new]
+        said = [r.kind not in MADE for r in new]
         values: dict[str, Sequence[Any]] = {
             "alive": [True] * len(new),
+            "said": said,
             "has_vector": [r.vector is not None for r in new],
             "length": lengths,
             "kind": [self.kinds.of(r.kind) for r in new],
-            "state": [_STATE_CODES[r.state] for r in new],  # type: ignore[index]
+            "state": [STATE_CODES[r.state] for r in new],  # type: ignore[index]
             "user": [self.users.of(r.user) for r in new],
             "session": [self.sessions.of(r.session) for r in new],
             "thread": threads,
@@ -178,13 +170,17 @@ class View:
         self._row_of.update((r.id, first + i) for i, r in enumerate(new))
         self.rows, self.living = end, self.living + len(new)
         self._total_length += sum(lengths)
+        self._said += sum(said)
+        self._said_length += sum(length for length, counts in zip(lengths, said, strict=True) if counts)
         self.postings.add(range(first, end), [r.terms for r in new])
         self._append_vectors(first, new)
         self._thread_rows = grown(self._thread_rows, len(self._threads.names))  # type: ignore[assignment]
         self._thread_length = grown(self._thread_length, len(self._threads.names))  # type: ignore[assignment]
+        self._thread_said = grown(self._thread_said, len(self._threads.names))  # type: ignore[assignment]
         for i, thread in enumerate(threads):
-            self._count(thread, 1, lengths[i])
+            self._count(thread, 1, lengths[i], said[i])
             if thread != NONE:
+                self._thread_said[thread] = said[i]
                 self._thread_in(first + i, thread)
 
     def _append_vectors(self, first: int, new: Sequence[IndexRow]) -> None:
@@ -217,9 +213,10 @@ class View:
         else:
             self._last_of_thread[thread] = row
 
-    def _count(self, thread: int, rows: int, length: float) -> None:
+    def _count(self, thread: int, rows: int, length: float, said: bool) -> None:
         if thread == NONE:
             self._alone += rows
+            self._alone_said += rows if said else 0
         else:
             self._thread_rows[thread] += rows
             self._thread_length[thread] += length
@@ -236,7 +233,7 @@ class View:
     @staticmethod
     def state_code(state: str) -> int:
         """The number that stands for a state in the column."""
-        return _STATE_CODES[state]  # type: ignore[index]
+        return STATE_CODES[state]  # type: ignore[index]
 
     def row_of(self, id: str) -> int | None:
         return self._row_of.get(id)
@@ -253,9 +250,9 @@ class View:
         for name, names in (("kind", where.kinds), ("user", where.users), ("session", where.sessions)):
             if names is not None:
                 codes: Codes = {"kind": self.kinds, "user": self.users, "session": self.sessions}[name]
-                flags &= _listed(self.column(name)[:n], codes.known(names), len(codes.names))
+                flags &= listed(self.column(name)[:n], codes.known(names), len(codes.names))
         if where.states is not None:
-            flags &= _listed(self.column("state")[:n], [_STATE_CODES[s] for s in where.states], len(STATES))
+            flags &= listed(self.column("state")[:n], [STATE_CODES[s] for s in where.states], len(STATES))
         for name, since, until in (
             ("occurred_at", where.since, where.until),
             ("recorded_at", where.recorded_since, where.recorded_until),
@@ -268,27 +265,39 @@ class View:
             moment = where.valid_at.timestamp()
             flags &= (self.column("valid_from")[:n] <= moment) & (self.column("valid_to")[:n] > moment)
         if ids is not None:
-            listed = np.zeros(n, np.bool_)
-            listed[self.rows_of(ids)] = True
-            flags &= listed
+            passing = np.zeros(n, np.bool_)
+            passing[self.rows_of(ids)] = True
+            flags &= passing
         return flags
+
+    def held(self, term: int) -> Held:
+        """Where a term stands now. Kept until the next change: the same words are asked for again and again."""
+        known = self._held.get(term)
+        if known is not None:
+            return known
+        rows, counts = self.postings.find(term)
+        if self.living < self.rows:
+            kept = self.column("alive")[rows]
+            rows, counts = rows[kept], counts[kept]
+        said = len(rows) if self._said in (0, self.living) else int(np.count_nonzero(self.column("said")[rows]))
+        found = Held(rows, counts.astype(np.float32), said, self.idf(said))
+        if len(rows) <= _HELD // 20:
+            self._held_places += len(rows) + 1
+            if self._held_places > _HELD:
+                self._held.clear()
+                self._held_places = len(rows) + 1
+            self._held[term] = found
+        return found
 
     def bm25(self, terms: Iterable[tuple[int, float]]) -> tuple[Ints, Floats]:
         """Rows that contain any of these weighted terms, and their scores. Dead rows do not count, nor are told."""
         scores = self.blank()
         touched: list[Ints] = []
-        mean = self._total_length / max(self.living, 1) or 1.0
-        lengths, alive = self.column("length"), self.column("alive")
+        mean, lengths = self.mean_length, self.column("length")
         for term, weight in terms:
-            rows, counts = self.postings.find(term)
-            if self.living < self.rows:
-                kept = alive[rows].astype(np.bool_)
-                rows, counts = rows[kept], counts[kept]
+            rows, tf, _, telling = self.held(term)
             if len(rows):
-                tf = counts.astype(np.float32)
-                scores[rows] += (
-                    weight * self.idf(len(rows)) * tf * (K1 + 1) / (tf + K1 * (1 - B + B * lengths[rows] / mean))
-                )
+                scores[rows] += impacts(weight * telling, tf, lengths[rows], mean)
                 touched.append(rows)
         if not touched:
             return np.empty(0, np.int32), np.empty(0, np.float32)
@@ -323,8 +332,15 @@ class View:
 
     @property
     def units(self) -> int:
-        """How many threads there are, counting each row that is in none."""
-        return int(np.count_nonzero(self._thread_rows)) + self._alone
+        """How many threads of what was said there are, counting each row that is in none."""
+        if not self._said:
+            return int(np.count_nonzero(self._thread_rows)) + self._alone
+        return int(np.count_nonzero((self._thread_rows > 0) & self._thread_said)) + self._alone_said
+
+    @property
+    def thread_codes(self) -> int:
+        """How many numbers the column ``thread`` knows."""
+        return len(self._threads.names)
 
     def unit_lengths_of(self, rows: Ints) -> Floats:
         """How long the thread of each of these rows is; of a row in none, how long it is itself."""
@@ -371,27 +387,39 @@ class View:
             total[there] += np.float32(weight) * self.vectors.take(around[there, column])
         return total
 
+    @property
+    def said(self) -> int:
+        """How many living rows were said, not made of others; all of them where nothing was said."""
+        return self._said or self.living
+
+    def said_rows(self) -> Flags:
+        """Which rows those are."""
+        flags: Flags = self.column("said" if self._said else "alive")[: self.rows]
+        return flags
+
     def idf(self, holders: int) -> float:
-        """How much a term tells that so many rows contain."""
-        return math.log(1 + (self.living - holders + 0.5) / (holders + 0.5))
+        """How much a term tells that so many of the rows that were said contain."""
+        return math.log(1 + (self.said - holders + 0.5) / (holders + 0.5))
 
     @property
     def mean_length(self) -> float:
+        """How long a text that was said usually is."""
+        if self._said:
+            return self._said_length / self._said or 1.0
         return self._total_length / max(self.living, 1) or 1.0
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """Something that follows from the rows alone: made once, and again after a change."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        found: T = self._kept[name]
+        return found
 
     def blank(self) -> Floats:
         """A zeroed array with a place for every row and one more; whoever uses it zeroes it again."""
         if len(self._scratch) <= self.rows:
             self._scratch = np.zeros(self.rows + max(64, self.rows // 4), np.float32)
         return self._scratch
-
-
-def _listed(codes: NDArray[Any], wanted: Sequence[int], count: int) -> Flags:
-    """Which of these codes are wanted; ``NONE`` never is."""
-    table = np.zeros(count + 1, np.bool_)
-    table[list(wanted)] = True
-    flags: Flags = table[codes]
-    return flags
 
 
 def undecided(where: Filter) -> bool:

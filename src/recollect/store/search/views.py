@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from dataclasses import replace
 
-from recollect.store.base import Backend, Head
+from recollect.store.base import Backend, Feed, Head, IndexRow
+from recollect.store.search.analysis import ANALYSIS_VERSION, index_terms
 from recollect.store.search.view import View
 from recollect.types import Scope
+
+_PART = 500
 
 
 class Views:
@@ -51,17 +55,32 @@ class Views:
             return view
         if view is None or view.head.epoch != head.epoch or view.mostly_dead:
             space = await self._backend.space()
-            view = View(space.dimensions if space else 0)
+            view = View(space.dimensions, space.name) if space else View(0)
         reached = view.head
+        outdated: list[IndexRow] = []
         async for feed in self._backend.feed(scope, view.head.seq):
             if feed.head.epoch != head.epoch:
                 self._forget(scope)
                 return await self._caught_up(scope, await self._backend.head(scope))
-            view.take_in(feed)
+            old = [row for row in feed.rows if row.terms[0] != ANALYSIS_VERSION]
+            view.take_in(_without(feed, old) if old else feed)
+            outdated += old
             reached = feed.head
+        for start in range(0, len(outdated), _PART):
+            part = outdated[start : start + _PART]
+            view.take_in(Feed(reached, await self._analysed(scope, part)))
         view.head = reached
         self._keep(scope, view)
         return view
+
+    async def _analysed(self, scope: Scope, rows: list[IndexRow]) -> list[IndexRow]:
+        """Rows whose terms an older release of Recollect stored, with the terms that questions are cut into now.
+
+        The store is left as it is: a memory gets new terms when it is written next. One that is gone meanwhile keeps
+        its old ones until the view hears of it.
+        """
+        texts = {memory.id: memory for memory in await self._backend.get(scope, [row.id for row in rows])}
+        return [replace(row, terms=index_terms(texts[row.id])) if row.id in texts else row for row in rows]
 
     def _keep(self, scope: Scope, view: View) -> None:
         self._forget(scope)
@@ -73,3 +92,8 @@ class Views:
     def _forget(self, scope: Scope) -> None:
         if self._views.pop(scope, None) is not None:
             self._total -= self._sizes.pop(scope)
+
+
+def _without(feed: Feed, rows: list[IndexRow]) -> Feed:
+    left_out = {row.id for row in rows}
+    return replace(feed, rows=[row for row in feed.rows if row.id not in left_out])

@@ -12,6 +12,7 @@ from tests.unit.store.search.rows import DIMENSIONS, EPOCH, made, row, vector_of
 
 from recollect.store.base import Feed, Head
 from recollect.store.search import ranking, vectors
+from recollect.store.search.analysis import term_hash
 from recollect.store.search.threads import REACH, WEIGHTS, surroundings
 from recollect.store.search.view import View
 from recollect.types import Filter, Memory
@@ -50,8 +51,13 @@ def told(view: View) -> dict[str, object]:
     norms, threads = view.near_norms(), view.threads
     found["near"] = {view.ids[r]: round(float(norms[r]), 3) for r in alive}
     found["leaning"] = {view.ids[r]: round(float(threads.leaning[r]), 4) for r in alive}
-    found["near length"] = {view.ids[r]: round(float(threads.near_length[r]), 3) for r in alive}
-    found["units"] = view.units
+    found["near length"] = {view.ids[r]: round(float(threads.near_length[threads.place[r]]), 3) for r in alive}
+    found["units"] = (view.units, view.said, view.said_rows()[alive].sum())
+    found["held"] = {
+        word: (len(held.rows), held.said, round(held.telling, 5))
+        for word in ("red", "moon")
+        if (held := view.held(term_hash(word))) is not None
+    }
     found["leaning of"] = {view.ids[r]: round(float(x), 4) for r, x in zip(alive, view.leaning_of(alive), strict=True)}
     return found
 
@@ -127,3 +133,18 @@ def test_compressed_vectors_find_what_exact_ones_find(monkeypatch: pytest.Monkey
         assert best[0].id == memory.id
         assert best[0].score == pytest.approx(1.0, abs=0.03)
         assert {s.id for s in best} <= {s.id for s in ranking.by_vector(exact, vector_of(memory), 6, Filter(), None)}
+
+
+def test_what_is_kept_is_made_again_after_a_change() -> None:
+    view = view_of([made("red house")])
+    calls: list[int] = []
+
+    def count() -> int:
+        calls.append(view.rows)
+        return view.rows
+
+    assert view.kept("rows", count) == view.kept("rows", count) == 1
+    view.take_in(Feed(Head(2, 1), [row(made("red boat"), 2)]))
+    assert view.kept("rows", count) == 2
+    assert calls == [1, 2]
+    assert len(view.held(term_hash("red")).rows) == 2
