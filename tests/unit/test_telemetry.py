@@ -15,11 +15,13 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 from pydantic import BaseModel
 
-from recollect import telemetry
-from recollect.errors import InvalidAnswer, InvalidSetting, ModelError, ModelUnavailable
+from recollect import Recollect, Settings, telemetry
+from recollect.errors import InvalidAnswer, InvalidInput, InvalidSetting, ModelError, ModelUnavailable
 from recollect.models.chat import Answer, Usage
 from recollect.models.resilience import Transient
+from recollect.models.static import StaticEmbedder
 from recollect.testing import ScriptedModel
+from recollect.types import STAGES
 
 SECRET = "the secret of the memory"
 
@@ -147,3 +149,52 @@ async def test_a_stream_and_a_failed_call(seen: Seen) -> None:
     assert failed.attributes["error.type"] == "model_unavailable"
     errors = [p.attributes.get("error.type") for p in seen.points()["gen_ai.client.operation.duration"]]
     assert sorted(map(str, errors)) == ["None", "model_unavailable"]
+
+
+async def test_each_stage_of_consolidation_is_a_span_and_is_counted(seen: Seen) -> None:
+    async with Recollect.open("memory:", settings=Settings.load({})) as rc:
+        mem = rc.agent("a", user="alice")
+        await mem.remember(f"I live in Lisbon. {SECRET}")
+        report = await mem.consolidate()
+    spans = {span.name: span for span in seen.spans}
+    whole = spans["recollect.consolidate"]
+    assert (whole.attributes["recollect.agent"], whole.attributes["recollect.read"]) == ("a", 1)
+    assert whole.attributes["recollect.changes"] == len(report.proposed)
+    for stage in STAGES:
+        part = spans[f"recollect.consolidate.{stage}"]
+        assert part.parent.span_id == whole.context.span_id
+        assert part.attributes["recollect.sources"] == 1
+    assert spans["recollect.consolidate.extract"].attributes["recollect.changes"] >= 1
+    points = seen.points()
+    timed = {point.attributes["recollect.stage"] for point in points["recollect.consolidate.stage.duration"]}
+    assert timed == set(STAGES)
+    (added,) = [
+        point.value
+        for point in points["recollect.consolidate.changes"]
+        if point.attributes == {"recollect.stage": "extract", "recollect.action": "added"}
+    ]
+    assert added == report.of("extract").added
+    assert SECRET not in str([span.to_json() for span in seen.spans])
+
+
+async def test_embedding_is_a_span_with_its_model_and_dimensions(seen: Seen) -> None:
+    await StaticEmbedder().embed([SECRET, "two"])
+    (span,) = seen.spans
+    assert span.name == "embeddings wordllama-l2-supercat-256"
+    assert span.attributes == {
+        "gen_ai.operation.name": "embeddings",
+        "gen_ai.provider.name": "recollect",
+        "gen_ai.request.model": "wordllama-l2-supercat-256",
+        "recollect.texts": 2,
+        "gen_ai.embeddings.dimension.count": 256,
+    }
+    (point,) = seen.points()["gen_ai.client.operation.duration"]
+    assert point.attributes["gen_ai.operation.name"] == "embeddings"
+    assert SECRET not in span.to_json()
+
+
+async def test_embedding_that_fails_is_told_by_its_code(seen: Seen) -> None:
+    with pytest.raises(InvalidInput):
+        await StaticEmbedder().embed("one string")
+    (span,) = seen.spans
+    assert (span.attributes["error.type"], span.status.status_code) == ("invalid_input", StatusCode.ERROR)

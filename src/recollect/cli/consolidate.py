@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 
 import typer
@@ -30,6 +31,7 @@ def show(report: ConsolidationReport, texts: dict[str, str]) -> None:
     read = f"Read {screen.counted(report.read, 'memory')}"
     if not report.proposed:
         out.print(f"{read}; nothing to change.")
+        _remarks(report)
         return
     verb = "would change" if report.dry_run else "changed"
     out.print(f"{read}, {verb} {len(report.proposed)}:")
@@ -45,3 +47,20 @@ def show(report: ConsolidationReport, texts: dict[str, str]) -> None:
     out.print(made)
     if not report.dry_run:
         out.print(screen.dim(f"To take it back: recollect undo {screen.short(report.id)}"))
+    _remarks(report)
+
+
+def _remarks(report: ConsolidationReport) -> None:
+    """What was refused, what a model could not do, and why the rest waits."""
+    out = screen.console()
+    refused: Counter[str] = Counter()
+    for stage in report.stages:
+        refused.update(stage.rejected)
+    if refused:
+        told = ", ".join(f"{count} {reason}" for reason, count in refused.most_common())
+        out.print(screen.dim(f"Not taken: {told}."))
+    for stage in report.stages:
+        if stage.failed and stage.failed != report.stopped:
+            out.print(screen.plain(f"{stage.stage}: {stage.failed}"), style="yellow")
+    if report.stopped:
+        out.print(screen.plain(f"The rest waits: {report.stopped}"), style="yellow")

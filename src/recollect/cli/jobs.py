@@ -13,7 +13,7 @@ from recollect.cli.command import Call, store_command
 from recollect.errors import InvalidInput
 from recollect.store.base import MAX_PAGE
 from recollect.types import Scope
-from recollect.worker.models import JOB_STATES, Job
+from recollect.worker.models import JOB_STATES, Job, Outcome
 
 if TYPE_CHECKING:
     from recollect.worker.jobs import Jobs
@@ -137,7 +137,15 @@ def _result(job: Job) -> str:
         return screen.beginning(job.failure.message, 120)
     if job.outcome is None:
         return ""
-    return "paused" if job.outcome.paused else screen.counted(job.outcome.changes, "change")
+    return result(job.outcome)
+
+
+def result(outcome: Outcome) -> str:
+    """What came of a job, in a few words."""
+    if outcome.paused:
+        return "paused"
+    told = screen.counted(outcome.changes, "change")
+    return told if outcome.until is None else f"{told}, paused until {screen.minute(outcome.until)}"
 
 
 def _show(job: Job) -> None:
@@ -154,6 +162,7 @@ def _show(job: Job) -> None:
         "starts": job.starts,
         "worker": job.worker,
         "result": _result(job),
+        "put off": outcome.why if outcome and outcome.until else "",
         "to take back": " ".join(outcome.reports) if outcome else "",
         "error": job.failure.error if job.failure else "",
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,6 +39,8 @@ class Tried:
     cost: float | None = None
     offers: list[str] = field(default_factory=list)
     """The models its server says it has."""
+    unlisted: str = ""
+    """Why its server does not say which models it has, if it does not."""
 
 
 def models(
@@ -104,7 +105,7 @@ async def _try_chat(url: str, settings: Settings) -> Tried:
     async def once() -> None:
         chat = open_chat(url, api_key=settings.model_key)
         try:
-            tried.offers = await _offers(chat)
+            tried.offers, tried.unlisted = await _offers(chat)
             answer = await _hello(chat)
             tried.input_tokens, tried.output_tokens = answer.usage.input_tokens, answer.usage.output_tokens
             tried.cost = answer.usage.cost
@@ -123,16 +124,19 @@ async def _hello(chat: ChatModel) -> Answer:
     return await chat.complete(hello.fill(), max_tokens=MAX_TOKENS, prompts=[hello.id])
 
 
-async def _offers(chat: ChatModel) -> list[str]:
-    """What the server says it has. Not every server keeps a list; whether the model answers is what counts."""
+async def _offers(chat: ChatModel) -> tuple[list[str], str]:
+    """What the server says it has, or why it does not. Not every server keeps a list; whether it answers counts."""
     from recollect.models.chat import Catalogue
     from recollect.models.resilience import Transient
 
-    listed: list[str] = []
-    if isinstance(chat.provider, Catalogue):
-        with suppress(RecollectError, Transient):
-            listed = await chat.provider.models()
-    return listed
+    if not isinstance(chat.provider, Catalogue):
+        return [], "this kind of model keeps no list"
+    try:
+        return await chat.provider.models(), ""
+    except RecollectError as error:  # its message never holds what a server said, nor a key
+        return [], error.message
+    except Transient as error:
+        return [], f"{error}."
 
 
 async def _timed(tried: Tried, once: Callable[[], Awaitable[None]]) -> None:
@@ -174,5 +178,8 @@ def _remarks(out: Any, tried: Tried, *, offers: bool) -> None:
         out.print(Text.assemble(("problem: ", "bold red"), screen.plain(tried.told)))
         if tried.hint:
             out.print(Text.assemble(("  try: ", "bold"), screen.plain(tried.hint)))
+    if tried.unlisted and (offers or tried.ok):
+        told = f"{screen.plain(tried.model)} does not tell which models it has: {screen.plain(tried.unlisted)}"
+        out.print(screen.dim(told))
     if offers and tried.offers:
         out.print(Text.assemble((f"{screen.plain(tried.model)} offers: ", "bold"), ", ".join(tried.offers)))

@@ -13,6 +13,7 @@ import typer
 
 from recollect.cli import screen
 from recollect.cli.command import Call, store_command
+from recollect.cli.jobs import result
 from recollect.worker.models import Outcome, WorkerOptions
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _tell(scope: Scope, what: Outcome | BaseException) -> None:
     elif what.paused:
         out.print(screen.dim(f"{who}: paused"))
     else:
-        out.print(f"{who}: {screen.counted(what.changes, 'change')} in {what.seconds:.2f} s")
+        out.print(f"{who}: {result(what)} in {what.seconds:.2f} s")
 
 
 def _farewell(summary: dict[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """The stage ``distill``: from many cases to what holds in general.
 
 The rules of semantic memory are applied to what is known now, so that what was derived from a fact that changed is
-derived anew or stays stale; and episodes of one kind that ended, often enough, become a reflection on how they go.
+derived anew or stays stale. Episodes of one kind that ended, often enough, become a reflection on how they go, a
+procedure where they did the same with success, and lessons where some failed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 
+from recollect.consolidate.lessons import lessons
+from recollect.consolidate.practice import practise
 from recollect.consolidate.work import Work
 from recollect.store.base import AddLink, Batch, Put, Update, Write
 from recollect.systems.episodic.clusters import clusters
@@ -35,8 +38,9 @@ class Distilling:
                 work.notes.why.setdefault(
                     learned.fact.id, (learned.fact.subject_id, f"by the rule {learned.fact.rule}")
                 )
-        for user in await _owners(work, "episode"):
-            await _reflect(work, work.room(user))
+        if "episode" in work.kinds:  # what happened is gone over only when something happened
+            for user in await _owners(work, "episode"):
+                await _reflect(work, work.room(user))
 
 
 async def _owners(work: Work, kind: str) -> list[str | None]:
@@ -51,17 +55,24 @@ async def _reflect(work: Work, room: Room) -> None:
     ended = [e for e in map(Episode.of, mine[-_MOST:]) if e.outcome != "unknown" and not e.open]
     if len(ended) < SMALLEST:
         return
-    writes: list[Write] = []
     for cluster in await clusters(work.reading(room.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None):
-        writes += await _reflection(work, room, cluster)
-    if writes:
-        await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
+        kind = _kind(cluster)
+        writes = [*await _reflection(work, room, cluster, kind), *await lessons(work, room, cluster, kind)]
+        if writes:
+            await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
+        await practise(work, room, cluster, kind)
 
 
-async def _reflection(work: Work, room: Room, cluster: Cluster) -> list[Write]:
+def _kind(cluster: Cluster) -> str:
+    """The name of a cluster that stays the same as it grows: that of its first episode."""
+    first = min(cluster.episodes, key=lambda e: (e.start, e.id))
+    return sha256(first.id.encode()).hexdigest()[:32]
+
+
+async def _reflection(work: Work, room: Room, cluster: Cluster, kind: str) -> list[Write]:
     """What stores the summary of episodes that are alike; known by the first of them, so that it grows with them."""
     first = min(cluster.episodes, key=lambda e: (e.start, e.id))
-    key = f"reflection:{sha256(first.id.encode()).hexdigest()[:32]}"
+    key = f"reflection:{kind}"
     body = {
         "episodes": [e.id for e in cluster.episodes],
         "terms": list(cluster.terms),

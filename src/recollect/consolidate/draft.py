@@ -30,6 +30,7 @@ from recollect.store.base import (
     Write,
     every,
 )
+from recollect.systems.trusted import changed, made
 from recollect.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
@@ -39,13 +40,16 @@ Edge = tuple[str, str, str]
 _KEYS_AT_ONCE = 500
 _ID = 36
 """Characters of an id."""
-_SUPPORTED = {"keys", "kinds", "states", "ids", "sessions", "users", "metadata", "tags_any"}
+_PLAIN = ("keys", "kinds", "states", "ids", "sessions", "users", "tags_any")
+_REFUSED = tuple(sorted(set(Filter.model_fields) - {*_PLAIN, "metadata"}))
+"""What a draft can be asked for, and what it cannot."""
 
 
 class Draft:
     """A ``Backend`` over another one that keeps its writes to itself."""
 
-    def __init__(self, base: Backend, scope: Scope) -> None:
+    def __init__(self, base: Backend, scope: Scope, known: Iterable[Memory] = ()) -> None:
+        """``known`` are records of the real store that were read a moment ago and need not be read again."""
         self._base = base
         self._scope = scope
         self.read: dict[str, Memory] = {}
@@ -65,6 +69,10 @@ class Draft:
         self._steps = 0
         self.made: set[str] = set()
         """The ids that were made for this draft."""
+        self._by_kind: dict[str, dict[str, None]] = {}
+        self._scanned: set[tuple[object, ...]] = set()
+        for memory in known:
+            self._keep(memory)
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -138,18 +146,30 @@ class Draft:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        asked = where.model_dump(exclude_none=True)
-        if set(asked) - _SUPPORTED or order != "recorded" or cursor is not None:
+        if order != "recorded" or cursor is not None or any(getattr(where, field) is not None for field in _REFUSED):
             raise InvalidInput("A draft is scanned by kind, key, state, session and metadata only.")
         if where.keys is not None:
             await self.know_keys(where.keys)
             ids: Iterable[str] = [id for key in where.keys for id in self._holders.get(key, ())]
         else:
+            await self._know_all(where)
+            ids = (
+                self.now if where.kinds is None else [id for kind in where.kinds for id in self._by_kind.get(kind, ())]
+            )
+        found = [m for id in ids if (m := self.now[id]) is not None and scope.sees(m) and _matches(m, where)]
+        found.sort(key=lambda m: (m.recorded_at, m.id), reverse=descending)
+        return made(Page[Memory], {"items": tuple(found), "cursor": None})
+
+    async def _know_all(self, where: Filter) -> None:
+        """Read the records that match, unless the same was asked before: what was read once is what counts here."""
+        asked = (
+            *(getattr(where, field) for field in _PLAIN),
+            None if where.metadata is None else tuple(sorted(where.metadata.items())),
+        )
+        if asked not in self._scanned:
+            self._scanned.add(asked)
             async for memory in every(self._base, self._scope, where):
                 self._keep(memory)
-            ids = list(self.now)
-        found = [m for id in ids if (m := self.now[id]) is not None and scope.sees(m) and _matches(m, where)]
-        return Page(items=tuple(sorted(found, key=lambda m: (m.recorded_at, m.id), reverse=descending)))
 
     async def head(self, scope: Scope) -> Head:
         return Head(self._steps, 0)
@@ -208,8 +228,7 @@ class Draft:
             if write.existing == "return":
                 return held[0], False
             raise KeyTaken(f"The key {memory.key} is taken.", key=memory.key)
-        self.now[memory.id] = memory
-        self._hold(memory)
+        self._set(memory)
         if write.vector is not None:
             self._vectors[memory.id] = write.vector
         return memory, True
@@ -220,11 +239,10 @@ class Draft:
         changes = {field: value for field, value in write.changes.items() if getattr(old, field) != value}
         if not changes:
             return old, False
-        new = old.model_copy(update={**changes, "version": old.version + 1})
+        new = changed(old, **changes, version=old.version + 1)
         if "key" in changes:
             self._let_go(old)
-        self.now[write.id] = new
-        self._hold(new)
+        self._set(new)
         if "content" in changes:
             self._vectors.pop(write.id, None)
         if write.vector is not None:
@@ -250,10 +268,12 @@ class Draft:
 
     def _keep(self, memory: Memory) -> None:
         if memory.id not in self.now:
-            self.read[memory.id] = self.now[memory.id] = memory
-            self._hold(memory)
+            self.read[memory.id] = memory
+            self._set(memory)
 
-    def _hold(self, memory: Memory) -> None:
+    def _set(self, memory: Memory) -> None:
+        self.now[memory.id] = memory
+        self._by_kind.setdefault(memory.kind, {})[memory.id] = None
         if memory.key is not None:
             self._holders.setdefault(memory.key, set()).add(memory.id)
 
@@ -293,15 +313,16 @@ class Draft:
 
         A key is let go before it is taken, and a record is there before a link to it.
         """
-        changed = self.difference()
-        if not changed and not self._link_changes():
+        differing = self.difference()
+        if not differing and not self._link_changes():
             return []
         drop: list[Write] = []
         puts: list[Write] = []
         take: list[Write] = []
-        for old, new in changed:
+        for old, new in differing:
             if old is None and new is not None:
-                puts.append(Put(new.model_copy(update={"version": 1}), self._vectors.get(new.id), existing="fail"))
+                first = new if new.version == 1 else changed(new, version=1)
+                puts.append(Put(first, self._vectors.get(new.id), existing="fail"))
             elif old is not None and new is None:
                 drop.append(Delete(old.id, old.version))
             elif old is not None and new is not None:
@@ -309,7 +330,7 @@ class Draft:
                 told = {f: value for f, value in fields.items() if getattr(old, f) != value}
                 write = Update(new.id, told, old.version, self._vectors.get(new.id))
                 (take if told.get("key") else drop).append(write)
-        touched = {old.id for old, _ in changed if old is not None}
+        touched = {old.id for old, _ in differing if old is not None}
         guards = [
             Update(id, {}, self.read[id].version) for id in self._guarded if id in self.read and id not in touched
         ]

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recollect.consolidate.asking import ask
+from recollect.consolidate.asking import ModelClaim, ask
 from recollect.consolidate.claims import Claim
 from recollect.consolidate.extract import extract_memory, is_source
 from recollect.consolidate.work import Work
 from recollect.errors import Conflict, Forbidden, InvalidInput
+from recollect.store.base import Batch, Update
 from recollect.systems.semantic import Evidence, SemanticMemory
 from recollect.systems.semantic.names import (
     concept_key,
@@ -39,8 +40,7 @@ class Extraction:
 
     async def propose(self, work: Work) -> None:
         found = [(memory, claim) for memory in work.sources for claim in _claims(work, memory)]
-        if work.extractor is not None:
-            found += await ask(work)
+        found += await ask(work)
         known = await _known(work, [memory.id for memory, _ in found])
         fresh = [(memory, claim) for memory, claim in found if _identity(memory, claim) not in known]
         fresh.sort(key=lambda one: one[0].occurred_at)  # stable: of one moment, in the order in which they were told
@@ -103,12 +103,23 @@ async def _learn(work: Work, user: str | None, found: Sequence[Found]) -> None:
         ) as error:  # a name too long, or a predicate that means otherwise here
             work.notes.rejected["invalid" if isinstance(error, InvalidInput) else "conflict"] += 1
             continue
+        if isinstance(claim, ModelClaim) and learned.outcome == "new":
+            await _record_model(work, learned.fact.id, claim)
         quote = memory.content[claim.span[0] : claim.span[1]]
         work.notes.why.setdefault(learned.fact.id, (memory.id, f"{claim.rule}: {quote!r}"))
         for old in (old for old in learned.superseded if old.id in work.draft.read):
             work.notes.why[old.id] = (learned.fact.id, f"replaced by {learned.fact}")
         for id in learned.stale:
             work.notes.why[id] = (learned.fact.id, f"rested on what {learned.fact} replaced")
+
+
+async def _record_model(work: Work, id: str, claim: ModelClaim) -> None:
+    """Note with a new fact which model told it, asked with which prompts."""
+    fact = work.draft.now[id]
+    assert fact is not None
+    metadata = {**fact.metadata, "model": claim.model, "prompts": ", ".join(claim.prompts)}
+    change = Update(id, {"metadata": metadata}, fact.version)
+    await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), (change,)))
 
 
 async def _declare(work: Work, semantic: SemanticMemory, claim: Claim, declared: set[str]) -> None:

@@ -62,9 +62,13 @@ def personal(sentence: Sentence, speaker: str, said_at: datetime) -> Iterator[Cl
     text = sentence.text.replace("’", "'")
     if not _HINT.search(text):
         return
-    yield from _kin(text, sentence, speaker)
-    yield from _theirs(text, sentence, speaker)
-    words = _WORD.findall(text.lower())
+    lower = text.lower()
+    if own := "my" in lower or "our" in lower:
+        yield from _kin(text, sentence, speaker)
+    yield from _age(text, sentence, speaker)
+    if own:
+        yield from _theirs(text, sentence, speaker)
+    words = _WORD.findall(lower)
     ways = sorted({number for word in words if word in BY_WORD for number in BY_WORD[word]})
     for way, found in ((WAYS[n], found) for n in ways for found in EXPRESSIONS[n].finditer(text)):
         if refused := _refused(text, found.start(), sentence):
@@ -150,6 +154,10 @@ def _kin(text: str, sentence: Sentence, speaker: str) -> Iterator[Claim]:
             span = (sentence.start + found.start(), sentence.start + found.end() + taken)
             what = " ".join(found["what"].lower().split())
             yield Claim(speaker, f"favorite {what}", phrases.spoken(told, speaker), span, 0.85, "favourite", many=False)
+
+
+def _age(text: str, sentence: Sentence, speaker: str) -> Iterator[Claim]:
+    """How old a speaker is."""
     for found in _AGE.finditer(text):
         if not _refused(text, found.start(), sentence):
             span = (sentence.start + found.start(), sentence.start + found.end())

@@ -8,31 +8,39 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from recollect import telemetry
 from recollect.clock import Clock
 from recollect.config import AgentSettings
 from recollect.consolidate.distill import Distilling
 from recollect.consolidate.draft import Draft
-from recollect.consolidate.extract import READ
+from recollect.consolidate.extract import is_source
 from recollect.consolidate.forget import Forgetting
 from recollect.consolidate.learning import Extraction
 from recollect.consolidate.merging import Merging
+from recollect.consolidate.model_part import ModelPart
 from recollect.consolidate.profile import Profiling
-from recollect.consolidate.reporting import proposed, stage_report
+from recollect.consolidate.progress import Numbered, Progress
+from recollect.consolidate.promotion import promote
+from recollect.consolidate.reporting import added_up, measured, proposed, stage_report
+from recollect.consolidate.retelling import Retelling
 from recollect.consolidate.segment import Segmenting
-from recollect.consolidate.summarise import Summaries
-from recollect.consolidate.watermark import Ledger, Mark
+from recollect.consolidate.waiting import PAUSED, Waiting, Waits
+from recollect.consolidate.watermark import Ledger, Mark, Spent
 from recollect.consolidate.work import Notes, Stage, Work
 from recollect.errors import Conflict, NotFound
-from recollect.store.base import Update, Write
+from recollect.store.base import Write
 from recollect.store.store import Store
 from recollect.types import ConsolidationReport, Memory, Proposed, Scope, StageReport
 
 if TYPE_CHECKING:
     from recollect.consolidate.asking import Extractor
+    from recollect.consolidate.retelling import Teller
+    from recollect.models.chat import Chat
     from recollect.store.store import Embed
 
 STAGES: tuple[Stage, ...] = (
@@ -40,7 +48,7 @@ STAGES: tuple[Stage, ...] = (
     Extraction(),
     Merging(),
     Profiling(),
-    Summaries(),
+    Retelling(),
     Distilling(),
     Forgetting(),
 )
@@ -48,10 +56,12 @@ ACTOR = "consolidation"
 SLICE = 2_000
 """Sources that are dealt with in one write."""
 _TRIES = 8
-_PART = 500
-_OWN_LINES = 5
-"""Lines behind the mark that are looked at; consolidation itself leaves fewer there."""
-_PAUSED = "paused"
+_HOW_FAR = "consolidate: how far it came"
+_RETOLD = 200
+"""Conversations that can wait for their summaries; the rest get theirs when they grow."""
+_AT_THE_END = ("distill", "forget")
+_FOR_THE_MODEL = ("extract", "summarise")
+"""The stages that go over what waited for the model."""
 
 
 def _unwatched(point: str) -> None:
@@ -68,72 +78,133 @@ class Cycle:
     clock: Clock
     embed: Embed
     extractor: Extractor | None = None
+    teller: Teller | None = None
     stages: Sequence[Stage] = STAGES
     watch: Callable[[str], None] = _unwatched
     """Told of each point that a run passes, before it is passed; for tests that stop it there."""
     _proposed: list[Proposed] = field(default_factory=list)
     _reports: dict[str, StageReport] = field(default_factory=dict)
-    _mark: Mark = field(default_factory=Mark)
-    _operation: str = ""
-    _calls: int = 0
-    _safe: int = 0
-    """Everything in the journal up to here was dealt with, or is this run's own."""
-    _alone: bool = True
-    """Whether nobody else is known to have written since what is new was read."""
+    _progress: Progress = field(init=False)
+    _ledger: Ledger = field(init=False)
+    _waits: Waits = field(init=False)
+    _facts: dict[str, Memory] = field(default_factory=dict)
+    """The facts that this run wrote."""
+    _model: ModelPart | None = None
+    _after: int | None = None
+    """Up to where the model has read."""
+    _behind: bool = False
+    """Whether the model has left something unread in this run."""
+    _part: Numbered = field(default_factory=list)
+    """The slice that is being dealt with."""
+
+    def __post_init__(self) -> None:
+        self._progress = Progress(self.store, self.scope, self.clock)
+        self._ledger = Ledger(self.store, self.scope, self.clock)
+        self._waits = Waits(self.store, self.scope, self.clock)
 
     async def run(self, *, dry_run: bool = False) -> ConsolidationReport:
         """Do all there is to do, or only tell it."""
-        ledger = Ledger(self.store, self.scope, self.clock)
-        self._mark = await ledger.read()
-        self._operation = self._mark.running or self.clock.new_id()
+        named: dict[str, telemetry.Value | None] = {"recollect.agent": self.scope.agent, "recollect.dry_run": dry_run}
+        with telemetry.span("recollect.consolidate", named) as span:
+            report = await self._run(dry_run)
+            span.set("recollect.read", report.read)
+            span.set("recollect.changes", len(report.proposed))
+            span.set("recollect.stopped", report.stopped is not None)
+            return report
+
+    async def _run(self, dry_run: bool) -> ConsolidationReport:
+        progress = self._progress
+        progress.mark = await self._ledger.read()
+        progress.operation = progress.mark.running or self.clock.new_id()
         if self.settings.consolidate_paused:
-            return self._report(dry_run, 0, stopped=_PAUSED)
-        if await self._unchanged(ledger):
+            return self._report(dry_run, 0, stopped=PAUSED)
+        helped = self.extractor is not None or self.teller is not None
+        waiting = await self._waits.read() if helped else Waiting()
+        if not waiting.due(self.clock.now()) and await progress.unchanged(self._ledger):
             return self._report(dry_run, 0)
-        spent = await ledger.spent()
-        if stopped := self._over(spent.seconds, spent.calls):
+        spent = await self._ledger.spent()
+        if stopped := self._over(spent.seconds):
             return self._report(dry_run, 0, stopped=stopped)
+        if helped and not waiting.resting(self.clock.now()):
+            self._model = self._model_part(spent, waiting)
+        self._after = waiting.after if waiting.after is not None or self._model is None else progress.mark.through
         began = time.monotonic()
-        read, stopped = await self._cycle(ledger, spent.seconds, spent.calls, dry_run=dry_run)
-        if not dry_run and self._budgeted and (read or self._calls):
-            await ledger.spend(time.monotonic() - began, self._calls)
+        read, stopped = await self._cycle(spent.seconds, dry_run=dry_run)
+        calls = 0 if self._model is None else self._model.calls
+        if not dry_run and self._budgeted and (read or calls):
+            await self._ledger.spend(time.monotonic() - began, calls)
         return self._report(dry_run, read, stopped=stopped)
 
     # -- the way of a run ----------------------------------------------------------------------------------------
 
-    async def _cycle(self, ledger: Ledger, seconds: float, calls: int, *, dry_run: bool) -> tuple[int, str | None]:
+    async def _cycle(self, seconds: float, *, dry_run: bool) -> tuple[int, str | None]:
         """All stages over all that is new, a slice at a time. Says how much was read, and why it stopped early."""
         began = time.monotonic()
-        new = await self._new()
-        read = 0
-        slices = [new[start : start + SLICE] for start in range(0, len(new), SLICE)] or [[]]
         draft: Draft | None = Draft(self.store.backend, self.scope) if dry_run else None
+        waits = self._model is not None and self._waits.now.until is not None
+        waiting, new = await self._progress.new(self._after if waits else None)
+        read = 0
+        for part in _slices(waiting):
+            read += await self._slice(part, [s for s in self.stages if s.name in _FOR_THE_MODEL], draft)
+        slices = _slices(new) or [[]]
         for number, part in enumerate(slices):
             last = number == len(slices) - 1
-            sources = await self._sources([id for id, _ in part])
-            read += len(sources)
-            reached = max((seq for _, seq in part), default=self._mark.extracted)
-            for stage in self.stages:
-                if stage.name in ("distill", "forget") and not last:
-                    continue
-                await self._stage(stage, sources, ledger, draft, calls)
-            self._mark = self._mark.model_copy(update={"extracted": reached})
-            used = seconds + time.monotonic() - began
-            if not last and (stopped := self._over(used, calls + self._calls)):
+            read += await self._slice(part, [s for s in self.stages if last or s.name not in _AT_THE_END], draft)
+            if last:
+                await self._promote(draft)
+            mark = self._progress.mark
+            reached = max((mark.extracted, *(seq for _, seq in part)))
+            self._progress.mark = mark.model_copy(update={"extracted": reached})
+            stopped = None if last else self._over(seconds + time.monotonic() - began)
+            if stopped is not None:
                 if draft is None:
-                    await self._set_mark(ledger)
+                    writes = [self._ledger.write(self._progress.mark), *self._waiting(ended=False)]
+                    await self._apply(writes, _HOW_FAR)
                 return read, stopped
         if draft is None:
-            await self._finish(ledger)
-        return read, None
+            await self._finish()
+        stop = None if self._model is None else self._model.stopped
+        return read, None if stop is None else stop.why
 
-    async def _stage(
-        self, stage: Stage, sources: list[Memory], ledger: Ledger, shared: Draft | None, calls: int
-    ) -> None:
+    async def _slice(self, part: Numbered, stages: Sequence[Stage], draft: Draft | None) -> int:
+        """Some sources through some stages; how many sources there were."""
+        sources = await self._progress.sources([id for id, _ in part])
+        self._part = part
+        if self._model is not None:
+            self._model.wanted = {id for id, seq in part if self._is_unread(seq)}
+        for stage in stages:
+            with telemetry.span(f"recollect.consolidate.{stage.name}", {"recollect.sources": len(sources)}) as span:
+                report = await self._stage(stage, sources, draft)
+                span.set("recollect.changes", report.added + report.changed + report.superseded + report.archived)
+                span.set("recollect.calls", report.calls)
+            measured(stage.name, report)
+            self._reports[stage.name] = added_up(self._reports.get(stage.name), report)
+        return len(sources)
+
+    async def _promote(self, shared: Draft | None) -> None:
+        """Offer to all agents of the tenant what this one has learnt since the last run."""
+        progress = self._progress
+        ids = sorted(progress.facts - self._facts.keys())
+        facts = {memory.id: memory for memory in await progress.sources(ids)} | self._facts
+        told = await promote(self._work([], shared), facts, progress.gone, dry_run=shared is not None)
+        self._proposed += told.lines
+        counts = Counter(line.action for line in told.lines)
+        refused = {"personal": told.refused} if told.refused else {}
+        report = StageReport(stage="distill", added=counts["add"], changed=counts["change"], rejected=refused)
+        self._reports["distill"] = added_up(self._reports.get("distill"), report)
+
+    def _is_unread(self, seq: int) -> bool:
+        """Whether the model should read a source. One that waits for its answer (0) it read when that was new, and
+        what a run that was broken off let it read it has read; what was put before and has changed since, it has not.
+        """
+        return seq > (self._after or 0) or 0 < seq <= self._progress.mark.through
+
+    async def _stage(self, stage: Stage, sources: list[Memory], shared: Draft | None) -> StageReport:
         """One stage: propose on a draft, and write the draft. Begun anew as often as another writer was faster."""
-        began = time.perf_counter()
+        began, progress = time.perf_counter(), self._progress
+        calls = 0 if self._model is None else self._model.calls
         for attempt in range(_TRIES):
-            work = self._work(sources, shared, calls)
+            work = self._work(sources, shared)
             self.watch(f"{stage.name}: begin")
             before = set(work.draft.now) if shared is not None else set()
             await stage.propose(work)
@@ -141,111 +212,100 @@ class Cycle:
             changes = proposed(stage.name, work.draft, work.notes, skip=before)
             try:
                 if shared is None:
-                    await self._write(stage.name, work, ledger)
+                    await self._write(stage.name, work)
                 break
             except (Conflict, NotFound):  # versions and keys too: somebody wrote what this was decided on
                 if attempt == _TRIES - 1:
                     raise
                 await asyncio.sleep(0.01 * attempt)
-                self._mark = self._mark.model_copy(update={"running": (await ledger.read()).running})
-        self._calls += work.notes.calls
+                running = (await self._ledger.read()).running
+                progress.mark = progress.mark.model_copy(update={"running": running})
+                await self._waits.read()
         self._proposed += changes
-        report = stage_report(stage.name, changes, work.notes, time.perf_counter() - began)
-        self._reports[stage.name] = _added(self._reports.get(stage.name), report)
+        for change in changes:
+            fact = work.draft.now.get(change.memory_id) if change.kind == "fact" else None
+            if fact is not None:
+                self._facts[fact.id] = fact
+        asked = (0 if self._model is None else self._model.calls) - calls
+        return stage_report(stage.name, changes, work.notes, time.perf_counter() - began, asked)
 
-    async def _write(self, name: str, work: Work, ledger: Ledger) -> None:
-        notes = work.notes
+    async def _write(self, name: str, work: Work) -> None:
+        progress, notes = self._progress, work.notes
         if name == "segment":
-            self._mark = self._mark.model_copy(update={"pending": tuple(notes.pending)})
+            progress.mark = progress.mark.model_copy(update={"pending": tuple(notes.pending)})
         if name == "forget":
-            self._mark = self._mark.model_copy(update={"due": notes.due})
+            progress.mark = progress.mark.model_copy(update={"due": notes.due})
         writes = work.draft.writes()
+        if name == "extract" and self._model is not None:
+            writes += self._read_on(work.sources)
         if not writes:
             return
-        self._mark = self._mark.model_copy(update={"running": self._operation})
+        progress.mark = progress.mark.model_copy(update={"running": progress.operation})
         self.watch(f"{name}: write")
-        await self._apply([*writes, ledger.write(self._mark)], f"consolidate: {name}")
-        await ledger.read()
+        await self._apply([*writes, self._ledger.write(progress.mark)], f"consolidate: {name}")
+        await self._ledger.read()
+        if self._model is not None:
+            await self._waits.read()
         self.watch(f"{name}: written")
 
-    async def _finish(self, ledger: Ledger) -> None:
-        """Set the mark behind everything that was dealt with."""
-        through = await self._reached()
-        done = Mark(through=through, extracted=through, pending=self._mark.pending, due=self._mark.due)
-        self.watch("finish")
-        if ledger.record is None or Mark.model_validate(ledger.record.body) != done:
-            self._mark = done
-            await self._set_mark(ledger)
-        self.watch("finished")
+    def _read_on(self, sources: Sequence[Memory]) -> list[Write]:
+        """The write that says how far the model has read now, if that has changed."""
+        part, after = self._model, self._after or 0
+        assert part is not None
+        unread = {m.id for m in sources if m.id in part.wanted and m.id not in part.read and is_source(m)}
+        behind = [seq for id, seq in self._part if id in unread and seq > after]
+        if behind and not self._behind:
+            self._behind, self._after = True, min(behind) - 1
+        elif not self._behind:
+            self._after = max([after, *(seq for _, seq in self._part)])
+        return self._waiting(ended=False)
 
-    async def _set_mark(self, ledger: Ledger) -> None:
-        await self._apply([ledger.write(self._mark)], "consolidate: how far it came")
+    def _waiting(self, *, ended: bool) -> list[Write]:
+        """The write of what waits for the model, if that has changed.
+
+        Until a run has ended, what waited before it still does: a run that is broken off must not forget it.
+        """
+        part, told = self._model, self._waits.now
+        if part is None:
+            return []
+        if part.stopped is not None:
+            stop = part.stopped
+            told = told.model_copy(update={"until": stop.until, "why": stop.why, "rest": stop.rest})
+        elif ended:
+            told = Waiting()
+        retell = tuple(sorted(part.places, key=str)[:_RETOLD])
+        write = self._waits.write(told.model_copy(update={"after": self._after, "retell": retell}))
+        return [] if write is None else [write]
+
+    async def _finish(self) -> None:
+        """Set the mark behind everything that was dealt with."""
+        progress = self._progress
+        through = await progress.reached()
+        done = Mark(through=through, extracted=through, pending=progress.mark.pending, due=progress.mark.due)
+        self.watch("finish")
+        stored = self._ledger.record
+        if stored is None or Mark.model_validate(stored.body) != done or self._waiting(ended=True):
+            progress.mark = done
+            await self._apply([self._ledger.write(done), *self._waiting(ended=True)], _HOW_FAR)
+        self.watch("finished")
 
     async def _apply(self, writes: Sequence[Write], reason: str) -> None:
         """Make these writes, and note whether anybody else wrote since the last ones."""
         before = (await self.store.backend.head(self.scope)).seq
         await self.store.apply(
-            self.scope, writes, embed=self.embed, generated=self._operation, actor=ACTOR, reason=reason
+            self.scope, writes, embed=self.embed, generated=self._progress.operation, actor=ACTOR, reason=reason
         )
         after = (await self.store.backend.head(self.scope)).seq
-        self._alone = self._alone and before == self._safe and after - before == _lines(writes)
-        if self._alone:
-            self._safe = after
-
-    # -- what is new ---------------------------------------------------------------------------------------------
-
-    async def _unchanged(self, ledger: Ledger) -> bool:
-        """Whether nothing but the mark itself was written since the last run, and time has made nothing due.
-
-        The mark was written after everything up to ``through``, so one line behind that point can only be its own.
-        """
-        mark = self._mark
-        if ledger.record is None or mark.running is not None:
-            return False
-        if mark.due is not None and self.clock.now().timestamp() >= mark.due:
-            return False
-        head = await self.store.backend.head(self.scope)
-        if head.seq <= mark.through + 1:
-            return True
-        own = await ledger.ids()
-        later = await self.store.journal(self.scope, after=mark.through, limit=_OWN_LINES)
-        return len(later) < _OWN_LINES and all(change.memory_id in own for change in later)
-
-    async def _new(self) -> list[tuple[str, int]]:
-        """The sources behind the mark: id and number, oldest first."""
-        found: dict[str, int] = {}
-        async for part in self.store.backend.feed(self.scope, self._mark.through):
-            self._safe = part.head.seq
-            for row in part.rows:
-                if row.kind in READ and row.state in ("active", "stale") and row.seq > self._mark.extracted:
-                    found[row.id] = row.seq
-        for id in self._mark.pending:
-            found.setdefault(id, 0)
-        return sorted(found.items(), key=lambda one: (one[1], one[0]))
-
-    async def _sources(self, ids: Sequence[str]) -> list[Memory]:
-        found: list[Memory] = []
-        for start in range(0, len(ids), _PART):
-            found += await self.store.get_many(self.scope, ids[start : start + _PART])
-        return [memory for memory in found if memory.content]  # a page of messages says nothing of its own
-
-    async def _reached(self) -> int:
-        """How far everything is dealt with: to the end, if all that was written meanwhile is this run's own."""
-        last = self._safe
-        while not self._alone:
-            part = await self.store.journal(self.scope, after=last, limit=1_000)
-            for change in part:
-                if change.operation != self._operation:
-                    return last
-                last = change.seq
-            if len(part) < 1_000:
-                break
-        return last
+        self._progress.wrote(before, after, writes)
 
     # -- the rest ------------------------------------------------------------------------------------------------
 
-    def _work(self, sources: list[Memory], shared: Draft | None, calls: int) -> Work:
+    def _model_part(self, spent: Spent, waiting: Waiting) -> ModelPart:
         limit = self.settings.consolidate_calls_per_day
+        left = None if limit is None else max(0, limit - spent.calls)
+        return ModelPart(self.clock, self.extractor, self.teller, calls_left=left, places=set(waiting.retell))
+
+    def _work(self, sources: list[Memory], shared: Draft | None) -> Work:
         return Work(
             store=self.store,
             scope=self.scope,
@@ -253,9 +313,10 @@ class Cycle:
             settings=self.settings,
             draft=shared or Draft(self.store.backend, self.scope),
             sources=sources,
-            operation=self._operation,
-            extractor=self.extractor,
-            calls_left=None if limit is None else max(0, limit - calls - self._calls),
+            operation=self._progress.operation,
+            embed=self.embed,
+            kinds=frozenset(self._progress.kinds),
+            model=self._model,
             notes=Notes(),
         )
 
@@ -264,7 +325,7 @@ class Cycle:
         chosen = self.settings
         return chosen.consolidate_seconds_per_day is not None or chosen.consolidate_calls_per_day is not None
 
-    def _over(self, seconds: float, calls: int) -> str | None:
+    def _over(self, seconds: float) -> str | None:
         """Why no more may be done today; calls of a model only end what needs a model."""
         limit = self.settings.consolidate_seconds_per_day
         if limit is not None and seconds >= limit:
@@ -273,7 +334,7 @@ class Cycle:
 
     def _report(self, dry_run: bool, read: int, *, stopped: str | None = None) -> ConsolidationReport:
         return ConsolidationReport(
-            id=self._operation,
+            id=self._progress.operation,
             dry_run=dry_run,
             read=read,
             proposed=tuple(self._proposed),
@@ -282,20 +343,8 @@ class Cycle:
         )
 
 
-def _lines(writes: Sequence[Write]) -> int:
-    """How many lines of the journal these writes make; too few if they remove records that have links."""
-    return sum(not isinstance(write, Update) or bool(write.changes) for write in writes)
-
-
-def _added(before: StageReport | None, now: StageReport) -> StageReport:
-    """Two slices of one stage as one."""
-    if before is None:
-        return now
-    numbers = ("added", "changed", "superseded", "archived", "deleted", "seconds", "calls")
-    told: dict[str, object] = {name: getattr(before, name) + getattr(now, name) for name in numbers}
-    reasons = {*before.rejected, *now.rejected}
-    told["rejected"] = {r: before.rejected.get(r, 0) + now.rejected.get(r, 0) for r in sorted(reasons)}
-    return now.model_copy(update={**told, "failed": now.failed or before.failed})
+def _slices(found: Numbered) -> list[Numbered]:
+    return [found[start : start + SLICE] for start in range(0, len(found), SLICE)]
 
 
 async def consolidate(
@@ -305,7 +354,13 @@ async def consolidate(
     embed: Embed,
     *,
     dry_run: bool = False,
-    extractor: Extractor | None = None,
+    chat: Chat | None = None,
 ) -> ConsolidationReport:
-    """Turn what is new into knowledge, and report it."""
-    return await Cycle(store, scope, settings, store.clock, embed, extractor).run(dry_run=dry_run)
+    """Turn what is new into knowledge, and report it; with a language model it is asked as well."""
+    made = Cycle(store, scope, settings, store.clock, embed)
+    if chat is not None:
+        from recollect.consolidate.asking import ChatExtractor
+        from recollect.consolidate.retelling import ChatTeller
+
+        made.extractor, made.teller = ChatExtractor(chat), ChatTeller(chat)
+    return await made.run(dry_run=dry_run)

@@ -15,7 +15,10 @@ from recollect.consolidate.work import Work
 from recollect.errors import InvalidInput
 from recollect.systems.dialogue import DialogueMemory
 from recollect.systems.dialogue.models import Page, Segment
+from recollect.systems.ownership import own_key
 from recollect.systems.persona import PersonaMemory
+from recollect.systems.persona.knowledge import entry_name
+from recollect.types import Scope
 
 _TELLING = frozenset(
     {"likes", "dislikes", "interested in", "allergic to", "lives in", "comes from", "works as", "works at", "studies"}
@@ -37,11 +40,27 @@ class Profiling:
         for user in sorted(users, key=lambda u: (u is not None, u or "")):
             room = work.room(user)
             dialogue, persona = DialogueMemory(room), PersonaMemory(room)
-            for segment in await dialogue.hot():
+            hot = await dialogue.hot()
+            await _foresee(work, room.scope, hot)
+            for segment in hot:
                 pages = await dialogue.pages(segment, new=True)
                 await _knowledge(work, persona, pages, segment)
                 await _style(work, persona, pages, segment)
                 await dialogue.promoted(segment)
+
+
+async def _foresee(work: Work, scope: Scope, segments: Sequence[Segment]) -> None:
+    """Read in a few goes what looking at one topic after the other would read one by one."""
+    members = await work.draft.links(
+        work.scope, [segment.id for segment in segments], relation="part_of", direction="in", limit=1_000_000
+    )
+    pages = await work.draft.get(work.scope, [link.source for link in members])
+    said = [turn["memory"] for page in pages for turn in page.body.get("turns", ()) if turn.get("memory")]
+    await work.draft.get(work.scope, said)
+    links = await work.draft.links(work.scope, said, relation="derived_from", direction="in", limit=1_000_000)
+    facts = await work.draft.get(work.scope, [link.source for link in links])
+    told = [fact.content for fact in facts if fact.kind == "fact" and fact.body["predicate"] in _TELLING]
+    await work.draft.know_keys(own_key(scope, entry_name("user", text)) for text in told)
 
 
 async def _knowledge(work: Work, persona: PersonaMemory, pages: Sequence[Page], segment: Segment) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import Literal
 
+from recollect import telemetry
 from recollect.consolidate.draft import Draft
 from recollect.consolidate.work import Notes
 from recollect.types import Memory, Proposed, StageReport
@@ -14,6 +15,7 @@ Action = Literal["add", "change", "supersede", "archive", "delete"]
 _INNER = frozenset({"configuration", "alias", "concept"})
 """Kinds that are there for the sake of others: a report of them would say nothing."""
 _COUNTED = {"add": "added", "change": "changed", "supersede": "superseded", "archive": "archived", "delete": "deleted"}
+_TOLD = tuple(name for name in Memory.model_fields if name not in ("version", "key", "body"))
 _SHOWN = 300
 
 
@@ -45,7 +47,7 @@ def _silent(old: Memory | None, new: Memory | None) -> bool:
     """Whether a record only counts that something was derived from it, or handed its key on, and says what it said."""
     if old is None or new is None:
         return False
-    told = [m.model_dump(exclude={"version", "key", "body"}) for m in (old, new)]
+    told = [[getattr(m, name) for name in _TOLD] for m in (old, new)]
     bodies = [{k: v for k, v in m.body.items() if k != "revision"} for m in (old, new)]
     return told[0] == told[1] and bodies[0] == bodies[1]
 
@@ -62,14 +64,39 @@ def _action(old: Memory | None, new: Memory | None) -> Action:
     return "change"
 
 
-def stage_report(stage: str, changes: list[Proposed], notes: Notes, seconds: float) -> StageReport:
+def stage_report(stage: str, changes: list[Proposed], notes: Notes, seconds: float, calls: int) -> StageReport:
     """A stage's changes, counted."""
     counts = Counter(_COUNTED[change.action] for change in changes)
     return StageReport(
         stage=stage,
         rejected=dict(sorted(notes.rejected.items())),
         seconds=round(seconds, 6),
-        calls=notes.calls,
+        calls=calls,
         failed=notes.failed,
         **counts,
     )
+
+
+def added_up(before: StageReport | None, now: StageReport) -> StageReport:
+    """Two slices of one stage as one."""
+    if before is None:
+        return now
+    numbers = ("added", "changed", "superseded", "archived", "deleted", "seconds", "calls")
+    told: dict[str, object] = {name: getattr(before, name) + getattr(now, name) for name in numbers}
+    reasons = {*before.rejected, *now.rejected}
+    told["rejected"] = {r: before.rejected.get(r, 0) + now.rejected.get(r, 0) for r in sorted(reasons)}
+    return now.model_copy(update={**told, "failed": now.failed or before.failed})
+
+
+def measured(stage: str, report: StageReport) -> None:
+    """The metrics of one stage: how long it took, what it changed, and what it refused."""
+    if not telemetry.enabled():
+        return
+    which = {"recollect.stage": stage}
+    telemetry.record("recollect.consolidate.stage.duration", report.seconds, which, unit="s")
+    for action in _COUNTED.values():
+        if count := getattr(report, action):
+            told = {**which, "recollect.action": action}
+            telemetry.count("recollect.consolidate.changes", count, told, unit="{memory}")
+    for reason, count in report.rejected.items():
+        telemetry.count("recollect.consolidate.rejected", count, {**which, "recollect.reason": reason}, unit="{claim}")

@@ -1,5 +1,8 @@
 """The stage ``segment``: the turns of conversations become pages, and pages find their topics, in dialogue memory.
 
+Before that, what rests on turns as they are no longer is put right: evidence that was edited away is withdrawn, and
+topics that quote what was edited or forgotten are told anew.
+
 A page is what one side said and the answer to it. A last turn without an answer waits for one: it is kept in mind until
 the answer comes, or the conversation has been silent for a while.
 """
@@ -10,9 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from recollect.consolidate.rereading import forgotten, withdraw, wordings
 from recollect.consolidate.work import Work
 from recollect.systems.dialogue import DialogueMemory, PageDraft
-from recollect.types import Memory
+from recollect.systems.dialogue.models import PAGE
+from recollect.systems.trusted import made
+from recollect.types import Filter, Memory
 
 _MOST_TURNS = 20
 _SILENT = timedelta(hours=1)
@@ -27,6 +33,8 @@ class Segmenting:
 
     async def propose(self, work: Work) -> None:
         turns = [m for m in work.sources if m.kind == "message" and m.session is not None]
+        await withdraw(work)
+        await _retell(work, turns)
         paged = await _paged(work, turns)
         loose = [m for m in turns if m.id not in paged]
         now = work.clock.now()
@@ -34,13 +42,14 @@ class Segmenting:
             pages = pages_of([m for m in loose if m.user == user])
             waiting = [page for page in pages if _waits(page, now)]
             work.notes.pending += [m.id for page in waiting for m in page]
-            drafts = [
-                PageDraft(messages=tuple(m.id for m in page), session=page[0].session)
-                for page in pages
-                if not _waits(page, now)
-            ]
+            drafts = [_draft(page) for page in pages if not _waits(page, now)]
             if drafts:
                 await _add(work, user, drafts)
+
+
+def _draft(page: Sequence[Memory]) -> PageDraft:
+    fields = {"user": None, "reply": None, "occurred_at": None, "importance": None, "key": None}
+    return made(PageDraft, {**fields, "messages": tuple(m.id for m in page), "session": page[0].session})
 
 
 async def _add(work: Work, user: str | None, drafts: Sequence[PageDraft]) -> None:
@@ -51,6 +60,35 @@ async def _add(work: Work, user: str | None, drafts: Sequence[PageDraft]) -> Non
     for moved in added.moved:
         how = "began with this page" if moved.created else f"fits at {moved.fit:.2f}"
         work.notes.why.setdefault(moved.segment, (moved.page, how))
+
+
+async def _retell(work: Work, turns: Sequence[Memory]) -> None:
+    """Tell anew the topics and chains of pages that say something else now, or less."""
+    edited = [turn for turn in turns if await wordings(work, turn)]
+    links = await work.draft.links(
+        work.scope, [turn.id for turn in edited], relation="derived_from", direction="in", limit=10_000_000
+    )
+    pages = [m for m in await work.draft.get(work.scope, [link.source for link in links]) if m.kind == PAGE]
+    pages += await _of_forgotten(work)
+    for user in {page.user: None for page in pages}:
+        own = [page.id for page in pages if page.user == user]
+        for id in await DialogueMemory(work.room(user)).retell(own):
+            work.notes.why.setdefault(id, (own[0], "what it quoted was changed or forgotten"))
+
+
+async def _of_forgotten(work: Work) -> list[Memory]:
+    """The pages of turns that were forgotten since the last run. Their links are gone, so they are found by session."""
+    missing = await forgotten(work)
+    sessions: set[str] = set()
+    for id in missing:
+        last = [change for change in await work.store.history(work.scope, id) if change.before is not None][-1:]
+        sessions |= {
+            c.before["session"] for c in last if c.before and c.before["kind"] == "message" and c.before["session"]
+        }
+    if not sessions:
+        return []
+    found = await work.draft.scan(work.scope, Filter(kinds=(PAGE,), sessions=tuple(sorted(sessions)), states=None))
+    return [m for m in found.items if any(turn.get("memory") in missing for turn in m.body.get("turns", ()))]
 
 
 async def _paged(work: Work, turns: Sequence[Memory]) -> set[str]:

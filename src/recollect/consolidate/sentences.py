@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 _ENDS = re.compile(r"(?:[.!?…]+[\"”’')\]]*(?=\s|$)|\n+)")
 _SHORT = re.compile(
@@ -13,12 +13,13 @@ _SHORT = re.compile(
 )
 _NUMBERED = re.compile(r"\s*(?:\d{1,6}[.)]|[-*•])\s+")
 _ASIDE = re.compile(r"\[[^\[\]]*\]")
+_KEPT = 2_000
+"""Characters of a text whose sentences are kept in mind."""
 MAX_SENTENCE = 400
 """Characters of a sentence that are read; what is longer is rarely one statement."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence and where it begins in its text."""
 
     text: str
@@ -26,17 +27,29 @@ class Sentence:
     asks: bool
 
 
-def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of a text. Numbers of list items are left out; so is what stands in square brackets."""
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a text. Numbers of list items are left out; so is what stands in square brackets.
+
+    Several stages of a run ask for the same texts, so those of usual length are kept in mind.
+    """
+    return _known(text) if len(text) <= _KEPT else _cut(text)
+
+
+def _cut(text: str) -> tuple[Sentence, ...]:
     plain = _ASIDE.sub(lambda m: "." + " " * (len(m.group()) - 1), text) if "[" in text else text
     start = 0
+    found: list[Sentence] = []
     for end in _ENDS.finditer(plain):
-        after = plain[end.end() : end.end() + 2].lstrip()
-        if end.group() == "." and (_SHORT.search(plain, start, end.end()) and after and not _opens(plain, end.end())):
+        mark, at = end.group(), end.end()
+        if mark == "." and _SHORT.search(plain, start, at) and plain[at : at + 2].strip() and not _opens(plain, at):
             continue
-        yield from _sentence(plain, start, end.start(), end.group())
-        start = end.end()
-    yield from _sentence(plain, start, len(plain), "")
+        _add(found, plain, start, end.start(), mark)
+        start = at
+    _add(found, plain, start, len(plain), "")
+    return tuple(found)
+
+
+_known = lru_cache(maxsize=4_096)(_cut)
 
 
 def _opens(text: str, at: int) -> bool:
@@ -44,7 +57,8 @@ def _opens(text: str, at: int) -> bool:
     return bool(re.match(r"\s*\n|\s+\d{1,6}[.)]\s", text[at : at + 12]))
 
 
-def _sentence(text: str, start: int, end: int, mark: str) -> Iterator[Sentence]:
+def _add(found: list[Sentence], text: str, start: int, end: int, mark: str) -> None:
+    """Add what stands between two places, if it is a sentence."""
     if numbered := _NUMBERED.match(text, start, end):
         start = numbered.end()
     while start < end and text[start].isspace():
@@ -52,4 +66,4 @@ def _sentence(text: str, start: int, end: int, mark: str) -> Iterator[Sentence]:
     if mark.startswith(".") and end < len(text) and _SHORT.search(text, start, end + 1):
         end += 1  # the dot of "Inc." belongs to the name, also where it ends the sentence
     if end - start >= 2:
-        yield Sentence(text[start : min(end, start + MAX_SENTENCE)], start, "?" in mark)
+        found.append(Sentence(text[start : min(end, start + MAX_SENTENCE)], start, "?" in mark))

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, pairwise
 
-from recollect.consolidate.sentences import sentences
+from recollect.consolidate.sentences import Sentence, sentences
 from recollect.store.search.analysis import STOP_WORDS, fold, stem
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
@@ -47,58 +48,64 @@ def _term(word: str) -> str:
 
 def phrases(texts: Sequence[str], most: int = 8) -> list[str]:
     """The words and pairs of words that a text comes back to, the weightiest first."""
-    counts: Counter[str] = Counter()
-    forms: Counter[tuple[str, str]] = Counter()
-    for text in texts:
-        before = ("", "")
-        for word in _WORD.findall(text):
-            term = _term(word)
-            if term:
-                counts[term] += 1
-                forms[term, word] += 1
-                if before[0]:
-                    counts[f"{before[0]} {term}"] += 1
-                    forms[f"{before[0]} {term}", f"{before[1]} {word}"] += 1
-            before = (term, word)
+    said = [_WORD.findall(text) for text in texts]
+    read = [list(map(_term, words)) for words in said]
+    counts = Counter(filter(None, chain.from_iterable(read)))
+    for terms in read:
+        counts.update([f"{one} {two}" for one, two in pairwise(terms) if one and two])
     weighed = {term: n * (2.2 if " " in term else 1.0) for term, n in counts.items() if n > 1}
     chosen: list[str] = []
+    taken: set[str] = set()
     for term in sorted(weighed, key=lambda t: (-weighed[t], t)):
-        if not any(set(term.split()) & set(other.split()) for other in chosen):
+        if taken.isdisjoint(parts := term.split()):
             chosen.append(term)
+            taken.update(parts)
         if len(chosen) == most:
             break
-    usual: dict[str, tuple[int, str]] = {}
-    for (term, form), n in forms.items():
-        if term in chosen and (-n, form) < usual.get(term, (0, "")):
-            usual[term] = (-n, form)
-    return [usual[term][1] for term in chosen]
+    forms = _forms(said, read, set(chosen))
+    return [min(forms[term].items(), key=lambda form: (-form[1], form[0]))[0] for term in chosen]
+
+
+def _forms(said: Sequence[Sequence[str]], read: Sequence[Sequence[str]], wanted: set[str]) -> dict[str, Counter[str]]:
+    """How these words and pairs of words are written, and how often each way."""
+    found: dict[str, Counter[str]] = {term: Counter() for term in wanted}
+    parts = {part for term in wanted if " " in term for part in term.split()}
+    for words, terms in zip(said, read, strict=True):
+        for n, term in enumerate(terms):
+            if term in wanted:
+                found[term][words[n]] += 1
+            if term in parts and n and (pair := f"{terms[n - 1]} {term}") in wanted:
+                found[pair][f"{words[n - 1]} {words[n]}"] += 1
+    return found
 
 
 def telling(texts: Sequence[str], most: int = MAX_SENTENCES) -> list[Telling]:
     """The sentences that tell most of these texts, in their order; none repeats what another says."""
-    found: list[tuple[Telling, frozenset[str]]] = []
+    found: list[tuple[int, Sentence, tuple[str, ...]]] = []
     spread: Counter[str] = Counter()
     for number, text in enumerate(texts):
         for sentence in sentences(text):
-            said = _terms(sentence.text)
-            if sentence.asks or not _FEWEST_WORDS <= len(sentence.text.split()) <= _MOST_WORDS or not said:
+            if sentence.asks or not _FEWEST_WORDS <= len(sentence.text.split()) <= _MOST_WORDS:
                 continue
-            spread.update(said)
-            found.append((Telling(number, sentence.start, sentence.text, 0.0), said))
+            if said := _terms(sentence.text):
+                spread.update(said)
+                found.append((number, sentence, said))
     total = len(found)
-    scored = []
-    for told, said in found:
-        weight = sum(math.log1p(spread[term]) * math.log1p(total / spread[term]) for term in said)
-        scored.append((weight / (3 + len(said)) ** 0.6, told, said))
-    scored.sort(key=lambda one: (-one[0], one[1].source, one[1].start))
+    worth = {term: math.log1p(n) * math.log1p(total / n) for term, n in spread.items()}
+    scored = [
+        (-sum([worth[term] for term in said]) / (3 + len(said)) ** 0.6, number, sentence, frozenset(said))
+        for number, sentence, said in found
+    ]
+    scored.sort(key=lambda one: (one[0], one[1], one[2].start))
     chosen: list[tuple[Telling, frozenset[str]]] = []
-    for weight, told, said in scored:
-        if all(len(said & other) / len(said | other) < 0.5 for _, other in chosen):
-            chosen.append((Telling(told.source, told.start, told.text, weight), said))
+    for weight, number, sentence, terms in scored:
+        if all(len(terms & other) / len(terms | other) < 0.5 for _, other in chosen):
+            chosen.append((Telling(number, sentence.start, sentence.text, -weight), terms))
         if len(chosen) == most:
             break
     return sorted((told for told, _ in chosen), key=lambda t: (t.source, t.start))
 
 
-def _terms(text: str) -> frozenset[str]:
-    return frozenset(filter(None, map(_term, _WORD.findall(text))))
+def _terms(text: str) -> tuple[str, ...]:
+    """What a sentence speaks of, each once."""
+    return tuple(dict.fromkeys(filter(None, map(_term, _WORD.findall(text)))))

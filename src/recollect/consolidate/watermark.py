@@ -49,6 +49,13 @@ class Spent(Model):
         return self if self.day == day else Spent(day=day)
 
 
+async def gone(store: Store, scope: Scope, after: int) -> set[str]:
+    """The memories that were removed behind a number; none if nothing was dealt with before."""
+    if not after:
+        return set()
+    return {id async for part in store.backend.feed(scope, after) for id in part.gone}
+
+
 class Ledger:
     """The two small records of an agent, or of one of its users, that consolidation keeps for itself."""
 

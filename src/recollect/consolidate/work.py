@@ -16,8 +16,9 @@ from recollect.systems.room import Room
 from recollect.types import Filter, Hit, Memory, Scope
 
 if TYPE_CHECKING:
-    from recollect.consolidate.asking import Extractor
+    from recollect.consolidate.model_part import ModelPart
     from recollect.store.base import Vector
+    from recollect.store.store import Embed
 
     Vectors = tuple[Sequence[Vector | None], str | None]
 
@@ -29,7 +30,6 @@ class Notes:
     why: dict[str, tuple[str, str]] = field(default_factory=dict)
     """For a record: the memory that is the reason, and the reason in words."""
     rejected: Counter[str] = field(default_factory=Counter)
-    calls: int = 0
     failed: str | None = None
     pending: list[str] = field(default_factory=list)
     """Messages that the next run has to look at again."""
@@ -49,8 +49,12 @@ class Work:
     sources: list[Memory]
     """What is new since the last run, oldest first."""
     operation: str
-    extractor: Extractor | None = None
-    calls_left: int | None = None
+    embed: Embed | None = None
+    """What makes vectors, for what a run writes outside the agent."""
+    kinds: frozenset[str] = frozenset()
+    """The kinds of the memories that were written since the last run."""
+    model: ModelPart | None = None
+    """The language model, where there is one."""
     notes: Notes = field(default_factory=Notes)
 
     def users(self) -> list[str | None]:
@@ -67,6 +71,11 @@ class Work:
         """The real store for one user, for what a stage only reads."""
         scope = self.scope.model_copy(update={"user": user})
         return Room(self.store, scope, self.clock, _no_vectors, _no_search)
+
+    def outside(self, user: str | None) -> Room:
+        """The real store for one user, for what is written to memory that belongs to no agent."""
+        scope = self.scope.model_copy(update={"user": user})
+        return Room(self.store, scope, self.clock, self.embed or _no_vectors, _no_search)
 
 
 class Stage(Protocol):

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import Field, SecretStr
 
 from recollect.clock import Clock, SystemClock
 from recollect.models.arguments import tool_call
 from recollect.models.chat import Answer, Finish, Form, Message, Piece, Request, ToolCall, Usage
 from recollect.models.schemas import closed
-from recollect.models.wire import Wire
+from recollect.models.wire import Told, Wire, plain
 from recollect.types import Json
 
 if TYPE_CHECKING:
@@ -34,43 +34,37 @@ _FINISH: dict[str, Finish] = {
 }
 
 
-class _Wire(BaseModel):
-    """What is read of an answer; the API adds fields over time."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class _Used(_Wire):
+class _Used(Told):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
 
 
-class _Block(_Wire):
+class _Block(Told):
     type: str
     text: str = ""
     id: str = ""
     name: str = ""
-    input: Json = {}
+    input: Json = Field(default_factory=dict)
     partial_json: str = ""
 
 
-class _Reply(_Wire):
+class _Reply(Told):
     model: str = ""
-    content: list[_Block] = []
+    content: list[_Block] = Field(default_factory=list)
     stop_reason: str | None = None
     usage: _Used = _Used()
 
 
-class _Delta(_Wire):
+class _Delta(Told):
     type: str = ""
     text: str = ""
     partial_json: str = ""
     stop_reason: str | None = None
 
 
-class _Event(_Wire):
+class _Event(Told):
     type: str
     index: int = 0
     message: _Reply = _Reply()
@@ -119,7 +113,7 @@ class AnthropicProvider:
         client = await self._opened()
         with self._wire.failures():
             made = await client.messages.create(**await self._body(request))
-            reply = _Reply.model_validate(_plain(made))
+            reply = _Reply.model_validate(plain(made))
             if reply.stop_reason is None and not reply.content:
                 raise self._wire.malformed("it has no content")
             usage = _usage([reply.usage])
@@ -143,7 +137,7 @@ class AnthropicProvider:
         try:
             with self._wire.failures():
                 async for event in stream:
-                    text = gathered.add(_Event.model_validate(_plain(event)))
+                    text = gathered.add(_Event.model_validate(plain(event)))
                     if text:
                         yield Piece(text=text)
             if not gathered.ended:
@@ -174,14 +168,7 @@ class AnthropicProvider:
     async def _opened(self) -> AsyncAnthropic:
         if self._client is None:
             sdk = await self._wire.package()
-            self._client = self._client or sdk.AsyncAnthropic(
-                api_key="in the header that the wire sets",
-                base_url=self._wire.base_url,
-                max_retries=0,
-                timeout=self._wire.limits(),
-                http_client=self._wire.client(),
-                open_telemetry=False,
-            )
+            self._client = self._client or sdk.AsyncAnthropic(**self._wire.options(), open_telemetry=False)
         return self._client
 
     async def _body(self, request: Request) -> dict[str, Any]:
@@ -292,8 +279,3 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
     return told + [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in message.tool_calls
     ]
-
-
-def _plain(made: Any) -> Any:
-    """The SDK's object as plain data: it does not check what a server sent, so we do."""
-    return made.to_dict(mode="json", warnings=False) if hasattr(made, "to_dict") else made

@@ -11,14 +11,14 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, SecretStr
+from pydantic import Field, SecretStr
 
 from recollect.clock import Clock, SystemClock
 from recollect.errors import ModelError
 from recollect.models.arguments import tool_call
 from recollect.models.chat import Answer, Finish, Form, Message, Piece, Request, ToolCall, Usage
 from recollect.models.schemas import closed, strict
-from recollect.models.wire import Wire
+from recollect.models.wire import Told, Wire, plain
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -34,34 +34,28 @@ _FINISH: dict[str, Finish] = {
 _OPTIONAL = ("temperature", "max_tokens", "max_completion_tokens", "stream_options")
 
 
-class _Wire(BaseModel):
-    """What is read of an answer; servers add fields of their own."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class _Function(_Wire):
+class _Function(Told):
     name: str | None = None
     arguments: str | None = None
 
 
-class _Call(_Wire):
+class _Call(Told):
     index: int = 0
     id: str | None = None
     function: _Function = _Function()
 
 
-class _Said(_Wire):
+class _Said(Told):
     content: str | None = None
     refusal: str | None = None
     tool_calls: list[_Call] | None = None
 
 
-class _Cached(_Wire):
+class _Cached(Told):
     cached_tokens: int | None = None
 
 
-class _Used(_Wire):
+class _Used(Told):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     prompt_tokens_details: _Cached | None = None
@@ -77,17 +71,17 @@ class _Used(_Wire):
         )
 
 
-class _Choice(_Wire):
+class _Choice(Told):
     message: _Said = _Said()
     delta: _Said = _Said()
     finish_reason: str | None = None
 
 
-class _Reply(_Wire):
+class _Reply(Told):
     """A whole answer, or one chunk of a stream."""
 
     model: str | None = None
-    choices: list[_Choice] = []
+    choices: list[_Choice] = Field(default_factory=list)
     usage: _Used | None = None
 
 
@@ -126,9 +120,9 @@ class OpenAiProvider:
     async def answer(self, request: Request) -> Answer:
         made = await self._create(self._body(request))
         with self._wire.failures():
-            reply = _Reply.model_validate(_plain(made))
+            reply = _Reply.model_validate(plain(made))
             if not reply.choices:
-                raise self._wire.malformed("it has no choice", json.dumps(_plain(made), default=str))
+                raise self._wire.malformed("it has no choice", json.dumps(plain(made), default=str))
             choice, usage = reply.choices[0], reply.usage.usage() if reply.usage else Usage(requests=1)
             said = choice.message
             return Answer(
@@ -150,7 +144,7 @@ class OpenAiProvider:
         try:
             with self._wire.failures():
                 async for chunk in stream:
-                    text = gathered.add(_Reply.model_validate(_plain(chunk)))
+                    text = gathered.add(_Reply.model_validate(plain(chunk)))
                     if text:
                         yield Piece(text=text)
             if gathered.finish is None:
@@ -183,13 +177,7 @@ class OpenAiProvider:
     async def _opened(self) -> AsyncOpenAI:
         if self._client is None:
             sdk = await self._wire.package()
-            self._client = self._client or sdk.AsyncOpenAI(
-                api_key="in the header that the wire sets",
-                base_url=self._wire.base_url,
-                max_retries=0,
-                timeout=self._wire.limits(),
-                http_client=self._wire.client(),
-            )
+            self._client = self._client or sdk.AsyncOpenAI(**self._wire.options())
         return self._client
 
     async def _create(self, body: dict[str, Any]) -> Any:
@@ -292,8 +280,3 @@ def _message(message: Message) -> dict[str, Any]:
     if message.call_id is not None:
         told["tool_call_id"] = message.call_id
     return told
-
-
-def _plain(made: Any) -> Any:
-    """The SDK's object as plain data: it does not check what a server sent, so we do."""
-    return made.to_dict(mode="json", warnings=False) if hasattr(made, "to_dict") else made

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from recollect.clock import Clock, SystemClock
 from recollect.errors import InvalidSetting, ModelError, ModelMismatch, ModelMissing
 from recollect.models.base import clipped, unit_rows
+from recollect.models.embedding_traces import observed_embed
 
 if TYPE_CHECKING:
     import httpx2
@@ -79,6 +80,7 @@ class HttpEmbedder:
             )
         return self._dimensions
 
+    @observed_embed("openai", client=True)
     async def embed(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
 

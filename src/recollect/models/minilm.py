@@ -22,6 +22,7 @@ from recollect.errors import ModelError, ModelMissing
 from recollect.models import minilm_graph
 from recollect.models.base import clipped
 from recollect.models.cache import kept
+from recollect.models.embedding_traces import observed_embed
 
 if TYPE_CHECKING:
     from recollect.models.base import Vectors
@@ -67,6 +68,7 @@ class MiniLmEmbedder:
         self._loading = threading.Lock()
         self._loaded: _Loaded | None = None
 
+    @observed_embed("recollect")
     async def embed(self, texts: Sequence[str]) -> Vectors:
         texts = clipped(texts, MAX_CHARACTERS)
         parts = [texts[start : start + PART] for start in range(0, len(texts), PART)] or [[]]

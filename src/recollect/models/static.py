@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recollect.errors import ModelMissing
 from recollect.models.base import clipped, unit_rows
+from recollect.models.embedding_traces import observed_embed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +45,7 @@ class StaticEmbedder:
     name = "static/wordllama-l2-supercat-256"
     dimensions = 256
 
+    @observed_embed("recollect")
     async def embed(self, texts: Sequence[str]) -> Vectors:
         texts = clipped(texts, MAX_CHARACTERS)
         table = _load() if _loaded.is_set() else await asyncio.to_thread(_load)

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pydantic import SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from recollect.clock import Clock, SystemClock
 from recollect.errors import InvalidAnswer, InvalidSetting, ModelError, ModelMissing, RecollectError
@@ -42,6 +42,17 @@ _HINTS = {
     404: "Check the address (it usually ends in /v1) and the model's name; `recollect models` lists what there is.",
     413: "The question is too long for the server.",
 }
+
+
+class Told(BaseModel):
+    """What is read of an answer. Servers add fields of their own, and more of them over time."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+def plain(made: Any) -> Any:
+    """An SDK's object as plain data: the SDKs do not check what a server sent, so we do."""
+    return made.to_dict(mode="json", warnings=False) if hasattr(made, "to_dict") else made
 
 
 class _TooMuch(Exception):
@@ -75,6 +86,16 @@ class Wire:
     @property
     def address(self) -> str:
         return urlsplit(self.base_url).netloc
+
+    def options(self) -> dict[str, Any]:
+        """What a client of the SDK is made with: our way to the address, our limits, and no retries of its own."""
+        return {
+            "api_key": "in the header that the wire sets",
+            "base_url": self.base_url,
+            "max_retries": 0,
+            "timeout": self.limits(),
+            "http_client": self.client(),
+        }
 
     async def package(self) -> ModuleType:
         """The SDK. Importing it takes a second, which the event loop does not wait for."""

@@ -185,9 +185,10 @@ class Jobs:
         found = await self._do(lambda: self.notes.read(names))
         return {scope: Mark.model_validate(found.get(name, {})) for name, scope in names.items()}
 
-    async def mark(self, scope: Scope, head: int) -> None:
-        """Remember that an agent has been consolidated up to here."""
-        await self._do(lambda: self.notes.merge(_AGENT + key_of(scope), {"head": head}))
+    async def mark(self, scope: Scope, head: int, until: datetime | None = None) -> None:
+        """Remember that an agent has been consolidated up to here, and when to go on with what was put off."""
+        told = {"head": head, "until": None if until is None else until.isoformat()}
+        await self._do(lambda: self.notes.merge(_AGENT + key_of(scope), told))
 
     async def pause(self, scope: Scope | None = None, *, paused: bool = True) -> None:
         """Start no more jobs, of one agent or at all, until ``resume``. What runs already is finished."""

@@ -26,6 +26,10 @@ class Outcome(Model):
     seconds: float = 0.0
     paused: bool = False
     """Nothing was done, because the agent, or everything, is paused."""
+    until: datetime | None = None
+    """A budget is spent, or the model does not answer: the rest is put off until then. What could be done is done."""
+    why: str = ""
+    """What is put off, and why."""
 
 
 class Failure(Model):
@@ -60,6 +64,8 @@ class Mark(Model):
     head: int = 0
     """Up to where its journal has been consolidated."""
     paused: bool = False
+    until: datetime | None = None
+    """When to go on with what was put off; None: nothing was."""
 
 
 class Swept(Model):
@@ -92,6 +98,9 @@ class WorkerOptions(Model):
     """How often a job is tried before it counts as failed."""
     wait_seconds: Annotated[float, Field(ge=0, le=3600)] = 1.0
     """How long to wait after the first attempt; each further wait is four times as long."""
+    after: Annotated[int, Field(ge=1)] | None = 50
+    """Changes of an agent, written in the worker's own process, that ask for a job at once; None leaves it to the
+    schedule."""
     keep_days: Annotated[float, Field(ge=0)] = 30.0
     """How long finished jobs are kept."""
     grace_seconds: Annotated[int, Field(ge=1, le=86_400)] = 60

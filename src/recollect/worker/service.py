@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidSetting, RecollectError
 from recollect.types import Model, Scope
+from recollect.worker.listening import AFTER, Listening
 from recollect.worker.models import Failure, Outcome
 from recollect.worker.settle import settle
 
@@ -42,6 +43,8 @@ class Pass(Model):
     consolidated: int = 0
     unchanged: int = 0
     changes: int = 0
+    put_off: int = 0
+    """Agents of which a part waits: a budget is spent, or the model does not answer."""
     failures: tuple[AgentFailure, ...] = ()
     stopped: bool = False
     """Whether the service was stopped before every agent had its turn."""
@@ -61,18 +64,28 @@ class ServiceStatus(Model):
 class ConsolidationService:
     """Runs over all agents that changed, at once when it starts and then at an interval.
 
-    Agents have their turn one after another. One that fails is logged and told in ``status``, and stops nobody else.
-    What was consolidated is known for as long as the service lives; after a restart every agent has one turn, which for
-    an unchanged one costs next to nothing.
+    An agent of which ``after`` memories were written through this store meanwhile has its turn at once; None switches
+    that off. Agents have their turn one after another. One that fails is logged and told in ``status``, and stops
+    nobody else. What was consolidated is known for as long as the service lives; after a restart every agent has one
+    turn, which for an unchanged one costs next to nothing.
     """
 
-    def __init__(self, rc: Recollect, interval: timedelta | float = INTERVAL, *, tenant: str | None = None) -> None:
+    def __init__(
+        self,
+        rc: Recollect,
+        interval: timedelta | float = INTERVAL,
+        *,
+        tenant: str | None = None,
+        after: int | None = AFTER,
+    ) -> None:
         self._rc = rc
         self._interval = interval if isinstance(interval, timedelta) else timedelta(seconds=interval)
         if self._interval <= timedelta(0):
             raise InvalidSetting("The interval between two passes must be longer than nothing.")
         self._tenant = tenant
+        self._listening = None if after is None else Listening(rc, self._changed, after=after)
         self._heads: dict[Scope, int] = {}
+        self._until: dict[Scope, datetime | None] = {}
         self._turn = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -98,6 +111,8 @@ class ConsolidationService:
     async def stop(self) -> None:
         """Let the agent whose turn it is finish, and end. When this returns, nothing is running any more."""
         self._stopping.set()
+        if self._listening is not None:
+            await self._listening.stop()
         task, self._task = self._task, None
         if task is not None:
             await task
@@ -118,6 +133,8 @@ class ConsolidationService:
     async def _run(self) -> None:
         while not self._stopping.is_set():
             try:
+                if self._listening is not None:
+                    self._listening.start()
                 await self._pass()
             except (RecollectError, OSError) as error:  # the store itself; the next pass may find it well again
                 _log.warning("No agent could be consolidated: %s", error)
@@ -132,7 +149,7 @@ class ConsolidationService:
             done = Pass(started_at=self._rc.clock.now())
             try:
                 for scope in await self._rc.store.backend.scopes():
-                    if self._tenant is not None and scope.tenant != self._tenant:
+                    if not self._serves(scope):
                         continue
                     if self._stopping.is_set():
                         done = done.model_copy(update={"stopped": True})
@@ -143,10 +160,25 @@ class ConsolidationService:
                 self._last = done = done.model_copy(update={"finished_at": self._rc.clock.now()})
             return done
 
+    def _serves(self, scope: Scope) -> bool:
+        """Whether an agent is one of those it consolidates; those with @ are Recollect's own."""
+        return not scope.agent.startswith("@") and self._tenant in (None, scope.tenant)
+
+    async def _changed(self, scope: Scope) -> None:
+        """Enough of an agent has changed: it has its turn now. What goes wrong is told as in a pass."""
+        if not self._serves(scope):
+            return
+        async with self._turn:
+            done = await self._one(scope, self._last or Pass(started_at=self._rc.clock.now()))
+            self._agent = None
+            self._last = done.model_copy(update={"finished_at": self._rc.clock.now()})
+
     async def _one(self, scope: Scope, done: Pass) -> Pass:
         self._agent = scope.agent
         try:
-            if (await self._rc.store.backend.head(scope)).seq == self._heads.get(scope):
+            until = self._until.get(scope)
+            waits = until is None or self._rc.clock.now() < until
+            if waits and (await self._rc.store.backend.head(scope)).seq == self._heads.get(scope):
                 return done.model_copy(update={"unchanged": done.unchanged + 1})
             outcome = await settle(self._rc, scope)
         except Exception as error:  # whatever it is: the other agents have their turn
@@ -155,12 +187,17 @@ class ConsolidationService:
                 tenant=scope.tenant, agent=scope.agent, at=self._rc.clock.now(), **failure_of(error).model_dump()
             )
             return done.model_copy(update={"failures": (*done.failures, failure)})
-        self._heads[scope] = outcome.head
+        self._heads[scope], self._until[scope] = outcome.head, outcome.until
         return _with(done, outcome)
 
 
 def _with(done: Pass, outcome: Outcome) -> Pass:
-    return done.model_copy(update={"consolidated": done.consolidated + 1, "changes": done.changes + outcome.changes})
+    told = {
+        "consolidated": done.consolidated + 1,
+        "changes": done.changes + outcome.changes,
+        "put_off": done.put_off + (outcome.until is not None),
+    }
+    return done.model_copy(update=told)
 
 
 def failure_of(error: BaseException) -> Failure:

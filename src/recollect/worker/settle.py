@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from recollect.consolidate.waiting import PAUSED, next_day, waiting
 from recollect.worker.models import Outcome
 
 if TYPE_CHECKING:
@@ -27,8 +29,10 @@ async def settle(rc: Recollect, scope: Scope) -> Outcome:
     backend = rc.store.backend
     first = head = (await backend.head(scope)).seq
     reports: list[str] = []
+    stopped: str | None = None
     for _ in range(ROUNDS):
         report = await memory.consolidate()
+        stopped = report.stopped or stopped
         before, head = head, (await backend.head(scope)).seq
         if head == before:
             break
@@ -38,4 +42,16 @@ async def settle(rc: Recollect, scope: Scope) -> Outcome:
         changes=head - first,
         reports=tuple(reports),
         seconds=round(time.perf_counter() - began, 3),
+        paused=stopped == PAUSED,
+        until=None if stopped is None else await _until(rc, scope, stopped),
+        why=stopped or "",
     )
+
+
+async def _until(rc: Recollect, scope: Scope, why: str) -> datetime | None:
+    """When to go on: when the model may be asked again, or with the budget of the next day; None until resumed."""
+    if why == PAUSED:
+        return None
+    now = rc.clock.now()
+    waits = (await waiting(rc.store, scope, rc.clock)).until
+    return waits if waits is not None and waits > now else next_day(now)

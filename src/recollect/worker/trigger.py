@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import TYPE_CHECKING
 
-from recollect.errors import InvalidSetting
+from recollect.worker.listening import AFTER, Listening
 
 if TYPE_CHECKING:
     from recollect.memory import Recollect
     from recollect.types import Scope
     from recollect.worker.jobs import Jobs
 
-AFTER = 50
-
 
 class Trigger:
-    """Asks for a job when an agent has changed often enough since it was last consolidated.
+    """Asks for a job when an agent has changed often enough since it was last consolidated, by itself:
 
-        trigger = Trigger(rc, jobs, after=50)
-        await mem.remember(...)
-        await trigger(mem.scope)
+        async with await Jobs.open(url) as jobs, Trigger(rc, jobs, after=50):
+            await mem.remember(...)
 
-    Below the threshold it costs one look at the agent's head. The watermark is read from the jobs only when the
-    threshold seems to be passed, for a job may have moved it meanwhile.
+    It hears what is written through this store in this process. Called with a scope it looks at once, also at what
+    others wrote. Below the threshold it then costs one look at the agent's head; the watermark is read from the jobs
+    only when the threshold seems to be passed, for a job may have moved it meanwhile.
     """
 
     def __init__(self, rc: Recollect, jobs: Jobs, *, after: int = AFTER) -> None:
-        if after < 1:
-            raise InvalidSetting("A trigger needs at least one change.", hint="Give after=1 or more.")
+        self._listening = Listening(rc, self, after=after)
         self._rc = rc
         self._jobs = jobs
         self._after = after
         self._heads: dict[Scope, int] = {}
+
+    async def __aenter__(self) -> Trigger:
+        self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    def start(self) -> None:
+        """Begin to listen to what is written."""
+        self._listening.start()
+
+    async def stop(self) -> None:
+        """Listen no longer."""
+        await self._listening.stop()
 
     async def __call__(self, scope: Scope) -> str | None:
         """Ask for a job if it is time; the id of the job that is waiting or running then."""

@@ -27,6 +27,7 @@ from recollect.worker.place import APPLICATION, QUEUE, SCHEDULE, SCHEMA, VERSION
 from recollect.worker.presence import Presence
 from recollect.worker.settle import settle
 from recollect.worker.sweep import sweep
+from recollect.worker.trigger import Trigger
 
 if TYPE_CHECKING:
     from recollect.memory import Recollect
@@ -51,6 +52,7 @@ class Worker:
         self._told = told or (lambda scope, what: None)
         self._jobs: Jobs | None = None
         self._presence: Presence | None = None
+        self._trigger: Trigger | None = None
         self._tasks: set[asyncio.Task[object]] = set()
         self.done = 0
         self.failed = 0
@@ -95,6 +97,9 @@ class Worker:
             self._launch()
             self._presence.start()
             await self.sweep()
+            if self.options.after is not None:
+                self._trigger = Trigger(self._rc, jobs, after=self.options.after)
+                self._trigger.start()
         except BaseException:
             await self.stop()
             raise
@@ -104,6 +109,9 @@ class Worker:
         jobs = self._jobs
         if jobs is None:
             return
+        trigger, self._trigger = self._trigger, None
+        if trigger is not None:
+            await trigger.stop()
         await _in_thread(lambda: DBOS.destroy(workflow_completion_timeout_sec=self.options.grace_seconds))
         # DBOS made its own threads those of the loop, and has ended them.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="recollect"))
@@ -144,7 +152,7 @@ class Worker:
         if await jobs.paused(scope):
             return Outcome(head=0, paused=True)
         outcome = await settle(self._rc, scope)
-        await jobs.mark(scope, outcome.head)
+        await jobs.mark(scope, outcome.head, outcome.until)
         return outcome
 
     async def sweep(self) -> Swept:

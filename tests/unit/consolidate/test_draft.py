@@ -1,15 +1,19 @@
 """A draft shows its own writes, leaves the store alone, and becomes one batch."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from recollect import Recollect
+from recollect.bench.cycle import Counted
 from recollect.consolidate.draft import Draft
 from recollect.errors import KeyTaken, NotFound, VersionConflict
 from recollect.store.base import AddLink, Batch, Delete, Put, RemoveLink, Update, Write
 from recollect.testing import memory
 from recollect.types import Filter, Link, Scope
+
+if TYPE_CHECKING:
+    from recollect.store.base import Backend
 
 SCOPE = Scope(agent="a")
 
@@ -100,3 +104,20 @@ async def test_a_user_sees_its_own_and_nobodys(rc: Recollect) -> None:
     await draft.apply(batch(rc, Put(memory("new of bob", scope=SCOPE, user="bob")), Put(memory("all", scope=SCOPE))))
     seen = await draft.scan(Scope(agent="a", user="alice"), Filter(kinds=("message",)), limit=100)
     assert sorted(m.content for m in seen.items) == ["alice's", "all"]
+
+
+async def test_what_is_known_is_not_read_again(rc: Recollect) -> None:
+    id = await stored(rc, "tea")
+    (record,) = await rc.store.get_many(SCOPE, [id])
+    counted = Counted(rc.store.backend)
+    draft = Draft(cast("Backend", counted), SCOPE, known=[record])
+    assert await draft.get(SCOPE, [id]) == [record]
+    assert counted.calls["get"] == 0
+    where = Filter(kinds=("message",), metadata={"x": 1})
+    for _ in range(3):
+        assert (await draft.scan(SCOPE, where)).items == ()
+    assert counted.calls["scan"] == 1, "the draft is one reading of the store"
+    await draft.apply(batch(rc, Update(id, {"metadata": {"x": 1}}, record.version)))
+    assert [m.id for m in (await draft.scan(SCOPE, where)).items] == [id]
+    assert counted.calls["scan"] == 1
+    assert [write.expected_version for write in draft.writes() if isinstance(write, Update)] == [record.version]

@@ -1,10 +1,14 @@
 """What the rules find in a text, and what they leave alone."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
+from recollect.consolidate.claims import Claim, Refused
 from recollect.consolidate.extract import extract, extract_memory, is_source, speaker_of
+from recollect.consolidate.sentences import MAX_SENTENCE, Sentence
+from recollect.consolidate.stated import stated
 from recollect.testing import memory
 from recollect.types import Source
 
@@ -153,12 +157,20 @@ def test_the_same_claim_twice_in_a_text_is_one() -> None:
     assert found("I love tea. Yes, I love tea!") == [("Mel", "likes", "tea")]
 
 
-def test_a_text_of_any_length_and_shape_is_read_in_linear_time() -> None:
-    for text in (
-        "I love " * 20_000,
-        "a, " * 50_000,
-        "The " + "x of " * 30_000 + "is y.",
-        "I " * 50_000,
-        "((((" * 20_000,
-    ):
-        extract(text, "Mel", SAID)
+def test_twice_the_text_is_twice_the_work_whatever_its_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work is counted, not timed: the sentences that are read, and the characters that each of them may have."""
+    read: list[int] = []
+
+    def counted(sentence: Sentence, *_: object) -> Iterator[Claim | Refused]:
+        read.append(len(sentence.text))
+        return stated(sentence)
+
+    monkeypatch.setattr("recollect.consolidate.extract.stated", counted)
+    for shape in ("I love ", "a, ", "x of the ", "I ", "((((", "One. ", "Who? ", "1. all\n", "[a] bee. ", "Mr. A. "):
+        lengths = []
+        for size in (1_000, 2_000):
+            read.clear()
+            extract(shape * size, "Mel", SAID)
+            lengths.append(sum(read))
+            assert max(read) <= MAX_SENTENCE
+        assert lengths[1] <= 2 * lengths[0] + MAX_SENTENCE, shape

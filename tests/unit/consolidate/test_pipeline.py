@@ -8,7 +8,7 @@ import pytest
 
 from recollect import Recollect
 from recollect.consolidate import pipeline
-from recollect.consolidate.asking import Text, Triple, Triples
+from recollect.consolidate.asking import Reading, Text, Triple
 from recollect.consolidate.pipeline import STAGES, Cycle
 from recollect.errors import ModelUnavailable
 from recollect.memory import AgentMemory
@@ -330,12 +330,12 @@ class Scripted:
         self.said = said
         self.asked: list[Sequence[Text]] = []
 
-    async def extract(self, texts: Sequence[Text]) -> Triples:
+    async def extract(self, texts: Sequence[Text]) -> Reading:
         self.asked.append(texts)
         for one in self.said:
             if isinstance(one, Exception):
                 raise one
-        return Triples(facts=tuple(one for one in self.said if isinstance(one, Triple)))
+        return Reading(tuple(one for one in self.said if isinstance(one, Triple)), "scripted", ("extract@1",))
 
 
 async def test_what_a_model_says_counts_only_if_it_quotes_the_text(rc: Recollect) -> None:
@@ -348,7 +348,7 @@ async def test_what_a_model_says_counts_only_if_it_quotes_the_text(rc: Recollect
     )
     report = await cycle(rc, mem, extractor=script).run()
     assert await facts(mem) == ["alice is paid by harbour office"]
-    assert report.of("extract").rejected == {"quote": 2}
+    assert report.of("extract").rejected == {"quote": 1, "unsupported": 1}
     assert report.of("extract").calls == 1
 
 

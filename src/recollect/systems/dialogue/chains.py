@@ -19,6 +19,7 @@ from recollect.systems.dialogue.pages import Leaf
 from recollect.systems.dialogue.settings import DialogueSettings
 from recollect.systems.ownership import marks
 from recollect.systems.room import Room
+from recollect.systems.trusted import link
 from recollect.types import Link, Memory
 
 _FADING = 0.8
@@ -27,7 +28,6 @@ _OPENINGS = frozenset(
     """it that this these those they them he she him her and but so also then ok okay yes no yeah sure thanks thank why
     how which more again instead because really same another other either neither both there""".split()
 )
-_EVEN = words.Rarity()
 
 
 @dataclass
@@ -51,8 +51,9 @@ class Chain:
     """How many of the new pages the summary tells of."""
 
     def add(self, leaf: Leaf) -> None:
-        faded = {term: weight * _FADING for term, weight in self.context.terms.items()}
-        self.context.terms = words.trimmed(words.added(faded, leaf.said.weights))
+        terms = {term: weight * _FADING for term, weight in self.context.terms.items()}
+        words.add(terms, leaf.said.weights)
+        self.context.terms = terms if len(terms) <= words.MAX_TERMS else words.trimmed(terms)
         self.new.append(leaf)
 
     def settle(self, settings: DialogueSettings) -> Context:
@@ -78,7 +79,7 @@ class Chain:
         return [Put(made)]
 
     def links(self) -> list[Write]:
-        return [AddLink(Link(source=self.id, relation="derived_from", target=leaf.id)) for leaf in self.new]
+        return [AddLink(link(self.id, "derived_from", leaf.id)) for leaf in self.new]
 
 
 class Chains:
@@ -106,7 +107,7 @@ class Chains:
         chained = leaf.chained(chain.id)
         chain.add(chained)
         linked = before is not None and going_on
-        return chained, Link(source=before.id, relation="next", target=leaf.id) if before and linked else None
+        return chained, link(before.id, "next", leaf.id) if before and linked else None
 
     def of(self, leaf: Leaf) -> Context:
         """What the chain of a page is about."""
@@ -129,12 +130,9 @@ def continues(before: Leaf, leaf: Leaf, settings: DialogueSettings) -> bool:
         return False
     if opens_like_an_answer(leaf):
         return True
-    a, b = words.scaled(before.said.weights, _EVEN), words.scaled(leaf.said.weights, _EVEN)
-    shared = words.jaccard(
-        words.keywords(before.said.weights, _EVEN, settings.keywords),
-        words.keywords(leaf.said.weights, _EVEN, settings.keywords),
-    )
-    return words.cosine(a, b) + shared >= settings.continuity
+    a, b = before.said, leaf.said
+    shared = words.jaccard(a.ranked[: settings.keywords], b.ranked[: settings.keywords])
+    return words.cosine(a.alone, b.alone) + shared >= settings.continuity
 
 
 def opens_like_an_answer(leaf: Leaf) -> bool:

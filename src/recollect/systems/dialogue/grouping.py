@@ -10,7 +10,7 @@ a segment once, in its own record, with its version expected: it can be in two s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,8 @@ from recollect.systems.dialogue.pages import Leaf
 from recollect.systems.dialogue.settings import DialogueSettings
 from recollect.systems.ownership import marks, mine
 from recollect.systems.room import Room
-from recollect.types import TRUST, Json, Link, Memory, State
+from recollect.systems.trusted import changed, link, made
+from recollect.types import TRUST, Json, Memory, State
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +46,9 @@ class Topic:
     record: Memory | None
     body: SegmentBody
     terms: dict[str, float] = field(default_factory=dict)
-    scaled: dict[str, float] = field(default_factory=dict)
+    telling: dict[str, float] = field(default_factory=dict)
+    """The terms by how much each tells among these segments, and the length of that vector."""
+    length: float = 0.0
     keywords: tuple[str, ...] = ()
     vector: Vector | None = None
     new: list[Leaf] = field(default_factory=list)
@@ -102,7 +105,8 @@ class Grouping:
         if not leaves:
             return []
         vectors = await self._vectors(leaves, chains)
-        return [self._place(leaf, chains[leaf.id], vectors[n]) for n, leaf in enumerate(leaves)]
+        around = {id(chain): words.scaled(chain.terms, self._rarity) for chain in chains.values()}
+        return [self._place(leaf, around[id(chains[leaf.id])], vectors[n]) for n, leaf in enumerate(leaves)]
 
     def writes(self) -> list[Write]:
         """What stores the segments that were given pages, the new ones first."""
@@ -110,13 +114,23 @@ class Grouping:
         changed.sort(key=lambda topic: topic.record is not None)
         return [self._write(topic) for topic in changed]
 
+    def retold(self, record: Memory, leaves: Sequence[Leaf]) -> Write:
+        """The write that tells a stored segment anew, from these pages alone."""
+        topic = Topic(record.id, record, changed(SegmentBody.read(record), words=(), summary=""), new=list(leaves))
+        for leaf in leaves:
+            words.add(topic.terms, leaf.said.weights)
+            if len(topic.terms) > 2 * words.MAX_TERMS:
+                topic.terms = words.trimmed(topic.terms)
+        topic.keywords = words.keywords(topic.terms, self._rarity, self._settings.keywords)
+        return self._write(topic)
+
     def links(self) -> list[Write]:
         """Where each page belongs, and what each segment was made of."""
         told: list[Write] = []
         for topic in self._topics:
             for leaf in topic.new:
-                told.append(AddLink(Link(source=leaf.id, relation="part_of", target=topic.id)))
-                told.append(AddLink(Link(source=topic.id, relation="derived_from", target=leaf.id)))
+                told.append(AddLink(link(leaf.id, "part_of", topic.id)))
+                told.append(AddLink(link(topic.id, "derived_from", leaf.id)))
         return told
 
     @property
@@ -149,13 +163,13 @@ class Grouping:
             told.append(_unit(vector if chain is None else vector + np.float32(self._settings.context) * chain))
         return told
 
-    def _place(self, leaf: Leaf, chain: Context, vector: Vector | None) -> Leaf:
-        terms = words.scaled(leaf.said.weights, self._rarity)
-        around = words.scaled(chain.terms, self._rarity)
-        keys = words.keywords(leaf.said.weights, self._rarity, self._settings.keywords)
-        both = words.trimmed(words.added(terms, around, self._settings.context), _LOOKED_UP)
-        both = words.scaled(both, _AS_IT_IS)
-        fits = self.fits(both, keys, vector)
+    def _place(self, leaf: Leaf, around: words.Weights, vector: Vector | None) -> Leaf:
+        """One page; ``around`` is what its chain is about."""
+        telling = self._rarity.times(leaf.said.weights)
+        keys = words.heaviest(telling, self._settings.keywords)
+        both = words.unit(telling)
+        words.add(both, around, self._settings.context)
+        fits = self.fits(words.unit(words.trimmed(both, _LOOKED_UP)), keys, vector)
         best = max(fits, key=lambda n: (fits[n], -n), default=None)
         fit = 0.0 if best is None else fits[best]
         created = best is None or fit < self._settings.join
@@ -165,7 +179,7 @@ class Grouping:
         topic = self._topics[best]
         placed = leaf.placed(topic.id, topic.body.length + 1)
         self._join(best, placed, vector)
-        self.moved.append(Moved(page=leaf.id, segment=topic.id, created=created, fit=fit))
+        self.moved.append(made(Moved, {"page": leaf.id, "segment": topic.id, "created": created, "fit": fit}))
         return placed
 
     def fits(self, terms: words.Weights, keys: Sequence[str], vector: Vector | None) -> dict[int, float]:
@@ -177,10 +191,10 @@ class Grouping:
             found.update(enumerate(np.clip(matrix @ vector, 0.0, 1.0).tolist()))
         else:
             for term, value in terms.items():
-                for number, weight in self._by_term.get(term, {}).items():
+                for number, weight in self._by_term.get(term, _NOWHERE).items():
                     found[number] += value * weight
             for number, value in found.items():
-                found[number] = words.on_the_scale_of_vectors(value)
+                found[number] = words.on_the_scale_of_vectors(value / self._topics[number].length)
         sharing = {number for key in keys for number in self._by_keyword.get(key, ())}
         for number in sharing:
             found[number] += words.jaccard(keys, self._topics[number].keywords)
@@ -203,46 +217,65 @@ class Grouping:
         topic = self._topics[number]
         at, body = leaf.record.occurred_at, topic.body
         length = body.length
-        topic.body = body.model_copy(
-            update={
-                "length": length + 1,
-                "first_at": min(body.first_at, at),
-                "last_at": max(body.last_at, at),
-                "joined_at": self._room.now(),
-            }
+        topic.body = changed(
+            body,
+            length=length + 1,
+            first_at=min(body.first_at, at),
+            last_at=max(body.last_at, at),
+            joined_at=self._room.now(),
         )
-        topic.terms = words.added(topic.terms, leaf.said.weights)
-        if len(topic.terms) > 2 * words.MAX_TERMS:
-            topic.terms = words.trimmed(topic.terms)
+        words.add(topic.terms, leaf.said.weights)
         topic.new.append(leaf)
         if vector is not None:
             topic.vector = vector if topic.vector is None else _unit(topic.vector * np.float32(length) + vector)
-        self._index(number)
+        if len(topic.terms) > 2 * words.MAX_TERMS:
+            topic.terms = words.trimmed(topic.terms)
+            self._index(number)
+        else:
+            self._grow(number, leaf.said.weights)
 
     def _index(self, number: int) -> None:
         """Note anew what a segment is about."""
         topic = self._topics[number]
-        for term in topic.scaled:
+        for term in topic.telling:
             self._by_term[term].pop(number, None)
-        for key in topic.keywords:
-            self._by_keyword[key].discard(number)
-        topic.scaled = words.scaled(topic.terms, self._rarity)
-        topic.keywords = words.keywords(topic.terms, self._rarity, self._settings.keywords)
-        for term, weight in topic.scaled.items():
+        topic.telling = self._rarity.times(topic.terms)
+        for term, weight in topic.telling.items():
             self._by_term[term][number] = weight
+        self._tell(number, topic.telling)
+
+    def _grow(self, number: int, terms: Iterable[str]) -> None:
+        """Note that a segment says these more often now.
+
+        Nothing else has changed, and these only gained: so its keywords are among those that it had and these.
+        """
+        topic = self._topics[number]
+        grown = self._rarity.times({term: topic.terms[term] for term in terms})
+        topic.telling.update(grown)
+        for term, weight in grown.items():
+            self._by_term[term][number] = weight
+        self._tell(number, {**{key: topic.telling[key] for key in topic.keywords}, **grown})
+
+    def _tell(self, number: int, candidates: words.Weights) -> None:
+        """Note the length of what a segment is about, and which of these terms are its keywords."""
+        topic = self._topics[number]
+        topic.length = words.length(topic.telling)
+        before, topic.keywords = topic.keywords, words.heaviest(candidates, self._settings.keywords)
+        for key in set(before).difference(topic.keywords):
+            self._by_keyword[key].discard(number)
         for key in topic.keywords:
             self._by_keyword[key].add(number)
 
     # -- writing -------------------------------------------------------------------------------------------------
 
     def _write(self, topic: Topic) -> Write:
-        told = topic.body.summary.splitlines() + [line for leaf in topic.new for line in leaf.said.lines]
-        written = words.forms([*topic.body.words, *(leaf.said.text for leaf in topic.new)])
+        lines = topic.body.summary.splitlines() + [line for leaf in topic.new for line in leaf.said.lines]
+        written = _written(topic)
         body = topic.body.model_copy(
             update={
                 "terms": words.packed(topic.terms),
                 "words": tuple(written.get(key, key) for key in topic.keywords),
-                "summary": words.summary(told, topic.terms, self._settings.summary_chars),
+                "summary": words.summary(lines, topic.terms, self._settings.summary_chars),
                 "summarised": 0,
             }
         )
@@ -261,14 +294,20 @@ class Grouping:
         return Put(made)
 
 
-class _Even(words.Rarity):
-    """Weights that are scaled already stay as they are."""
+def _written(topic: Topic) -> dict[str, str]:
+    """For each keyword a word that was really written: the one that stood for it before, or the first in a new page."""
+    found: dict[str, str] = {}
+    said = [words.told(word) for word in topic.body.words]
+    known = {term: word for told in reversed(said) for term, word in zip(told.stems, told.words, strict=True)}
+    for key in topic.keywords:
+        forms = (known, *(leaf.said.forms for leaf in topic.new))
+        word = next((own[key] for own in forms if key in own), None)
+        if word is not None:
+            found[key] = word
+    return found
 
-    def __call__(self, term: str) -> float:
-        return 1.0
 
-
-_AS_IT_IS = _Even()
+_NOWHERE: dict[int, float] = {}
 
 
 def _unit(vector: Vector) -> Vector:

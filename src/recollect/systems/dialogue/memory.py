@@ -9,7 +9,7 @@ from typing import Any
 from recollect.errors import InvalidInput, NotFound
 from recollect.store.base import Update
 from recollect.systems import configuration
-from recollect.systems.dialogue import archive, levels, rendering, window
+from recollect.systems.dialogue import archive, levels, quoting, rendering, window
 from recollect.systems.dialogue import pages as leaf_pages
 from recollect.systems.dialogue.grouping import active_segments
 from recollect.systems.dialogue.heat import as_segment
@@ -150,6 +150,11 @@ class DialogueMemory:
         since = SegmentBody.read(record).analysed.length if new else 0
         told = [leaf for leaf in await leaf_pages.leaves(self._room, found) if leaf.body.number > since]
         return tuple(leaf.told() for leaf in sorted(told, key=lambda leaf: (leaf.record.occurred_at, leaf.id)))
+
+    async def retell(self, pages: Sequence[str]) -> tuple[str, ...]:
+        """Tell anew the chains and topics of pages whose messages were changed or forgotten; says which changed."""
+        settings = await self.configuration()
+        return await settled(lambda: quoting.retell(self._room, settings, pages))
 
     async def visit(self, *segments: Segment | str) -> None:
         """Count a visit of each of these segments."""

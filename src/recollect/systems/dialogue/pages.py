@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from itertools import chain
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.store.base import Put, Update, Write
@@ -13,7 +15,20 @@ from recollect.systems.dialogue import words
 from recollect.systems.dialogue.models import PAGE, Page, PageBody, PageDraft, Turn
 from recollect.systems.ownership import marks
 from recollect.systems.room import Room
-from recollect.types import TRUST, Link, Memory, Source
+from recollect.systems.trusted import changed, link, made
+from recollect.types import TRUST, Link, Memory, Role, Source
+
+_NEVER = datetime(1, 1, 1, tzinfo=UTC)
+_BLANK = Memory(
+    id="00000000-0000-7000-8000-000000000000",
+    tenant="t",
+    agent="a",
+    kind=PAGE,
+    content="",
+    occurred_at=_NEVER,
+    recorded_at=_NEVER,
+).__dict__
+"""The fields of a page that points to its messages, and so says nothing itself."""
 
 
 class Said:
@@ -29,12 +44,53 @@ class Said:
     @cached_property
     def weights(self) -> dict[str, float]:
         """What the page is about; whom the speakers call by name is no topic."""
-        called = {term for turn in self.turns if turn.name for term in words.weights(turn.name)}
-        return {term: weight for term, weight in words.weights(self.text).items() if term not in called}
+        found = words.weighed(chain.from_iterable(told.stems for told in self._told))
+        for name in {turn.name for turn in self.turns if turn.name}:
+            for term in words.told(name).distinct:
+                found.pop(term, None)
+        return found
+
+    @cached_property
+    def forms(self) -> dict[str, str]:
+        """For each stem the word that was written first."""
+        found: dict[str, str] = {}
+        for told in reversed(self._told):
+            found.update(zip(reversed(told.stems), reversed(told.words), strict=True))
+        return found
+
+    @cached_property
+    def alone(self) -> dict[str, float]:
+        """What the page is about as a vector of length 1, compared with nothing else."""
+        return words.scaled(self.weights, _EVEN)
+
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """All stems, those that are said most first."""
+        return words.heaviest(self.weights, len(self.weights))
 
     @cached_property
     def lines(self) -> list[str]:
-        return [line for turn in self.turns for line in words.lines(turn.who, turn.text)]
+        """The sentences, each with who said it."""
+        return [
+            f"{turn.who}: {sentence}"
+            for turn, said in zip(self.turns, self._sentences, strict=True)
+            for sentence in said
+        ]
+
+    @cached_property
+    def _sentences(self) -> list[list[str]]:
+        """The sentences of each turn."""
+        return [words.sentences(turn.text) for turn in self.turns]
+
+    @cached_property
+    def _told(self) -> list[words.Told]:
+        """What each sentence says; a page that is too long to be read whole is read from its beginning."""
+        if len(self.text) > words.READ:
+            return [words.told(sentence) for sentence in words.sentences(self.text)]
+        return [words.told(sentence) for said in self._sentences for sentence in said]
+
+
+_EVEN = words.Rarity()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +108,32 @@ class Leaf:
 
     def chained(self, chain: str) -> Leaf:
         """The page as one of a chain."""
-        return replace(self, body=self.body.model_copy(update={"chain": chain}))
+        return Leaf(self.record, changed(self.body, chain=chain), self.said, self.stored)
 
     def written(self) -> Write:
         """The write that stores the page as it is now."""
         body = self.body.model_dump(mode="json")
         if self.stored:
             return Update(self.id, {"body": body}, expected_version=self.record.version)
-        return Put(self.record.model_copy(update={"body": body}), existing="fail")
+        return Put(changed(self.record, body=body), existing="fail")
 
     def placed(self, segment: str, number: int) -> Leaf:
         """The page as one of a segment."""
-        return replace(self, body=self.body.model_copy(update={"segment": segment, "number": number}))
+        return Leaf(self.record, changed(self.body, segment=segment, number=number), self.said, self.stored)
 
     def told(self) -> Page:
-        return Page(
-            id=self.record.id,
-            turns=self.said.turns,
-            session=self.record.session,
-            at=self.record.occurred_at,
-            importance=self.record.importance,
-            chain=self.body.chain,
-            segment=self.body.segment,
-            state=self.record.state,
+        return made(
+            Page,
+            {
+                "id": self.record.id,
+                "turns": self.said.turns,
+                "session": self.record.session,
+                "at": self.record.occurred_at,
+                "importance": self.record.importance,
+                "chain": self.body.chain,
+                "segment": self.body.segment,
+                "state": self.record.state,
+            },
         )
 
 
@@ -103,28 +162,63 @@ def _resolved(turn: Turn, messages: Mapping[str, Memory]) -> Turn:
     if turn.memory is None:
         return turn
     message = messages.get(turn.memory)
-    return turn if message is None else turn.model_copy(update={"text": message.content})
+    return turn if message is None else changed(turn, text=message.content)
 
 
 def new_leaf(room: Room, draft: PageDraft, messages: Mapping[str, Memory]) -> Leaf:
     """A page that is not stored yet and in no chain but its own. Its messages must be there, and be this user's."""
+    if not draft.messages:
+        return _written_leaf(room, draft)
     said = [_message(room, id, messages) for id in draft.messages]
-    turns = _turns(draft) if not said else tuple(_pointer(message) for message in said)
-    lasting = [message.importance for message in said]
-    speaker = turns[0]
+    turns = tuple(_pointer(message) for message in said)
+    now = room.now()
+    record = made(
+        Memory,
+        {
+            **_BLANK,
+            "id": room.clock.new_id(),
+            "tenant": room.scope.tenant,
+            "agent": room.scope.agent,
+            "user": room.scope.user,
+            "session": draft.session or next((m.session for m in said if m.session), None),
+            "key": page_key(draft),
+            "importance": draft.importance if draft.importance is not None else max(m.importance for m in said),
+            "metadata": marks(room.scope),
+            "source": _speaker(turns[0].role, turns[0].name),
+            "trust": min(m.trust for m in said),
+            "occurred_at": draft.occurred_at or min(m.occurred_at for m in said),
+            "recorded_at": now,
+        },
+    )
+    body = _own_chain(turns, record.id)
+    resolved = tuple(changed(turn, text=m.content) for turn, m in zip(turns, said, strict=True))
+    return Leaf(record, body, Said(resolved), stored=False)
+
+
+def _written_leaf(room: Room, draft: PageDraft) -> Leaf:
+    """A page that holds its own texts."""
+    turns = _turns(draft)
     record = room.new(
         PAGE,
-        "\n".join(turn.text for turn in turns if turn.memory is None and turn.text),
+        "\n".join(turn.text for turn in turns),
         key=page_key(draft),
-        session=draft.session or next((m.session for m in said if m.session), None),
-        importance=draft.importance if draft.importance is not None else max(lasting, default=0.5),
+        session=draft.session,
+        importance=draft.importance if draft.importance is not None else 0.5,
         metadata=marks(room.scope),
-        source=Source(role=speaker.role, name=speaker.name),
-        trust=min([m.trust for m in said] or [TRUST[speaker.role]]),
-        occurred_at=draft.occurred_at or min((m.occurred_at for m in said), default=room.now()),
+        source=Source(role=turns[0].role),
+        trust=TRUST[turns[0].role],
+        occurred_at=draft.occurred_at or room.now(),
     )
-    body = PageBody(turns=turns, chain=record.id)
-    return Leaf(record, body, Said(tuple(_resolved(turn, messages) for turn in turns)), stored=False)
+    return Leaf(record, _own_chain(turns, record.id), Said(turns), stored=False)
+
+
+def _own_chain(turns: tuple[Turn, ...], id: str) -> PageBody:
+    return made(PageBody, {"turns": turns, "chain": id, "segment": None, "number": 0})
+
+
+@lru_cache(maxsize=1_024)
+def _speaker(role: Role, name: str | None) -> Source:
+    return Source(role=role, name=name)
 
 
 async def check_free(room: Room, messages: Sequence[str]) -> None:
@@ -161,10 +255,11 @@ def _turns(draft: PageDraft) -> tuple[Turn, ...]:
 
 
 def _pointer(message: Memory) -> Turn:
-    return Turn(role=message.source.role, name=message.source.name, memory=message.id)
+    source = message.source
+    return made(Turn, {"role": source.role, "name": source.name, "text": "", "memory": message.id})
 
 
 def sources(leaf: Leaf) -> list[Link]:
     """Links to the messages a page was made of, so that erasing one erases the page."""
     told = (turn.memory for turn in leaf.body.turns)
-    return [Link(source=leaf.id, relation="derived_from", target=id) for id in told if id is not None]
+    return [link(leaf.id, "derived_from", id) for id in told if id is not None]

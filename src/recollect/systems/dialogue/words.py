@@ -10,14 +10,18 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import mul
+from typing import NamedTuple
 
 from recollect.store.search.analysis import STOP_WORDS, stem, words
 
 Weights = Mapping[str, float]
 MAX_TERMS = 96
 """Terms kept of a chain or a segment."""
-_READ = 20_000
+READ = 20_000
 """Characters of a text that are looked at; what a page is about shows long before."""
+_KEPT = 500
+"""Characters of a sentence whose words are kept in mind; longer ones are rare and would take much room."""
 _CHATTER = frozenset(
     map(
         stem,
@@ -32,25 +36,47 @@ _CHATTER = frozenset(
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\n+|(?<=[。！？])")
 
 
-def _telling(text: str) -> list[tuple[str, str]]:
-    """The words of a text that say what it is about, each with its stem."""
-    found = ((word, stem(word)) for word in words(text[:_READ]) if word not in STOP_WORDS)
-    return [(word, term) for word, term in found if term not in _CHATTER and (len(term) > 1 or not term.isascii())]
+class Told(NamedTuple):
+    """What a sentence says: the words that tell what it is about as they are written, and their stems, in order."""
+
+    words: tuple[str, ...]
+    stems: tuple[str, ...]
+    distinct: tuple[str, ...]
+    """Each stem once."""
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    """The stem by which a folded word counts; empty for one that does not tell what a text is about."""
+    term = "" if word in STOP_WORDS else stem(word)
+    return "" if term in _CHATTER or (len(term) < 2 and term.isascii()) else term
+
+
+def told(sentence: str) -> Told:
+    """What a sentence says. It counts for its page, and competes for several summaries, with every new page again."""
+    return _known(sentence) if len(sentence) <= _KEPT else _read(sentence)
+
+
+def _read(text: str) -> Told:
+    stems = [(word, term) for word in words(text[:READ]) if (term := _stem(word))]
+    if not stems:
+        return _NOTHING
+    written, terms = zip(*stems, strict=True)
+    return Told(written, terms, tuple(dict.fromkeys(terms)))
+
+
+_known = lru_cache(maxsize=8_192)(_read)
+_NOTHING = Told((), (), ())
+
+
+def weighed(stems: Iterable[str]) -> dict[str, float]:
+    """Stems and how much each is said."""
+    return {term: 1.0 if n == 1 else 1.0 + math.log(n) for term, n in Counter(stems).items()}
 
 
 def weights(text: str) -> dict[str, float]:
     """The stems of a text and how much each is said."""
-    counts = Counter(term for _, term in _telling(text))
-    return {term: 1.0 + math.log(n) for term, n in counts.items()}
-
-
-def forms(texts: Iterable[str]) -> dict[str, str]:
-    """For each stem a word that was really written."""
-    found: dict[str, str] = {}
-    for text in texts:
-        for word, term in _telling(text):
-            found.setdefault(term, word)
-    return found
+    return weighed(term for word in words(text[:READ]) if (term := _stem(word)))
 
 
 class Rarity:
@@ -62,18 +88,34 @@ class Rarity:
         for terms in texts:
             held.update(terms)
             count += 1
-        self._known = {term: math.log(1.0 + (count + 1.0) / (n + 1.0)) for term, n in held.items()}
+        by_count = {n: math.log(1.0 + (count + 1.0) / (n + 1.0)) for n in set(held.values())}
+        self._known = {term: by_count[n] for term, n in held.items()}
         self._new = math.log(2.0 + count)
 
     def __call__(self, term: str) -> float:
         return self._known.get(term, self._new)
 
+    def times(self, weights: Weights) -> dict[str, float]:
+        """Each weight times how much its term tells."""
+        known, new = self._known, self._new
+        return {term: weight * known.get(term, new) for term, weight in weights.items()}
+
+
+def length(weights: Weights) -> float:
+    """The length of a vector of terms."""
+    values = weights.values()
+    return math.sqrt(sum(map(mul, values, values)))
+
+
+def unit(weights: Weights) -> dict[str, float]:
+    """Weights as a vector of length 1."""
+    long = length(weights)
+    return {term: value / long for term, value in weights.items()} if long else {}
+
 
 def scaled(weights: Weights, rarity: Rarity) -> dict[str, float]:
     """Weights times rarity, as a vector of length 1."""
-    told = {term: weight * rarity(term) for term, weight in weights.items()}
-    length = math.sqrt(sum(value * value for value in told.values()))
-    return {term: value / length for term, value in told.items()} if length else {}
+    return unit(rarity.times(weights))
 
 
 def cosine(a: Weights, b: Weights) -> float:
@@ -94,7 +136,20 @@ def on_the_scale_of_vectors(cosine: float) -> float:
 
 def keywords(weights: Weights, rarity: Rarity, most: int) -> tuple[str, ...]:
     """The stems that tell most, the first of them first."""
-    return tuple(sorted(weights, key=lambda term: (-weights[term] * rarity(term), term))[:most])
+    return heaviest(rarity.times(weights), most)
+
+
+def heaviest(weights: Weights, most: int) -> tuple[str, ...]:
+    """The terms that weigh most, the first of them first; of equal ones by the alphabet."""
+    return tuple(term for _, term in _ranked(weights, most))
+
+
+def _ranked(weights: Weights, most: int) -> list[tuple[float, str]]:
+    """So many of the heaviest terms, each after its weight below zero."""
+    if len(weights) > most:  # most are far from the first: look for where these end before they are put in order
+        least = sorted(weights.values(), reverse=True)[most - 1]
+        return sorted([(-weight, term) for term, weight in weights.items() if weight >= least])[:most]
+    return sorted([(-weight, term) for term, weight in weights.items()])
 
 
 def jaccard(a: Iterable[str], b: Iterable[str]) -> float:
@@ -103,23 +158,27 @@ def jaccard(a: Iterable[str], b: Iterable[str]) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
-def added(a: Weights, b: Weights, share: float = 1.0) -> dict[str, float]:
-    """The sum of two, the second by a share."""
-    total = dict(a)
-    for term, weight in b.items():
-        total[term] = total.get(term, 0.0) + share * weight
-    return total
+def add(total: dict[str, float], more: Weights, share: float = 1.0) -> None:
+    """Add weights to others, by a share."""
+    get = total.get
+    for term, weight in more.items():
+        total[term] = get(term, 0.0) + share * weight
 
 
 def trimmed(weights: Weights, most: int = MAX_TERMS) -> dict[str, float]:
     """The heaviest terms."""
-    kept = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:most]
-    return dict(kept)
+    return {term: weights[term] for term in heaviest(weights, most)}
 
 
 def packed(weights: Weights) -> str:
     """The heaviest terms as one line, which is read much faster than as many values."""
-    return " ".join(f"{term} {weight:.3g}" for term, weight in trimmed(weights).items())
+    return " ".join([f"{term} {_short(-below)}" for below, term in _ranked(weights, MAX_TERMS)])
+
+
+@lru_cache(maxsize=8_192)
+def _short(weight: float) -> str:
+    """A weight in three figures; few different ones occur."""
+    return f"{weight:.3g}"
 
 
 def unpacked(line: str) -> dict[str, float]:
@@ -128,15 +187,15 @@ def unpacked(line: str) -> dict[str, float]:
     return dict(zip(parts[::2], map(float, parts[1::2]), strict=True))
 
 
-def lines(who: str, text: str) -> list[str]:
-    """The sentences of what somebody said, each with who said it."""
-    found = (" ".join(sentence.split()) for sentence in _SENTENCE.split(text[:_READ]))
-    return [f"{who}: {sentence}" for sentence in found if sentence]
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each on one line."""
+    found = (" ".join(sentence.split()) for sentence in _SENTENCE.split(text[:READ]))
+    return [sentence for sentence in found if sentence]
 
 
-def summary(told: Sequence[str], about: Weights, chars: int) -> str:
+def summary(lines: Sequence[str], about: Weights, chars: int) -> str:
     """The lines that say most of what the whole is about, in their order, in about so many characters."""
-    distinct = list(dict.fromkeys(told))
+    distinct = list(dict.fromkeys(lines))
     scores = [_worth(line, about) for line in distinct]
     kept: set[int] = set()
     left = chars
@@ -150,13 +209,7 @@ def summary(told: Sequence[str], about: Weights, chars: int) -> str:
     return "\n".join(distinct[n] for n in sorted(kept))
 
 
-@lru_cache(maxsize=8_192)
-def _stems(text: str) -> frozenset[str]:
-    """What a sentence speaks of; it competes for several summaries, and for each again with every new page."""
-    return frozenset(term for _, term in _telling(text))
-
-
 def _worth(line: str, about: Weights) -> float:
     """How much a line says of it; a long line has to say more."""
-    own = _stems(line.partition(": ")[2] or line)
-    return sum(about.get(term, 0.0) for term in own) / math.sqrt(4.0 + len(own)) if own else 0.0
+    own = told(line.partition(": ")[2] or line).distinct
+    return sum([about[term] for term in own if term in about]) / math.sqrt(4.0 + len(own)) if own else 0.0

@@ -44,7 +44,7 @@ async def lessons(
 
 async def _relevant(room: Room, task: str, most: int, relevance: float) -> list[tuple[Episode, list[Event]]]:
     """Episodes that bear on the task and whose outcome is known, the most relevant first, with their events."""
-    hits = await reading.search(room, task, k=min(3 * most, 300), type=None, outcome=None, since=None, until=None)
+    hits = await reading.search(room, task, k=min(2 * most, 300), type=None, outcome=None, since=None, until=None)
     floor = relevance * hits[0].score if hits else 0.0
     ended = [h.episode for h in hits if h.score >= floor and h.episode.outcome != "unknown" and not h.episode.open]
     return [(e, [event async for event in reading.events_of(room, e.id, limit=_EVENTS)]) for e in ended[:most]]

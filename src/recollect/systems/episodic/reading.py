@@ -119,7 +119,7 @@ async def search(
     if k < 1:
         raise InvalidInput(f"k must be at least 1, not {k}.")
     where = Filter(since=since, until=until)
-    hits = await room.search(text, k=min(20 + 6 * k, MAX_PAGE), kinds=(EPISODE, EVENT), where=where)
+    hits = await room.search(text, k=min(20 + 3 * k, MAX_PAGE), kinds=(EPISODE, EVENT), where=where)
     grouped: dict[str, list[Hit]] = {}
     for hit in hits:
         owner = hit.memory.id if hit.memory.kind == EPISODE else hit.memory.body.get("episode")

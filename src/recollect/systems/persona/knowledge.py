@@ -49,7 +49,7 @@ class Entries:
     async def learn(self, text: str, told: KnowledgeBody, importance: float, settings: PersonaSettings) -> Learnt:
         """Take in a piece of knowledge; one that is there becomes surer, and comes back from the archive."""
         await check_evidence(self.room, told.evidence)
-        record = await held(self.room, self._name(text), self.scope)
+        record = await held(self.room, entry_name(self.about, text), self.scope)
         if record is None:
             made = self._record(text, told, importance)
             return await self._in(made, Put(made, existing="fail"), told.evidence, settings)
@@ -76,8 +76,7 @@ class Entries:
         anchor = await self._anchor()
         others = [other for other in await self.all() if other.id != record.id]
         over = len(others) + 1 - settings.knowledge
-        ranked = sorted(others, key=lambda other: (usefulness(other, now), other.recorded_at, other.id))
-        leaving = ranked[: max(over, 0)]
+        leaving = _least_useful(others, over, now) if over > 0 else []
         links = [AddLink(Link(source=record.id, relation="derived_from", target=id)) for id in fresh]
         gone = [Update(other.id, {"state": "archived"}, other.version) for other in leaving]
         receipt = await self.room.rewrite([anchor, write, *links, *gone], "persona: learnt")
@@ -103,14 +102,16 @@ class Entries:
             KNOWLEDGE,
             text,
             user=self.scope.user,
-            key=own_key(self.scope, self._name(text)),
+            key=own_key(self.scope, entry_name(self.about, text)),
             body=body.model_dump(mode="json"),
             importance=importance,
             metadata=marks(self.scope, about=self.about),
         )
 
-    def _name(self, text: str) -> str:
-        return f"knowledge:{self.about}:{sha256(folded(text).encode()).hexdigest()[:32]}"
+
+def entry_name(about: About, text: str) -> str:
+    """The name under which an entry is held: the same statement is the same entry."""
+    return f"knowledge:{about}:{sha256(folded(text).encode()).hexdigest()[:32]}"
 
 
 def usefulness(record: Memory, now: datetime) -> float:
@@ -120,6 +121,11 @@ def usefulness(record: Memory, now: datetime) -> float:
     days = max((now - (record.last_accessed_at or record.recorded_at)).total_seconds(), 0.0) / _DAY
     recent = _RECENT_DAYS / (_RECENT_DAYS + days)
     return 0.3 * confidence + 0.3 * record.importance + 0.3 * used + 0.1 * recent
+
+
+def _least_useful(entries: Sequence[Memory], count: int, now: datetime) -> list[Memory]:
+    ranked = sorted(entries, key=lambda entry: (usefulness(entry, now), entry.recorded_at, entry.id))
+    return ranked[:count]
 
 
 def as_knowledge(record: Memory, now: datetime) -> Knowledge:

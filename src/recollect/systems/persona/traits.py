@@ -54,13 +54,14 @@ class Traits:
         now = self.room.now()
         if record is None:
             told = {"about": self.about, "dimension": dimension, **observed.model_dump()}
-            made = self._record(evidence.noted(TraitBody.model_validate(told), now))
+            first = evidence.noted(TraitBody.model_validate(told), now)
+            made = self._record(first)
             await self._write([Put(made, existing="fail"), *_derived(made.id, observed)], "observed")
-            return as_trait(made)
+            return _trait(made, first)
         body = TraitBody.read(record)
         same = folded(observed.value) == folded(body.value)
         if observed.evidence and _known(body, observed, same) and (same or not correction):
-            return as_trait(record)
+            return _trait(record, body)
         told_body = evidence.supported(body, observed, now) if same else evidence.opposed(body, observed, settings, now)
         rival = None if same else evidence.winner(told_body, settings)
         if correction and not same:
@@ -71,7 +72,7 @@ class Traits:
         changes = {"body": told_body.model_dump(mode="json"), "importance": told_body.confidence}
         writes: list[Write] = [Update(record.id, changes, record.version), *_derived(record.id, observed)]
         receipt = await self._write(writes, "observed")
-        return as_trait(receipt[0])
+        return _trait(receipt[0], told_body)
 
     async def _overturn(self, record: Memory, body: TraitBody, rival: Rival) -> Trait:
         """Another value takes the place; the old one stays as history."""
@@ -144,7 +145,10 @@ def _derived(id: str, observed: Rival) -> list[Write]:
 
 
 def as_trait(record: Memory) -> Trait:
-    body = TraitBody.read(record)
+    return _trait(record, TraitBody.read(record))
+
+
+def _trait(record: Memory, body: TraitBody) -> Trait:
     return Trait(
         id=record.id,
         about=body.about,

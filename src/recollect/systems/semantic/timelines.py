@@ -9,7 +9,7 @@ from datetime import datetime
 from recollect.store.base import Update, Write
 from recollect.systems.room import Room
 from recollect.systems.semantic.models import FactBody, Predicate
-from recollect.systems.semantic.names import slot_key
+from recollect.systems.semantic.names import slot_key, value_identity
 from recollect.systems.semantic.scoped import ALL_LINKS, by_keys, get_all, tier
 from recollect.systems.semantic.timeline import EVER, is_current
 from recollect.types import Memory
@@ -41,7 +41,8 @@ class Timelines:
         facts = await self.said_of([like.subject], predicate.name)
         mine = [r for r in facts if r.user == user and is_current(r)]
         if predicate.many:
-            mine = [r for r in mine if FactBody.model_validate(r.body).identity == like.identity]
+            wanted = like.identity
+            mine = [r for r in mine if value_identity(r.body["object"], r.body.get("object_id")) == wanted]
         mine.sort(key=lambda r: (r.valid_from or EVER, r.id))
         return Timeline(slot, mine, [Update(r.id, {}, r.version) for r in holders])
 

@@ -9,7 +9,7 @@ from secrets import token_hex
 from typing import Any
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.store.base import Put, Update
+from recollect.store.base import Delete, Put, Update, Write
 from recollect.store.search.analysis import stem, words
 from recollect.systems import configuration
 from recollect.systems.room import Room, settled, valid
@@ -17,17 +17,17 @@ from recollect.systems.shared.models import (
     AGENT,
     KNOWLEDGE,
     STATUSES,
+    Candidate,
     Proposal,
     Shared,
     SharedBody,
     SharedHit,
     SharedSettings,
-    Statement,
     Status,
 )
 from recollect.systems.shared.personal import personal
 from recollect.systems.shared.support import agents, independent, supporter, users
-from recollect.types import Filter, Json, Memory, Model, Scope, State
+from recollect.types import Filter, Json, Memory, Scope, State
 
 NAME = "shared"
 _STATES: dict[Status, State] = {"pending": "quarantined", "approved": "active", "rejected": "quarantined"}
@@ -37,10 +37,7 @@ _RANK = 60
 
 
 Names = list[str]
-
-
-class _Said(Model):
-    text: Statement
+Proposals = list[Proposal]
 
 
 class SharedMemory:
@@ -70,15 +67,28 @@ class SharedMemory:
         What looks personal is refused and nothing of it is kept. ``names`` are further names to look for; whoever is
         named as a speaker in the evidence is looked for too.
         """
-        text = valid(_Said, {"text": candidate}).text
-        settings = await self.configuration()
-        found = personal(text, [*names, *await self._names(evidence)], settings.allowed)
-        if found is not None:
-            return Proposal(refused=f"It holds {found}.")
-        return Proposal(knowledge=await settled(lambda: self._support(text, settings)))
+        told = valid(Candidate, {"text": candidate, "names": [*names, *await self._names(evidence)]})
+        return (await self.propose_many([told]))[0]
+
+    async def propose_many(
+        self, candidates: Sequence[Candidate], *, settings: SharedSettings | None = None, dry_run: bool = False
+    ) -> Proposals:
+        """``propose`` for many at once, in one write; what came of each, in their order. A dry run only tells it."""
+        chosen = settings or await self.configuration()
+        own = [name for name in (self._mine.scope.user,) if name]
+        found = [personal(one.text, [*own, *one.names], chosen.allowed) for one in candidates]
+        texts = list(dict.fromkeys(c.text for c, what in zip(candidates, found, strict=True) if what is None))
+        told = await settled(lambda: self._supported(texts, chosen, dry_run=dry_run)) if texts else {}
+        return [
+            told[one.text] if what is None else Proposal(refused=f"It holds {what}.")
+            for one, what in zip(candidates, found, strict=True)
+        ]
 
     async def withdraw(self, candidate: str) -> Shared | None:
-        """Take this scope's support back; what then has too little is no longer shared. None if there was none."""
+        """Take this scope's support back; what then has too little is no longer shared.
+
+        A statement that nobody supports any more, and that nobody reviewed, is erased. None if nothing of it is left.
+        """
         settings = await self.configuration()
 
         async def take() -> Shared | None:
@@ -90,6 +100,9 @@ class SharedMemory:
             left = tuple(one for one in body.supporters if one != mine)
             if len(left) == len(body.supporters):
                 return _told(record)
+            if not left and body.by != "review":
+                await self._room.rewrite([Delete(record.id, record.version, erase=True)], "shared: no support left")
+                return None
             told = body.model_copy(update={"supporters": left})
             if told.status == "approved" and told.by == "support" and independent(told) < settings.support:
                 told = told.model_copy(update={"status": "pending", "by": None})
@@ -120,6 +133,13 @@ class SharedMemory:
         found = [_told(record) async for record in self._room.store.every(self._room.scope, where)]
         return tuple(sorted(found, key=lambda one: (-one.support, one.id)))
 
+    async def known(self, texts: Sequence[str]) -> frozenset[str]:
+        """Those of these statements that are shared, or wait or were rejected."""
+        keys = {text: _key(text) for text in texts}
+        where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
+        held = {record.key async for record in self._room.store.every(self._room.scope, where)} if keys else set()
+        return frozenset(text for text, key in keys.items() if key in held)
+
     async def search(self, query: str, *, k: int = 10) -> tuple[SharedHit, ...]:
         """The shared knowledge that fits a question best."""
         if k < 1:
@@ -149,22 +169,42 @@ class SharedMemory:
                 scores[one.id] = scores.get(one.id, 0.0) + (_RANK + 1) / (_RANK + 1 + place) / len(rankings)
         return {id: min(score, 1.0) for id, score in scores.items()}
 
-    async def _support(self, text: str, settings: SharedSettings) -> Shared:
-        record = await self._held(text)
+    async def _supported(self, texts: Sequence[str], settings: SharedSettings, *, dry_run: bool) -> dict[str, Proposal]:
+        """Add this scope's support to these statements, all in one write."""
+        keys = {text: _key(text) for text in texts}
+        where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
+        held = {m.key: m async for m in self._room.store.every(self._room.scope, where)}
+        writes: dict[str, Write] = {}
+        told: dict[str, Proposal] = {}
+        for text, key in keys.items():
+            if key in writes:  # the same in other words, said a moment ago
+                told[text] = next(told[other] for other in told if keys[other] == key)
+                continue
+            record, write = self._with_support(text, key, held.get(key), settings)
+            told[text] = Proposal(knowledge=_told(record), changed=write is not None)
+            if write is not None:
+                writes[key] = write
+        if writes and not dry_run:
+            await self._room.rewrite(list(writes.values()), "shared: supported")
+        return told
+
+    def _with_support(
+        self, text: str, key: str, record: Memory | None, settings: SharedSettings
+    ) -> tuple[Memory, Write | None]:
+        """A statement as it is with this scope's support, and the write that makes it so."""
         now = self._room.now()
         if record is None:
             salt = token_hex(16)
             body = SharedBody(salt=salt, supporters=(supporter(self._mine.scope, salt),), last_at=now)
-            told = _moved_up(body, settings)
-            made = self._room.new(KNOWLEDGE, text, key=_key(text), trust=0.6, **_fields(told))
-            await self._room.rewrite([Put(made, existing="fail")], "shared: proposed")
-            return _told(made)
+            made = self._room.new(KNOWLEDGE, text, key=key, trust=0.6, **_fields(_moved_up(body, settings)))
+            return made, Put(made, existing="fail")
         body = SharedBody.read(record)
         mine = supporter(self._mine.scope, body.salt)
         if mine in body.supporters:
-            return _told(record)
+            return record, None
         more = body.model_copy(update={"supporters": (*body.supporters, mine), "last_at": now})
-        return await self._write(record, _moved_up(more, settings), "supported")
+        fields = _fields(_moved_up(more, settings))
+        return record.model_copy(update=fields), Update(record.id, fields, expected_version=record.version)
 
     async def _review(self, id: str, status: Status, note: str) -> Shared:
         async def review() -> Shared:

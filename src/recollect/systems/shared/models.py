@@ -32,6 +32,8 @@ class SharedSettings(Model):
     """Whether a person has to approve what has enough support; without it the support is enough."""
     allowed: tuple[Tag, ...] = ()
     """Names that are not of people, such as products, and may stand in shared knowledge."""
+    automatic: bool = True
+    """Whether consolidation proposes by itself what agents and users of the tenant have learnt."""
 
 
 class Supporter(Model):
@@ -79,6 +81,15 @@ class Proposal(Model):
     knowledge: Shared | None = None
     refused: str | None = None
     """What looked personal in it; nothing of a refused text is stored."""
+    changed: bool = False
+    """Whether this proposal added support; False where it was there already."""
+
+
+class Candidate(Model):
+    """Something to propose: the statement, and the names of those it could be about."""
+
+    text: Statement
+    names: tuple[str, ...] = ()
 
 
 class SharedHit(Model):

@@ -159,6 +159,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.now -= 1
 
     def do_GET(self) -> None:
+        if self.server.listing != 200:
+            self.send(self.server.listing, {"error": {"message": f"bad key {KEY}", "type": KEY}})
+            return
         names = [{"id": name, "object": "model", "type": "model"} for name in ("zeta", "alpha")]
         self.send(200, {"object": "list", "data": names, "has_more": False})
 
@@ -199,6 +202,8 @@ class Server(ThreadingHTTPServer):
         self.seen: list[tuple[str, dict[str, str], dict[str, Any]]] = []
         self.planned: list[Reply] = []
         self.now = self.most = 0
+        self.listing = 200
+        """The status with which it tells its models."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is what some tests are about."""

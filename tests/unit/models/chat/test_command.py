@@ -67,6 +67,20 @@ def test_models_to_try_are_named_and_one_that_fails_is_told(server: Any) -> None
     assert "try: " in shown
 
 
+@pytest.mark.parametrize(("status", "why"), [(403, "status 403"), (404, "status 404"), (500, "status 500")])
+def test_a_server_that_does_not_tell_its_models_is_said_to_and_why(
+    server: Any, key: str, status: int, why: str
+) -> None:
+    server.listing = status
+    env = {"RECOLLECT_MODEL": f"{server.address}/v1#alpha", "RECOLLECT_MODEL_KEY": key}
+    chat = json.loads(run("--json", **env).stdout)["models"][1]
+    assert (chat["ok"], chat["offers"]) == (True, [])
+    assert why in chat["unlisted"]
+    shown = run("--offers", **env).output
+    assert "does not tell which models it has" in shown
+    assert key not in shown + chat["unlisted"]
+
+
 def test_a_password_in_the_address_is_not_shown() -> None:
     assert "s3cret" not in run("http://me:s3cret@localhost/v1#m", code=1).output
 

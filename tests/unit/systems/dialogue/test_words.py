@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from recollect.systems.dialogue import words
+from recollect.systems.dialogue.models import Turn
+from recollect.systems.dialogue.pages import Said
 
 
 def test_weights_leave_out_stop_words_and_chatter() -> None:
@@ -57,4 +59,5 @@ def test_a_summary_is_made_of_what_was_said() -> None:
 
 
 def test_sentences_keep_who_said_them() -> None:
-    assert words.lines("Ana", "One.  Two!\nThree") == ["Ana: One.", "Ana: Two!", "Ana: Three"]
+    said = Said((Turn(name="Ana", text="One.  Two!\nThree"), Turn(text="Four")))
+    assert said.lines == ["Ana: One.", "Ana: Two!", "Ana: Three", "user: Four"]

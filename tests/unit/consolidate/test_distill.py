@@ -1,0 +1,177 @@
+"""The stage ``distill`` on every backend: procedures of what went well, lessons of what did not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recollect import Recollect
+from recollect.memory import AgentMemory
+from recollect.types import ConsolidationReport, Filter, Memory
+
+
+async def episode(
+    mem: AgentMemory,
+    title: str,
+    calls: list[tuple[str, dict[str, Any], Any]],
+    outcome: Any = "succeeded",
+    note: str = "",
+) -> str:
+    begun = await mem.episodic.start(title)
+    for tool, args, result in calls:
+        data = {"tool": tool, "args": args, "result": result}
+        await mem.episodic.record(begun.id, f"called {tool}", type="call", data=data)
+    await mem.episodic.finish(begun.id, outcome, note=note)
+    return begun.id
+
+
+async def booked(mem: AgentMemory, city: str, outcome: Any = "succeeded", note: str = "") -> str:
+    return await episode(
+        mem,
+        f"Book a train ticket to {city}",
+        [("find_train", {"to": city}, {"id": f"train-{city}"}), ("book_seat", {"train": f"train-{city}"}, "booked")],
+        outcome,
+        note,
+    )
+
+
+async def lessons(mem: AgentMemory, **where: Any) -> list[Memory]:
+    chosen = Filter(kinds=("reflection",), tags_any=("lesson",), **where)
+    return [m async for m in mem.store.every(mem.scope, chosen)]
+
+
+def distilled(report: ConsolidationReport, kind: str) -> list[tuple[str, str]]:
+    return [(p.action, p.memory_id) for p in report.proposed if (p.stage, p.kind) == ("distill", kind)]
+
+
+async def test_what_went_well_three_times_in_the_same_way_becomes_a_procedure(rc: Recollect) -> None:
+    mem = rc.agent("a", user="alice")
+    ids = [await booked(mem, city) for city in ("Porto", "Braga", "Faro")]
+    dry = await mem.consolidate(dry_run=True)
+    assert len(distilled(dry, "procedure")) == 1
+    report = await mem.consolidate()
+    ((action, id),) = distilled(report, "procedure")
+    (version,) = (await mem.procedural.list()).items
+    assert (action, id) == ("add", version.id)
+    assert [(step.use, dict(step.args)) for step in version.procedure.steps] == [
+        ("find_train", {"to": "{{ params.to }}"}),
+        ("book_seat", {"train": "{{ steps.find_train.id }}"}),
+    ]
+    assert version.procedure.category == "distilled"
+    assert "3 of 3 successful episodes" in version.why
+    links = await mem.store.links(mem.scope, [version.id], relation="derived_from", direction="out")
+    assert {link.target for link in links} == set(ids)
+    assert (await mem.procedural.check(version.name)).passed
+
+
+async def test_it_is_made_once_grows_by_versions_and_can_be_taken_back(rc: Recollect) -> None:
+    mem = rc.agent("a", user="alice")
+    for city in ("Porto", "Braga", "Faro"):
+        await booked(mem, city)
+    first = await mem.consolidate()
+    await mem.remember("Nothing to do with it.")
+    assert distilled(await mem.consolidate(), "procedure") == []
+    pay = ("pay", {"by": "card"}, "paid")
+    for city in ("Evora", "Beja", "Sines", "Tomar"):
+        calls = [
+            ("find_train", {"to": city}, {"id": f"t-{city}"}),
+            ("book_seat", {"train": f"t-{city}"}, "booked"),
+            pay,
+        ]
+        await episode(mem, f"Book a train ticket to {city}", calls)
+    report = await mem.consolidate()
+    assert [action for action, _ in distilled(report, "procedure")] == ["change"]
+    (version,) = (await mem.procedural.list()).items
+    assert (version.number, [step.use for step in version.procedure.steps]) == (2, ["find_train", "book_seat", "pay"])
+    await mem.undo(report.id)
+    (version,) = (await mem.procedural.list()).items
+    assert version.number == 1
+    assert len(await mem.procedural.versions(version.name)) == 1
+    assert first.id != report.id
+
+
+async def test_what_somebody_changed_or_deleted_is_left_as_it_is(rc: Recollect) -> None:
+    mem = rc.agent("a", user="alice")
+    for city in ("Porto", "Braga", "Faro"):
+        await booked(mem, city)
+    await mem.consolidate()
+    (version,) = (await mem.procedural.list()).items
+    changed = version.procedure.model_copy(update={"purpose": "My own way."})
+    await mem.procedural.store(changed)
+    await booked(mem, "Evora")
+    assert distilled(await mem.consolidate(), "procedure") == []
+    assert (await mem.procedural.retrieve(version.name)).procedure.purpose == "My own way."
+    await mem.procedural.delete(version.name)
+    await booked(mem, "Beja")
+    await mem.consolidate()
+    assert (await mem.procedural.list()).items == ()
+
+
+async def test_too_little_too_different_too_short_or_failed_makes_none(rc: Recollect) -> None:
+    mem = rc.agent("a")
+    await booked(mem, "Porto")
+    await booked(mem, "Braga")
+    await booked(mem, "Faro", "failed")
+    for n in range(3):
+        await episode(mem, f"Water the garden bed {n}", [("water", {"bed": n}, "wet")])
+    report = await mem.consolidate()
+    assert distilled(report, "procedure") == []
+    assert (await mem.procedural.list()).items == ()
+
+
+async def test_calls_that_no_step_can_make_are_counted_and_nothing_fails(rc: Recollect) -> None:
+    mem = rc.agent("a")
+    for city in ("Porto", "Braga", "Faro"):
+        await episode(mem, f"Book a ticket to {city}", [("find train!", {}, 1), ("book seat!", {}, 2)])
+    report = await mem.consolidate()
+    assert report.of("distill").rejected == {"invalid": 1}
+
+
+async def test_failures_teach_what_they_have_in_common(rc: Recollect) -> None:
+    mem = rc.agent("a", user="alice")
+    for n in range(4):
+        begun = await mem.episodic.start(f"Deploy the web service number {n}", attributes={"tested": True})
+        await mem.episodic.record(begun.id, "ran the tests", type="test")
+        await mem.episodic.finish(begun.id, "succeeded")
+    failed = []
+    for n in range(4):
+        begun = await mem.episodic.start(f"Deploy the web service on day {n}", attributes={"tested": False})
+        await mem.episodic.finish(begun.id, "failed", note="The tests had not run.")
+        failed.append(begun.id)
+    report = await mem.consolidate()
+    found = await lessons(mem)
+    assert {"do", "avoid"} >= {memory.body["advice"] for memory in found}
+    assert any("succeeded" in memory.content for memory in found)
+    noted = next(memory for memory in found if memory.content.startswith("Noted when it failed"))
+    assert "The tests had not run." in noted.content
+    links = await mem.store.links(mem.scope, [noted.id], relation="derived_from", direction="out")
+    assert {link.target for link in links} == set(failed)
+    assert {memory.id for memory in found} <= {id for _, id in distilled(report, "reflection")}
+    await mem.remember("Something else.")
+    assert distilled(await mem.consolidate(dry_run=True), "reflection") == []
+    await mem.undo(report.id)
+    assert await lessons(mem) == []
+
+
+async def test_a_lesson_that_no_longer_holds_goes_to_the_archive_and_may_come_back(rc: Recollect) -> None:
+    mem = rc.agent("a")
+
+    async def deploy(tested: bool, outcome: Any, n: int) -> None:
+        begun = await mem.episodic.start(f"Deploy the web service {n}", attributes={"tested": tested})
+        await mem.episodic.finish(begun.id, outcome)
+
+    for n in range(4):
+        await deploy(True, "succeeded", n)
+        await deploy(False, "failed", n)
+    await mem.consolidate()
+    (lesson,) = await lessons(mem)
+    for n in range(4, 8):
+        await deploy(True, "failed", n)
+        await deploy(False, "succeeded", n)
+    report = await mem.consolidate()
+    assert await lessons(mem) == []
+    assert ("archive", lesson.id) in distilled(report, "reflection")
+    for n in range(8, 20):
+        await deploy(True, "succeeded", n)
+        await deploy(False, "failed", n)
+    await mem.consolidate()
+    assert [memory.id for memory in await lessons(mem)] == [lesson.id]

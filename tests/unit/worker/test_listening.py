@@ -1,0 +1,121 @@
+"""Consolidation that starts by itself when enough was written, with nothing to call."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+from tests.unit.worker.troubled import TEA, TroubledStore, until
+
+from recollect import Recollect
+from recollect.errors import InvalidSetting
+from recollect.types import Filter, Scope
+from recollect.worker import ConsolidationService, Jobs, Trigger, Worker, WorkerOptions
+from recollect.worker.listening import Listening
+
+FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grace_seconds=30, after=3)
+
+
+async def test_an_agent_is_acted_for_once_when_enough_was_written(rc: Recollect) -> None:
+    acted: list[Scope] = []
+
+    async def act(scope: Scope) -> None:
+        acted.append(scope)
+        await rc.agent(scope.agent).remember(["own one", "own two", "own three"])  # does not wake it again
+
+    listening = Listening(rc, act, after=3)
+    listening.start()
+    listening.start()
+    await rc.agent("a", user="ann").remember("One.")
+    await rc.agent("b").remember("One.")
+    await rc.agent("a", user="ben").remember("Two.")
+    await asyncio.sleep(0.05)
+    assert acted == []
+    await rc.agent("a").remember("Three.")
+    await until(lambda: acted)
+    await asyncio.sleep(0.05)
+    assert acted == [Scope(agent="a")]
+    await listening.stop()
+    await listening.stop()
+    assert rc.store.listeners == []
+    await rc.agent("b").remember(["Two.", "Three.", "Four."])
+    await asyncio.sleep(0.05)
+    assert acted == [Scope(agent="a")]
+
+
+async def test_what_fails_beside_fails_no_write_and_is_tried_again(
+    rc: Recollect, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried: list[str] = []
+
+    async def act(scope: Scope) -> None:
+        tried.append(scope.agent)
+        raise RuntimeError("not this time")
+
+    def broken(scope: Scope, receipt: object) -> None:
+        raise RuntimeError("a listener that fails")
+
+    rc.store.listeners.append(broken)
+    listening = Listening(rc, act, after=1)
+    listening.start()
+    with caplog.at_level(logging.WARNING):
+        stored = await rc.agent("a").remember("One.")
+        await until(lambda: tried)
+        await rc.agent("a").remember("Two.")
+        await until(lambda: len(tried) == 2)
+    await listening.stop()
+    assert (await rc.agent("a").get(stored.id)) == stored
+    assert "not this time" in caplog.text
+    assert "A listener of the store failed." in caplog.text
+
+
+async def test_a_threshold_below_one_is_refused(rc: Recollect) -> None:
+    with pytest.raises(InvalidSetting):
+        ConsolidationService(rc, after=0)
+
+
+async def test_the_service_consolidates_an_agent_when_enough_was_written(rc: Recollect) -> None:
+    async with ConsolidationService(rc, after=3) as service:
+        await until(lambda: service.status().last is not None)
+        mem = rc.agent("a", user="alice")
+        await mem.remember("I live in Lisbon.")
+        assert await facts(rc) == []
+        await mem.remember(["I love tea.", "I work as a nurse."])
+        await until(lambda: consolidated(service) == 1)
+        assert len(await facts(rc)) == 3
+    assert rc.store.listeners == []
+
+
+def consolidated(service: ConsolidationService) -> int:
+    last = service.status().last
+    return 0 if last is None else last.consolidated
+
+
+async def facts(rc: Recollect) -> list[str]:
+    return [m.content async for m in rc.store.every(Scope(agent="a"), Filter(kinds=("fact",)))]
+
+
+async def test_shared_memory_is_no_agent_to_consolidate(rc: Recollect) -> None:
+    await rc.agent("a").shared.propose("Green tea has caffeine.")
+    await rc.agent("a").remember("Hello.")
+    service = ConsolidationService(rc)
+    told = await service.run_now()
+    assert (told.consolidated, told.failures) == (1, ())
+
+
+async def test_a_trigger_asks_for_jobs_by_itself(troubled: TroubledStore, shared_url: str) -> None:
+    async with await Jobs.open(shared_url) as jobs, Trigger(troubled, jobs, after=3):
+        await troubled.agent("a").remember(TEA)
+        while not (found := await jobs.list()):  # noqa: ASYNC110  # jobs are rows in a database
+            await asyncio.sleep(0.02)
+        assert [(job.agent, job.cause, job.state) for job in found] == [("a", "trigger", "waiting")]
+
+
+async def test_a_worker_hears_what_its_own_process_writes(troubled: TroubledStore) -> None:
+    async with Worker(troubled, FAST) as worker:
+        await troubled.agent("a").remember(TEA)
+        await until(lambda: worker.done == 1)
+        (job,) = await worker.jobs.list()
+        assert (job.agent, job.cause) == ("a", "trigger")
+    assert troubled.store.listeners == []
