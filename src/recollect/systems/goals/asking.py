@@ -1,0 +1,163 @@
+"""Asking a language model for a plan.
+
+The model is shown the goal, what is known about it, and what can be called, all as data. It answers in a closed form.
+What it says is taken only if every tool, procedure, criterion and step it names exists and the steps can be ordered;
+otherwise it is told what was wrong and asked once more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from recollect.errors import InvalidAnswer, InvalidInput, NotFound
+from recollect.models import prompts
+from recollect.systems.goals.models import MAX_STEPS, Goal, PlanStep
+from recollect.systems.goals.order import arranged
+from recollect.systems.procedural import ProceduralMemory, schema
+from recollect.systems.procedural.models import Version
+from recollect.systems.room import valid
+from recollect.types import Model, Scalar
+
+if TYPE_CHECKING:
+    from recollect.models.chat import Chat
+
+PROMPT = "plan"
+_TOOLS_SHOWN = 60
+_DESCRIPTION_SHOWN = 400
+
+
+class Argument(Model):
+    """One argument of a call. Pairs, because many servers hold an answer only to objects whose names are known."""
+
+    name: str
+    value: Scalar | tuple[Scalar, ...]
+
+
+class PlannedStep(Model):
+    """A step as a model may propose it."""
+
+    id: str
+    description: str
+    after: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
+    tool: str | None = None
+    procedure: str | None = None
+    args: tuple[Argument, ...] = ()
+    expected: str = ""
+
+
+class PlannedSteps(Model):
+    """What a model may answer."""
+
+    why: Annotated[str, Field(max_length=1_000)]
+    steps: Annotated[tuple[PlannedStep, ...], Field(min_length=1, max_length=MAX_STEPS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The steps that a model proposed, and why, with the prompt they came from."""
+
+    steps: tuple[PlanStep, ...]
+    why: str
+    prompt: str
+
+
+Check = Callable[[PlannedSteps], Awaitable[tuple[PlanStep, ...]]]
+
+
+async def ask(chat: Chat, shown: Mapping[str, Any], check: Check) -> Asked:
+    """A plan by a model, or ``InvalidAnswer`` when also its second one cannot be used."""
+    prompt, correction = prompts.load(PROMPT), prompts.load("correction")
+    messages = [
+        {"role": "system", "content": prompt.fill(most=str(MAX_STEPS))},
+        {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
+    ]
+    said = (await chat.structured(messages, PlannedSteps, prompts=(prompt.id,))).value
+    try:
+        steps = await check(said)
+    except InvalidInput as error:
+        messages += [
+            {"role": "assistant", "content": said.model_dump_json()},
+            {"role": "user", "content": correction.fill(problem=str(error))},
+        ]
+        said = (await chat.structured(messages, PlannedSteps, prompts=(prompt.id, correction.id))).value
+        try:
+            steps = await check(said)
+        except InvalidInput as again:
+            raise InvalidAnswer(
+                f"The model's plan cannot be used: {again.message}",
+                hint="Give the steps yourself, or let them follow from the criteria.",
+            ) from again
+    return Asked(steps, f"{chat.name}: {said.why}", prompt.id)
+
+
+def told(goal: Goal, facts: Sequence[str], procedural: ProceduralMemory, procedures: Sequence[Version]) -> Any:
+    """What the model is shown."""
+    tools = [
+        {"name": tool.name, "description": tool.description[:_DESCRIPTION_SHOWN], "parameters": tool.parameters}
+        for tool in procedural.tools.described()[:_TOOLS_SHOWN]
+    ]
+    return {
+        "goal": goal.description,
+        "criteria": [
+            {"id": criterion.id, "description": criterion.description, "met": criterion.met}
+            for criterion in goal.criteria
+        ],
+        "deadline": goal.deadline.isoformat() if goal.deadline else None,
+        "attributes": goal.attributes,
+        "known_facts": list(facts),
+        "tools": tools,
+        "procedures": [
+            {"name": one.name, "purpose": one.procedure.purpose, "parameters": one.procedure.parameters}
+            for one in procedures
+        ],
+    }
+
+
+def checker(goal: Goal, procedural: ProceduralMemory) -> Check:
+    """What decides whether a proposed plan can be taken; ``InvalidInput`` says what is wrong with it."""
+
+    async def check(said: PlannedSteps) -> tuple[PlanStep, ...]:
+        steps = tuple([await _step(step, procedural) for step in said.steps])
+        try:
+            arranged(steps)
+        except ValueError as error:
+            raise InvalidInput(f"{error}.") from error
+        known = {criterion.id for criterion in goal.criteria}
+        unknown = sorted({id for step in steps for id in step.criteria} - known)
+        if unknown:
+            raise InvalidInput(f"there is no criterion {unknown[0]}.", hint=f"There are {', '.join(sorted(known))}.")
+        served = {id for step in steps for id in step.criteria}
+        open_ones = [criterion.id for criterion in goal.criteria if not criterion.met and criterion.id not in served]
+        if open_ones:
+            raise InvalidInput(f"no step serves the criterion {open_ones[0]}.", hint="Each open criterion needs one.")
+        return steps
+
+    return check
+
+
+async def _step(said: PlannedStep, procedural: ProceduralMemory) -> PlanStep:
+    """A proposed step as one of a plan, if what it calls exists and takes these arguments."""
+    args = {argument.name: argument.value for argument in said.args}
+    takes: Mapping[str, Any] = {}
+    if said.tool is not None:
+        if said.tool not in procedural.tools:
+            raise InvalidInput(f"the step {said.id} names the tool {said.tool}, which does not exist.")
+        takes = procedural.tools.get(said.tool).described().parameters
+    if said.procedure is not None:
+        try:
+            takes = (await procedural.retrieve(said.procedure)).procedure.parameters
+        except NotFound as error:
+            raise InvalidInput(
+                f"the step {said.id} names the procedure {said.procedure}, which does not exist."
+            ) from error
+    unknown = sorted(set(args) - set(schema.properties(takes)))
+    if unknown and (said.tool or said.procedure):
+        raise InvalidInput(f"the step {said.id} gives {unknown[0]}, which {said.tool or said.procedure} does not take.")
+    told = {**said.model_dump(exclude={"args"}), "args": {} if unknown else args}
+    return valid(PlanStep, told)

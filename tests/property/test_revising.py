@@ -1,0 +1,268 @@
+"""Pursuing a goal in a hostile world always ends, and nothing is lost on the way.
+
+Steps fail at random or always, runners vanish, the planner has no idea or a bad one, people help or do not. Who
+goes on (next steps, complete or fail, look, revise) comes to an end within a bound: achieved, failed or blocked.
+``HYPOTHESIS_PROFILE=thorough`` runs many more examples.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect import Recollect, Settings
+from recollect.errors import InvalidInput
+from recollect.systems.goals.memory import GoalMemory
+from recollect.systems.goals.models import MAX_STEPS, Goal, Plan, PlanBody, PlanStep, Standing
+from recollect.systems.goals.monitor import Monitor
+from recollect.systems.goals.order import arranged
+from recollect.systems.goals.revising import Reviser, RevisionSettings
+from recollect.systems.procedural import ProceduralMemory, ToolRegistry
+from recollect.systems.room import Room
+from recollect.testing import FakeClock
+from recollect.types import Filter, Hit
+
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
+CALM = settings(
+    deadline=None,
+    max_examples=200 if THOROUGH else 10,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+ERRORS = (
+    "Timeout: It did not finish within 60 seconds.",
+    "HTTP 503",
+    "PermissionError: denied",
+    "No function is registered as x.",
+    "It broke.",
+    "The answer was 17.",
+)
+TEXTS = ("Write the text and the summary, then send both", "Collect the data; clean it", "Wait", "Send a note to Ann")
+_numbers = itertools.count(1)
+
+
+@dataclass
+class Host:
+    """An open store and the loop it lives on; every example gets an agent of its own."""
+
+    runner: asyncio.Runner
+    rc: Recollect
+    clock: FakeClock
+
+    def room(self) -> Room:
+        mem = self.rc.agent(f"agent-{next(_numbers)}")
+
+        async def search(query: str, *, k: int = 10, kinds: Any = None, where: Filter | None = None) -> list[Hit]:
+            return await mem.recall(query, k, kinds=kinds, where=where)
+
+        return Room(self.rc.store, mem.scope, self.rc.clock, self.rc.embedding.embed, search)
+
+
+@pytest.fixture(params=["inmem", "sqlite", "postgres"])
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
+    urls = {"inmem": "memory:", "sqlite": str(tmp_path / "memory.db")}
+    url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
+    clock = FakeClock()
+
+    async def opened() -> Recollect:
+        return await Recollect.open(url, embedder="none", clock=clock, settings=Settings.load(environment={}))
+
+    with asyncio.Runner() as runner:
+        rc = runner.run(opened())
+        yield Host(runner, rc, clock)
+        runner.run(rc.close())
+
+
+@dataclass
+class World:
+    """What the plan is carried out in. All that happens follows from the seed."""
+
+    seed: int
+    fails: float
+    """How likely a step is to fail."""
+    vanishes: float
+    """How likely whoever runs a step is never heard of again."""
+    planner: str
+    helpers: int
+    """How often a person lets a blocked goal go on."""
+    max_revisions: int
+    random: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)
+
+    def steps(self, most: int = 5) -> list[dict[str, Any]]:
+        made: list[dict[str, Any]] = []
+        for n in range(1, self.random.randint(1, most) + 1):
+            after = [one["id"] for one in made if self.random.random() < 0.4]
+            told = {"id": f"s{n}", "description": self.random.choice(TEXTS) + f" {n}", "after": after}
+            serves = self.random.sample(["c1", "c2"], self.random.randint(0, 2))
+            more: dict[str, Any] = {"criteria": serves, "max_attempts": self.random.randint(1, 3)}
+            if self.random.random() < 0.3:
+                more["tool"] = self.random.choice(["send_note", "send_letter", "not_registered"])
+            if self.random.random() < 0.3:
+                more["seconds"] = self.random.choice([1, 600, 90_000])
+            made.append(told | more)
+        return made
+
+    async def plan_rest(self, standing: Standing, why: str) -> PlanBody | None:
+        if self.planner == "none":
+            return None
+        if self.planner == "broken" or self.random.random() < 0.2:
+            raise InvalidInput("The planner is confused.")
+        told = self.steps()
+        if self.planner == "stubborn" and standing.plan is not None:
+            left = [step for step in standing.plan.steps if not step.settled]
+            names = {step.id for step in left}
+            told = [
+                {"id": s.id, "description": s.description, "criteria": s.criteria, "tool": s.tool}
+                | {"after": [name for name in s.after if name in names]}
+                for s in left
+            ] or told
+        return PlanBody.model_validate({"goal": standing.goal.id, "steps": told})
+
+
+WORLDS = st.builds(
+    World,
+    seed=st.integers(0, 2**32),
+    fails=st.sampled_from([0.1, 0.5, 0.9, 1.0]),
+    vanishes=st.sampled_from([0.0, 0.3, 1.0]),
+    planner=st.sampled_from(["none", "broken", "stubborn", "random"]),
+    helpers=st.integers(0, 4),
+    max_revisions=st.integers(1, 10),
+)
+
+
+def tools() -> ToolRegistry:
+    registry = ToolRegistry()
+
+    @registry.tool
+    async def send_note() -> None:
+        """Send a note."""
+
+    @registry.tool
+    async def send_letter() -> None:
+        """Send a letter to somebody."""
+
+    return registry
+
+
+class Pursuit:
+    """Goes on with one goal until it ends, is blocked with nobody to help, or the bound is reached."""
+
+    def __init__(self, room: Room, clock: FakeClock, world: World) -> None:
+        self.clock = clock
+        self.world = world
+        self.procedural = ProceduralMemory(room, tools())
+        self.goals = GoalMemory(room, self.procedural)
+        self.monitor = Monitor(room, self.goals.book)
+        rule = RevisionSettings(max_revisions=world.max_revisions)
+        self.reviser = Reviser(
+            room,
+            self.goals.book,
+            procedural=self.procedural,
+            plan_rest=world.plan_rest,
+            monitor=self.monitor,
+            rule=rule,
+        )
+
+    async def run(self) -> tuple[Goal, int]:
+        deadline = self.clock.now() + timedelta(days=self.world.random.choice([1, 1000]))
+        made, _ = await self.goals.create_goal_with_plan(
+            "Tell Ann", ["She knows", "She answered"], self.world.steps(), deadline=deadline
+        )
+        bound, turns, helpers = self.bound, 0, self.world.helpers
+        while turns <= bound:
+            turns += 1
+            goal = await self.goals.get(made.id)
+            if goal.status == "blocked" and helpers:
+                helpers -= 1
+                await self.goals.unblock(goal.id)
+            elif goal.status != "active":
+                await self.reviser.settle(goal.id)
+                return await self.goals.get(goal.id), turns
+            else:
+                await self.turn(goal.id)
+        raise AssertionError(f"it did not end within {bound} turns")
+
+    @property
+    def bound(self) -> int:
+        """For each revision as many turns as the longest chain of steps and their attempts can take here."""
+        return (self.world.max_revisions + 3) * 20
+
+    async def turn(self, goal: str) -> None:
+        able = await self.goals.next_steps(goal)
+        for step in able:
+            if (await self.goals.get(goal)).status == "active":
+                await self.attempt(goal, step)
+        self.clock.advance(1)
+        before = (await self.goals.get(goal)).revisions
+        made = await self.reviser.revise(goal) if (await self.goals.get(goal)).open else None
+        assert (await self.goals.get(goal)).revisions == before + (made is not None)
+        if not able and made is None:
+            self.clock.advance(3_601)
+
+    async def attempt(self, goal: str, step: PlanStep) -> None:
+        chance = self.world.random
+        await self.goals.start_step(goal, step.id, lease_seconds=60)
+        if chance.random() < self.world.vanishes:
+            self.clock.advance(61)
+        elif chance.random() < self.world.fails:
+            await self.goals.fail_step(goal, step.id, chance.choice(ERRORS))
+        else:
+            await self.goals.complete_step(goal, step.id, chance.choice([None, "ok", {"n": 1}]))
+
+
+@given(world=WORLDS)
+@CALM
+def test_pursuing_a_goal_ends_with_every_version_kept(host: Host, world: World) -> None:
+    async def check() -> None:
+        pursuit = Pursuit(host.room(), host.clock, world)
+        goal, _ = await pursuit.run()
+        assert goal.status in ("achieved", "failed", "blocked")
+        versions = sorted(await pursuit.goals.plans(goal.id), key=lambda plan: plan.number)
+        revisions = await pursuit.reviser.revisions(goal.id)
+        assert len(revisions) == goal.revisions <= world.max_revisions + 2
+        assert [plan.number for plan in versions] == [*range(1, len(versions) + 1)], "no version is lost"
+        assert [plan.current for plan in versions] == [False] * (len(versions) - 1) + [True]
+        assert sum(one.after is not None for one in revisions) == len(versions) - 1
+        assert [one.after for one in revisions if one.after] == [*range(2, len(versions) + 1)]
+        for before, after in itertools.pairwise(versions):
+            holds(before, after)
+        arranged(versions[-1].steps)
+        assert (goal.status == "achieved") == all(criterion.met for criterion in goal.criteria)
+        if not goal.open:
+            assert all(step.status != "running" for step in versions[-1].steps)
+            assert all(one.worked is not None for one in revisions), "of a goal that ended everything is known"
+        if goal.status == "blocked":
+            assert goal.why
+            assert revisions[-1].strategy == "ask"
+        if goal.status == "failed":
+            assert goal.why
+            assert revisions[-1].strategy == "abandon"
+
+    host.runner.run(check())
+
+
+def holds(before: Plan, after: Plan) -> None:
+    """What is done stays done, with its result; a plan stays within its bounds and starts with nothing half failed."""
+    assert len(after.steps) <= MAX_STEPS
+    now = {step.id: step for step in after.steps}
+    for step in before.steps:
+        if step.settled:
+            assert now[step.id].status == step.status
+            assert now[step.id].result == step.result
+    for step in after.steps:
+        if step.status in ("running", "done"):
+            assert all(now[name].settled for name in step.after), "a step starts when all before it are done"
