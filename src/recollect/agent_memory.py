@@ -35,12 +35,14 @@ from recollect.types import (
 
 if TYPE_CHECKING:
     from recollect.across import Systems
+    from recollect.consolidate.retelling import Teller
     from recollect.conversation import Conversation
     from recollect.memory import Recollect
     from recollect.models.chat_model import ChatModel
     from recollect.store.store import Store
     from recollect.systems.dialogue import DialogueMemory
     from recollect.systems.episodic import EpisodicMemory
+    from recollect.systems.goals import GoalMemory
     from recollect.systems.persona import PersonaMemory
     from recollect.systems.procedural import ProceduralMemory
     from recollect.systems.semantic import SemanticMemory
@@ -103,6 +105,13 @@ class AgentMemory:
         return ProceduralMemory(self.room, self._recollect.tools)
 
     @cached_property
+    def goals(self) -> GoalMemory:
+        """What is wanted and the way there: goals with criteria and evidence, plans, and how far they are."""
+        from recollect.systems.goals import GoalMemory
+
+        return GoalMemory(self.room, self.procedural, self.chat)
+
+    @cached_property
     def dialogue(self) -> DialogueMemory:
         """What was said: the last pages as they were, what came before by topic, and what of it is hot."""
         from recollect.systems.dialogue import DialogueMemory
@@ -142,7 +151,15 @@ class AgentMemory:
         """One conversation with its history, its summary, and what memory adds; ``window`` messages are told whole."""
         from recollect.conversation import Conversation
 
-        return Conversation(self.room, id, self.active, window=window)
+        return Conversation(self.room, id, self.active, window=window, teller=self._teller)
+
+    async def _teller(self) -> Teller | None:
+        chat = await self.chat()
+        if chat is None:
+            return None
+        from recollect.consolidate.retelling import ChatTeller
+
+        return ChatTeller(chat)
 
     # -- the five verbs ------------------------------------------------------------------------------------------
 
@@ -298,7 +315,10 @@ class AgentMemory:
         if len(writes) < len(missing):
             raise NotFound(f"There is no memory {missing[0]} here; nothing was forgotten.", ids=missing)
         if erase:
+            from recollect.consolidate.promotion import withdraw
+
             ids = await self._with_derived(ids)
+            await withdraw(self.room, await self.store.get_many(self.scope, ids))  # first: no support without a fact
         writes += [Delete(id, erase=erase) for id in ids]
         if writes:
             await self.store.apply(self.scope, writes, reason=reason or ("erase" if erase else "forget"))
@@ -330,7 +350,14 @@ class AgentMemory:
         from recollect.consolidate.pipeline import consolidate
 
         settings = await self.configuration()
-        return await consolidate(self.store, self.scope, settings, self._recollect.embedding.embed, dry_run=dry_run)
+        return await consolidate(
+            self.store,
+            self.scope,
+            settings,
+            self._recollect.embedding.embed,
+            dry_run=dry_run,
+            chat=await self.chat(),
+        )
 
     # -- the plain ones ------------------------------------------------------------------------------------------
 

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Protocol
 
+from recollect.consolidate.asking import Text
+from recollect.consolidate.retelling import Teller, supported
 from recollect.consolidate.summaries import telling
-from recollect.errors import InvalidInput, RecollectError
+from recollect.errors import InvalidInput, ModelError
 from recollect.perceive.intake import About, memories_of
 from recollect.recall.budget import HEAD, line, tokens_of
 from recollect.store.base import AddLink, Delete, Put, Update, Write
@@ -35,8 +37,8 @@ _RECALLED = 8
 _SHARES = {"summary": 0.25, "memory": 0.3}
 """What part of a budget the summary and what memory brings may take; the rest is for the messages themselves."""
 
-Summarise = Callable[[str, Sequence[str]], Awaitable[str]]
-"""From the summary so far and the lines that follow, a new summary: a model, for instance."""
+FindTeller = Callable[[], Awaitable[Teller | None]]
+"""What tells in short what was said, such as a language model; None where there is none."""
 
 
 class Active(Protocol):
@@ -66,8 +68,18 @@ class _Body(Model):
     until_at: Moment | None = None
     """The last of them, and when it was recorded."""
     quotes: tuple[_Quote, ...] = ()
-    """For each line of the text where it is from; none when a model wrote it."""
+    """For each line of the text where it is from."""
     by: str = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Something a summary is made of: a message, or a line of the summary before."""
+
+    who: str
+    date: str
+    text: str
+    quote: _Quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +95,7 @@ class Conversation:
     """The messages of one session, and what to tell a model about it."""
 
     def __init__(
-        self, room: Room, id: str, active: Active, *, window: int = WINDOW, summarise: Summarise | None = None
+        self, room: Room, id: str, active: Active, *, window: int = WINDOW, teller: FindTeller | None = None
     ) -> None:
         if window < 1:
             raise InvalidInput(f"A window of {window} messages cannot be.", hint="Give at least 1.")
@@ -91,7 +103,7 @@ class Conversation:
         self._room = room
         self._active = active
         self._window = window
-        self._summarise = summarise
+        self._teller = teller
         self._key = f"conversation:{_digest(self.id)}"
 
     # -- what is said --------------------------------------------------------------------------------------------
@@ -243,26 +255,35 @@ class Conversation:
         return found[::-1]
 
     async def _advanced(self, rolled: _Rolled, said: Sequence[Memory]) -> _Rolled:
-        """The summary with these messages in it; a model that fails is no reason to have none."""
-        text, by = "", "model"
-        quotes: tuple[_Quote, ...] = ()
-        if self._summarise is not None:
-            try:
-                text = (await self._summarise(rolled.text, [_line(m) for m in said])).strip()
-            except RecollectError as error:
-                _log.warning("The model made no summary of a conversation, so it is made by rules: %s", error.message)
-        if not text:
-            text, quotes, by = *_told(rolled, said), "rules"
+        """The summary with these messages in it."""
+        parts = _parts(rolled, said)
+        lines, by = await self._retold(parts), "model"
+        if not lines:
+            lines, by = _chosen(parts), "rules"
         last = said[-1]
         body = _Body(
             session=self.id,
             told=rolled.body.told + len(said),
             until=last.id,
             until_at=last.recorded_at,
-            quotes=quotes,
+            quotes=tuple(quote for _, quote in lines),
             by=by,
         )
-        return _Rolled(text, body, rolled.record)
+        return _Rolled("\n".join(" ".join(text.split()) for text, _ in lines), body, rolled.record)
+
+    async def _retold(self, parts: Sequence[_Part]) -> list[tuple[str, _Quote]]:
+        """The summary in a model's words, each sentence with what it rests on; none without a model or if it fails."""
+        try:
+            teller = None if self._teller is None else await self._teller()
+            if teller is None:
+                return []
+            asked = [Text(number=n, speaker=p.who or None, date=p.date, content=p.text) for n, p in enumerate(parts)]
+            told = await teller.tell(asked)
+        except ModelError as error:
+            _log.warning("The model made no summary of a conversation, so it is made by rules: %s", error.message)
+            return []
+        kept, _ = supported(told.points, [part.text for part in parts])
+        return [(statement, parts[number].quote) for statement, number in kept]
 
     def _writes(self, made: _Rolled, said: Sequence[Memory]) -> list[Write]:
         """What stores the summary. It is linked to what it was made from, so that erasing that erases it."""
@@ -277,8 +298,8 @@ class Conversation:
             )
             id = record.id
             writes = [Put(record, existing="fail")]
-        targets = [m.id for m in said] if made.body.by == "model" else [quote.id for quote in made.body.quotes]
-        linked = dict.fromkeys(targets)
+        read = (m.id for m in said) if made.body.by == "model" else ()  # its words may tell of all that it read
+        linked = dict.fromkeys([*(quote.id for quote in made.body.quotes), *read])
         return writes + [AddLink(Link(source=id, relation="derived_from", target=one)) for one in linked]
 
 
@@ -300,23 +321,29 @@ def _as_message(memory: Memory) -> Message:
     )
 
 
-def _line(memory: Memory) -> str:
-    return f"{memory.source.name or memory.source.role}: {memory.content}"
+def _parts(rolled: _Rolled, said: Sequence[Memory]) -> list[_Part]:
+    """What a new summary is made of: the lines of the one before, and the messages that follow."""
+    before = zip(rolled.text.splitlines(), rolled.body.quotes, strict=True)
+    return [
+        *(_Part("", "", text, quote) for text, quote in before),
+        *(
+            _Part(
+                m.source.name or m.source.role,
+                f"{m.occurred_at:%Y-%m-%d}",
+                m.content,
+                _Quote(id=m.id, version=m.version),
+            )
+            for m in said
+        ),
+    ]
 
 
-def _told(rolled: _Rolled, said: Sequence[Memory]) -> tuple[str, tuple[_Quote, ...]]:
-    """The sentences that tell most of what was told and of what is new, in their order, each with where it is from."""
-    before = rolled.text.splitlines()
-    known = rolled.body.quotes if len(rolled.body.quotes) == len(before) else ()
-    if not known:
-        before = []
-    texts = [*before, *(m.content for m in said)]
-    sources = [*known, *(_Quote(id=m.id, version=m.version) for m in said)]
-    names = [""] * len(before) + [f"{m.source.name or m.source.role}: " for m in said]
-    lines = [(f"{names[one.source]}{one.text}", sources[one.source]) for one in telling(texts, most=_SENTENCES)]
-    if not lines:
-        lines = [(" ".join(_line(said[-1]).split())[:500], sources[-1])]
-    return "\n".join(" ".join(text.split()) for text, _ in lines), tuple(quote for _, quote in lines)
+def _chosen(parts: Sequence[_Part]) -> list[tuple[str, _Quote]]:
+    """The sentences that tell most, in their order, each with where it is from."""
+    chosen = [(parts[one.source], one.text) for one in telling([part.text for part in parts], most=_SENTENCES)]
+    if not chosen:
+        chosen = [(parts[-1], " ".join(parts[-1].text.split())[:500])]
+    return [(f"{part.who}: {text}" if part.who else text, part.quote) for part, text in chosen]
 
 
 def _cut(lines: Sequence[str], tokens: float) -> list[str]:

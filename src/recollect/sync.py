@@ -317,6 +317,7 @@ class AgentMemory(_Face):
     episodic = _room("episodic", "What happened: episodes of events, their replay, and the lessons in them.")
     semantic = _room("semantic", "What is known: concepts, facts with their validity in time, and the graph they make.")
     procedural = _room("procedural", "How to do things: procedures that run, resume, keep their versions and learn.")
+    goals = _room("goals", "What is wanted and the way there: goals with criteria and evidence, plans, and progress.")
     dialogue = _room("dialogue", "What was said: the last pages, what came before by topic, and what of it is hot.")
     persona = _room("persona", "Who they are: traits and knowledge of the user and the agent, with evidence.")
     shared = _room("shared", "What many agents of the tenant learnt, approved, and without what is personal.")

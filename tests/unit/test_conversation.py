@@ -10,6 +10,8 @@ import pytest
 
 import recollect.sync
 from recollect import Recollect
+from recollect.consolidate.asking import Text
+from recollect.consolidate.retelling import Point, Told
 from recollect.conversation import Conversation
 from recollect.errors import BudgetSpent, InvalidInput
 from recollect.recall.budget import HEAD, tokens_of
@@ -198,22 +200,40 @@ async def test_many_writers_lose_nothing_and_make_one_summary(rc: Recollect) -> 
     assert len((await mem.list(kinds=["summary"])).items) == 1
 
 
-async def test_a_model_may_tell_it_and_one_that_fails_is_replaced_by_rules(rc: Recollect) -> None:
-    asked: list[tuple[str, int]] = []
+class Teller:
+    """Tells one sentence that quotes the first text, and one that quotes nothing; the second time it fails."""
 
-    async def model(before: str, lines: Sequence[str]) -> str:
-        asked.append((before, len(lines)))
-        if len(asked) == 2:
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+
+    async def tell(self, texts: Sequence[Text]) -> Told:
+        self.asked.append([text.content for text in texts])
+        if len(self.asked) == 2:
             raise BudgetSpent("The day's budget is used up.")
-        return "They plan a trip."
+        quote = " ".join(texts[0].content.split()[:5])
+        points = (
+            Point(statement="The tent for the trip is light.", quote=quote, text=0),
+            Point(statement="The tent is a present of the king.", quote="a present of the king", text=0),
+        )
+        return Told(points, "scripted", ("summarise@1",))
 
-    mem = rc.agent("a", user="ann")
-    talk = Conversation(mem.room, "c1", mem.active, window=4, summarise=model)
+
+async def test_a_model_may_tell_it_and_one_that_fails_is_replaced_by_rules(
+    rc: Recollect, caplog: pytest.LogCaptureFixture
+) -> None:
+    mem, teller = rc.agent("a", user="ann"), Teller()
+
+    async def find() -> Teller:
+        return teller
+
+    talk = Conversation(mem.room, "c1", mem.active, window=4, teller=find)
     await _talk(talk, 8)
-    assert await talk.summary() == "They plan a trip."
+    assert await talk.summary() == "The tent for the trip is light."
     await _talk(talk, 4)
     assert "remark number" in await talk.summary()
-    assert asked == [("", 4), ("They plan a trip.", 4)]
+    assert "budget" in caplog.text
+    assert teller.asked[1][0] == "The tent for the trip is light."
+    assert len(teller.asked[1]) == 5
 
 
 async def test_clearing_forgets_messages_and_summary(rc: Recollect) -> None:

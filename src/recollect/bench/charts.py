@@ -1,4 +1,4 @@
-"""A bar chart as SVG: one group of bars a category, one colour a half. Nothing to install."""
+"""Charts as SVG: bars, one group a category and one colour a half; and lines with a band. Nothing to install."""
 
 from __future__ import annotations
 
@@ -15,13 +15,7 @@ def bars(title: str, groups: Sequence[str], series: Mapping[str, Sequence[float 
     most = max([100.0, *values]) if unit == "%" else max([1e-9, *values])
     height = _TOP + len(groups) * (len(series) * _BAR + _GAP) + 12
     scale = (_WIDTH - _LEFT - 70) / most
-    out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '
-        'font-family="sans-serif" font-size="12" role="img">',
-        f"<title>{escape(title)}</title>",
-        f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
-        f'<text x="12" y="22" font-size="15" font-weight="bold" fill="#222222">{escape(title)}</text>',
-    ]
+    out = _headed(title, height)
     at = _LEFT
     for number, name in enumerate(series):
         out.append(f'<rect x="{at}" y="32" width="11" height="11" fill="{COLOURS[number % len(COLOURS)]}"/>')
@@ -38,9 +32,57 @@ def bars(title: str, groups: Sequence[str], series: Mapping[str, Sequence[float 
     return "\n".join([*out, "</svg>"]) + "\n"
 
 
+def _headed(title: str, height: int) -> list[str]:
+    return [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '
+        'font-family="sans-serif" font-size="12" role="img">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<text x="12" y="22" font-size="15" font-weight="bold" fill="#222222">{escape(title)}</text>',
+    ]
+
+
 def _bar(top: float, value: float, width: float, colour: str, unit: str) -> list[str]:
     told = f"{value:.1f}" if unit == "%" else f"{value:g} {unit}"
     return [
         f'<rect x="{_LEFT}" y="{top:g}" width="{width:.1f}" height="{_BAR - 3}" fill="{colour}"/>',
         f'<text x="{_LEFT + width + 5:.1f}" y="{top + 11:g}" fill="#444444">{told}</text>',
     ]
+
+
+Point = tuple[float, float, float]
+"""A value, and the ends of the interval it lies in."""
+
+
+def lines(title: str, steps: Sequence[str], series: Mapping[str, Sequence[Point]], top: float, unit: str = "%") -> str:
+    """A line for each series over the same steps, from 0 to ``top``, each with a band around it."""
+    width, height, left, above, below = _WIDTH, 360, 56, 62, 40
+    across = (width - left - 24) / max(1, len(steps) - 1)
+    down = (height - above - below) / top
+
+    def at(place: int, value: float) -> str:
+        return f"{left + place * across:.1f},{height - below - min(max(value, 0.0), top) * down:.1f}"
+
+    out = _headed(title, height)
+    for part in range(5):
+        value = top * part / 4
+        y = height - below - value * down
+        out.append(f'<line x1="{left}" y1="{y:.1f}" x2="{width - 24}" y2="{y:.1f}" stroke="#dddddd"/>')
+        out.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end" fill="#444444">{value:g}{unit}</text>')
+    for place, step in enumerate(steps):
+        x = left + place * across
+        out.append(
+            f'<text x="{x:.1f}" y="{height - below + 18}" text-anchor="middle" fill="#444444">{escape(step)}</text>'
+        )
+    legend = left
+    for number, (name, points) in enumerate(series.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        band = [at(n, high) for n, (_, _, high) in enumerate(points)]
+        band += [at(n, low) for n, (_, low, _) in reversed(list(enumerate(points)))]
+        out.append(f'<polygon points="{" ".join(band)}" fill="{colour}" fill-opacity="0.18"/>')
+        line = " ".join(at(n, mean) for n, (mean, _, _) in enumerate(points))
+        out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2.5"/>')
+        out.append(f'<rect x="{legend}" y="34" width="11" height="11" fill="{colour}"/>')
+        out.append(f'<text x="{legend + 16}" y="44" fill="#222222">{escape(name)}</text>')
+        legend += 40 + 7 * len(name)
+    return "\n".join([*out, "</svg>"]) + "\n"

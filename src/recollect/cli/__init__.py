@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from recollect.cli import (
     agents,
     bench,
+    chat,
     consolidate,
     context,
     demo,
@@ -24,6 +25,7 @@ from recollect.cli import (
     export,
     facts,
     forget,
+    goal,
     graph,
     history,
     import_,
@@ -90,6 +92,7 @@ app.command("recall", rich_help_panel=_VERBS)(recall.recall)
 app.command("context", rich_help_panel=_VERBS)(context.context)
 app.command("forget", rich_help_panel=_VERBS)(forget.forget)
 app.command("consolidate", rich_help_panel=_VERBS)(consolidate.consolidate)
+app.command("chat", rich_help_panel=_VERBS)(chat.chat)
 app.command("list", rich_help_panel=_LOOK)(list_.list_)
 app.command("show", rich_help_panel=_LOOK)(show.show)
 app.command("history", rich_help_panel=_LOOK)(history.history)
@@ -110,6 +113,7 @@ app.add_typer(episodes.app, name="episodes", rich_help_panel=_ROOMS)
 app.add_typer(facts.app, name="facts", rich_help_panel=_ROOMS)
 app.add_typer(graph.app, name="graph", rich_help_panel=_ROOMS)
 app.add_typer(procedures.app, name="procedures", rich_help_panel=_ROOMS)
+app.add_typer(goal.app, name="goal", rich_help_panel=_ROOMS)
 app.add_typer(dialogue.app, name="dialogue", rich_help_panel=_ROOMS)
 app.add_typer(persona.app, name="persona", rich_help_panel=_ROOMS)
 app.add_typer(bench.app, name="bench", rich_help_panel=_STORE)

@@ -22,6 +22,7 @@ from recollect.cli.progress import bar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from recollect.bench.learning import Learnt
     from recollect.memory import Recollect
 
 app = typer.Typer(
@@ -39,10 +40,17 @@ DATA, OUT = Path("../shared/data"), Path("docs/benchmarks")
 
 @store_command
 async def locomo(
-    call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+    call: Call,
+    data: Data = DATA,
+    embedder: Model = "static",
+    cases: Only = None,
+    out: Out = None,
+    consolidated: Annotated[
+        bool, typer.Option("--consolidated", help="Consolidate each conversation before it is asked.")
+    ] = False,
 ) -> None:
     """LoCoMo: how much of the evidence is recalled, by turn and by session."""
-    await _quality(call, "locomo", data, embedder, cases, out)
+    await _quality(call, "locomo", data, embedder, cases, out, consolidated=consolidated)
 
 
 @store_command
@@ -103,6 +111,44 @@ async def scale(
     _tell_figures(call, f"scale-{memories}-{agents}", title, "made-up", began, figures, out)
 
 
+@store_command
+async def cycle(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+    """What the consolidation cycle costs, stage by stage, with embedding left out."""
+    from recollect.bench import cycle as measured
+    from recollect.bench import datasets
+    from recollect.models.open import open_embedder
+
+    chosen = list(datasets.locomo(data))[:cases]
+    timed, began = measured.Timed(open_embedder(embedder)), time.perf_counter()
+    async with _store(call, timed) as rc:
+        with _progress(call, "Consolidating") as told:
+            figures = await measured.measure(rc, timed, chosen, told)
+    _tell_figures(call, "cycle", "The consolidation cycle on LoCoMo", embedder, began, figures, out)
+
+
+@store_command
+async def learning(
+    call: Call,
+    seeds: Annotated[int, typer.Option(min=1, help="How many worlds; the bands are over them.")] = 20,
+    tasks: Annotated[int, typer.Option(min=40, help="Tasks in each, with memory and without.")] = 200,
+    embedder: Model = "static",
+    out: Out = None,
+) -> None:
+    """Whether memory makes an agent better: success and steps over time, facts told once, and a rule that changes."""
+    from recollect.bench import learning as measured
+    from recollect.bench import report as kept
+
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder, _progress(call, "Learning") as told:
+        found = await measured.run(Path(folder), seeds, tasks, embedder, told)
+    about = {**_about(call, f"Learning at a help desk ({found.seeds} seeds)", embedder, began), **found.as_json()}
+    about["figures"] = [list(row) for row in found.figures()]
+    if out is not None:
+        kept.write(out, "learning", about, found.chart())
+    rows = [[what, f"{value:g}", unit] for what, value, unit in found.figures()]
+    call.answer(about, lambda: _show_learning(about["title"], found, rows))
+
+
 def report(
     folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the results were kept.")] = OUT,
 ) -> None:
@@ -115,12 +161,22 @@ def report(
 
 
 for _name, _work in {
-    "locomo": locomo, "beam": beam, "facts": facts, "qmsum": qmsum, "speed": speed, "scale": scale, "report": report,
+    "locomo": locomo, "beam": beam, "facts": facts, "qmsum": qmsum, "speed": speed, "scale": scale,
+    "cycle": cycle, "learning": learning, "report": report,
 }.items():  # fmt: skip
     app.command(_name)(_work)
 
 
-async def _quality(call: Call, name: str, data: Path, embedder: str, only: int | None, out: Path | None) -> None:
+async def _quality(
+    call: Call,
+    name: str,
+    data: Path,
+    embedder: str,
+    only: int | None,
+    out: Path | None,
+    *,
+    consolidated: bool = False,
+) -> None:
     from recollect.bench import quality
     from recollect.bench import report as kept
 
@@ -128,16 +184,28 @@ async def _quality(call: Call, name: str, data: Path, embedder: str, only: int |
     cases = list(chosen.cases(data))[:only]
     async with _store(call, embedder) as rc:
         with _progress(call, chosen.title) as told:
-            lines = await quality.run(rc, chosen, cases, told)
+            lines = await quality.run(rc, chosen, cases, told, consolidated=consolidated)
+    title = f"{chosen.title}{', after consolidation' if consolidated else ''}"
     told_all = {
-        **_about(call, f"{chosen.title} ({embedder}, {_backend(call)})", embedder, began),
+        **_about(call, f"{title} ({embedder}, {_backend(call)})", embedder, began),
         "set": name,
         "lines": quality.as_json(lines),
     }
     if out is not None:
-        chart = kept.quality_chart(name, f"{chosen.title}, {embedder}", lines)
-        kept.write(out, f"{name}-{embedder}-{_backend(call)}", told_all, chart)
+        chart = kept.quality_chart(name, f"{title}, {embedder}", lines)
+        file = f"{name}{'-consolidated' if consolidated else ''}-{embedder}-{_backend(call)}"
+        kept.write(out, file, told_all, chart)
     call.answer(told_all, lambda: _show(told_all["title"], *kept.quality_rows(lines)))
+
+
+def _show_learning(title: str, found: Learnt, rows: Sequence[Sequence[str]]) -> None:
+    """Success by block of tasks, and then the figures."""
+    blocks = [
+        [name, f"{on.mean:.0f} ({on.low:.0f} to {on.high:.0f})", f"{off.mean:.0f}", f"{a.mean:.1f}", f"{b.mean:.1f}"]
+        for name, on, off, a, b in zip(found.blocks, found.on, found.off, found.steps_on, found.steps_off, strict=True)
+    ]
+    _show(title, ["tasks", "solved %, with memory", "without", "steps, with memory", "without"], blocks)
+    _show("", ["figure", "value", "unit"], rows)
 
 
 def _tell_figures(

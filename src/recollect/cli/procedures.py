@@ -42,7 +42,7 @@ _Cursor = Annotated[str | None, typer.Option(help="Where the last page said to g
 async def _procedural(call: Call, tools: str | None = None) -> AsyncIterator[tuple[AgentMemory, ProceduralMemory]]:
     from recollect.systems.procedural import ProceduralMemory, ToolRegistry
 
-    registry = ToolRegistry() if tools is None else _registry(tools)
+    registry = ToolRegistry() if tools is None else tool_registry(tools)
     async with call.agent() as mem:
         yield mem, ProceduralMemory(mem.room, registry)
 
@@ -281,7 +281,7 @@ async def undo(
     call.answer(found, lambda: screen.console().print(f"Undone: {found.action} of version {found.candidate}."))
 
 
-def _registry(where: str) -> ToolRegistry:
+def tool_registry(where: str) -> ToolRegistry:
     """The functions that a program registered, from the module that the user names."""
     import importlib
     import sys
