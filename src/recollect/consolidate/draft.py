@@ -30,8 +30,8 @@ from recollect.store.base import (
     Write,
     every,
 )
-from recollect.systems.trusted import changed, made
-from recollect.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
+from recollect.systems.trusted import changed
+from recollect.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats, trusted
 
 if TYPE_CHECKING:
     from recollect.store.base import Vector
@@ -158,7 +158,7 @@ class Draft:
             )
         found = [m for id in ids if (m := self.now[id]) is not None and scope.sees(m) and _matches(m, where)]
         found.sort(key=lambda m: (m.recorded_at, m.id), reverse=descending)
-        return made(Page[Memory], {"items": tuple(found), "cursor": None})
+        return trusted(Page[Memory], {"items": tuple(found), "cursor": None})
 
     async def _know_all(self, where: Filter) -> None:
         """Read the records that match, unless the same was asked before: what was read once is what counts here."""

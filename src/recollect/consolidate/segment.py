@@ -17,8 +17,7 @@ from recollect.consolidate.rereading import forgotten, withdraw, wordings
 from recollect.consolidate.work import Work
 from recollect.systems.dialogue import DialogueMemory, PageDraft
 from recollect.systems.dialogue.models import PAGE
-from recollect.systems.trusted import made
-from recollect.types import Filter, Memory
+from recollect.types import Filter, Memory, trusted
 
 _MOST_TURNS = 20
 _SILENT = timedelta(hours=1)
@@ -49,7 +48,7 @@ class Segmenting:
 
 def _draft(page: Sequence[Memory]) -> PageDraft:
     fields = {"user": None, "reply": None, "occurred_at": None, "importance": None, "key": None}
-    return made(PageDraft, {**fields, "messages": tuple(m.id for m in page), "session": page[0].session})
+    return trusted(PageDraft, {**fields, "messages": tuple(m.id for m in page), "session": page[0].session})
 
 
 async def _add(work: Work, user: str | None, drafts: Sequence[PageDraft]) -> None:

@@ -24,8 +24,8 @@ from recollect.systems.dialogue.pages import Leaf
 from recollect.systems.dialogue.settings import DialogueSettings
 from recollect.systems.ownership import marks, mine
 from recollect.systems.room import Room
-from recollect.systems.trusted import changed, link, made
-from recollect.types import TRUST, Json, Memory, State
+from recollect.systems.trusted import changed, link
+from recollect.types import TRUST, Json, Memory, State, trusted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -179,7 +179,7 @@ class Grouping:
         topic = self._topics[best]
         placed = leaf.placed(topic.id, topic.body.length + 1)
         self._join(best, placed, vector)
-        self.moved.append(made(Moved, {"page": leaf.id, "segment": topic.id, "created": created, "fit": fit}))
+        self.moved.append(trusted(Moved, {"page": leaf.id, "segment": topic.id, "created": created, "fit": fit}))
         return placed
 
     def fits(self, terms: words.Weights, keys: Sequence[str], vector: Vector | None) -> dict[int, float]:

@@ -15,8 +15,8 @@ from recollect.systems.dialogue import words
 from recollect.systems.dialogue.models import PAGE, Page, PageBody, PageDraft, Turn
 from recollect.systems.ownership import marks
 from recollect.systems.room import Room
-from recollect.systems.trusted import changed, link, made
-from recollect.types import TRUST, Link, Memory, Role, Source
+from recollect.systems.trusted import changed, link
+from recollect.types import TRUST, Link, Memory, Role, Source, trusted
 
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 _BLANK = Memory(
@@ -122,7 +122,7 @@ class Leaf:
         return Leaf(self.record, changed(self.body, segment=segment, number=number), self.said, self.stored)
 
     def told(self) -> Page:
-        return made(
+        return trusted(
             Page,
             {
                 "id": self.record.id,
@@ -172,7 +172,7 @@ def new_leaf(room: Room, draft: PageDraft, messages: Mapping[str, Memory]) -> Le
     said = [_message(room, id, messages) for id in draft.messages]
     turns = tuple(_pointer(message) for message in said)
     now = room.now()
-    record = made(
+    record = trusted(
         Memory,
         {
             **_BLANK,
@@ -213,7 +213,7 @@ def _written_leaf(room: Room, draft: PageDraft) -> Leaf:
 
 
 def _own_chain(turns: tuple[Turn, ...], id: str) -> PageBody:
-    return made(PageBody, {"turns": turns, "chain": id, "segment": None, "number": 0})
+    return trusted(PageBody, {"turns": turns, "chain": id, "segment": None, "number": 0})
 
 
 @lru_cache(maxsize=1_024)
@@ -256,7 +256,7 @@ def _turns(draft: PageDraft) -> tuple[Turn, ...]:
 
 def _pointer(message: Memory) -> Turn:
     source = message.source
-    return made(Turn, {"role": source.role, "name": source.name, "text": "", "memory": message.id})
+    return trusted(Turn, {"role": source.role, "name": source.name, "text": "", "memory": message.id})
 
 
 def sources(leaf: Leaf) -> list[Link]:
