@@ -186,6 +186,33 @@ async def test_time_travel(rc: Recollect, face_clock: FakeClock) -> None:
     assert {m.content for m in await mem.store.all_at(mem.scope, face_clock.now())} == {"second", "later"}
 
 
+async def test_operations_are_undone_one_after_the_other_the_last_first(rc: Recollect) -> None:
+    mem = rc.agent("a")
+    memory = await mem.remember("one")
+    await mem.update(memory.id, content="two")
+    await mem.update(memory.id, content="three")
+    *_, second, third = [change.operation for change in await mem.history(memory.id)]
+    await mem.undo(third)
+    await mem.undo(second)
+    with pytest.raises(Conflict):
+        await mem.undo(third)
+    found = await mem.get(memory.id)
+    assert found is not None
+    assert found.content == "one"
+
+
+async def test_runs_of_consolidation_are_undone_one_after_the_other(rc: Recollect) -> None:
+    mem = rc.agent("a", user="ann")
+    await mem.remember([{"role": "user", "name": "Ann", "content": "I live in Lisbon."}], session="s1")
+    before = {m.id async for m in rc.store.every(mem.scope) if m.kind == "fact"}
+    first = await mem.consolidate()
+    await mem.remember([{"role": "user", "name": "Ann", "content": "I work for the city library."}], session="s2")
+    second = await mem.consolidate()
+    await mem.undo(second.id)
+    await mem.undo(first.id)
+    assert {m.id async for m in rc.store.every(mem.scope) if m.kind == "fact"} == before
+
+
 async def test_consolidation_reports_and_is_undone(rc: Recollect) -> None:
     mem = rc.agent("assistant")
     first = await mem.remember("Tea without sugar, please.")

@@ -57,8 +57,8 @@ def on_interrupt(act: Callable[[], object] | None) -> Iterator[None]:
 
 def _typed() -> str | None:
     """A line from a person. Ctrl-C at the prompt gives up the line, Ctrl-D the chat."""
-    while True:
-        with on_interrupt(None):
+    with on_interrupt(None):
+        while True:
             try:
                 return input(_PROMPT)
             except KeyboardInterrupt:

@@ -116,10 +116,12 @@ class Recaller:
     async def context(self, scope: Scope, task: str, *, tokens: int = 1500) -> str:
         """What is known that matters for a task, within a budget of tokens, quoted as data."""
         standing: list[Memory] = []
-        present = (await self.store.view(scope)).kinds.names
-        for kind in budget.STANDING:
-            if kind in present:
-                page = await self.store.scan(scope, Filter(kinds=(kind,), states=("active",)), limit=20)
+        present = set((await self.store.view(scope)).kinds.names)
+        for where in budget.STANDING:
+            if present.intersection(where.kinds or ()):
+                page = await self.store.scan(
+                    scope, where, order="importance", descending=True, limit=budget.STANDING_MOST
+                )
                 standing += page.items
         most = max(5, min(200, tokens // 20))
         return budget.render(standing, await self._known(scope, task, most) if task.strip() else [], tokens)

@@ -14,6 +14,7 @@ from recollect.store.base import AddLink, Backend, Delete, Put, RemoveLink, Upda
 from recollect.types import Change, Filter, Json, Link, Memory, Scope
 
 _PART = 1_000
+_COUNTED = frozenset({"version", "access_count", "last_accessed_at", "interaction"})
 
 
 async def changes(backend: Backend, scope: Scope, **which: Any) -> AsyncIterator[Change]:
@@ -39,15 +40,27 @@ async def undoing(backend: Backend, scope: Scope, operation: str) -> list[Write]
 
 
 async def _unchanged_since(backend: Backend, scope: Scope, id: str, made: Sequence[Change]) -> None:
+    """Refuse if a record is no longer what the operation left; one that was changed and changed back is."""
     last = max(change.seq for change in made if change.memory_id == id)
-    async for change in changes(backend, scope, memory_id=id, after=last):
-        if change.link is None:
-            raise Conflict(
-                f"Memory {id} was changed again by operation {change.operation}.",
-                hint="Undo that one first.",
-                memory_id=id,
-                operation=change.operation,
-            )
+    later = [change async for change in changes(backend, scope, memory_id=id, after=last) if change.link is None]
+    if not later:
+        return
+    found = await backend.get(scope, [id])
+    now = then = found[0].model_dump(mode="json") if found else None
+    for change in reversed(later):
+        then = _before(change, then)
+    if any(change.action == "erase" for change in later) or _content(now) != _content(then):
+        raise Conflict(
+            f"Memory {id} was changed again by operation {later[0].operation}.",
+            hint="Undo that one first.",
+            memory_id=id,
+            operation=later[0].operation,
+        )
+
+
+def _content(record: Json | None) -> Json | None:
+    """A record without what counts its changes and readings."""
+    return None if record is None else {name: value for name, value in record.items() if name not in _COUNTED}
 
 
 def _inverse(change: Change) -> Write:

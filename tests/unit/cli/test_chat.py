@@ -260,12 +260,19 @@ class Terminal:
         self._ours = ours
         self.seen = ""
 
-    def until(self, text: str) -> None:
-        """Read until this was shown."""
+    def until(self, text: str, *, interrupting: bool = False) -> None:
+        """Read until this was shown. A signal between the prompt and the waiting for a key is not heard, so a person
+        who is ``interrupting`` presses Ctrl-C again."""
         end = time.monotonic() + 60
+        if interrupting:
+            self.interrupt()
         while text not in self.seen:
-            ready, _, _ = select.select([self._ours], [], [], max(0.0, end - time.monotonic()))
-            assert ready, f"{text!r} was never shown:\n{self.seen}"
+            ready, _, _ = select.select([self._ours], [], [], 1.0)
+            assert ready or time.monotonic() < end, f"{text!r} was never shown:\n{self.seen}"
+            if not ready:
+                if interrupting:
+                    self.interrupt()
+                continue
             try:
                 self.seen += os.read(self._ours, 4096).decode("utf-8", "replace")
             except OSError as error:
@@ -294,8 +301,7 @@ def terminal(tmp_path: Path, server: Server) -> Iterator[Terminal]:
 def test_ctrl_c_stops_the_answer_and_not_the_chat(terminal: Terminal, server: Server, talk: Chat) -> None:
     server.plan(Server.Say("One " + "more " * 500, chunk_pause=0.05), "Fine.")
     terminal.until("you> ")
-    terminal.interrupt()
-    terminal.until("you> ")
+    terminal.until("you> ", interrupting=True)
     terminal.type("Count.\n")
     terminal.until("One")
     terminal.interrupt()
