@@ -105,3 +105,11 @@ async def test_what_is_erased_leaves_nothing_behind_in_shared_memory(rc: Recolle
     assert await stored(rc) == []
     shared = Scope(agent=AGENT)
     assert all("green build" not in str(change.before) for change in await rc.store.journal(shared))
+
+
+async def test_erasing_what_a_user_told_withdraws_the_support_it_gave(rc: Recollect) -> None:
+    ann = await knows(rc, "a", "ann")
+    await ann.consolidate()
+    assert len(await stored(rc)) == 1
+    await ann.forget(where={"states": None}, erase=True)
+    assert await stored(rc) == []
