@@ -8,6 +8,7 @@ switch at their next call and follow.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from recollect.config import Settings
 from recollect.errors import InvalidSetting, ModelMismatch
 from recollect.store.base import ReembedBackend, Space
+from recollect.store.holding import HoldsWriters
 from recollect.store.store import Store
 
 if TYPE_CHECKING:
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("recollect")
 DEFAULT = "static"
 _PART = 256
+"""Texts that are embedded at once."""
+_LEAST, _HELD_S, _BETWEEN_S = 16, 1.0, 0.02
+"""Writers are held off for so many texts at least, about so long at a time, and have so long between two times."""
+_ROUNDS = 8
+"""How often they are held off at most, at the pace seen last; else it is for longer."""
 
 
 class Embedding:
@@ -35,6 +42,8 @@ class Embedding:
         self._settings = settings
         self._off = isinstance(asked, str) and asked == "none"
         self.embedder: Embedder | None = None
+        self._coming: Embedder | None = None
+        """The one that ``reembed`` is changing to: who asks just after the switch needs it before reembed goes on."""
         self.notice: str | None = None
         """What the user should know about the choice of embedder, if anything."""
 
@@ -76,21 +85,65 @@ class Embedding:
             await backend.declare_space(space)
         else:
             await backend.begin_space(space)
-        done = 0
+        self._coming = new
+        try:
+            done = await self._build(space, new, backend, progress)
+            await self._change_to(new)
+        finally:
+            self._coming = None
+        return done
+
+    async def _build(
+        self, space: Space, new: Embedder, backend: ReembedBackend, progress: Callable[[int, int], None]
+    ) -> int:
+        """Make every vector of a space and switch to it; says how many were made.
+
+        Those who write meanwhile give vectors of the old space, so each of their memories is one more to embed. If
+        they are faster than the embedder that would never end: what was there at the beginning is embedded beside
+        them, the rest while they are held off, if the backend can do that.
+        """
         total = sum([(await self._store.stats(scope)).memories for scope in await self._store.backend.scopes()])
+        done, now = 0, asyncio.get_running_loop().time
+        began = now()
         while True:
             missing = await backend.missing_vectors(space, _PART)
+            near = not missing or (done > 0 and (done >= total or len(missing) < _PART))
+            if near and isinstance(backend, HoldsWriters):
+                in_time = int(_HELD_S * done / max(now() - began, 0.001))
+                part = max(_LEAST, min(_PART, in_time))
+                return await self._finish(space, new, backend, part, done, progress)
             if missing:
                 vectors = await new.embed([content for _, _, content in missing])
                 rows = [(s, id, text, v) for (s, id, text), v in zip(missing, vectors, strict=True)]
                 done += await backend.put_vectors(space, rows)
                 progress(done, max(total, done))
             elif await self._activated(space):
-                break
-        if self.embedder is not None:
-            await self._let_go(self.embedder)
-        self.embedder = new
-        return done
+                return done
+
+    async def _finish(
+        self,
+        space: Space,
+        new: Embedder,
+        backend: HoldsWriters,
+        part: int,
+        done: int,
+        progress: Callable[[int, int], None],
+    ) -> int:
+        """Make the last vectors a part at a time, with writers held off; they get their turn between the parts.
+
+        Should they write so much between two parts that many more would be needed at this pace, the part is doubled.
+        """
+        before: int | None = None
+        while True:
+            made, left = await backend.finish_space(space, new.embed, part)
+            done += made
+            progress(done, done + left)
+            if not left:
+                return done
+            if before is not None and left > _ROUNDS * (before - left):
+                part *= 2
+            before = left
+            await asyncio.sleep(_BETWEEN_S)
 
     async def _activated(self, space: Space) -> bool:
         """Switch to a space; False if a memory was written meanwhile whose vector must be made first."""
@@ -107,6 +160,11 @@ class Embedding:
         if embedder is not None:
             await self._let_go(embedder)
 
+    async def _change_to(self, new: Embedder) -> None:
+        before, self.embedder = self.embedder, new
+        if before is not None and before is not new:
+            await self._let_go(before)
+
     async def _let_go(self, embedder: Embedder) -> None:
         """Close an embedder, unless it is the caller's own."""
         if embedder is not self._asked:
@@ -115,6 +173,9 @@ class Embedding:
     async def _follow(self, space: Space) -> None:
         from recollect.models.open import embedder_for
 
+        if self._coming is not None and self._coming.name == space.name:
+            await self._change_to(self._coming)
+            return
         if self.embedder is not None:
             await self._let_go(self.embedder)
         if self._asked is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from recollect import Recollect, Settings
-from recollect.errors import InvalidSetting, ModelError, ModelMismatch
+from recollect.errors import InvalidSetting, ModelError, ModelMismatch, ModelMissing
 from recollect.store.base import Batch, Space, Update
 from recollect.testing import START
 from recollect.types import Scope
@@ -89,6 +89,49 @@ async def test_reembedding_a_live_store_loses_nothing(face_url: str) -> None:
         assert seen == sorted(seen)
         assert await rc.reembed(new) == 0
         assert (await mem.recall("thing number 7", k=1))[0].memory.content == "thing number 7"
+
+
+async def test_reembedding_ends_though_others_write_faster_than_it_embeds(face_url: str) -> None:
+    async with (
+        Recollect.open(face_url, embedder=Hashing(), settings=quiet()) as one,
+        Recollect.open(face_url, embedder=Hashing(), settings=quiet()) as other,
+    ):
+        mem = one.agent("a")
+        await mem.remember([f"thing number {n}" for n in range(300)])
+        new = Hashing("hashing/32", 32, pause=0.1)
+        over = asyncio.Event()
+
+        async def write(rc: Recollect, who: str) -> int:
+            count = 0
+            while not over.is_set():
+                try:
+                    await rc.agent("a").remember([f"{who} {count + n}" for n in range(200)])
+                except ModelMissing:
+                    break  # it cannot follow: the new embedder is ours alone
+                count += 200
+                await asyncio.sleep(0)
+            return count
+
+        async def read() -> None:
+            while not over.is_set():
+                assert await mem.recall("thing number 7", k=1)
+                await asyncio.sleep(0.01)
+
+        others = () if face_url == "memory:" else ((other, "other"),)  # there it is another store
+        writers = [asyncio.create_task(write(rc, who)) for rc, who in ((one, "one"), *others)]
+        reader = asyncio.create_task(read())
+        told: list[tuple[int, int]] = []
+        async with asyncio.timeout(120):
+            done = await one.reembed(new, lambda made, total: told.append((made, total)))
+        over.set()
+        await reader
+        written = sum(await asyncio.gather(*writers))
+        assert await one.store.backend.space() == Space("hashing/32", 32)
+        stats = await mem.stats()
+        assert stats.vectors == stats.memories == 300 + written
+        assert 300 < done <= stats.memories
+        assert told[-1] == (done, done)
+        assert await one.store.backend.check() == []  # type: ignore[attr-defined]
 
 
 async def test_another_process_follows_the_switch(tmp_path: Path) -> None:

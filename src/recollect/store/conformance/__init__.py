@@ -15,8 +15,8 @@
             return again
 
 Each module holds one subject; the docstring of a class says the rules its tests check. Optional powers
-(``ReembedBackend``, ``Checkable``) are tested when the backend has them and skipped when it has not. This is the only
-part of the package that needs pytest (with pytest-asyncio).
+(``ReembedBackend``, ``HoldsWriters``, ``Checkable``) are tested when the backend has them and skipped when it has not.
+This is the only part of the package that needs pytest (with pytest-asyncio).
 """
 
 from pkgutil import iter_modules

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
 
-from recollect.errors import ModelMismatch
-from recollect.store.base import Backend, Batch, Delete, Put, ReembedBackend, Space, Update
+from recollect.errors import ModelError, ModelMismatch
+from recollect.store.base import Backend, Batch, Delete, Put, Receipt, ReembedBackend, Space, Update
 from recollect.store.conformance.steps import (
     AGENT,
     ALICE,
@@ -26,6 +28,7 @@ from recollect.store.conformance.steps import (
     update,
     with_space,
 )
+from recollect.store.holding import HoldsWriters
 from recollect.testing import START, memory
 from recollect.types import Scope
 
@@ -106,7 +109,12 @@ class Reembedding:
     put into the active space raise the epoch. Activation is refused with ``ModelMismatch`` while any is missing; it
     drops the vectors of the other space and counts one epoch; activating the active space has no effect. To begin a
     third space drops what was built of the second; the active one cannot be built again, least of all with another
-    length. Nothing of this is journalled."""
+    length. Nothing of this is journalled.
+
+    A backend that ``HoldsWriters`` embeds the last memories itself, at most so many at a time, and activates the space
+    when none is left. Whoever writes meanwhile waits, with vectors or without, and then goes on; readers do not wait.
+    If embedding fails nothing has happened. So it ends however fast others write, and no memory that was there at the
+    switch is without a vector."""
 
     async def test_from_one_space_to_another(self, backend: Backend) -> None:
         able = await with_space(backend)
@@ -287,8 +295,142 @@ class Reembedding:
         assert await actions(backend) == ["put", "update"]
         assert await backend.matching(AGENT, ANY) == {new.id}
 
+    async def test_the_last_vectors_are_made_part_by_part(self, backend: Backend) -> None:
+        await with_space(backend)
+        able = await _holding(backend)
+        for text in ("one", "two", "three", ""):
+            await put(backend, text, vector=ONE if text else None)
+        assert await able.finish_space(LARGE, _larges, 2) == (2, 1)
+        assert await backend.space() == SMALL
+        assert await backend.head(AGENT) == (4, 1)
+        assert await able.finish_space(LARGE, _larges, 2) == (1, 0)
+        assert await backend.space() == LARGE
+        assert await backend.head(AGENT) == (4, 2)
+        told = [row.vector for row in (await feed(backend)).rows]
+        assert told == [*(half(large(text)) for text in ("one", "two", "three")), None]
+        assert await able.finish_space(LARGE, _larges, 2) == (0, 0)
+        assert await backend.head(AGENT) == (4, 2)
+
+    async def test_finishing_the_active_space_fills_its_holes(self, backend: Backend) -> None:
+        await with_space(backend)
+        able = await _holding(backend)
+        await able.finish_space(LARGE, _larges, 2)
+        before = await backend.head(AGENT)
+        for text in ("one", "two", "three"):
+            await put(backend, text)
+        assert await able.finish_space(LARGE, _larges, 2) == (2, 1)
+        assert (await backend.head(AGENT)).epoch == before.epoch + 1, "views without these vectors are read anew"
+        assert await able.finish_space(LARGE, _larges, 2) == (1, 0)
+        assert (await backend.head(AGENT)).epoch == before.epoch + 2
+        assert (await backend.stats(AGENT)).vectors == 3
+
+    async def test_finishing_that_fails_has_done_nothing(self, backend: Backend) -> None:
+        await with_space(backend)
+        with pytest.raises(ModelMismatch):
+            await (await _holding(backend, begun=False)).finish_space(LARGE, _larges, 2)
+        able = await _holding(backend)
+        new = await put(backend, "text", vector=ONE)
+
+        async def broken(texts: Sequence[str]) -> list[Vector]:
+            raise ModelError("The embedder is down.")
+
+        async def misfit(texts: Sequence[str]) -> list[Vector]:
+            return [ONE for _ in texts]
+
+        for embed, error in ((broken, ModelError), (misfit, ModelMismatch)):
+            with pytest.raises(error):
+                await able.finish_space(LARGE, embed, 2)
+            assert await backend.space() == SMALL
+            await put(backend, "writers go on", vector=ONE)
+        assert new.id in await _ids_missing(reembedding(backend))
+        assert await able.finish_space(LARGE, _larges, 9) == (3, 0)
+
+    async def test_writers_wait_while_a_space_is_finished_and_readers_do_not(self, backend: Backend) -> None:
+        await with_space(backend)
+        able = await _holding(backend)
+        old, other = await put(backend, "old", vector=ONE), await put(backend, "other", vector=ONE)
+        fresh = [memory(text, scope=AGENT) for text in ("with a vector", "without", "once", "mixed")]
+        batches = [
+            _of_space(Put(fresh[0], ONE), SMALL),
+            Batch(AGENT, "bare", START, (Put(fresh[1]),)),
+            Batch(AGENT, "once", START, (Put(fresh[2]),), idempotent=True),
+            Batch(AGENT, "mixed", START, (Put(fresh[3]), Update(other.id, {"importance": 0.9}))),
+            Batch(ALICE, "change", START, (Update(old.id, {"content": "new"}),)),
+        ]
+        writers: list[asyncio.Task[Receipt]] = []
+
+        async def embed(texts: Sequence[str]) -> list[Vector]:
+            writers.extend(asyncio.create_task(backend.apply(batch)) for batch in batches)
+            for _ in range(10):
+                await asyncio.sleep(0.005)
+                assert await backend.get(AGENT, [old.id, *(m.id for m in fresh)]) == [old]
+                assert [row.vector for row in (await feed(backend)).rows] == [half(ONE), half(ONE)]
+                assert await backend.space() == SMALL
+            assert not any(writer.done() for writer in writers)
+            return [large(text) for text in texts]
+
+        assert await able.finish_space(LARGE, embed, 9) == (2, 0)
+        outcomes = await asyncio.gather(*writers, return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes] == [ModelMismatch, *[Receipt] * 4]
+        told = {row.id: row.vector for row in (await feed(backend)).rows}
+        assert told == {old.id: None, other.id: half(large("other"))} | {m.id: None for m in fresh[1:]}
+
+    async def test_finishing_ends_though_others_never_stop_writing(self, backend: Backend) -> None:
+        await with_space(backend)
+        able = await _holding(backend)
+        for n in range(20):
+            await put(backend, f"text {n}", vector=ONE)
+        over = asyncio.Event()
+
+        async def write(scope: Scope) -> int:
+            """Eight memories at a time, of the old space, until that is gone."""
+            for count in itertools.count():
+                writes = tuple(Put(memory(f"new {count}", scope=scope), ONE) for _ in range(8))
+                try:
+                    await backend.apply(Batch(scope, f"{count}", START, writes, space=SMALL.name))
+                except ModelMismatch:
+                    return count * 8
+                await asyncio.sleep(0)
+            raise AssertionError("counting ends nowhere")
+
+        async def read() -> None:
+            while not over.is_set():
+                assert await backend.space() in (SMALL, LARGE)
+                assert len((await feed(backend)).rows) >= 20
+                await asyncio.sleep(0)
+
+        writers = [asyncio.create_task(write(scope)) for scope in _SCOPES]
+        reader = asyncio.create_task(read())
+        part, left, made = 8, 1, 0
+        while left:
+            new, left = await able.finish_space(LARGE, _larges, part)
+            part, made = part * 2, made + new
+            await asyncio.sleep(0)
+        written = sum(await asyncio.gather(*writers))
+        over.set()
+        await reader
+        assert await backend.space() == LARGE
+        assert made == 20 + written
+        assert await reembedding(backend).missing_vectors(LARGE, 1) == []
+        vectors = sum([(await backend.stats(scope)).vectors for scope in (AGENT, OTHER_TENANT)])
+        assert vectors == 20 + written
+
 
 _SCOPES = (AGENT, ALICE, OTHER_TENANT)
+
+
+async def _holding(backend: Backend, *, begun: bool = True) -> HoldsWriters:
+    """The backend, building the large space, as one that can hold off writers; skips the test if it cannot."""
+    if not isinstance(backend, HoldsWriters):
+        pytest.skip("this backend does not hold off writers")
+    if begun:
+        await reembedding(backend).begin_space(LARGE)
+    return backend
+
+
+async def _larges(texts: Sequence[str]) -> list[Vector]:
+    await asyncio.sleep(0.001)
+    return [large(text) for text in texts]
 
 
 def _of_space(write: Put, space: Space) -> Batch:

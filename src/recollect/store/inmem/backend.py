@@ -2,16 +2,18 @@
 
 Nothing here is clever or fast; it is what the words of the contract say, so that another backend can be compared
 with it operation by operation. No method awaits anything between its first read and its last write, so on one
-event loop every call is a transaction.
+event loop every call is a transaction; ``finish_space`` alone awaits the embedder, and holds off all who write.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
-from recollect.errors import OperationMismatch, StoreUnavailable
+from recollect.errors import StoreUnavailable
+from recollect.store import refusals
 from recollect.store.base import (
     AddLink,
     Batch,
@@ -28,11 +30,12 @@ from recollect.store.base import (
 from recollect.store.inmem import history, indexing, pages, spaces, verify
 from recollect.store.inmem.filters import matches
 from recollect.store.inmem.state import AgentState, Line, Remembered, Row, State
-from recollect.store.inmem.writes import Writer, Written, require_plain_texts, require_space
+from recollect.store.inmem.writes import Writer, Written
 from recollect.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
     from recollect.store.base import Vector
+    from recollect.store.holding import Embed
 
 CHUNK = 5_000
 
@@ -42,6 +45,7 @@ class InmemBackend:
 
     def __init__(self, state: State | None = None) -> None:
         self._state: State | None = State() if state is None else state.copy()
+        self._turn = asyncio.Lock()
 
     @classmethod
     async def open(cls, state: State | None = None) -> InmemBackend:
@@ -61,19 +65,8 @@ class InmemBackend:
     # -- writing -------------------------------------------------------------------------------------------------
 
     async def apply(self, batch: Batch) -> Receipt:
-        state = self._open
-        require_plain_texts(batch)
-        agent = state.agent(batch.scope).copy()
-        if batch.idempotent and (known := agent.operations.get(batch.operation)):
-            return _replay(batch, known, agent)
-        require_space(batch, state.active)
-        written = _write_all(batch, agent, state.active)
-        if batch.idempotent:
-            ids = tuple(memory.id for memory, _ in written)
-            agent.operations[batch.operation] = Remembered(batch.fingerprint(), ids)
-        state.agents[batch.scope.tenant, batch.scope.agent] = agent
-        memories = tuple(_lent(memory) for memory, _ in written)
-        return Receipt(batch.operation, memories, tuple(created for _, created in written))
+        async with self._turn:
+            return _applied(self._open, batch)
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -175,19 +168,27 @@ class InmemBackend:
     # -- vector spaces and self-examination ------------------------------------------------------------------------
 
     async def declare_space(self, space: Space) -> None:
-        spaces.declare(self._open, space)
+        async with self._turn:
+            spaces.declare(self._open, space)
 
     async def begin_space(self, space: Space) -> None:
-        spaces.begin(self._open, space)
+        async with self._turn:
+            spaces.begin(self._open, space)
 
     async def missing_vectors(self, space: Space, limit: int) -> list[tuple[Scope, str, str]]:
         return spaces.missing(self._open, space)[:limit]
 
     async def put_vectors(self, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
-        return spaces.put(self._open, space, rows)
+        async with self._turn:
+            return spaces.put(self._open, space, rows)
 
     async def activate_space(self, space: Space) -> None:
-        spaces.activate(self._open, space)
+        async with self._turn:
+            spaces.activate(self._open, space)
+
+    async def finish_space(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+        async with self._turn:
+            return await spaces.finish(self._open, space, embed, limit)
 
     async def check(self) -> list[str]:
         return verify.faults(self._open)
@@ -211,6 +212,21 @@ class InmemBackend:
         return [line for line in lines if scope.user is None or line.user is None or line.user == scope.user]
 
 
+def _applied(state: State, batch: Batch) -> Receipt:
+    refusals.require_storable(batch)
+    agent = state.agent(batch.scope).copy()
+    if batch.idempotent and (known := agent.operations.get(batch.operation)):
+        return _replay(batch, known, agent)
+    refusals.require_space(batch, state.active)
+    written = _write_all(batch, agent, state.active)
+    if batch.idempotent:
+        ids = tuple(memory.id for memory, _ in written)
+        agent.operations[batch.operation] = Remembered(batch.fingerprint(), ids)
+    state.agents[batch.scope.tenant, batch.scope.agent] = agent
+    memories = tuple(_lent(memory) for memory, _ in written)
+    return Receipt(batch.operation, memories, tuple(created for _, created in written))
+
+
 def _write_all(batch: Batch, agent: AgentState, active: Space | None) -> list[Written]:
     writer = Writer(batch, agent, active)
     written: list[Written] = []
@@ -232,12 +248,7 @@ def _write_all(batch: Batch, agent: AgentState, active: Space | None) -> list[Wr
 
 
 def _replay(batch: Batch, known: Remembered, agent: AgentState) -> Receipt:
-    if known.fingerprint != batch.fingerprint():
-        raise OperationMismatch(
-            f"The operation {batch.operation!r} was used before for other writes.",
-            hint="Give a new operation id to a new change.",
-            operation=batch.operation,
-        )
+    refusals.require_same_writes(batch.operation, known.fingerprint, batch.fingerprint())
     found = [agent.visible(batch.scope, id) for id in known.ids]
     memories = tuple(_lent(memory) for memory in found if memory is not None)
     return Receipt(batch.operation, memories, (False,) * len(memories), replayed=True)

@@ -5,37 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from recollect.errors import ModelMismatch
+from recollect.store import refusals
 from recollect.store.base import Space
 from recollect.store.inmem.state import State
-from recollect.store.inmem.writes import pack
+from recollect.store.inmem.writes import packed
 from recollect.types import Scope
 
 if TYPE_CHECKING:
     from recollect.store.base import Vector
+    from recollect.store.holding import Embed
 
 
 def declare(state: State, space: Space) -> None:
     """The first space of a store."""
     if state.active is None:
         state.active, state.epoch = space, state.epoch + 1
-    elif state.active != space:
-        raise ModelMismatch(
-            f"The store was built with {state.active.name} ({state.active.dimensions} numbers).",
-            hint=f"Open it with that embedder, or re-embed it for {space.name}.",
-        )
+    else:
+        refusals.require_declared(state.active, space)
 
 
 def begin(state: State, space: Space) -> None:
     """Build this space beside the active one; what was begun of another is dropped."""
-    if state.active is None:
-        raise ModelMismatch("The store has no vector space yet.", hint="Declare this one instead of building a second.")
-    if space == state.active:
+    if refusals.require_beside(state.active, space) == space:
         return
-    if space.name == state.active.name:
-        raise ModelMismatch(
-            f"{space.name} is active with other dimensions.", hint="Give the new space a name of its own."
-        )
     if state.building is not None and state.building != space:
         _drop_vectors(state, state.building)
     state.building = space
@@ -55,13 +47,14 @@ def missing(state: State, space: Space) -> list[tuple[Scope, str, str]]:
 def put(state: State, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
     """Store vectors of the memories that still say what was embedded; how many those were."""
     _require_known(state, space)
-    packed = [(scope, id, content, pack(vector, space)) for scope, id, content, vector in rows]
+    for *_, vector in rows:
+        refusals.require_fit(vector, space)
     stored = 0
-    for scope, id, content, vector in packed:
+    for scope, id, content, vector in rows:
         agent = state.agent(scope)
         memory = agent.visible(scope, id)
         if memory is not None and memory.content == content:
-            agent.vectors[space.name, id] = vector
+            agent.vectors[space.name, id] = packed(vector)
             stored += 1
     if stored and space == state.active:
         state.epoch += 1
@@ -72,20 +65,26 @@ def activate(state: State, space: Space) -> None:
     """Read this space from now on. Refused while a memory would lose its vector by it."""
     if space == state.active:
         return
-    left = missing(state, space)
-    if left:
-        raise ModelMismatch(
-            f"{len(left)} memories have no vector of {space.name} yet.",
-            hint="Go on re-embedding until none is missing.",
-        )
+    refusals.require_complete(len(missing(state, space)), space)
     if state.active is not None:
         _drop_vectors(state, state.active)
     state.active, state.building, state.epoch = space, None, state.epoch + 1
 
 
+async def finish(state: State, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+    """Embed what is missing, at most so many, and activate the space if that was all. No other writes meanwhile."""
+    left = missing(state, space)
+    part = left[:limit]
+    vectors = await embed([content for _, _, content in part]) if part else ()
+    made = put(state, space, [(*row, vector) for row, vector in zip(part, vectors, strict=True)])
+    if made == len(left):
+        activate(state, space)
+    return made, len(left) - made
+
+
 def _require_known(state: State, space: Space) -> None:
     if space not in (state.active, state.building):
-        raise ModelMismatch(f"{space.name} is not a space of this store.", hint="Begin the space first.")
+        raise refusals.unknown_space(space)
 
 
 def _drop_vectors(state: State, space: Space) -> None:

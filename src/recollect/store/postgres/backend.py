@@ -10,10 +10,12 @@ from recollect.store.base import Batch, Feed, Head, Receipt, Space
 from recollect.store.postgres import checks, feed, history, reader, writer
 from recollect.store.postgres.database import Database
 from recollect.store.postgres.spaces import Spaces
+from recollect.store.postgres.statistics import Statistics
 from recollect.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
     from recollect.store.base import Vector
+    from recollect.store.holding import Embed
 
 
 class PostgresBackend:
@@ -22,6 +24,7 @@ class PostgresBackend:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._pooled = database
         self._spaces = Spaces(database, clock)
+        self._statistics = Statistics(database)
 
     @property
     def _database(self) -> Database:
@@ -36,7 +39,9 @@ class PostgresBackend:
         return cls(await Database.open(url, schema=schema, pool_size=pool_size, timeout=timeout), clock)
 
     async def apply(self, batch: Batch) -> Receipt:
-        return await writer.apply(self._database, batch)
+        receipt = await writer.apply(self._database, batch)
+        await self._statistics.after(len(batch.writes))
+        return receipt
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
         return await reader.get(self._database, scope, ids)
@@ -106,6 +111,9 @@ class PostgresBackend:
 
     async def activate_space(self, space: Space) -> None:
         await self._spaces.activate(space)
+
+    async def finish_space(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+        return await self._spaces.finish(space, embed, limit)
 
     # -- the power to examine itself ---------------------------------------------------------------------------------
 

@@ -6,8 +6,9 @@ import json
 import math
 
 from recollect.store.postgres.binary import texts, uuids
-from recollect.store.postgres.ids import storable, well_formed
+from recollect.store.postgres.ids import well_formed
 from recollect.store.postgres.queries import queries, together
+from recollect.store.refusals import storable
 from recollect.types import Filter, Json, Scalar, Scope
 
 _read = queries("read.sql")

@@ -12,10 +12,11 @@ from typing import Any
 
 from recollect.store.postgres.binary import uuids
 from recollect.store.postgres.database import Connection, Database, Row
-from recollect.store.postgres.ids import is_id, storable
+from recollect.store.postgres.ids import is_id
 from recollect.store.postgres.queries import queries, together
 from recollect.store.postgres.reader import LARGEST
 from recollect.store.postgres.rows import stored
+from recollect.store.refusals import storable
 from recollect.types import Change, Json, Link, Scope
 
 _read = queries("read.sql")

@@ -16,12 +16,3 @@ def is_id(text: object) -> bool:
 def well_formed(texts: Iterable[str]) -> list[str]:
     """Those that could be ids, each once."""
     return [text for text in dict.fromkeys(texts) if is_id(text)]
-
-
-def storable(text: str) -> bool:
-    """Whether the database can hold this text at all; what it cannot hold, it does not have."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\x00" not in text

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recollect.store import refusals
 from recollect.store.base import AddLink, Batch, Delete, Put, RemoveLink, Space, Touch, Update
 from recollect.store.postgres.binary import texts, uuids
 from recollect.store.postgres.database import Connection
-from recollect.store.postgres.ids import is_id, storable, well_formed
-from recollect.store.postgres.plan import Loaded, require_space
+from recollect.store.postgres.ids import is_id, well_formed
+from recollect.store.postgres.plan import Loaded
 from recollect.store.postgres.queries import queries, together
 from recollect.store.postgres.rows import link, stored
+from recollect.store.refusals import storable
 from recollect.types import Memory, Scope
 
 _write, _read = queries("write.sql"), queries("read.sql")
@@ -18,17 +20,23 @@ _INVOLVED = together(_read["select_memories"], _write["load_involved"])
 _BY_IDS = together(_read["select_memories"], _read["and_ids"])
 
 
-async def load(connection: Connection, batch: Batch, head: int) -> Loaded:
-    """The records a batch names, held until the transaction ends, and the space its vectors must fit."""
-    loaded = Loaded(head)
+async def hold(connection: Connection, batch: Batch) -> Loaded:
+    """Keep other writers of the agent out; how far its journal has come, and the space that vectors must fit."""
+    vectors = batch.space is not None or any(
+        isinstance(write, (Put, Update)) and write.vector is not None for write in batch.writes
+    )
+    params = {"tenant": batch.scope.tenant, "agent": batch.scope.agent, "vectors": vectors}
+    cursor = await connection.execute(_write["lock_scope"], params, prepare=True, binary=True)
+    row = await cursor.fetchone()
+    assert row is not None
+    return Loaded(row[0], None if row[1] is None else Space(row[1], row[2]))
+
+
+async def load(connection: Connection, batch: Batch, loaded: Loaded) -> Loaded:
+    """Add the records a batch names, held until the transaction ends."""
+    refusals.require_space(batch, loaded.active)
     await _load_memories(connection, batch, loaded)
     await _load_links(connection, batch, loaded)
-    has_vectors = any(isinstance(write, (Put, Update)) and write.vector is not None for write in batch.writes)
-    if has_vectors or batch.space is not None:
-        cursor = await connection.execute(_write["hold_active_space"], prepare=True, binary=True)
-        row = await cursor.fetchone()
-        loaded.active = None if row is None else Space(*row)
-        require_space(batch, loaded.active)
     return loaded
 
 

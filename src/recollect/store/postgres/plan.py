@@ -6,20 +6,17 @@ write after write, and then stored with a handful of statements whatever the siz
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import ValidationError
-
 from recollect.clock import as_utc
-from recollect.errors import Conflict, Forbidden, InvalidInput, KeyTaken, ModelMismatch, NotFound, VersionConflict
+from recollect.store import refusals
 from recollect.store.base import AddLink, Batch, Delete, Put, RemoveLink, Space, Touch, Update
 from recollect.store.postgres.rows import Stored, as_stored
 from recollect.store.search.analysis import index_terms
-from recollect.types import UPDATABLE, Json, Link, Memory
+from recollect.store.updates import changed, replaced
+from recollect.types import Json, Link, Memory
 
 if TYPE_CHECKING:
     from recollect.store.base import Vector
@@ -98,15 +95,13 @@ class Plan:
 
     def _put(self, write: Put) -> tuple[Memory, bool]:
         memory = write.memory
-        require_in_scope(self.batch, memory)
+        refusals.require_in_scope(self.scope, memory)
         if memory.id in self.rows:
-            raise Conflict(
-                "A memory with this id exists.", hint="Update it, or let the clock make a new id.", id=memory.id
-            )
+            raise refusals.exists(memory.id)
         holder = self.keys.get((memory.user, memory.key))
         if holder is not None:
             if write.existing == "fail":
-                raise _key_taken(memory.key, holder)
+                raise refusals.key_taken(memory.key, holder)
             return self.rows[holder].memory, False
         memory = as_stored(memory)
         self._log("put", memory.id, memory.user)
@@ -116,13 +111,13 @@ class Plan:
 
     def _update(self, write: Update) -> tuple[Memory, bool]:
         old = self._expect(write.id, write.expected_version)
-        new = changed(old, write.changes)
-        before = _differences(old, new, write.changes)
+        new = as_stored(changed(old, write.changes))
+        before = replaced(old, new, write.changes)
         if not before:
             return old, False
         holder = self.keys.get((new.user, new.key))
         if holder is not None and holder != old.id:
-            raise _key_taken(new.key, holder)
+            raise refusals.key_taken(new.key, holder)
         self._log("update", old.id, old.user, before=before)
         new = new.model_copy(update={"version": old.version + 1})
         self._keep(new, self.rows[old.id].seq, index_terms(new))
@@ -165,13 +160,7 @@ class Plan:
         key = (write.source, write.relation, write.target)
         seen = all(self._visible(end) for end in (write.source, write.target))
         if key not in self.links or not seen:
-            raise NotFound(
-                "There is no such link in this scope.",
-                hint="List the links of the memory to see which there are.",
-                source=write.source,
-                relation=write.relation,
-                target=write.target,
-            )
+            raise refusals.no_link(write)
         self._unlink(key)
 
     def _touch(self, write: Touch) -> None:
@@ -197,18 +186,7 @@ class Plan:
         return row.memory if row is not None and self.scope.sees(row.memory) else None
 
     def _expect(self, id: str, version: int | None = None) -> Memory:
-        memory = self._visible(id)
-        if memory is None:
-            raise NotFound("There is no such memory in this scope.", hint="Check the id, and whose it is.", id=id)
-        if version is not None and version != memory.version:
-            raise VersionConflict(
-                f"The memory is at version {memory.version}, not {version}.",
-                hint="Read it again and repeat the change on what it says now.",
-                id=id,
-                expected=version,
-                actual=memory.version,
-            )
-        return memory
+        return refusals.expected(self.scope, id, self._visible(id), version)
 
     def _keep(self, memory: Memory, seq: int, terms: bytes) -> None:
         old = self.rows.get(memory.id)
@@ -232,7 +210,7 @@ class Plan:
 
     def _embed(self, id: str, vector: Vector | None) -> None:
         if vector is not None:
-            require_fit(vector, self.loaded.active)
+            refusals.require_fit(vector, self.loaded.active)
             self.vectors[id] = vector
 
     def _log(
@@ -241,71 +219,6 @@ class Plan:
         self.lines.append(Line(action, id, user, before, link))
 
 
-def require_in_scope(batch: Batch, memory: Memory) -> None:
-    """Refuse to store a memory outside the scope of the batch."""
-    if not batch.scope.sees(memory):
-        raise Forbidden(
-            "The memory belongs to another tenant, agent or user.",
-            hint="Write it with the scope it belongs to.",
-            id=memory.id,
-        )
-
-
-def require_space(batch: Batch, active: Space | None) -> None:
-    """Refuse a batch whose vectors are of a space that is not, or no longer, the active one."""
-    if batch.space is not None and (active is None or active.name != batch.space):
-        raise ModelMismatch(
-            f"The vectors are of {batch.space}, but {'no space' if active is None else active.name} is active.",
-            hint="Open the store again, so that its embedder is used.",
-        )
-
-
-def require_fit(vector: Vector, space: Space | None) -> None:
-    """Refuse a vector that another model made."""
-    if space is None:
-        raise ModelMismatch("The store has no vector space yet.", hint="Declare one before giving vectors.")
-    if len(vector) != space.dimensions:
-        raise ModelMismatch(
-            f"The vector has {len(vector)} numbers, but those of {space.name} have {space.dimensions}.",
-            hint="Use the embedder the store was built with, or re-embed the store.",
-        )
-
-
 def as_stored_link(link: Link) -> Link:
     """A link as reading it back will give it."""
     return Link.model_validate_json(link.model_dump_json()) if link.metadata else link
-
-
-def changed(old: Memory, changes: Json) -> Memory:
-    """A memory with some fields changed, validated as a whole."""
-    unknown = sorted(set(changes) - UPDATABLE)
-    if unknown:
-        raise InvalidInput(
-            f"These fields cannot be changed: {', '.join(unknown)}.",
-            hint=f"An update may change: {', '.join(sorted(UPDATABLE))}.",
-            fields=unknown,
-        )
-    try:
-        return as_stored(Memory.model_validate({**old.__dict__, **changes}))
-    except ValidationError as error:
-        reasons = {".".join(map(str, e["loc"])) or "record": e["msg"] for e in error.errors()}
-        told = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
-        raise InvalidInput(f"The change makes no valid memory: {told}.", hint="Correct it.", fields=reasons) from error
-
-
-def _differences(old: Memory, new: Memory, names: Iterable[str]) -> Json:
-    """The old values of the fields that differ, compared as JSON text, which tells true from 1 and 1 from 1.0."""
-    asked = set(names)
-    was: Mapping[str, object] = old.model_dump(mode="json", include=asked)
-    now = new.model_dump(mode="json", include=asked)
-    return {n: v for n, v in was.items() if _sorted_text(v) != _sorted_text(now[n])}
-
-
-def _sorted_text(value: object) -> str:
-    return json.dumps(value, sort_keys=True)
-
-
-def _key_taken(key: str | None, holder: str) -> KeyTaken:
-    return KeyTaken(
-        f"The key {key!r} is taken.", hint="Update the memory that holds it, or use another key.", key=key, id=holder
-    )

@@ -220,12 +220,15 @@ WHERE
 ORDER BY seq DESC
 
 -- name: count_all
--- What a scope holds: memories and vectors by kind and state, then links, then journal lines.
+-- What a scope holds: memories and vectors by kind and state, then links, then journal lines. LIMIT 1 makes the planner
+-- look up each vector: of an agent it has no statistics of it would else compare every memory with every vector.
 SELECT 'memories', m.kind, m.state, count(*), count(v.memory_id)
 FROM memories m
-LEFT JOIN vectors v
-    ON v.tenant = m.tenant AND v.agent = m.agent AND v.memory_id = m.id
-    AND v.space = (SELECT name FROM spaces WHERE active)
+LEFT JOIN LATERAL (
+    SELECT memory_id FROM vectors
+    WHERE tenant = m.tenant AND agent = m.agent AND memory_id = m.id AND space = (SELECT name FROM spaces WHERE active)
+    LIMIT 1
+) AS v ON true
 WHERE
     m.tenant = %(tenant)s AND m.agent = %(agent)s
     AND (%(user)s::text IS NULL OR m.user_id IS NULL OR m.user_id = %(user)s)
@@ -255,14 +258,16 @@ SELECT
     coalesce((SELECT epoch FROM spaces WHERE active), 0)
 
 -- name: feed_all
--- What search reads of every memory the scope sees.
+-- What search reads of every memory the scope sees; each vector is looked up, as in count_all.
 SELECT
     m.id::text, m.seq, m.user_id, m.session, m.kind, m.state, m.importance, m.trust, m.occurred_at, m.recorded_at,
     m.valid_from, m.valid_to, m.terms, v.vector
 FROM memories m
-LEFT JOIN vectors v
-    ON v.tenant = m.tenant AND v.agent = m.agent AND v.memory_id = m.id
-    AND v.space = (SELECT name FROM spaces WHERE active)
+LEFT JOIN LATERAL (
+    SELECT vector FROM vectors
+    WHERE tenant = m.tenant AND agent = m.agent AND memory_id = m.id AND space = (SELECT name FROM spaces WHERE active)
+    LIMIT 1
+) AS v ON true
 WHERE
     m.tenant = %(tenant)s AND m.agent = %(agent)s
     AND (%(user)s::text IS NULL OR m.user_id IS NULL OR m.user_id = %(user)s)

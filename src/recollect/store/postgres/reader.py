@@ -10,9 +10,10 @@ from recollect.store.postgres import pages
 from recollect.store.postgres.binary import uuids
 from recollect.store.postgres.database import Database
 from recollect.store.postgres.filters import narrowed
-from recollect.store.postgres.ids import storable, well_formed
+from recollect.store.postgres.ids import well_formed
 from recollect.store.postgres.queries import queries, together
 from recollect.store.postgres.rows import link, stored
+from recollect.store.refusals import require_limit, storable
 from recollect.types import Direction, Filter, Json, Link, Memory, Order, Page, Scope, Stats
 
 _read = queries("read.sql")
@@ -38,7 +39,7 @@ async def scan(
     limit: int,
     cursor: str | None,
 ) -> Page[Memory]:
-    pages.require_limit(limit)
+    require_limit(limit)
     place = None if cursor is None else pages.read(cursor, order, descending)
     asked = narrowed("select_memories", scope, where)
     if asked is None:

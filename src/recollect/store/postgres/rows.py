@@ -6,20 +6,16 @@ Rows are trusted: they were validated when they were written, so objects are mad
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from recollect.store.base import IndexRow
 from recollect.store.postgres.binary import Column, blobs, doubles, float16, longs, moments, texts, uuids
-from recollect.types import Json, Link, Memory, Source
-
-MEMORY_FIELDS = set(Memory.model_fields)
-LINK_FIELDS = set(Link.model_fields)
+from recollect.types import Json, Link, Memory, Source, trusted
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_set = object.__setattr__
 
 
 class Stored(NamedTuple):
@@ -92,44 +88,40 @@ def _source(role: Any, name: str | None, uri: str | None, start: int | None, end
 
 def stored(row: Sequence[Any], tenant: str, agent: str) -> Stored:
     """A memory and its number, from the columns of ``select_memories``."""
-    made = Memory.__new__(Memory)
-    body, metadata = row[25], row[26]
+    (id, seq, version, user, session, kind, key, state, importance, valence, trust, occurred_at, recorded_at,
+     valid_from, valid_to, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end, tags,
+     content, body, metadata) = row  # fmt: skip
     fields = {
-        "id": row[0],
-        "version": row[2],
+        "id": id,
+        "version": version,
         "tenant": tenant,
         "agent": agent,
-        "user": row[3],
-        "session": row[4],
-        "kind": row[5],
-        "key": row[6],
-        "content": row[24],
+        "user": user,
+        "session": session,
+        "kind": kind,
+        "key": key,
+        "content": content,
         "body": {} if body == "{}" else json.loads(body),
-        "importance": row[8],
-        "valence": row[9],
-        "tags": tuple(row[23]),
+        "importance": importance,
+        "valence": valence,
+        "tags": tuple(tags),
         "metadata": {} if metadata == "{}" else json.loads(metadata),
-        "source": _source(row[18], row[19], row[20], row[21], row[22]),
-        "trust": row[10],
-        "occurred_at": row[11],
-        "recorded_at": row[12],
-        "valid_from": row[13],
-        "valid_to": row[14],
-        "access_count": row[15],
-        "last_accessed_at": row[16],
-        "interaction": row[17],
-        "state": row[7],
+        "source": _source(role, speaker, uri, span_start, span_end),
+        "trust": trust,
+        "occurred_at": occurred_at,
+        "recorded_at": recorded_at,
+        "valid_from": valid_from,
+        "valid_to": valid_to,
+        "access_count": access_count,
+        "last_accessed_at": last_accessed_at,
+        "interaction": interaction,
+        "state": state,
     }
-    return Stored(_finished(made, fields, MEMORY_FIELDS), row[1], None)
-
-
-def memories(rows: Iterable[Sequence[Any]], tenant: str, agent: str) -> list[Memory]:
-    return [stored(row, tenant, agent).memory for row in rows]
+    return Stored(trusted(Memory, fields), seq, None)
 
 
 def link(row: Sequence[Any]) -> Link:
     """A link from the columns of ``select_links``; what follows them is not looked at."""
-    made = Link.__new__(Link)
     fields = {
         "source": row[0],
         "relation": row[1],
@@ -139,8 +131,7 @@ def link(row: Sequence[Any]) -> Link:
         "valid_to": row[5],
         "metadata": json.loads(row[6]),
     }
-    finished: Link = _finished(made, fields, LINK_FIELDS)
-    return finished
+    return trusted(Link, fields)
 
 
 def link_columns(links: Sequence[Link]) -> dict[str, Column]:
@@ -154,15 +145,6 @@ def link_columns(links: Sequence[Link]) -> dict[str, Column]:
         "valid_to": moments(k.valid_to for k in links),
         "metadata": texts(_compact(k.metadata) for k in links),
     }
-
-
-def _finished(made: Any, fields: Json, names: set[str]) -> Any:
-    """What pydantic keeps. The set of names is shared: a frozen model never changes it."""
-    _set(made, "__dict__", fields)
-    _set(made, "__pydantic_fields_set__", names)
-    _set(made, "__pydantic_extra__", None)
-    _set(made, "__pydantic_private__", None)
-    return made
 
 
 def index_rows(rows: Sequence[Sequence[Any]]) -> list[IndexRow]:

@@ -2,25 +2,28 @@
 
 Those who change spaces take turns by an advisory lock. A writer of vectors holds the row of the space it writes to, and
 a change of the active space takes that row for itself, so no vector is ever stored in a space that has just gone.
+To finish a space all writers are held off by a lock of the table, for which they queue behind who asked first. Who
+changes spaces takes the turn, then the table, then its rows, and never waits for an agent's row of ``scopes``, which a
+writer may hold while it waits for one of these: so no two of them wait for each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.clock import Clock
-from recollect.errors import ModelMismatch
+from recollect.store import refusals
 from recollect.store.base import Space
 from recollect.store.postgres.binary import halfvecs, texts, uuids
-from recollect.store.postgres.database import Connection, Database
-from recollect.store.postgres.ids import is_id, storable
-from recollect.store.postgres.plan import require_fit
+from recollect.store.postgres.database import Connection, Database, Row
+from recollect.store.postgres.ids import is_id
 from recollect.store.postgres.queries import queries
 from recollect.types import Scope
 
 if TYPE_CHECKING:
     from recollect.store.base import Vector
+    from recollect.store.holding import Embed
 
 LOCK = 0x7370616365
 MAX_ROWS = 2_000
@@ -48,11 +51,8 @@ class Spaces:
                 active, _, _ = await self._held(connection)
                 if active is None:
                     await self._insert(connection, space, active=True, epoch=1)
-                elif active != space:
-                    raise ModelMismatch(
-                        f"The store was built with {active.name} ({active.dimensions} numbers).",
-                        hint=f"Open it with that embedder, or re-embed it for {space.name}.",
-                    )
+                else:
+                    refusals.require_declared(active, space)
 
         await self._database.attempt(work)
 
@@ -60,12 +60,10 @@ class Spaces:
         async def work(connection: Connection) -> None:
             async with connection.transaction():
                 active, building, _ = await self._held(connection)
-                if space in (active, building):
+                if space in (refusals.require_beside(active, space), building):
                     return
-                _require_beside(active, space)
                 if building is not None:
-                    await connection.execute(_spaces["delete_space_vectors"], {"name": building.name})
-                    await connection.execute(_spaces["delete_space"], {"name": building.name})
+                    await self._drop(connection, building)
                 await self._insert(connection, space, active=False, epoch=0)
 
         await self._database.attempt(work)
@@ -88,8 +86,8 @@ class Spaces:
 
     async def put(self, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
         for _, _, _, vector in rows:
-            require_fit(vector, space)
-        kept = {(s.tenant, s.agent, id): (s, id, c, v) for s, id, c, v in rows if is_id(id) and storable(c)}
+            refusals.require_fit(vector, space)
+        kept = {(s.tenant, s.agent, id): (s, id, c, v) for s, id, c, v in rows if is_id(id) and refusals.storable(c)}
         given = list(kept.values())
 
         async def work(connection: Connection) -> int:
@@ -112,19 +110,60 @@ class Spaces:
                 active, building, epoch = await self._held(connection)
                 if space == active:
                     return
-                if space != building or active is None:
-                    raise _unknown(space)
-                await _require_complete(connection, space)
-                await connection.execute(_spaces["delete_space_vectors"], {"name": active.name})
-                await connection.execute(_spaces["delete_space"], {"name": active.name})
-                now = {"name": space.name, "epoch": epoch + 1, "since": self._clock.now()}
-                await connection.execute(_spaces["promote_space"], now)
+                if space != building:
+                    raise refusals.unknown_space(space)
+                _, missing = await _first_missing(connection, space, 1)
+                refusals.require_complete(missing, space)
+                await self._switch(connection, active, space, epoch)
 
         await self._database.attempt(work)
 
-    async def _held(self, connection: Connection) -> tuple[Space | None, Space | None, int]:
-        """The active space, the one being built, and the epoch; nobody else changes them until the transaction ends."""
+    async def finish(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+        """Make the last vectors while no process writes. The embedder is waited for inside the transaction."""
+
+        async def work(connection: Connection) -> tuple[int, int]:
+            async with connection.transaction():
+                active, building, epoch = await self._held(connection, alone=True)
+                if space not in (active, building):
+                    raise refusals.unknown_space(space)
+                found, missing = await _first_missing(connection, space, max(1, limit))
+                if found:
+                    await self._add(connection, space, found, await embed([row[3] for row in found]))
+                if space != active and missing == len(found):
+                    await self._switch(connection, active, space, epoch)
+            return len(found), missing - len(found)
+
+        return await self._database.attempt(work)
+
+    async def _add(self, connection: Connection, space: Space, found: Sequence[Row], made: Iterable[Vector]) -> None:
+        """Store the vectors of memories that nobody can change now."""
+        rows = [(Scope(tenant=r[0], agent=r[1]), r[2], r[3], v) for r, v in zip(found, made, strict=True)]
+        for *_, vector in rows:
+            refusals.require_fit(vector, space)
+        for start in range(0, len(rows), MAX_ROWS):
+            params = _vector_columns(rows[start : start + MAX_ROWS], self._database.halfvec)
+            await connection.execute(_spaces["add_vectors"], params | {"name": space.name})
+        await connection.execute(_spaces["raise_epoch"], {"name": space.name})
+
+    async def _switch(self, connection: Connection, active: Space | None, space: Space, epoch: int) -> None:
+        """Read this space from now on, and drop the one that was read until now."""
+        if active is not None:
+            await self._drop(connection, active)
+        now = {"name": space.name, "epoch": epoch + 1, "since": self._clock.now()}
+        await connection.execute(_spaces["promote_space"], now)
+
+    async def _drop(self, connection: Connection, space: Space) -> None:
+        await connection.execute(_spaces["delete_space_vectors"], {"name": space.name})
+        await connection.execute(_spaces["delete_space"], {"name": space.name})
+
+    async def _held(self, connection: Connection, *, alone: bool = False) -> tuple[Space | None, Space | None, int]:
+        """The active space, the one being built, and the epoch; nobody else changes them until the transaction ends.
+
+        With ``alone`` nobody else writes anything at all until then.
+        """
         await connection.execute(_spaces["take_turns"], {"key": LOCK})
+        if alone:
+            await connection.execute(_spaces["hold_off_writers"])
         active = building = None
         epoch = 0
         for name, dimensions, is_active, since in await (await connection.execute(_spaces["hold_spaces"])).fetchall():
@@ -147,24 +186,14 @@ class Spaces:
     async def _hold_known(self, connection: Connection, space: Space) -> None:
         params = {"name": space.name, "dimensions": space.dimensions}
         if await (await connection.execute(_spaces["known_space"], params)).fetchone() is None:
-            raise _unknown(space)
+            raise refusals.unknown_space(space)
 
 
-def _require_beside(active: Space | None, space: Space) -> None:
-    if active is None:
-        raise ModelMismatch("The store has no vector space yet.", hint="Declare this one instead of building a second.")
-    if active.name == space.name:
-        raise ModelMismatch(
-            f"{space.name} is active with other dimensions.", hint="Give the new space a name of its own."
-        )
-
-
-async def _require_complete(connection: Connection, space: Space) -> None:
-    row = await (await connection.execute(_spaces["count_missing"], {"name": space.name})).fetchone()
-    if row and row[0]:
-        raise ModelMismatch(
-            f"{row[0]} memories have no vector of {space.name} yet.", hint="Go on re-embedding until none is missing."
-        )
+async def _first_missing(connection: Connection, space: Space, limit: int) -> tuple[list[Row], int]:
+    """Some memories that have no vector in a space, and how many there are in all."""
+    cursor = await connection.execute(_spaces["first_missing"], {"name": space.name, "limit": limit})
+    found = await cursor.fetchall()
+    return found, found[0][4] if found else 0
 
 
 def _vector_columns(rows: Sequence[tuple[Scope, str, str, Vector]], halfvec: int) -> dict[str, Any]:
@@ -176,7 +205,3 @@ def _vector_columns(rows: Sequence[tuple[Scope, str, str, Vector]], halfvec: int
         "content": texts(row[2] for row in rows),
         "vector": halfvecs(halfvec, [row[3] for row in rows]),
     }
-
-
-def _unknown(space: Space) -> ModelMismatch:
-    return ModelMismatch(f"{space.name} is not a space of this store.", hint="Begin the space first.")

@@ -12,6 +12,11 @@ SELECT name, dimensions, active, epoch FROM spaces ORDER BY active DESC FOR UPDA
 -- Let one process at a time declare, begin or activate a space, also while there is none to hold.
 SELECT pg_advisory_xact_lock(%(key)s);
 
+-- name: hold_off_writers
+-- Keep every writer waiting until the transaction ends. All of them name this table FOR KEY SHARE in their first
+-- statement, whether they have vectors or not; readers do not, and go on. Taken after the turn, never before it.
+LOCK TABLE spaces IN EXCLUSIVE MODE;
+
 -- name: insert_space
 -- Add a space.
 INSERT INTO spaces (name, dimensions, active, epoch, since)
@@ -42,16 +47,17 @@ WHERE
     )
 ORDER BY m.tenant, m.agent, m.id LIMIT %(limit)s;
 
--- name: count_missing
--- How many memories say something and have no vector in a space.
-SELECT count(*)
+-- name: first_missing
+-- The first memories that say something and have no vector in a space, each with how many there are in all.
+SELECT m.tenant, m.agent, m.id::text, m.content, count(*) OVER ()
 FROM memories m
 WHERE
     m.content <> ''
     AND NOT EXISTS (
         SELECT FROM vectors v
         WHERE v.tenant = m.tenant AND v.agent = m.agent AND v.memory_id = m.id AND v.space = %(name)s
-    );
+    )
+ORDER BY m.tenant, m.agent, m.id LIMIT %(limit)s;
 
 -- name: raise_epoch
 -- The active space got vectors that views may have been read without.
@@ -79,4 +85,11 @@ same AS (
 )
 INSERT INTO vectors (tenant, agent, memory_id, space, vector)
 SELECT tenant, agent, id, %(name)s, vector FROM same
+ON CONFLICT (tenant, agent, memory_id, space) DO UPDATE SET vector = excluded.vector;
+
+-- name: add_vectors
+-- Store vectors of memories that nobody can change meanwhile, because all writers are held off.
+INSERT INTO vectors (tenant, agent, memory_id, space, vector)
+SELECT g.tenant, g.agent, g.id, %(name)s, g.vector
+FROM unnest(%(tenant)s::text[], %(agent)s::text[], %(id)s::uuid[], %(vector)s::halfvec[]) AS g (tenant, agent, id, vector)
 ON CONFLICT (tenant, agent, memory_id, space) DO UPDATE SET vector = excluded.vector;

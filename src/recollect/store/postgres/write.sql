@@ -71,10 +71,18 @@ told AS (
 SELECT start FROM numbered;
 
 -- name: lock_scope
--- Keep other writers of this agent out until the transaction ends; gives how far its journal has come.
-INSERT INTO scopes (tenant, agent, head) VALUES (%(tenant)s, %(agent)s, 0)
-ON CONFLICT (tenant, agent) DO UPDATE SET head = scopes.head
-RETURNING head;
+-- Keep other writers of this agent out until the transaction ends; gives how far its journal has come and, if the batch
+-- has vectors, the active space, which cannot change before then. Naming the table spaces in this first statement is what
+-- lets hold_off_writers hold a writer off before it holds anything itself.
+WITH fitting AS (
+    SELECT name, dimensions FROM spaces WHERE active AND %(vectors)s FOR KEY SHARE
+),
+locked AS (
+    INSERT INTO scopes (tenant, agent, head) VALUES (%(tenant)s, %(agent)s, 0)
+    ON CONFLICT (tenant, agent) DO UPDATE SET head = scopes.head
+    RETURNING head
+)
+SELECT l.head, f.name, f.dimensions FROM locked l LEFT JOIN fitting f ON true;
 
 -- name: find_operation
 -- An idempotent batch that was applied before.
@@ -85,10 +93,6 @@ WHERE tenant = %(tenant)s AND agent = %(agent)s AND operation = %(operation)s;
 -- Remember an idempotent batch.
 INSERT INTO operations (tenant, agent, operation, fingerprint, ids, at)
 VALUES (%(tenant)s, %(agent)s, %(operation)s, %(fingerprint)s, %(ids)s::uuid[], %(at)s);
-
--- name: hold_active_space
--- The active space, which cannot change before the transaction ends.
-SELECT name, dimensions FROM spaces WHERE active FOR KEY SHARE;
 
 -- name: load_involved
 -- Appended to select_memories: those a batch names by id or by key, locked in the order of their ids.

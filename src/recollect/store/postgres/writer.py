@@ -14,16 +14,17 @@ from __future__ import annotations
 from typing import Any
 
 from recollect.clock import as_utc
-from recollect.errors import InvalidInput, OperationMismatch, StoreUnavailable
+from recollect.errors import StoreUnavailable
+from recollect.store import refusals
 from recollect.store.base import Batch, Put, Receipt, Touch
 from recollect.store.postgres import flush
 from recollect.store.postgres.binary import halfvecs, uuids
 from recollect.store.postgres.database import ATTEMPTS, Connection, Database
 from recollect.store.postgres.driver import psycopg
 from recollect.store.postgres.failures import RETRY, is_lost, translate
-from recollect.store.postgres.ids import storable, well_formed
-from recollect.store.postgres.loading import load, seen
-from recollect.store.postgres.plan import Plan, require_in_scope
+from recollect.store.postgres.ids import well_formed
+from recollect.store.postgres.loading import hold, load, seen
+from recollect.store.postgres.plan import Plan
 from recollect.store.postgres.queries import queries
 from recollect.store.postgres.rows import as_stored, memory_columns
 from recollect.store.search.analysis import index_terms
@@ -34,7 +35,7 @@ _write = queries("write.sql")
 
 async def apply(database: Database, batch: Batch) -> Receipt:
     """Make all writes of a batch, durably, or none of them."""
-    _require_storable(batch)
+    refusals.require_storable(batch)
     if not batch.idempotent:
         if not batch.writes and batch.space is None:
             return Receipt(batch.operation, (), ())
@@ -46,16 +47,6 @@ async def apply(database: Database, batch: Batch) -> Receipt:
             if receipt is not None:
                 return receipt
     return await _transact(database, batch)
-
-
-def _require_storable(batch: Batch) -> None:
-    """Refuse what stands beside the records in the journal, and so was not validated with them."""
-    for name in ("operation", "actor", "reason"):
-        if not storable(getattr(batch, name)):
-            raise InvalidInput(
-                f"The {name} of a batch contains a NUL character or a lone surrogate, which no database stores.",
-                hint="Remove it.",
-            )
 
 
 # -- reads that are counted ------------------------------------------------------------------------------------------
@@ -82,7 +73,7 @@ async def _touch(database: Database, batch: Batch, write: Touch) -> Receipt:
 async def _put_all(database: Database, batch: Batch, puts: list[Put]) -> Receipt | None:
     """Store new memories in one statement. None, and nothing done, when it takes a closer look at what is there."""
     for put in puts:
-        require_in_scope(batch, put.memory)
+        refusals.require_in_scope(batch.scope, put.memory)
     lengths = {len(put.vector) for put in puts if put.vector is not None}
     keys = [(put.memory.user, put.memory.key) for put in puts if put.memory.key is not None]
     ids = {put.memory.id for put in puts}
@@ -126,7 +117,7 @@ async def _put_once(database: Database, batch: Batch, first: Memory, params: Jso
 
 async def _was_put(connection: Connection, batch: Batch, first: Memory) -> bool:
     async with connection.transaction():
-        await connection.execute(_write["lock_scope"], _names(batch))
+        await hold(connection, batch)
         asked = _names(batch) | {"memory_id": first.id, "operation": batch.operation}
         return await _truth(connection, "was_put", asked)
 
@@ -162,12 +153,10 @@ async def _transact(database: Database, batch: Batch) -> Receipt:
 
 async def _begin(connection: Connection, batch: Batch) -> Plan | Receipt:
     """Keep others out and work out what the batch does; a receipt when it was done before."""
-    cursor = await connection.execute(_write["lock_scope"], _names(batch), prepare=True, binary=True)
-    row = await cursor.fetchone()
-    head = int(row[0]) if row else 0
+    held = await hold(connection, batch)
     if batch.idempotent and (done := await _replayed(connection, batch)):
         return done
-    return Plan(batch, await load(connection, batch, head)).make()
+    return Plan(batch, await load(connection, batch, held)).make()
 
 
 async def _replayed(connection: Connection, batch: Batch) -> Receipt | None:
@@ -176,12 +165,7 @@ async def _replayed(connection: Connection, batch: Batch) -> Receipt | None:
     row = await cursor.fetchone()
     if row is None:
         return None
-    if row[0] != batch.fingerprint():
-        raise OperationMismatch(
-            f"The operation {batch.operation!r} was used before for other writes.",
-            hint="Give a new operation id to a new change.",
-            operation=batch.operation,
-        )
+    refusals.require_same_writes(batch.operation, row[0], batch.fingerprint())
     found = await seen(connection, batch.scope, row[1])
     memories = tuple(found[id] for id in row[1] if id in found)
     return Receipt(batch.operation, memories, (False,) * len(memories), replayed=True)
@@ -200,7 +184,7 @@ async def _was_written(connection: Connection, batch: Batch, plan: Plan) -> bool
         "at": as_utc(batch.at),
     }
     async with connection.transaction():
-        await connection.execute(_write["lock_scope"], _names(batch))
+        await hold(connection, batch)
         return await _truth(connection, "was_written", asked)
 
 

@@ -8,7 +8,8 @@ whole large scope is sent to a thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from functools import lru_cache
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -16,16 +17,18 @@ import apsw
 
 from recollect.clock import Clock
 from recollect.store.base import Batch, Feed, Head, Receipt, Space
+from recollect.store.refusals import require_limit
 from recollect.store.sqlite import check, reads, scans, spaces
 from recollect.store.sqlite.changes import BatchJob
 from recollect.store.sqlite.connect import Readers, Target, prepare
 from recollect.store.sqlite.faults import translate
-from recollect.store.sqlite.queries import QUERIES
-from recollect.store.sqlite.writer import Writer, read_spaces
+from recollect.store.sqlite.queries import QUERIES, Row
+from recollect.store.sqlite.writer import Writer
 from recollect.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
     from recollect.store.base import Vector
+    from recollect.store.holding import Embed
 
 T = TypeVar("T")
 
@@ -92,7 +95,7 @@ class SqliteBackend:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        scans.check_limit(limit)
+        require_limit(limit)
         if cursor is not None:
             scans.read_cursor(cursor, order, descending)
         return await self._ask_all(
@@ -160,8 +163,8 @@ class SqliteBackend:
         return [Scope(tenant=tenant, agent=agent) for tenant, agent in found]
 
     async def space(self) -> Space | None:
-        active = self._readers.run(lambda c: read_spaces(c.execute).active)
-        return active[1] if active else None
+        found = self._readers.run(_active_space)
+        return _space(*found[0]) if found else None
 
     # -- vector spaces ---------------------------------------------------------------------------------------------
 
@@ -186,6 +189,18 @@ class SqliteBackend:
 
     async def activate_space(self, space: Space) -> None:
         await self._writer.write(spaces.SpaceJob(lambda t: spaces.activate(t, space)))
+
+    async def finish_space(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+        """The thread that writes holds the file's lock meanwhile and waits for the event loop, which embeds."""
+        loop = asyncio.get_running_loop()
+
+        async def embedded(texts: Sequence[str]) -> Iterable[Vector]:
+            return await embed(texts)
+
+        def wait_for(texts: Sequence[str]) -> Iterable[Vector]:
+            return asyncio.run_coroutine_threadsafe(embedded(texts), loop).result()
+
+        return await self._writer.write(spaces.SpaceJob(lambda t: spaces.finish(t, space, wait_for, limit)))
 
     # -- self-examination ------------------------------------------------------------------------------------------
 
@@ -218,6 +233,16 @@ class SqliteBackend:
             if found is not None:
                 number = self._numbers[name] = int(found[0])
         return number
+
+
+def _active_space(connection: apsw.Connection) -> list[Row]:
+    return connection.execute(QUERIES["space_active"]).fetchall()
+
+
+@lru_cache(maxsize=64)
+def _space(name: str, dimensions: int) -> Space:
+    """It is asked for before every write and every recall, and is nearly always the same."""
+    return Space(name, dimensions)
 
 
 async def _in_thread(work: Callable[[], T]) -> T:

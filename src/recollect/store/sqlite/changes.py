@@ -1,7 +1,9 @@
 """Making the writes of one batch inside a transaction.
 
 Puts come in runs and are written many to a statement; whatever else a batch holds first writes the run out, so that it
-sees what came before it. Journal lines are collected and written at the end, under one entry of ``batches``.
+sees what came before it. A run is taken to be new: only if the table refuses it, because an id or a key is there
+already, is each of its puts looked at. Journal lines are collected and written at the end, under one entry of
+``batches``.
 """
 
 from __future__ import annotations
@@ -14,12 +16,12 @@ import apsw
 import numpy as np
 
 from recollect.clock import as_utc
-from recollect.errors import ModelMismatch
+from recollect.store import refusals
 from recollect.store.base import AddLink, Batch, Delete, Put, Receipt, RemoveLink, Space, Touch, Update
-from recollect.store.sqlite import refusals, rows
+from recollect.store.sqlite import rows
 from recollect.store.sqlite.queries import QUERIES, SLOTS, Row, insert, of_slot
-from recollect.store.sqlite.refusals import difference, merged
 from recollect.store.sqlite.rows import SEQ_BITS
+from recollect.store.updates import changed, replaced
 from recollect.types import Link, Memory
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ INDEXED = frozenset(("content", "tags", "source", "occurred_at", "body"))
 """The fields that ``index_terms`` depends on."""
 
 Written = tuple[Memory, bool]
+_HALF = np.dtype("<f2")
 
 
 class BatchJob:
@@ -44,12 +47,11 @@ class BatchJob:
     def prepare(self) -> None:
         """Rows and terms are made before the file is locked: other processes need not wait for that."""
         scope = self.batch.scope
-        refusals.plain(operation=self.batch.operation, actor=self.batch.actor, reason=self.batch.reason)
+        refusals.require_storable(self.batch)
         for write in self.batch.writes:
             row = None
             if isinstance(write, Put):
-                if not scope.sees(write.memory):
-                    raise refusals.forbidden(write.memory)
+                refusals.require_in_scope(scope, write.memory)
                 row = rows.memory_row(write.memory)
             self._rows.append(row)
         if self.batch.idempotent:
@@ -62,7 +64,8 @@ class BatchJob:
             known = transaction.one("operation", (number, batch.operation))
             if known is not None:
                 return self._replay(transaction, number, known)
-        _require_space(batch, transaction)
+        if batch.space is not None:
+            refusals.require_space(batch, transaction.active())
         changes = Changes(transaction, batch, number, head)
         written = changes.make(self._rows)
         if batch.idempotent:
@@ -73,8 +76,7 @@ class BatchJob:
 
     def _replay(self, transaction: Transaction, number: int, known: Row) -> Receipt:
         batch = self.batch
-        if known[0] != self._fingerprint:
-            raise refusals.other_writes(batch.operation)
+        refusals.require_same_writes(batch.operation, known[0], self._fingerprint)
         found = []
         for id_ in json.loads(known[1]):
             row = transaction.one("memory", (number, id_))
@@ -94,6 +96,7 @@ class Changes:
     head: int
     _first: int = 0
     _base: int = 0
+    _run: list[tuple[Put, Row]] = field(default_factory=list)
     _puts: list[Row] = field(default_factory=list)
     _keys: dict[tuple[str, str], Memory] = field(default_factory=dict)
     """Keys of the puts that are not written yet, by user and key."""
@@ -106,9 +109,9 @@ class Changes:
         written: list[Written] = []
         for write, row in zip(self.batch.writes, prepared, strict=True):
             if row is not None:
-                written.append(self._put(write, row))  # type: ignore[arg-type]
+                self._run.append((write, row))  # type: ignore[arg-type]
                 continue
-            self._write_puts()
+            self._write_run(written)
             match write:
                 case Update():
                     written.append(self._update(write))
@@ -120,13 +123,40 @@ class Changes:
                     self._remove_link(write)
                 case Touch():
                     self._touch(write)
-        self._write_puts()
+        self._write_run(written)
         self._write_lines()
         return written
 
-    # -- the five writes and the touch -------------------------------------------------------------------------------
+    # -- puts ---------------------------------------------------------------------------------------------------------
+
+    def _write_run(self, written: list[Written]) -> None:
+        if not self._run:
+            return
+        run, self._run = self._run, []
+        if self._all_new(run):
+            written.extend([(write.memory, True) for write, _ in run])
+        else:
+            written.extend([self._put(write, row) for write, row in run])
+            self._write_puts()
+
+    def _all_new(self, run: list[tuple[Put, Row]]) -> bool:
+        """Write a run whole; False, and nothing is written, if the table refuses any of it."""
+        number, first = self.number, self._base + self.head + 1
+        puts = [(place, number, *row) for place, (_, row) in enumerate(run, first)]
+        try:
+            insert(self.transaction.execute, QUERIES["memory_add"], puts)
+        except apsw.ConstraintError:
+            self.transaction.execute(QUERIES["memories_remove"], (first, first + len(run)))
+            return False
+        self.head += len(run)
+        for place, (write, _) in enumerate(run, first):
+            if write.vector is not None:
+                self._vectors.append((place, self._packed(write.vector)))
+        self._lines += [(put[0], "put", put[2], put[3], None, None, None) for put in puts]
+        return True
 
     def _put(self, write: Put, row: Row) -> Written:
+        """Note one put of a run that is not all new, or find who holds its key."""
         memory = write.memory
         if memory.key is not None:
             holder = self._holder(memory.user, memory.key)
@@ -143,10 +173,30 @@ class Changes:
             self._vectors.append((place, self._packed(write.vector)))
         return memory, True
 
+    def _write_puts(self) -> None:
+        if self._puts:
+            try:
+                insert(self.transaction.execute, QUERIES["memory_add"], self._puts)
+            except apsw.ConstraintError as error:
+                raise self._explained(error) from error
+            self._puts.clear()
+            self._keys.clear()
+
+    def _explained(self, error: apsw.ConstraintError) -> Exception:
+        """Keys were looked at before, so what is there twice is an id."""
+        seen: set[str] = set()
+        for put in self._puts:
+            if put[2] in seen or ((found := self._find(put[2])) and found[0] != put[0]):
+                return refusals.exists(put[2])
+            seen.add(put[2])
+        return error
+
+    # -- the other writes and the touch -------------------------------------------------------------------------------
+
     def _update(self, write: Update) -> Written:
         place, old, terms = self._expect(write.id, write.expected_version)
-        new = merged(old, write.changes)
-        before = difference(old, new, write.changes)
+        new = changed(old, write.changes)
+        before = replaced(old, new, write.changes)
         if not before:
             return old, False
         if new.key is not None and new.key != old.key and (holder := self._holder(new.user, new.key)):
@@ -220,11 +270,9 @@ class Changes:
         found = self._find(id_)
         scope = self.batch.scope
         memory = None if found is None else rows.memory(found[1:-1], scope.tenant, scope.agent)
-        if found is None or memory is None or not scope.sees(memory):
-            raise refusals.missing(id_)
-        if version is not None and version != memory.version:
-            raise refusals.other_version(id_, version, memory.version)
-        return found[0], memory, found[-1]
+        seen = refusals.expected(scope, id_, memory, version)
+        assert found is not None
+        return found[0], seen, found[-1]
 
     def _holder(self, user: str | None, key: str) -> Memory | None:
         """The memory of this user (or of none) that holds a key."""
@@ -267,33 +315,12 @@ class Changes:
         self._line(action, link.source, user, before=before, link=link.model_dump_json(), target=link.target)
 
     def _packed(self, vector: Vector) -> bytes:
-        active = self.transaction.spaces().active
-        if active is None:
-            raise ModelMismatch("The store has no vector space yet.", hint="Declare one before giving vectors.")
-        return pack(vector, active[1])
+        return pack(vector, self.transaction.active())
 
     def _drop_vectors(self, place: int) -> None:
         self._write_vectors()
         for slot in SLOTS:
             self.transaction.execute(of_slot("vector_remove", slot), (place,))
-
-    def _write_puts(self) -> None:
-        if self._puts:
-            try:
-                insert(self.transaction.execute, QUERIES["memory_add"], self._puts)
-            except apsw.ConstraintError as error:
-                raise self._explained(error) from error
-            self._puts.clear()
-            self._keys.clear()
-
-    def _explained(self, error: apsw.ConstraintError) -> Exception:
-        """Keys were looked at before, so what is there twice is an id."""
-        seen: set[str] = set()
-        for put in self._puts:
-            if put[2] in seen or ((found := self._find(put[2])) and found[0] != put[0]):
-                return refusals.exists(put[2])
-            seen.add(put[2])
-        return error
 
     def _write_vectors(self) -> None:
         if self._vectors:
@@ -317,23 +344,7 @@ class Changes:
         self._first = self.head + 1
 
 
-def _require_space(batch: Batch, transaction: Transaction) -> None:
-    """Refuse a batch whose vectors are of a space that is not, or no longer, the active one."""
-    if batch.space is None:
-        return
-    active = transaction.spaces().active
-    if active is None or active[1].name != batch.space:
-        raise ModelMismatch(
-            f"The vectors are of {batch.space}, but {'no space' if active is None else active[1].name} is active.",
-            hint="Use the embedder the store was built with, or re-embed the store.",
-        )
-
-
-def pack(vector: Vector, space: Space) -> bytes:
-    """A vector as it is stored; one of another length belongs to another model."""
-    if len(vector) != space.dimensions:
-        raise ModelMismatch(
-            f"The vector has {len(vector)} numbers, but those of {space.name} have {space.dimensions}.",
-            hint="Use the embedder the store was built with, or re-embed the store.",
-        )
-    return np.asarray(vector).astype("<f2").tobytes()
+def pack(vector: Vector, space: Space | None) -> bytes:
+    """A vector as it is stored."""
+    refusals.require_fit(vector, space)
+    return np.asarray(vector).astype(_HALF).tobytes()

@@ -130,7 +130,10 @@ def _missing_schema(connection: apsw.Connection, path: str) -> bool:
 
 def with_lock(connection: apsw.Connection, target: Target) -> None:
     """Begin a transaction that may write, however long others hold the file within the time allowed."""
-    patiently(target, lambda: connection.execute("BEGIN IMMEDIATE"))
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except apsw.BusyError:
+        patiently(target, lambda: connection.execute("BEGIN IMMEDIATE"))
 
 
 def patiently(target: Target, work: Callable[[], T]) -> T:

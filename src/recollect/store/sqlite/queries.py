@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
@@ -15,14 +15,21 @@ PACKAGE = "recollect.store.sqlite"
 SLOTS = ("a", "b")
 """The two tables of vectors: one for the active space, one for the space that is being built."""
 
+FEW = 32
+"""Ids that are given one by one: of so many that is faster than a list that SQLite has to take apart."""
+
 Row = tuple[Any, ...]
 
-_STEPS = (128, 16, 1)
+_STEPS = (128, 64, 32, 16, 8, 4, 2, 1)
 
 
 def _filled() -> dict[str, str]:
     raw = sql.load(PACKAGE, "queries.sql")
-    parts = {"{memory_columns}": raw.pop("memory_columns"), "{index_columns}": raw.pop("index_columns")}
+    parts = {
+        "{memory_columns}": raw.pop("memory_columns"),
+        "{index_columns}": raw.pop("index_columns"),
+        "{few}": ", ".join("?" * FEW),
+    }
     for name, text in raw.items():
         for mark, part in parts.items():
             raw[name] = text = text.replace(mark, part)
@@ -50,12 +57,15 @@ def fetch(connection: apsw.Connection, text: str, values: Any = ()) -> list[Row]
     return connection.execute(text, values).fetchall()
 
 
-def insert(execute: Callable[..., Any], text: str, rows: Sequence[Iterable[Any]]) -> None:
+def insert(execute: Callable[..., Any], text: str, rows: Sequence[Row]) -> None:
     """Insert rows, many to a statement.
 
     The interpreter's lock is given up and taken again with every statement, and while the event loop is busy taking it
     again costs milliseconds: a statement for each row would make a batch wait for the loop hundreds of times.
     """
+    if len(rows) == 1:
+        execute(text, rows[0])
+        return
     at = 0
     for step in _STEPS:
         while len(rows) - at >= step:

@@ -1,4 +1,4 @@
--- Every statement the SQLite backend runs. {memory_columns}, {index_columns} and {vectors} stand for text that
+-- Every statement the SQLite backend runs. {memory_columns}, {index_columns}, {few} and {vectors} stand for text that
 -- queries.py fills in when the package is loaded; no value is ever part of a statement.
 
 -- name: memory_columns
@@ -55,12 +55,20 @@ WHERE row = ?;
 -- Remove a memory.
 DELETE FROM memories WHERE row = ?;
 
+-- name: memories_remove
+-- Remove the memories from a row up to another.
+DELETE FROM memories WHERE row >= ? AND row < ?;
+
 -- name: memory
 -- One memory by its id.
 SELECT {memory_columns} FROM memories m WHERE m.scope = ? AND m.id = ?;
 
+-- name: memories_few
+-- Several memories by their ids, of which there are as many as queries.FEW at most; the rest are NULL.
+SELECT {memory_columns} FROM memories m WHERE m.scope = ? AND m.id IN ({few});
+
 -- name: memories
--- Several memories by their ids.
+-- Many memories by their ids.
 SELECT {memory_columns} FROM memories m
 WHERE m.scope = ? AND m.id IN (SELECT value FROM json_each(?));
 
@@ -256,6 +264,10 @@ ORDER BY m.row;
 -- name: spaces
 -- The vector spaces there are.
 SELECT slot, name, dimensions, epoch FROM spaces;
+
+-- name: space_active
+-- The vector space that is read now.
+SELECT name, dimensions FROM spaces WHERE epoch IS NOT NULL;
 
 -- name: space_add
 -- Declare a space, or begin to build one (no epoch).

@@ -12,13 +12,14 @@ import apsw
 
 from recollect.store.base import Feed, Head
 from recollect.store.sqlite import rows, scans
-from recollect.store.sqlite.queries import QUERIES, SLOTS, Row, fetch, of_slot
+from recollect.store.sqlite.queries import FEW, QUERIES, SLOTS, Row, fetch, of_slot
 from recollect.store.sqlite.rows import SEQ_BITS, SEQ_MASK
 from recollect.store.sqlite.writer import read_spaces
 from recollect.types import Change, Direction, Filter, Json, Link, Memory, Order, Page, Scope, Stats
 
 CHUNK = 5_000
 ID_LENGTH = 36
+_NONE = (None,) * FEW
 
 
 def possible(ids: Iterable[str]) -> list[str]:
@@ -35,10 +36,13 @@ def get(connection: apsw.Connection, scope: Scope, number: int, ids: Sequence[st
     asked = possible(ids)
     if len(asked) == 1:
         found = fetch(connection, QUERIES["memory"], (number, asked[0]))
+    elif len(asked) <= FEW:
+        found = fetch(connection, QUERIES["memories_few"], (number, *asked, *_NONE[len(asked) :]))
     else:
         found = fetch(connection, QUERIES["memories"], (number, rows.listed(asked)))
     tenant, agent, user = scope.tenant, scope.agent, scope.user
-    seen = {row[0]: rows.memory(row, tenant, agent) for row in found if user is None or row[1] in ("", user)}
+    made = rows.memory
+    seen = {row[0]: made(row, tenant, agent) for row in found if user is None or row[1] in ("", user)}
     return [seen[id_] for id_ in asked if id_ in seen]
 
 

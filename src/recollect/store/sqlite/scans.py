@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import Any
 
-from recollect.errors import InvalidInput
-from recollect.store.base import MAX_PAGE
+from recollect.store import cursors
 from recollect.store.sqlite.queries import FILTERS, QUERIES
 from recollect.store.sqlite.rows import SEQ_BITS, SEQ_MASK, listed, micros
 from recollect.types import Filter, Order, Scope
@@ -73,27 +71,13 @@ def page_query(
     return QUERIES["page"].format(by=by, clause=clause, ordering=ordering), params
 
 
-def check_limit(limit: int) -> None:
-    if not 1 <= limit <= MAX_PAGE:
-        raise InvalidInput(f"limit is {limit}.", hint=f"Ask for 1 to {MAX_PAGE} memories at a time.", limit=limit)
-
-
 def write_cursor(value: Any, id_: str, order: Order, descending: bool) -> str:
-    place = value & SEQ_MASK if order == "recorded" else value
-    return base64.urlsafe_b64encode(json.dumps([order, descending, place, id_]).encode()).decode()
+    return cursors.write(value & SEQ_MASK if order == "recorded" else value, id_, order, descending)
 
 
 def read_cursor(cursor: str, order: Order, descending: bool) -> tuple[Any, str]:
     """The value and id after which a page begins."""
-    try:
-        told_order, told_descending, value, id_ = json.loads(base64.b64decode(cursor.encode(), b"-_", validate=True))
-    except (ValueError, TypeError) as error:
-        raise InvalidInput("The cursor is not one of this store.", hint="Begin again without a cursor.") from error
-    if (told_order, told_descending) != (order, descending):
-        raise InvalidInput(
-            "The cursor belongs to a listing in another order.",
-            hint="Go on with the order and direction the listing began with.",
-        )
-    if not isinstance(value, (int, float)) or not isinstance(id_, str):
-        raise InvalidInput("The cursor is damaged.", hint="Begin again without a cursor.")
+    value, id_ = cursors.read(cursor, order, descending)
+    if order == "recorded" and not 0 <= value <= SEQ_MASK:
+        raise cursors.damaged()
     return value, id_

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import apsw
 
-from recollect.errors import ModelMismatch
+from recollect.store import refusals
 from recollect.store.base import Space
 from recollect.store.sqlite.changes import pack
 from recollect.store.sqlite.queries import QUERIES, SLOTS, fetch, insert, of_slot
@@ -42,27 +42,17 @@ def declare(transaction: Transaction, space: Space) -> None:
     if spaces.active is None:
         transaction.execute(QUERIES["space_add"], (SLOTS[0], space.name, space.dimensions, spaces.epoch + 1))
         transaction.spaces_known = None
-    elif spaces.active[1] != space:
-        held = spaces.active[1]
-        raise ModelMismatch(
-            f"The store was built with {held.name} ({held.dimensions} numbers).",
-            hint=f"Open it with that embedder, or re-embed it for {space.name}.",
-        )
+    else:
+        refusals.require_declared(spaces.active[1], space)
 
 
 def begin(transaction: Transaction, space: Space) -> None:
     """Build this space beside the active one; what was begun of another is dropped."""
     spaces = transaction.spaces()
-    if spaces.active is None:
-        raise ModelMismatch("The store has no vector space yet.", hint="Declare this one instead of building a second.")
-    slot, active = spaces.active
+    active = refusals.require_beside(transaction.active(), space)
     if space == active or (spaces.building is not None and spaces.building[1] == space):
         return
-    if space.name == active.name:
-        raise ModelMismatch(
-            f"{space.name} is active with other dimensions.", hint="Give the new space a name of its own."
-        )
-    other = _other(slot)
+    other = _other(_slot_of(spaces, active))
     if spaces.building is not None:
         _leave(transaction, other)
     transaction.execute(QUERIES["space_add"], (other, space.name, space.dimensions, None))
@@ -88,25 +78,63 @@ def put(transaction: Transaction, space: Space, rows: Sequence[tuple[Scope, str,
         if found and found[1] == content and (scope.user is None or found[2] in ("", scope.user)):
             kept.append((found[0], vector))
     insert(transaction.execute, of_slot("vector_add", slot), kept)
-    if kept and spaces.active is not None and slot == spaces.active[0]:
-        transaction.execute(QUERIES["space_activate"], (spaces.epoch + 1, slot))
-        transaction.spaces_known = None
+    if kept and _is_active(transaction, slot):
+        _raise_epoch(transaction, slot)
     return len(kept)
 
 
 def activate(transaction: Transaction, space: Space) -> None:
     """Read this space from now on. Refused while a memory would lose its vector by it."""
-    spaces = transaction.spaces()
-    slot = _slot_of(spaces, space)
-    if spaces.active is None or slot == spaces.active[0]:
+    slot = _slot_of(transaction.spaces(), space)
+    if _is_active(transaction, slot):
         return
-    left = transaction.execute(of_slot("vectors_missing_count", slot)).fetchall()[0][0]
-    if left:
-        raise ModelMismatch(
-            f"{left} memories have no vector of {space.name} yet.", hint="Go on re-embedding until none is missing."
-        )
-    _leave(transaction, spaces.active[0])
-    transaction.execute(QUERIES["space_activate"], (spaces.epoch + 1, slot))
+    refusals.require_complete(_count_missing(transaction, slot), space)
+    _switch(transaction, slot)
+
+
+def finish(
+    transaction: Transaction, space: Space, embed: Callable[[Sequence[str]], Iterable[Vector]], limit: int
+) -> tuple[int, int]:
+    """Embed what is missing, at most so many, and activate the space if nothing is then. No other writes meanwhile.
+
+    Says how many got a vector and how many are left without one.
+    """
+    slot = _slot_of(transaction.spaces(), space)
+    missing = _count_missing(transaction, slot)
+    found = transaction.execute(of_slot("vectors_missing", slot), (0, limit)).fetchall() if missing else []
+    if found:
+        vectors = embed([content for *_, content in found])
+        kept = [(row[0], pack(vector, space)) for row, vector in zip(found, vectors, strict=True)]
+        insert(transaction.execute, of_slot("vector_add", slot), kept)
+    left = missing - len(found)
+    if _is_active(transaction, slot):
+        if found:
+            _raise_epoch(transaction, slot)
+    elif not left:
+        _switch(transaction, slot)
+    return len(found), left
+
+
+def _count_missing(transaction: Transaction, slot: str) -> int:
+    return int(transaction.execute(of_slot("vectors_missing_count", slot)).fetchall()[0][0])
+
+
+def _is_active(transaction: Transaction, slot: str) -> bool:
+    active = transaction.spaces().active
+    return active is not None and active[0] == slot
+
+
+def _switch(transaction: Transaction, slot: str) -> None:
+    """Read this slot from now on, and drop the one that was read until now."""
+    active = transaction.spaces().active
+    if active is not None:
+        _leave(transaction, active[0])
+    _raise_epoch(transaction, slot)
+
+
+def _raise_epoch(transaction: Transaction, slot: str) -> None:
+    """Let every view be filled anew, out of this slot."""
+    transaction.execute(QUERIES["space_activate"], (transaction.spaces().epoch + 1, slot))
     transaction.spaces_known = None
 
 
@@ -114,7 +142,7 @@ def _slot_of(spaces: Spaces, space: Space) -> str:
     for known in (spaces.active, spaces.building):
         if known is not None and known[1] == space:
             return known[0]
-    raise ModelMismatch(f"{space.name} is not a space of this store.", hint="Begin the space first.")
+    raise refusals.unknown_space(space)
 
 
 def _leave(transaction: Transaction, slot: str) -> None:

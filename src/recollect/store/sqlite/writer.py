@@ -62,6 +62,11 @@ class Transaction:
             self.spaces_known = read_spaces(self.execute)
         return self.spaces_known
 
+    def active(self) -> Space | None:
+        """The space that is read now."""
+        active = self.spaces().active
+        return None if active is None else active[1]
+
 
 def read_spaces(execute: Callable[..., Any]) -> Spaces:
     """The vector spaces as they stand."""
@@ -237,7 +242,8 @@ class Writer:
 
 def _answer(group: list[Ticket[Any]]) -> None:
     """Wake the waiting, one call for each event loop. A loop that was closed has nobody waiting."""
-    for loop in {ticket.loop for ticket in group}:
+    loops = {group[0].loop} if len(group) == 1 else {ticket.loop for ticket in group}
+    for loop in loops:
         tickets = [ticket for ticket in group if ticket.loop is loop]
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(_answer_all, tickets)

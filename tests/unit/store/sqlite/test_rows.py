@@ -86,3 +86,19 @@ def test_what_no_text_can_be_is_sought_as_bytes() -> None:
     assert rows.sought("ü") == "ü"
     assert rows.sought(None) is None
     assert isinstance(rows.sought("\ud800"), bytes)
+
+
+@given(st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999))
+def test_every_microsecond_of_every_year_is_told_apart(value: int) -> None:
+    assert rows.micros(rows.moment(value)) == value
+
+
+@pytest.mark.parametrize("value", [0, 1, 2**32 * 1_000_000 - 1, 2**32 * 1_000_000, 1_715_170_000_123_457])
+def test_moments_at_the_edges_of_the_fast_way(value: int) -> None:
+    assert rows.moment(value) == rows.EPOCH + timedelta(microseconds=value)
+
+
+@pytest.mark.parametrize("damaged", ["{", "", '{"a":1}}', "nonsense"])
+def test_json_that_is_damaged_is_not_taken_for_something_else(damaged: str) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        rows.parsed(damaged)

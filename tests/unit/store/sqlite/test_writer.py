@@ -170,3 +170,27 @@ async def test_a_space_declared_in_a_failing_group_is_read_again(store: SqliteBa
     assert isinstance(failed, NotFound)
     assert isinstance(kept, Memory)
     assert (await store.stats(AGENT)).vectors == 1
+
+
+@pytest.mark.parametrize("place", [0, 1, 130, 299])
+async def test_a_key_that_is_taken_anywhere_in_a_long_run(store: SqliteBackend, place: int) -> None:
+    """A run is written many to a statement as if all were new; the one that is not must leave no gap and no trace."""
+    held = await put(store, "held", key="k")
+    run = [new(str(n), key="k" if n == place else f"k{n}") for n in range(300)]
+    receipt = await apply(store, *[Put(m) for m in run])
+    assert receipt.created.count(False) == 1
+    assert receipt.memories[place] == held
+    rows = (await feed(store)).rows
+    assert sorted(row.seq for row in rows) == list(range(1, 301))
+    assert {row.id for row in rows} == {held.id, *(m.id for n, m in enumerate(run) if n != place)}
+    assert len(await store.journal(AGENT, limit=1_000)) == 300
+    assert await store.check() == []
+
+
+async def test_an_id_that_exists_refuses_a_long_run_whole(store: SqliteBackend) -> None:
+    first = await put(store, "first")
+    with pytest.raises(Conflict, match="id exists"):
+        await apply(store, *[Put(new(str(n))) for n in range(200)], Put(first), Put(new("last")))
+    assert [row.id for row in (await feed(store)).rows] == [first.id]
+    assert (await put(store, "next", key="k")).key == "k"
+    assert [row.seq for row in (await feed(store)).rows] == [1, 2]
