@@ -1,77 +1,22 @@
-"""Episodes under random use: events in order, and everything within the interval it belongs to.
-
-``HYPOTHESIS_PROFILE=thorough`` runs many more examples; with ``CI`` set the examples are the same every time.
-"""
+"""Episodes under random use: events in order, and everything within the interval it belongs to."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import os
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.property.conftest import Host, few
 
-from recollect import Recollect, Settings
 from recollect.errors import Conflict, InvalidInput
 from recollect.systems.episodic import Episode, EpisodicMemory, Event
 from recollect.systems.room import Room
 from recollect.testing import FakeClock
-from recollect.types import Filter, Hit
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-_numbers = itertools.count(1)
-
-
-@dataclass
-class Host:
-    """An open store and the loop it lives on; every example gets an agent of its own."""
-
-    runner: asyncio.Runner
-    rc: Recollect
-    clock: FakeClock
-
-    def room(self) -> Room:
-        mem = self.rc.agent(f"agent-{next(_numbers)}")
-        self.clock.set(NOON)
-
-        async def search(query: str, *, k: int = 10, kinds: Any = None, where: Filter | None = None) -> list[Hit]:
-            return await mem.recall(query, k, kinds=kinds, where=where)
-
-        return Room(self.rc.store, mem.scope, self.clock, self.rc.embedding.embed, search)
-
-
-@pytest.fixture(params=["inmem", "sqlite", "postgres"])
-def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
-    urls = {"inmem": "memory:", "sqlite": str(tmp_path / "memory.db")}
-    url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
-    clock = FakeClock()
-    with asyncio.Runner() as runner:
-        rc = runner.run(_opened(url, clock))
-        yield Host(runner, rc, clock)
-        runner.run(rc.close())
-
-
-async def _opened(url: str, clock: FakeClock) -> Recollect:
-    return await Recollect.open(url, embedder="none", clock=clock, settings=Settings.load({}))
-
-
-def few(examples: int) -> settings:
-    """How many examples, with a fixture that serves all of them."""
-    return settings(
-        max_examples=examples * (20 if THOROUGH else 1),
-        deadline=None,
-        derandomize=bool(os.environ.get("CI")),
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    )
-
 
 MINUTES = st.integers(-2, 12)
 STEPS = st.lists(
@@ -135,6 +80,7 @@ async def check_order(room: Room, events: list[Event]) -> None:
 @given(steps=STEPS)
 def test_events_are_in_order_and_within_their_episodes(host: Host, steps: list[tuple[Any, ...]]) -> None:
     room = host.room()
+    host.clock.set(NOON)
 
     async def example() -> None:
         episodic = EpisodicMemory(room)
@@ -159,6 +105,7 @@ def test_events_are_in_order_and_within_their_episodes(host: Host, steps: list[t
 @given(minutes=st.lists(st.integers(0, 6), min_size=2, max_size=9))
 def test_recorders_at_the_same_time_make_one_chain(host: Host, minutes: list[int]) -> None:
     room = host.room()
+    host.clock.set(NOON)
 
     async def example() -> None:
         episodic = EpisodicMemory(room)
@@ -180,6 +127,7 @@ def test_what_went_on_in_a_time_is_what_overlaps_it(
     host: Host, spans: list[tuple[int, int | None]], window: tuple[int, int]
 ) -> None:
     room = host.room()
+    host.clock.set(NOON)
 
     async def example() -> None:
         episodic = EpisodicMemory(room)

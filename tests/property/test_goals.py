@@ -6,19 +6,15 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import os
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.property.conftest import Host, few
 
-from recollect import Recollect, Settings
 from recollect.errors import Conflict, InvalidInput, NotFound
 from recollect.systems.goals import Goal, GoalMemory, Plan
 from recollect.systems.goals.models import OPEN
@@ -26,14 +22,7 @@ from recollect.systems.goals.order import arranged
 from recollect.systems.procedural import ProceduralMemory, ToolRegistry
 from recollect.testing import FakeClock
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
-CALM = settings(
-    deadline=None,
-    max_examples=300 if THOROUGH else 15,
-    derandomize=bool(os.environ.get("CI")),
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-_numbers = itertools.count(1)
+CALM = few(15)
 
 WHICH = st.integers(0, 5)
 OPERATION = st.one_of(
@@ -46,32 +35,9 @@ OPERATION = st.one_of(
 Operation = tuple[str, int, int]
 
 
-@dataclass
-class Host:
-    """An open store and the loop it lives on; every example gets an agent of its own."""
-
-    runner: asyncio.Runner
-    rc: Recollect
-    clock: FakeClock
-
-    def goals(self) -> GoalMemory:
-        mem = self.rc.agent(f"agent-{next(_numbers)}")
-        return GoalMemory(mem.room, ProceduralMemory(mem.room, ToolRegistry()))
-
-
-@pytest.fixture(params=["inmem", "sqlite", "postgres"])
-def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
-    urls = {"inmem": "memory:", "sqlite": str(tmp_path / "memory.db")}
-    url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
-    clock = FakeClock()
-
-    async def opened() -> Recollect:
-        return await Recollect.open(url, embedder="none", clock=clock, settings=Settings.load(environment={}))
-
-    with asyncio.Runner() as runner:
-        rc = runner.run(opened())
-        yield Host(runner, rc, clock)
-        runner.run(rc.close())
+def goals_of(host: Host) -> GoalMemory:
+    room = host.room()
+    return GoalMemory(room, ProceduralMemory(room, ToolRegistry()))
 
 
 @dataclass
@@ -207,7 +173,7 @@ def check_plan(goal: Goal, plan: Plan) -> None:
 @given(operations=st.lists(OPERATION, min_size=3, max_size=20))
 def test_the_invariants_hold_whatever_is_done(host: Host, operations: list[Operation]) -> None:
     async def work() -> None:
-        world = World(host.goals(), host.clock)
+        world = World(goals_of(host), host.clock)
         await world.create(None, 1)
         await world.create(world.ids[0], 0)
         await world.check()
@@ -222,7 +188,7 @@ def test_the_invariants_hold_whatever_is_done(host: Host, operations: list[Opera
 @given(rounds=st.lists(st.lists(OPERATION, min_size=2, max_size=4), min_size=1, max_size=5))
 def test_the_invariants_hold_when_several_work_at_once(host: Host, rounds: list[list[Operation]]) -> None:
     async def work() -> None:
-        world = World(host.goals(), host.clock)
+        world = World(goals_of(host), host.clock)
         await world.create(None, 1)
         await world.create(world.ids[0], 1)
         await world.create(world.ids[0], 1)

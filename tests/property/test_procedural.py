@@ -5,21 +5,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.property.conftest import THOROUGH, Host, few
 
-from recollect import Recollect, Settings
 from recollect.errors import Conflict, InvalidInput, NotFound
 from recollect.systems.procedural import Counts, ProceduralMemory, ToolRegistry
 from recollect.systems.procedural.conditions import Compare, holds
@@ -27,20 +24,10 @@ from recollect.systems.procedural.evidence import Rule, judge, probability_bette
 from recollect.systems.procedural.schema import accept, checked
 from recollect.systems.procedural.templates import escaped, parse, render
 from recollect.systems.procedural.values import plain, same
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
-from recollect.types import Filter, Hit
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
-CALM = settings(
-    deadline=None,
-    max_examples=300 if THOROUGH else 15,
-    derandomize=bool(os.environ.get("CI")),
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+CALM = few(15)
 PURE = settings(CALM, max_examples=2_000 if THOROUGH else 150)
 KEPT = 5
-_numbers = itertools.count(1)
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12) | st.sampled_from(
     ["{{", "}}", "{{ params.a }}", "\\{{", "{{ params.a", '{{ params["x"][0] }}', "a {{ params.b }} c"]
@@ -51,36 +38,6 @@ SCALAR = (
 JSON = st.recursive(
     SCALAR, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3), max_leaves=8
 )
-
-
-@dataclass
-class Host:
-    """An open store and the loop it lives on; every example gets an agent of its own."""
-
-    runner: asyncio.Runner
-    rc: Recollect
-
-    def room(self) -> Room:
-        mem = self.rc.agent(f"agent-{next(_numbers)}")
-
-        async def search(query: str, *, k: int = 10, kinds: Any = None, where: Filter | None = None) -> list[Hit]:
-            return await mem.recall(query, k, kinds=kinds, where=where)
-
-        return Room(self.rc.store, mem.scope, self.rc.clock, self.rc.embedding.embed, search)
-
-
-@pytest.fixture(params=["inmem", "sqlite", "postgres"])
-def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
-    urls = {"inmem": "memory:", "sqlite": str(tmp_path / "memory.db")}
-    url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
-
-    async def opened() -> Recollect:
-        return await Recollect.open(url, embedder="none", clock=FakeClock(), settings=Settings.load(environment={}))
-
-    with asyncio.Runner() as runner:
-        rc = runner.run(opened())
-        yield Host(runner, rc)
-        runner.run(rc.close())
 
 
 # -- templates, conditions, values -----------------------------------------------------------------------------------

@@ -7,21 +7,16 @@ goes on (next steps, complete or fail, look, revise) comes to an end within a bo
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-import os
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.property.conftest import Host, few
 
-from recollect import Recollect, Settings
 from recollect.errors import InvalidInput
 from recollect.systems.goals.memory import GoalMemory
 from recollect.systems.goals.models import MAX_STEPS, Goal, Plan, PlanBody, PlanStep, Standing
@@ -31,15 +26,8 @@ from recollect.systems.goals.revising import Reviser, RevisionSettings
 from recollect.systems.procedural import ProceduralMemory, ToolRegistry
 from recollect.systems.room import Room
 from recollect.testing import FakeClock
-from recollect.types import Filter, Hit
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
-CALM = settings(
-    deadline=None,
-    max_examples=200 if THOROUGH else 10,
-    derandomize=bool(os.environ.get("CI")),
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+CALM = few(10)
 ERRORS = (
     "Timeout: It did not finish within 60 seconds.",
     "HTTP 503",
@@ -49,39 +37,6 @@ ERRORS = (
     "The answer was 17.",
 )
 TEXTS = ("Write the text and the summary, then send both", "Collect the data; clean it", "Wait", "Send a note to Ann")
-_numbers = itertools.count(1)
-
-
-@dataclass
-class Host:
-    """An open store and the loop it lives on; every example gets an agent of its own."""
-
-    runner: asyncio.Runner
-    rc: Recollect
-    clock: FakeClock
-
-    def room(self) -> Room:
-        mem = self.rc.agent(f"agent-{next(_numbers)}")
-
-        async def search(query: str, *, k: int = 10, kinds: Any = None, where: Filter | None = None) -> list[Hit]:
-            return await mem.recall(query, k, kinds=kinds, where=where)
-
-        return Room(self.rc.store, mem.scope, self.rc.clock, self.rc.embedding.embed, search)
-
-
-@pytest.fixture(params=["inmem", "sqlite", "postgres"])
-def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
-    urls = {"inmem": "memory:", "sqlite": str(tmp_path / "memory.db")}
-    url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
-    clock = FakeClock()
-
-    async def opened() -> Recollect:
-        return await Recollect.open(url, embedder="none", clock=clock, settings=Settings.load(environment={}))
-
-    with asyncio.Runner() as runner:
-        rc = runner.run(opened())
-        yield Host(runner, rc, clock)
-        runner.run(rc.close())
 
 
 @dataclass

@@ -1,75 +1,20 @@
-"""Working memory under random use: never more in it than fits, and nothing that was put is ever lost.
-
-``HYPOTHESIS_PROFILE=thorough`` runs many more examples; with ``CI`` set the examples are the same every time.
-"""
+"""Working memory under random use: never more in it than fits, and nothing that was put is ever lost."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
-import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.property.conftest import Host, few
 
-from recollect import Recollect, Settings
 from recollect.errors import NotFound
 from recollect.store.base import MAX_PAGE
 from recollect.systems.room import Room
 from recollect.systems.working import WorkingMemory
 from recollect.testing import FakeClock
-from recollect.types import Filter, Hit
-
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
-_numbers = itertools.count(1)
-
-
-@dataclass
-class Host:
-    """An open store and the loop it lives on; every example gets an agent of its own."""
-
-    runner: asyncio.Runner
-    rc: Recollect
-    clock: FakeClock
-
-    def room(self) -> Room:
-        mem = self.rc.agent(f"agent-{next(_numbers)}")
-
-        async def search(query: str, *, k: int = 10, kinds: Any = None, where: Filter | None = None) -> list[Hit]:
-            return await mem.recall(query, k, kinds=kinds, where=where)
-
-        return Room(self.rc.store, mem.scope, self.clock, self.rc.embedding.embed, search)
-
-
-@pytest.fixture(params=["inmem", "sqlite", "postgres"])
-def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
-    urls = {"inmem": "memory:", "sqlite": str(tmp_path / "memory.db")}
-    url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
-    clock = FakeClock()
-    with asyncio.Runner() as runner:
-        rc = runner.run(_opened(url, clock))
-        yield Host(runner, rc, clock)
-        runner.run(rc.close())
-
-
-async def _opened(url: str, clock: FakeClock) -> Recollect:
-    return await Recollect.open(url, embedder="none", clock=clock, settings=Settings.load({}))
-
-
-def few(examples: int) -> settings:
-    """How many examples, with a fixture that serves all of them."""
-    return settings(
-        max_examples=examples * (20 if THOROUGH else 1),
-        deadline=None,
-        derandomize=bool(os.environ.get("CI")),
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    )
-
+from recollect.types import Filter
 
 KEYS = st.sampled_from(["plan", "home", "food", "tax", "a b", "ключ"])
 TEXTS = st.lists(

@@ -174,8 +174,9 @@ class Carry:
             made.append(self.book.goal_write(draft.before, **{name: getattr(draft.after, name) for name in names}))
         if draft.replaced is not None:
             made += self.book.new_plan(draft.after, draft.plan, draft.replaced)
-        elif draft.plan is not None and draft.steps is not None:
-            made.append(self.book.plan_write(draft.plan, draft.steps))
+        elif draft.plan is not None and (draft.steps is not None or (draft.before.open and not draft.after.open)):
+            # when a goal ends, none of its steps may have been started meanwhile
+            made.append(self.book.plan_write(draft.plan, draft.steps or draft.plan.steps))
         return made
 
 

@@ -1,0 +1,60 @@
+"""What the properties of the memory systems share: a store on every backend that serves all examples of a test.
+
+``HYPOTHESIS_PROFILE=thorough`` runs many more examples; with ``CI`` set the examples are the same every time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from recollect import Recollect, Settings
+from recollect.systems.room import Room
+from recollect.testing import FakeClock
+
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
+_numbers = itertools.count(1)
+
+
+@dataclass
+class Host:
+    """An open store and the loop it lives on; every example gets an agent of its own."""
+
+    runner: asyncio.Runner
+    rc: Recollect
+    clock: FakeClock
+
+    def room(self) -> Room:
+        return self.rc.agent(f"agent-{next(_numbers)}").room
+
+
+@pytest.fixture(params=["inmem", "sqlite", "postgres"])
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
+    urls = {"inmem": "memory:", "sqlite": str(tmp_path / "memory.db")}
+    url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
+    clock = FakeClock()
+    with asyncio.Runner() as runner:
+        rc = runner.run(_opened(url, clock))
+        yield Host(runner, rc, clock)
+        runner.run(rc.close())
+
+
+async def _opened(url: str, clock: FakeClock) -> Recollect:
+    return await Recollect.open(url, embedder="none", clock=clock, settings=Settings.load({}))
+
+
+def few(examples: int) -> settings:
+    """How many examples, with a fixture that serves all of them."""
+    return settings(
+        max_examples=examples * (20 if THOROUGH else 1),
+        deadline=None,
+        derandomize=bool(os.environ.get("CI")),
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
