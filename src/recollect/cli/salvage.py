@@ -32,8 +32,11 @@ def rescue(call: Call, url: str, target: Path, *, force: bool) -> None:
         _line(out, {"recollect": FORMAT, "exported_at": SystemClock().now().isoformat(), "salvaged": True})
         for memory in found:
             _line(out, {"memory": memory.model_dump(mode="json", exclude_defaults=True)})
-        _line(out, {"end": {"memories": found.read, "links": 0, "content_hash": {}}})
-    data = {"file": str(target), "memories": found.read, "lost": found.lost}
+        for scope, link in found.links:
+            whose = {"tenant": scope.tenant, "agent": scope.agent}
+            _line(out, {"link": whose | link.model_dump(mode="json", exclude_defaults=True)})
+        _line(out, {"end": {"memories": found.read, "links": len(found.links), "content_hash": {}}})
+    data = {"file": str(target), "memories": found.read, "links": len(found.links), "lost": found.lost}
     call.answer(data, lambda: _show(source, target, found.read, found.lost))
 
 

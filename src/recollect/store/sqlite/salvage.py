@@ -18,7 +18,7 @@ from recollect.store import sql
 from recollect.store.sqlite import rows
 from recollect.store.sqlite.faults import translate
 from recollect.store.sqlite.queries import PACKAGE, QUERIES, fetch
-from recollect.types import Memory
+from recollect.types import Link, Memory, Scope
 
 PLACES = sql.load(PACKAGE, "salvage.sql")
 BROKEN = (apsw.CorruptError, apsw.IOError, apsw.NotADBError, apsw.SQLError)
@@ -26,10 +26,14 @@ BROKEN = (apsw.CorruptError, apsw.IOError, apsw.NotADBError, apsw.SQLError)
 
 @dataclass(slots=True)
 class Salvage:
-    """The memories of a damaged file, one after the other; afterwards ``lost`` holds what could not be read."""
+    """The memories of a damaged file, one after the other.
+
+    Afterwards ``links`` holds the links between those that were read, and ``lost`` what could not be read.
+    """
 
     path: str
     read: int = 0
+    links: list[tuple[Scope, Link]] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     """Which rows, and why; the ids of lost memories where the journal still tells them."""
 
@@ -40,11 +44,14 @@ class Salvage:
             raise translate(error, self.path) from error
         try:
             names = self._scopes(connection)
+            there: set[tuple[int, str]] = set()
             for row in sorted(self._rows(connection)):
                 memory = self._memory(connection, row, names)
                 if memory is not None:
                     self.read += 1
+                    there.add((row >> rows.SEQ_BITS, memory.id))
                     yield memory
+            self.links = self._links(connection, there, names)
         finally:
             connection.close()
 
@@ -76,14 +83,29 @@ class Salvage:
             except BROKEN:
                 continue
 
+    def _links(
+        self, connection: apsw.Connection, there: set[tuple[int, str]], names: dict[int, tuple[str, str]]
+    ) -> list[tuple[Scope, Link]]:
+        """The links between memories that were read, up to the first bad page from either end."""
+        found: dict[tuple[int, str, str, str], Link] = {}
+        for place in ("links", "links_backwards"):
+            try:
+                for *told, number in connection.execute(PLACES[place]):
+                    link = Link.model_validate(rows.link(told).__dict__)
+                    if {(number, link.source), (number, link.target)} <= there:
+                        found[number, link.source, link.relation, link.target] = link
+                break
+            except (*BROKEN, ValidationError, ValueError, TypeError, OverflowError) as error:
+                self.lost.append(f"links that cannot be read: {error}")
+        return [(_scope(number, names), link) for (number, *_), link in found.items()]
+
     def _memory(self, connection: apsw.Connection, row: int, names: dict[int, tuple[str, str]]) -> Memory | None:
-        number = row >> rows.SEQ_BITS
-        tenant, agent = names.get(number, ("recovered", f"agent-{number}"))
+        scope = _scope(row >> rows.SEQ_BITS, names)
         try:
             found = connection.execute(QUERIES["memory_at"], (row,)).fetchone()
             if found is None:
                 return None
-            return Memory.model_validate(rows.memory(found, tenant, agent).__dict__)
+            return Memory.model_validate(rows.memory(found, scope.tenant, scope.agent).__dict__)
         except (*BROKEN, ValidationError, ValueError, TypeError, OverflowError) as error:
             self.lost.append(f"row {row}{self._id(connection, row)}: {error}")
             return None
@@ -99,6 +121,12 @@ class Salvage:
 def salvage(path: str) -> Salvage:
     """What can still be read of a store. Iterate over it; it changes nothing in the file."""
     return Salvage(path)
+
+
+def _scope(number: int, names: dict[int, tuple[str, str]]) -> Scope:
+    """The agent with a number; one whose name is lost gets one."""
+    tenant, agent = names.get(number, ("recovered", f"agent-{number}"))
+    return Scope(tenant=tenant, agent=agent)
 
 
 def _open(path: str) -> apsw.Connection:

@@ -18,6 +18,14 @@ SELECT row FROM memories INDEXED BY memories_occurred ORDER BY scope, occurred_a
 -- name: journal
 SELECT row FROM journal WHERE action = 'put' ORDER BY row
 
+-- name: links
+SELECT source, relation, target, weight, valid_from, valid_to, metadata, scope FROM links
+ORDER BY scope, source, relation, target
+
+-- name: links_backwards
+SELECT source, relation, target, weight, valid_from, valid_to, metadata, scope FROM links
+ORDER BY scope DESC, source DESC, relation DESC, target DESC
+
 -- name: scopes
 SELECT scope FROM scopes ORDER BY scope
 

@@ -167,3 +167,16 @@ def leaked(path: Path) -> bool:
     word = b"the-word-nobody-may-find"
     files = [path, path.with_name(f"{path.name}-wal")]
     return any(w in f.read_bytes() for f in files if f.exists() for w in (word, word.upper()))
+
+
+async def test_links_between_what_was_read_are_read_too(store: SqliteBackend, path: Path) -> None:
+    kept = await filled(store)
+    await link(store, kept[2], "about", kept[3])
+    other = apsw.Connection(str(path))
+    other.execute("UPDATE memories SET importance = 7 WHERE id = ?", (kept[3].id,))
+    other.close()
+    rescue = salvage(str(path))
+    list(rescue)
+    assert [(scope.agent, one.source, one.target) for scope, one in rescue.links] == [
+        (kept[0].agent, kept[0].id, kept[1].id)
+    ]
