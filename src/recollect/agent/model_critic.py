@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from recollect.agent.models import Action, Call, Critique, Observation, Outcome, Turn
 from recollect.agent.record import told_call
@@ -21,30 +21,26 @@ from recollect.types import Model
 
 S = TypeVar("S", bound=BaseModel)
 _RECORD = 12_000
-_BEFORE = (
-    "The agent is about to do this: {action}\nDoes something in the record speak against it, such as a call that "
-    "failed already? Object only if it does."
-)
-_AFTER = (
-    "The run is over. What should the agent do again, and what not, when it gets a task like this one? Say it in one "
-    "or two sentences that help without the record at hand."
-)
+_LESSON, _QUOTE = 400, 200
+"""Characters a model is given for what it says; a little more is still taken."""
 Line = Annotated[str, StringConstraints(max_length=2_000)]
+Sentence = Annotated[Line, Field(json_schema_extra={"maxLength": _LESSON})]
+Quote = Annotated[Line, Field(json_schema_extra={"maxLength": _QUOTE})]
 
 
 class Objection(Model):
     """What a model says of an action that is about to be taken."""
 
     objects: bool
-    objection: Line = ""
-    quote: Line = ""
+    objection: Sentence = ""
+    quote: Quote = ""
 
 
 class Conclusion(Model):
     """What a model concludes from a run."""
 
-    lesson: Line
-    quote: Line
+    lesson: Sentence
+    quote: Quote
 
 
 class ModelCritic:
@@ -53,7 +49,6 @@ class ModelCritic:
     def __init__(self, chat: Chat, *, rules: Critic | None = None) -> None:
         self._chat = chat
         self._rules = rules or RuleCritic()
-        self._prompt = prompts.load("reflect")
         self._usage = Usage()
         self.rejected = 0
         """Judgements whose quote did not stand in the record."""
@@ -68,7 +63,7 @@ class ModelCritic:
         if by_rule is not None or not (turn.done or turn.reflections):
             return by_rule
         record = record_of(turn.task, turn.done, [memory.content for memory in turn.reflections])
-        said = await self._asked(record, _BEFORE.replace("{action}", _told(action)), Objection)
+        said = await self._asked("object", Objection, record=record, action=_told(action))
         if not said.objects or not said.objection.strip():
             return None
         if quotes(record, said.quote) is None:
@@ -85,21 +80,21 @@ class ModelCritic:
         ended = {True: "The task was done.", False: "The task was not done.", None: ""}[outcome.success]
         record = record_of(turn.task, outcome.done, [f"{outcome.ending}: {outcome.text} {ended}"])
         try:
-            said = await self._asked(record, _AFTER, Conclusion)
+            said = await self._asked("conclude", Conclusion, record=record)
         except ModelError as error:
             return draft.model_copy(update={"problems": (f"The critic's model failed: {error.message}",)})
         if not said.lesson.strip() or quotes(record, said.quote) is None:
             self.rejected += 1
             problem = "A conclusion of the critic's model was refused: it quotes nothing that stands in the record."
             return draft.model_copy(update={"problems": (problem,)})
-        origin = {"quote": said.quote, "model": self._chat.name, "prompt": self._prompt.id}
+        origin = {"quote": said.quote, "model": self._chat.name, "prompt": prompts.load("conclude").id}
         text = f"{draft.text}\nConclusion: {said.lesson}"
         return draft.model_copy(update={"text": text, "body": draft.body | origin})
 
-    async def _asked(self, record: str, question: str, schema: type[S]) -> S:
-        text = self._prompt.fill(record=record, question=question)
+    async def _asked(self, name: str, schema: type[S], **places: str) -> S:
+        prompt = prompts.load(name)
         try:
-            answer = await self._chat.structured(text, schema, prompts=(self._prompt.id,))
+            answer = await self._chat.structured(prompt.fill(**places), schema, temperature=0.0, prompts=(prompt.id,))
         except InvalidAnswer as error:
             self._usage += error.usage or Usage()
             raise

@@ -10,12 +10,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from recollect.agent.models import Action, Call, Policy, PolicyFunction, Say, Turn
+from recollect.store.search.analysis import terms
 from recollect.types import Hit, Memory, Message
 
 _QUOTED = 3
 _AS_GOOD = 0.5
 """How well a memory must fit, compared with the best, to be quoted beside it."""
 _LONGEST = 400
+_READ = 5_000
+"""Characters of a memory that are searched for words of the task."""
 _ALONE = "No language model is configured, so I can only quote what I remember."
 
 
@@ -35,16 +38,24 @@ class FunctionPolicy:
 
 
 class MemoryPolicy:
-    """Answers with what memory has, word for word, and says so. It calls no tool: it cannot know what one is for."""
+    """Answers with what memory has, word for word, and says so; what was said in this conversation is memory, too. It
+    calls no tool: it cannot know what one is for."""
 
     described: Mapping[str, str] = {"policy": "memory"}
 
     async def decide(self, turn: Turn) -> Action:
-        found = [hit for hit in turn.memories if not _own_words(hit.memory)]
+        found = _asked_for(turn, [hit for hit in turn.memories if not _own_words(hit.memory)])
         quoted = [hit for hit in found if hit.score >= found[0].score * _AS_GOOD][:_QUOTED]
         if not quoted:
             return Say(text=f"I remember nothing about this. {_ALONE}")
         return Say(text="\n".join([_ALONE, *(f"- {_quote(hit)}" for hit in quoted)]))
+
+
+def _asked_for(turn: Turn, found: list[Hit]) -> list[Hit]:
+    """Those that have a word of the task, if any has. In a conversation memory also brings what fits what was said
+    before, and an answer made of quotations must not go on about that."""
+    wanted = set(terms(turn.task)) if turn.conversation else set[str]()
+    return [hit for hit in found if wanted.intersection(terms(hit.memory.content[:_READ]))] or found
 
 
 def _own_words(memory: Memory) -> bool:

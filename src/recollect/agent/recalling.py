@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Protocol, TypeVar
 
 from recollect.agent.models import Limits
@@ -23,7 +24,6 @@ _APART = frozenset({"event", "reflection", "procedure", "run", "step", "decision
 """Kinds that come in a form of their own, or only repeat what an episode tells."""
 _FITS = 0.3
 """The score from which a procedure is worth offering."""
-_STANDING = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,8 @@ class FromMemory:
             gathering.part("goals and traits", lambda: self._standing()),
             gathering.part("what was said earlier", lambda: self._earlier(session, limits, len(said))),
         )
+        told = {_folded(message.content) for message in said}
+        _, untold = _parted(memories, told)
         notes = {"Earlier in this conversation": [f'- "{_line(one)}"' for one in earlier]}
         notes["Lessons"] = [_lesson(one) for one in lessons]
         return Brought(
@@ -79,7 +81,7 @@ class FromMemory:
             lessons=tuple(lessons),
             procedures=tuple(procedures),
             conversation=tuple(said),
-            context=rendered(standing, [*reflections, *memories], notes, limits.context_tokens),
+            context=rendered(standing, [*reflections, *untold], notes, limits.context_tokens),
             problems=tuple(gathering.problems),
         )
 
@@ -97,14 +99,21 @@ class FromMemory:
         return (await self.mem.conversation(session, window=limits.messages).summary()).splitlines()
 
     async def _memories(self, task: str, conversation: Sequence[Message], limits: Limits) -> Sequence[Hit]:
+        """What fits the task, and what fits the conversation. Of what was said in it, what fits the task by itself: a
+        prompt tells these messages anyway, but a policy that quotes memory has to find them."""
         if not limits.memories:
             return ()
-        said = [*conversation, Message(content=task)]
-        found = await self.mem.active(task, said, n=4 * limits.memories, threshold=0.0)
-        told = {_folded(message.content) for message in said}
-        return [hit for hit in found if _folded(hit.memory.content) not in told and not _apart(hit.memory)][
-            : limits.memories
-        ]
+        asked, told = Message(content=task), {_folded(message.content) for message in conversation}
+        most = 4 * limits.memories
+        found: Sequence[Hit] = await self.mem.active(task, [asked], n=most, threshold=0.0)
+        if conversation:
+            beside = await self.mem.active(task, [*conversation, asked], n=most, threshold=0.0)
+            found = _ranked([*found, *_parted(beside, told)[1]])
+        fitting = [hit for hit in found if _folded(hit.memory.content) != _folded(task) and not _apart(hit.memory)]
+        heard = {_folded(hit.memory.content) for hit in fitting if hit.memory.kind == "message"}
+        fitting = [hit for hit in fitting if not (hit.memory.kind == EPISODE and _title(hit.memory) in heard)]
+        said, others = _parted(fitting, told)
+        return _ranked([*others[: limits.memories], *said[: limits.memories]])
 
     async def _reflections(self, task: str, limits: Limits) -> Sequence[Hit]:
         if not limits.memories:
@@ -123,8 +132,11 @@ class FromMemory:
         return [found for found in await self.mem.procedural.search(task, limits.procedures) if found.score >= _FITS]
 
     async def _standing(self) -> Sequence[Memory]:
-        page = await self.mem.list(kinds=budget.STANDING, where=Filter(states=("active",)), limit=_STANDING)
-        return page.items
+        pages = [
+            await self.mem.list(where=where, order="importance", limit=budget.STANDING_MOST)
+            for where in budget.STANDING
+        ]
+        return [memory for page in pages for memory in page.items]
 
 
 @dataclass(slots=True)
@@ -160,6 +172,20 @@ def rendered(standing: Sequence[Memory], hits: Sequence[Hit], notes: Mapping[str
     return "\n\n".join([told or budget.HEAD, *parts]) if told or parts else ""
 
 
+def _parted(hits: Sequence[Hit], told: set[str]) -> tuple[list[Hit], list[Hit]]:
+    """Those that the conversation tells, and the others."""
+    said = [_folded(hit.memory.content) in told for hit in hits]
+    return list(compress(hits, said)), [hit for hit, known in zip(hits, said, strict=True) if not known]
+
+
+def _ranked(hits: Sequence[Hit]) -> list[Hit]:
+    """The best first, and none twice."""
+    best: dict[str, Hit] = {}
+    for hit in sorted(hits, key=lambda hit: -hit.score):
+        best.setdefault(hit.memory.id, hit)
+    return list(best.values())
+
+
 def _lesson(lesson: Lesson) -> str:
     counted = len(lesson.episodes) + len(lesson.against)
     return f'- [counted over {counted} episodes, {lesson.advice}] "{_line(lesson.statement)}"'
@@ -172,6 +198,11 @@ def _line(text: str) -> str:
 def _apart(memory: Memory) -> bool:
     """Whether it comes in a form of its own, or was only quoted from memory and would be quoted again and again."""
     return memory.kind in _APART or memory.metadata.get("policy") == "memory"
+
+
+def _title(episode: Memory) -> str:
+    """An episode's first line: of a run it is the task, which the message that began it says too."""
+    return _folded(episode.content.partition("\n")[0])
 
 
 def _folded(text: str) -> str:

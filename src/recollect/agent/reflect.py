@@ -14,6 +14,7 @@ from pydantic import Field
 
 from recollect.agent.families import belongs, family, shape
 from recollect.agent.models import Action, Call, Critique, Observation, Outcome, Turn
+from recollect.systems.goals.results import bounded
 from recollect.types import Json, Memory, Model, Text, Unit
 
 FIRST_TIME, FAILED, RECOVERED = 0.5, 0.7, 0.8
@@ -140,8 +141,13 @@ def _needs(shapes: Sequence[str], done: Sequence[Observation]) -> list[dict[str,
 
 
 def _call(done: Observation, its_shape: str) -> dict[str, Any]:
-    told: dict[str, Any] = {"tool": done.call.tool, "args": str(dict(done.call.args))[:_ARGS], "shape": its_shape}
+    told: dict[str, Any] = {"tool": done.call.tool, "args": _args(done.call.args), "shape": its_shape}
     return told if done.ok else told | {"error": done.error[:_ERROR]}
+
+
+def _args(args: Mapping[str, Any]) -> Json:
+    """The arguments of a call, as many and as much of each as a reflection keeps; the event of the call has all."""
+    return {name: bounded(args[name], _ARGS) for name in list(args)[:_CALLS]}
 
 
 def _named(call: Mapping[str, Any]) -> str:

@@ -89,7 +89,7 @@ def evidence(turn: Turn, tool: str, argument: str, values: Sequence[str]) -> dic
     found = dict.fromkeys(values, 0.0)
     nearest = [(one, near) for (_, one), near in zip(told, alike, strict=True) if near and near >= NEAR * max(alike)]
     for age, (one, near) in enumerate(sorted(nearest, key=lambda pair: pair[0].occurred_at, reverse=True)):
-        for part, sign in (("worked", 1.0), ("failed", -0.5)):
+        for part, sign in (("worked", 1.0), ("failed", -1.0)):
             for call in one.body.get(part, ()):
                 if value := calls.get(str(call["shape"])):
                     found[value] += sign * near**2 * 0.8**age

@@ -41,7 +41,7 @@ async def chat(
     Ctrl-C stops an answer, Ctrl-D ends the chat. From a pipe each line is a message; with --json each answer is one
     JSON object on a line of its own.
     """
-    from recollect.agent import Agent, Limits
+    from recollect.agent import Agent
     from recollect.agent.reflect import RuleCritic
     from recollect.cli.procedures import tool_registry
 
@@ -52,9 +52,7 @@ async def chat(
         chatting = Chatting(call, mem, named, asks=sys.stdin.isatty() and not call.json)
         if not call.json:
             await _show_beginning(call, mem, named, None if model is None else model.name)
-        # What the model is told as conversation, it need not be told as memory. Without one, all is memory.
-        limits = Limits() if model is not None else Limits(messages=0)
-        await _talk(chatting, Agent(mem, tools=registry, critic=RuleCritic(), limits=limits))
+        await _talk(chatting, Agent(mem, tools=registry, critic=RuleCritic()))
         if not call.json:
             _show_end(call, named)
     if chatting.failed and not chatting.asks:

@@ -183,6 +183,18 @@ async def test_newer_evidence_supersedes_older(mem: AgentMemory) -> None:
     assert [memory.id for memory in await reflections(mem)] == [other]
 
 
+def test_the_arguments_of_a_call_are_kept_as_data_and_not_without_end() -> None:
+    many = {f"extra_{n}": n for n in range(30)}
+    ended = outcome("Send it", done("send", to=["ann", {"cc": None}], text="x" * 5_000, nested=[["y" * 300]], **many))
+    (call,) = conclusions(ended)["worked"]
+    assert call["tool"] == "send"
+    assert call["args"]["to"] == ["ann", {"cc": None}]
+    assert call["args"]["extra_3"] == 3
+    assert len(call["args"]["text"]) <= 200
+    assert isinstance(call["args"]["nested"], str), "what is too large is told by its beginning"
+    assert len(call["args"]) == 20
+
+
 async def test_a_chat_that_nobody_judged_teaches_nothing(mem: AgentMemory) -> None:
     assert (await ReflectiveAgent(mem, policy=lambda turn: Say(text="Hi.")).run("Hello")).reflection is None
     wrong = await ReflectiveAgent(mem, policy=lambda turn: Say(text="41"), judge=lambda o: False).run("6 times 7?")
@@ -221,7 +233,7 @@ async def test_a_model_critic_must_quote_the_record(mem: AgentMemory) -> None:
     kept = await critic.after(turn, ended)
     assert kept is not None
     assert kept.text.endswith("Conclusion: Find the key first.")
-    assert kept.body["prompt"] == "reflect@1"
+    assert kept.body["prompt"] == "conclude@1"
     refused = await critic.after(turn, ended)
     assert refused is not None
     assert "magic" not in refused.text

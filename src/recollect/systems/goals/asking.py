@@ -8,11 +8,12 @@ otherwise it is told what was wrong and asked once more.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema, create_model
 
 from recollect.errors import InvalidAnswer, InvalidInput, NotFound
 from recollect.models import prompts
@@ -21,7 +22,7 @@ from recollect.systems.goals.order import arranged
 from recollect.systems.procedural import ProceduralMemory, schema
 from recollect.systems.procedural.models import Version
 from recollect.systems.room import valid
-from recollect.types import Model, Scalar
+from recollect.types import Json, Model, Scalar
 
 if TYPE_CHECKING:
     from recollect.models.chat import Chat
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 PROMPT = "plan"
 _TOOLS_SHOWN = 60
 _DESCRIPTION_SHOWN = 400
+_STEPS, _STEPS_A_CRITERION = 6, 2
+"""Steps that a plan may have, and for each open criterion more. A weak model goes on for as long as it may."""
+_LINE, _NAMED = 200, 8
+"""Characters a model is given for a sentence, and names for a list; what it says beyond is still taken."""
 
 
 class Argument(Model):
@@ -59,6 +64,79 @@ class PlannedSteps(Model):
 
 
 @dataclass(frozen=True, slots=True)
+class Names:
+    """What a plan may name, and how many steps it may have."""
+
+    criteria: tuple[str, ...]
+    tools: tuple[str, ...]
+    procedures: tuple[str, ...]
+    arguments: tuple[str, ...]
+    most_arguments: int
+    """Of one call."""
+    most: int
+
+    @classmethod
+    def shown(cls, shown: Mapping[str, Any]) -> Names:
+        """The names in what a model is shown."""
+        taken = [schema.properties(one["parameters"]) for one in (*shown["tools"], *shown["procedures"])]
+        open_ones = [one for one in shown["criteria"] if not one["met"]]
+        return cls(
+            criteria=tuple(one["id"] for one in shown["criteria"]),
+            tools=tuple(one["name"] for one in shown["tools"]),
+            procedures=tuple(one["name"] for one in shown["procedures"]),
+            arguments=tuple(dict.fromkeys(name for properties in taken for name in properties)),
+            most_arguments=max(map(len, taken), default=0),
+            most=min(MAX_STEPS, _STEPS + _STEPS_A_CRITERION * len(open_ones)),
+        )
+
+
+@lru_cache(maxsize=64)
+def form_of(names: Names) -> type[PlannedSteps]:
+    """``PlannedSteps`` with a schema that knows these names: a server that holds its model to it lets no other pass.
+
+    Only the schema says so. An answer from a server that holds to none is read as before, and what is wrong with it is
+    told in words.
+    """
+    ids, texts = _one_of(f"s{n}" for n in range(1, names.most + 1)), tuple[str, ...]
+    line: Json = {"type": "string", "maxLength": _LINE}
+    scalars = [line, *({"type": kind} for kind in ("integer", "number", "boolean"))]
+    value = {"anyOf": [*scalars, _some({"anyOf": scalars}, _NAMED)]}
+    argument = {"type": "object", "properties": {"name": _one_of(names.arguments), "value": value}}
+    step = create_model(
+        "PlannedStep",
+        __base__=PlannedStep,
+        id=(_told_as(str, ids), ...),
+        description=(_told_as(str, {**line, "minLength": 1}), ...),
+        after=(_told_as(texts, _some(ids, names.most - 1)), ()),
+        criteria=(_told_as(texts, _some(_one_of(names.criteria), len(names.criteria))), ()),
+        tool=(_told_as(str | None, _one_or_none(names.tools)), None),
+        procedure=(_told_as(str | None, _one_or_none(names.procedures)), None),
+        args=(_told_as(tuple[Argument, ...], _some(argument, names.most_arguments)), ()),
+        expected=(_told_as(str, line), ""),
+    )
+    steps = Field(min_length=1, max_length=MAX_STEPS, json_schema_extra={"maxItems": names.most})
+    why = Field(max_length=1_000, json_schema_extra={"maxLength": _LINE})
+    return create_model("PlannedSteps", __base__=PlannedSteps, why=(str, why), steps=(tuple[step, ...], steps))
+
+
+def _told_as(kind: Any, schema: Json) -> Any:
+    """The type, with what a model is told of it."""
+    return Annotated[kind, WithJsonSchema(schema)]
+
+
+def _one_of(names: Iterable[str]) -> Json:
+    return {"type": "string", "enum": list(names)}
+
+
+def _one_or_none(names: Sequence[str]) -> Json:
+    return {"anyOf": [_one_of(names), {"type": "null"}]} if names else {"type": "null"}
+
+
+def _some(items: Json, most: int) -> Json:
+    return {"type": "array", "items": items if most else {"type": "null"}, "maxItems": min(most, _NAMED)}
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """The steps that a model proposed, and why, with the prompt they came from."""
 
@@ -73,11 +151,13 @@ Check = Callable[[PlannedSteps], Awaitable[tuple[PlanStep, ...]]]
 async def ask(chat: Chat, shown: Mapping[str, Any], check: Check) -> Asked:
     """A plan by a model, or ``InvalidAnswer`` when also its second one cannot be used."""
     prompt, correction = prompts.load(PROMPT), prompts.load("correction")
+    names = Names.shown(shown)
+    form = form_of(names)
     messages = [
-        {"role": "system", "content": prompt.fill(most=str(MAX_STEPS))},
+        {"role": "system", "content": prompt.fill(most=str(names.most))},
         {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
     ]
-    said = (await chat.structured(messages, PlannedSteps, prompts=(prompt.id,))).value
+    said = (await chat.structured(messages, form, temperature=0.0, prompts=(prompt.id,))).value
     try:
         steps = await check(said)
     except InvalidInput as error:
@@ -85,7 +165,8 @@ async def ask(chat: Chat, shown: Mapping[str, Any], check: Check) -> Asked:
             {"role": "assistant", "content": said.model_dump_json()},
             {"role": "user", "content": correction.fill(problem=str(error))},
         ]
-        said = (await chat.structured(messages, PlannedSteps, prompts=(prompt.id, correction.id))).value
+        asked_with = (prompt.id, correction.id)
+        said = (await chat.structured(messages, form, temperature=0.0, prompts=asked_with)).value
         try:
             steps = await check(said)
         except InvalidInput as again:
@@ -159,5 +240,6 @@ async def _step(said: PlannedStep, procedural: ProceduralMemory) -> PlanStep:
     unknown = sorted(set(args) - set(schema.properties(takes)))
     if unknown and (said.tool or said.procedure):
         raise InvalidInput(f"the step {said.id} gives {unknown[0]}, which {said.tool or said.procedure} does not take.")
-    told = {**said.model_dump(exclude={"args"}), "args": {} if unknown else args}
+    once = {"after": tuple(dict.fromkeys(said.after)), "criteria": tuple(dict.fromkeys(said.criteria))}
+    told = {**said.model_dump(exclude={"args"}), **once, "args": {} if unknown else args}
     return valid(PlanStep, told)

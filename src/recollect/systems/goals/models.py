@@ -154,7 +154,7 @@ class PlanBody(Model):
     assumptions: tuple[Id, ...] = ()
     """The facts it was derived from. When one of them no longer holds, monitoring says so."""
     prompt: str = ""
-    """The prompt and its version, for a plan that a model made."""
+    """The prompts and their versions, for a plan that a model made or took a step of apart."""
 
     @model_validator(mode="after")
     def _steps_form_a_dag(self) -> PlanBody:

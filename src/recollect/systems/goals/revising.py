@@ -227,7 +227,7 @@ class Reviser:
             source=origin.source if origin.source in there else None,
             why=told,
             assumptions=tuple(kept),
-            prompt=origin.prompt,
+            prompt=", ".join(filter(None, dict.fromkeys([*origin.prompt.split(", "), made.prompt]))),
         )
 
 

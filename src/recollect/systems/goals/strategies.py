@@ -33,6 +33,8 @@ class Proposal:
     replaced: str = ""
     rest: PlanBody | None = None
     """For a plan made anew: where it comes from and what it assumes."""
+    prompt: str = ""
+    """The prompt and its version, for steps that a model proposed."""
 
 
 def retry(plan: Plan, finding: Finding, *, answered: bool = False) -> Proposal | None:
@@ -92,7 +94,8 @@ def decompose(plan: Plan, finding: Finding, parts: Sequence[Part]) -> Proposal |
             steps.append(one.model_copy(update={"after": tuple(dict.fromkeys(after))}))
         else:
             steps.append(one)
-    return Proposal(tuple(steps), tuple(names), f"{step.id} is done in {len(made)} smaller steps: {', '.join(names)}.")
+    why = f"{step.id} is done in {len(made)} smaller steps: {', '.join(names)}."
+    return Proposal(tuple(steps), tuple(names), why, prompt=parts[0].prompt)
 
 
 def reorder(goal: Goal, plan: Plan, finding: Finding) -> Proposal | None:

@@ -221,8 +221,11 @@ def test_a_procedure_is_taken_apart_into_its_own_calls_if_they_stand_alone() -> 
 
 async def test_a_model_may_take_a_step_apart_but_not_repeat_it() -> None:
     said = SmallerSteps.model_validate({"steps": [{"description": one} for one in ("Do a.", "First.", "Second.")]})
-    found = await parts_by_model(ScriptedModel(said).chat(), GOAL, step("a", "failed"))
+    model = ScriptedModel(said)
+    found = await parts_by_model(model.chat(), GOAL, step("a", "failed"))
     assert [(one.description, one.after) for one in found] == [("First.", ()), ("Second.", (0,))]
+    assert {one.prompt for one in found} == {"decompose@1"}
+    assert model.requests[0].prompts[0] == "decompose@1"
     alone = SmallerSteps.model_validate({"steps": [{"description": "Do  A"}, {"description": "Only this."}]})
     assert await parts_by_model(ScriptedModel(alone).chat(), GOAL, step("a", "failed")) == []
 

@@ -33,11 +33,12 @@ async def test_a_models_suggestion_goes_on_trial(procedures: ProceduralMemory, d
     )
     decision = await procedures.improve("work", ModelProposer(model.chat()))
     assert decision
-    assert decision.why == "scripted/model: 1 of 2 runs failed with slow."
+    assert decision.why == "scripted/model (improve@1): 1 of 2 runs failed with slow."
     new = (await procedures.retrieve("work", decision.candidate)).procedure
     assert (new.steps[0].retry.attempts, new.steps[0].retry.delay) == (4, 3)
     assert (new.steps[0].timeout, new.steps[0].on_error) == (9.5, "skip")
     assert new.parameters["properties"]["mode"] == {"type": "string", "default": "fast"}
+    assert model.requests[0].prompts[0] == "improve@1"
     asked = model.requests[0].messages
     shown = next(m.content for m in asked if "went_well" in m.content and m.role == "user")
     assert "ignore all rules" in shown

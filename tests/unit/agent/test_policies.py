@@ -1,0 +1,39 @@
+"""An agent with no model and no function: it quotes what it remembers, also from this conversation."""
+
+from __future__ import annotations
+
+from recollect.agent import Agent
+from recollect.agent_memory import AgentMemory
+
+ALONE = "No language model is configured, so I can only quote what I remember."
+
+
+async def test_it_quotes_what_was_said_before_in_the_conversation(mem: AgentMemory) -> None:
+    agent = Agent(mem)
+    first = await agent.run("My dog is called Rex.", session="s")
+    assert first.text == f"I remember nothing about this. {ALONE}"
+    await agent.run("The museum opens in May.", session="s")
+    outcome = await agent.run("What is my dog called?", session="s")
+    assert outcome.text.startswith(ALONE)
+    assert "“My dog is called Rex.” (user, " in outcome.text
+    assert "museum" not in outcome.text
+
+
+async def test_it_quotes_neither_the_task_nor_questions_nor_itself(mem: AgentMemory) -> None:
+    agent = Agent(mem)
+    await agent.run("What is my dog called?", session="s")
+    await agent.run("Is my dog called Rex?", session="s")
+    for _ in range(2):
+        outcome = await agent.run("My dog is called Rex.", session="s")
+        assert outcome.text == f"I remember nothing about this. {ALONE}"
+
+
+async def test_it_does_not_go_on_about_what_was_talked_of_before(mem: AgentMemory) -> None:
+    for text in ("The harbour museum shows old maps.", "The museum is closed on Mondays.", "My dog is called Rex."):
+        await mem.remember(text, session="earlier")
+    agent = Agent(mem)
+    await agent.run("I like the museum at the harbour.", session="s")
+    await agent.run("When is the museum closed?", session="s")
+    outcome = await agent.run("What is my dog called?", session="s")
+    assert "“My dog is called Rex.”" in outcome.text
+    assert "museum" not in outcome.text
