@@ -61,7 +61,7 @@ class Hands:
         if step.tool is not None:
             return "" if step.tool in self.agent.tools else f"{step.id} needs the tool {step.tool}, which is not here."
         if step.procedure is None:
-            return "" if self.decides else f"{step.id} needs somebody to do it: {step.description}"
+            return "" if self.decides else f"{step.id} needs somebody to do it: {step.description.rstrip('. ')}."
         try:
             procedure = (await self.procedural.retrieve(step.procedure)).procedure
         except NotFound:
