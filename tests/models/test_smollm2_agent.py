@@ -15,7 +15,7 @@ from tests.models.brief import Brief
 
 from recollect.agent import Agent, Ending, Limits, ModelPolicy, Outcome, PursuitLimits, ReflectiveAgent
 from recollect.agent.model_critic import record_of
-from recollect.agent.pursuing_models import PursuitEnding
+from recollect.agent.pursuit.models import PursuitEnding
 from recollect.agent_memory import AgentMemory
 from recollect.consolidate.retelling import Points, supported
 from recollect.errors import InvalidInput

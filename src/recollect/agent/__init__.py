@@ -18,7 +18,7 @@ from recollect.agent.models import (
     Turn,
 )
 from recollect.agent.policies import MemoryPolicy
-from recollect.agent.pursuing_models import Pursuit, PursuitEvent, PursuitLimits, StepOutcome
+from recollect.agent.pursuit.models import Pursuit, PursuitEvent, PursuitLimits, StepOutcome
 from recollect.agent.recalling import FromMemory, Nothing, Recall
 from recollect.agent.reflect import Critic, Draft, RuleCritic
 from recollect.agent.replay import Divergence, Step, divergence, outcome_of, replay

@@ -26,7 +26,7 @@ from recollect.types import Model, Name, Text
 
 if TYPE_CHECKING:
     from recollect.agent.mcp import Connection
-    from recollect.agent.pursuing_models import OnEvent, Pursuit, PursuitLimits
+    from recollect.agent.pursuit.models import OnEvent, Pursuit, PursuitLimits
     from recollect.systems.goals import Goal, GoalMemory
 
 _SESSION = 200
@@ -157,7 +157,7 @@ class Agent:
         self, goal: str | Goal, *, limits: PursuitLimits | None = None, on_event: OnEvent | None = None
     ) -> Pursuit:
         """Pursue a goal until it is achieved, somebody is needed, or a limit is reached."""
-        from recollect.agent.pursue import pursue
+        from recollect.agent.pursuit import pursue
 
         return await pursue(self, goal, limits=limits, on_event=on_event)
 

@@ -15,7 +15,7 @@ from recollect.errors import InvalidInput
 from recollect.store.base import MAX_PAGE
 
 if TYPE_CHECKING:
-    from recollect.agent.pursuing_models import Pursuit, PursuitEvent
+    from recollect.agent.pursuit.models import Pursuit, PursuitEvent
     from recollect.systems.goals import Goal, GoalMemory
 
 app = typer.Typer(name="goal", help="What is wanted: create goals with plans, list, show and run them.")

@@ -14,9 +14,9 @@ import pytest
 
 from recollect import Recollect, Settings
 from recollect.agent import Agent, Call, Limits, Say, Turn
-from recollect.agent.pursue import pursue
-from recollect.agent.pursuing_goal import NEEDED
-from recollect.agent.pursuing_models import PursuitEvent, PursuitLimits
+from recollect.agent.pursuit import pursue
+from recollect.agent.pursuit.goal import NEEDED
+from recollect.agent.pursuit.models import PursuitEvent, PursuitLimits
 from recollect.agent_memory import AgentMemory
 from recollect.errors import Conflict, Forbidden, NotFound, StoreUnavailable
 from recollect.models.chat import Answer, ToolCall, Usage

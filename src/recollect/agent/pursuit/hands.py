@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.agent.acting import Bench
 from recollect.agent.models import Call, Outcome
-from recollect.agent.pursuing_models import How, PursuitLimits
+from recollect.agent.pursuit.models import How, PursuitLimits
 from recollect.errors import NotFound, RecollectError
 from recollect.models.chat import Usage
 from recollect.systems.goals.models import Plan, PlanStep, Standing

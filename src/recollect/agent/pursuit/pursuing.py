@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recollect.agent.pursuing_chat import CountedChat
-from recollect.agent.pursuing_goal import GoalPursuit
-from recollect.agent.pursuing_hands import Hands
-from recollect.agent.pursuing_models import OnEvent, Pursuit, PursuitLimits
-from recollect.agent.pursuing_state import Shared
+from recollect.agent.pursuit.chat import CountedChat
+from recollect.agent.pursuit.goal import GoalPursuit
+from recollect.agent.pursuit.hands import Hands
+from recollect.agent.pursuit.models import OnEvent, Pursuit, PursuitLimits
+from recollect.agent.pursuit.state import Shared
 from recollect.errors import Forbidden, StoreError
 from recollect.models.chat import Chat
 from recollect.systems.goals import Goal, GoalMemory, Standing

@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from recollect.agent.pursuing_hands import Done
-from recollect.agent.pursuing_models import StepOutcome
-from recollect.agent.pursuing_record import PursuitRecord
-from recollect.agent.pursuing_state import Shared
+from recollect.agent.pursuit.hands import Done
+from recollect.agent.pursuit.models import StepOutcome
+from recollect.agent.pursuit.record import PursuitRecord
+from recollect.agent.pursuit.state import Shared
 from recollect.agent.shielding import unbroken
 from recollect.errors import Conflict, NotFound, StoreError
 from recollect.systems.goals.models import PlanStep, Standing

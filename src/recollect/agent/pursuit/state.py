@@ -6,8 +6,8 @@ import asyncio
 import inspect
 from dataclasses import dataclass, field
 
-from recollect.agent.pursuing_hands import Hands
-from recollect.agent.pursuing_models import EventKind, OnEvent, PursuitEvent, PursuitLimits, StepOutcome
+from recollect.agent.pursuit.hands import Hands
+from recollect.agent.pursuit.models import EventKind, OnEvent, PursuitEvent, PursuitLimits, StepOutcome
 from recollect.agent_memory import AgentMemory
 from recollect.models.chat import Usage
 from recollect.systems.goals import GoalMemory, Revision

@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from recollect.agent.lease import Lease
-from recollect.agent.pursuing_models import PursuitEnding
-from recollect.agent.pursuing_record import PursuitRecord
-from recollect.agent.pursuing_state import Shared
-from recollect.agent.pursuing_steps import Attempt
+from recollect.agent.pursuit.models import PursuitEnding
+from recollect.agent.pursuit.record import PursuitRecord
+from recollect.agent.pursuit.state import Shared
+from recollect.agent.pursuit.steps import Attempt
 from recollect.agent.record import close_interrupted
 from recollect.agent.shielding import unbroken
 from recollect.errors import Conflict, NotFound, StoreError

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from recollect.agent.pursuing_models import PursuitEnding, StepOutcome
+from recollect.agent.pursuit.models import PursuitEnding, StepOutcome
 from recollect.agent.record import DETAILS, close
 from recollect.agent_memory import AgentMemory
 from recollect.store.base import AddLink, Put
