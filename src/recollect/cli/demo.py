@@ -31,7 +31,7 @@ async def demo(
     call: Call,
     step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each stop (in a terminal).")] = False,
 ) -> None:
-    """Take a guided tour: remember, recall with reasons, update, consolidate, forget, and undo.
+    """Take a guided tour: remember, recall with reasons, update, consolidate, pursue a goal, forget, and undo.
 
     It uses a store of its own that is removed at the end, or the one given with --url, as an agent named demo.
     """
@@ -39,7 +39,7 @@ async def demo(
         mem = rc.agent(await _free_name(rc), "alice")
         tour = Tour(mem, screen.console(), quiet=call.json, step=step and sys.stdin.isatty())
         tour.begin(where)
-        for stop in (remembering, recalling, giving_context, updating, consolidating, forgetting):
+        for stop in (remembering, recalling, giving_context, updating, consolidating, acting, forgetting):
             await stop(tour)
         tour.end(where, kept=call.url is not None)
         call.answer({"agent": mem.scope.agent, "user": "alice", "steps": tour.told}, lambda: None)
@@ -126,6 +126,7 @@ class Tour:
             agent = f"{screen.plain(where)} --agent {self.mem.scope.agent}"
             next_steps.add_row("this store", Text(f"recollect list --url {agent}"))
         next_steps.add_row("your own", Text('recollect remember "I moved to Lisbon." && recollect recall "where?"'))
+        next_steps.add_row("talk with it", Text("recollect chat"))
         next_steps.add_row("from Python", Text("docs/quickstart.md: the same calls, asynchronous or blocking"))
         next_steps.add_row("all commands", Text("recollect --help, docs/reference/cli.md"))
         self.show("")
@@ -201,6 +202,36 @@ async def consolidating(tour: Tour) -> None:
     archived = [change.memory_id for change in report.proposed if change.action == "archive"]
     states = [f"{m.content} ({m.state})" for id in archived if (m := await mem.get(id))]
     tour.show(screen.dim("  back again: " + "; ".join(states)))
+
+
+async def acting(tour: Tour) -> None:
+    from recollect.agent import ReflectiveAgent
+    from recollect.systems.procedural import ToolRegistry
+
+    tour.stop(
+        "Want, and act",
+        "A goal has criteria and a plan. An agent pursues it with the functions it has; what fails is tried again.",
+    )
+    mem, tools, calls = tour.mem, ToolRegistry(), []
+
+    @tools.tool
+    async def find_table(people: int) -> str:
+        """Find a table for the evening."""
+        calls.append(people)
+        if len(calls) == 1:
+            raise TimeoutError("The restaurant did not answer in time.")
+        return f"a table for {people} at eight"
+
+    goal, _ = await tour.make(
+        f'await mem.goals.create_goal_with_plan("{story.GOAL}", criteria, steps)',
+        lambda: mem.goals.create_goal_with_plan(story.GOAL, story.CRITERIA, story.STEPS),
+    )
+    agent = ReflectiveAgent(mem, tools=tools)
+    pursuit = await tour.make("await agent.pursue(goal)", lambda: agent.pursue(goal.id))
+    for revision in pursuit.revisions:
+        tour.show(screen.dim(f"  {revision.finding.replace('_', ' ')}, so {revision.strategy}: {revision.why}"))
+    for line in (await mem.goals.render(goal.id)).splitlines():
+        tour.show(screen.dim(f"  {line}"))
 
 
 async def forgetting(tour: Tour) -> None:

@@ -52,5 +52,17 @@ CORRECTION = "Ines arrives on 26 May with the night train."
 
 SAID_TWICE = ("Alice likes her coffee without sugar.", "Without sugar, Alice likes her coffee!")
 
+GOAL = "Dinner with Ines on her first evening"
+CRITERIA = ["A table is booked"]
+STEPS = [
+    {
+        "id": "book",
+        "description": "Book a table for two",
+        "tool": "find_table",
+        "args": {"people": 2},
+        "criteria": ["c1"],
+    }
+]
+
 SECRET = "The code of the front door is 4711."
 SECRET_QUESTION = "What is the code of the front door?"

@@ -11,6 +11,7 @@ STOPS = [
     "Context for a prompt",
     "Things change",
     "Consolidate",
+    "Want, and act",
     "Forget, and undo",
 ]
 
