@@ -20,9 +20,10 @@ from recollect.consolidate.retelling import Teller, supported
 from recollect.consolidate.summaries import telling
 from recollect.errors import InvalidInput, ModelError
 from recollect.perceive.intake import About, memories_of
-from recollect.recall.budget import HEAD, line, tokens_of
+from recollect.recall.budget import HEAD, line
 from recollect.store.base import AddLink, Delete, Put, Update, Write
 from recollect.systems.room import Room, settled, valid
+from recollect.tokens import estimate
 from recollect.types import Filter, Hit, Id, Link, Memory, Message, Model, Moment, Name, Role, Source
 
 _log = logging.getLogger(__name__)
@@ -177,12 +178,12 @@ class Conversation:
         said = await self.history(self._window)
         if not said:
             return ""
-        left = max(0, tokens - tokens_of(HEAD) - 20)
+        left = max(0, tokens - estimate(HEAD) - 20)
         earlier = _cut((await self._rolled()).text.splitlines(), left * _SHARES["summary"])
         hits = await self._brought(said, task)
         added = _cut([line(hit.memory) for hit in hits], left * _SHARES["memory"])
-        spent = sum(map(tokens_of, (*earlier, *added)))
-        last = [line(one) for one in _fitting(said, max(1, left - spent), cost=lambda m: tokens_of(line(m)) + 1)]
+        spent = sum(map(estimate, (*earlier, *added)))
+        last = [line(one) for one in _fitting(said, max(1, left - spent), cost=lambda m: estimate(line(m)) + 1)]
         parts = [
             ("Earlier in this conversation", [f'- "{one}"' for one in earlier]),
             ("This conversation", last),
@@ -350,7 +351,7 @@ def _cut(lines: Sequence[str], tokens: float) -> list[str]:
     """As many lines from the first on as fit."""
     kept: list[str] = []
     for one in lines:
-        tokens -= tokens_of(one) + 1
+        tokens -= estimate(one) + 1
         if tokens < 0:
             break
         kept.append(one)
@@ -358,7 +359,7 @@ def _cut(lines: Sequence[str], tokens: float) -> list[str]:
 
 
 def _fitting(
-    said: Sequence[Memory], tokens: int, cost: Callable[[Memory], int] = lambda m: tokens_of(m.content) + 4
+    said: Sequence[Memory], tokens: int, cost: Callable[[Memory], int] = lambda m: estimate(m.content) + 4
 ) -> list[Memory]:
     """As many messages from the last on as fit, but always the last one."""
     kept: list[Memory] = []

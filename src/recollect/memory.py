@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recollect.models.chat_model import ChatModel
     from recollect.recall.engine import Recaller
     from recollect.recall.policy import Policy
+    from recollect.recall.rerank import Reranker
     from recollect.store.store import Store
     from recollect.systems.procedural import ToolRegistry
 
@@ -43,7 +44,14 @@ class Recollect:
     ``await rc.close()`` is yours to call.
     """
 
-    def __init__(self, url: str | None, settings: Settings, clock: Clock, embedder: Embedder | str | None) -> None:
+    def __init__(
+        self,
+        url: str | None,
+        settings: Settings,
+        clock: Clock,
+        embedder: Embedder | str | None,
+        reranker: Reranker | None = None,
+    ) -> None:
         self.url = url or settings.store_url()
         self.settings = settings
         self.clock = clock
@@ -52,6 +60,7 @@ class Recollect:
         self._embedding: Embedding | None = None
         self._recaller: Recaller | None = None
         self._policies: list[Policy] = []
+        self._reranker = reranker
 
     @classmethod
     def open(
@@ -62,14 +71,16 @@ class Recollect:
         tenant: str | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
+        reranker: Reranker | None = None,
     ) -> Recollect:
         """A store by its URL: a path, ``sqlite:///path``, ``postgresql://...`` or ``memory:``.
 
         Without a URL it is ``RECOLLECT_URL``, or else a file of the user. ``embedder`` counts for a new store; one that
-        was built with another says so in the log and keeps its own until ``reembed``.
+        was built with another says so in the log and keeps its own until ``reembed``. A ``reranker`` is asked about the
+        best hits of each recall; closing it is yours.
         """
         settings = settings or Settings.load(tenant=tenant)
-        return cls(url, settings, clock or SystemClock(), embedder)
+        return cls(url, settings, clock or SystemClock(), embedder, reranker)
 
     async def __aenter__(self) -> Recollect:
         if self.settings.otel:
@@ -163,7 +174,7 @@ class Recollect:
         if self._recaller is None:
             from recollect.recall.engine import Recaller
 
-            self._recaller = Recaller(self.store, embedder, self.clock)
+            self._recaller = Recaller(self.store, embedder, self.clock, reranker=self._reranker)
             for policy in self._policies:
                 self._recaller.register(policy)
         self._recaller.embedder = embedder

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.clock import Clock
     from recollect.config import Settings
     from recollect.models.base import Embedder
+    from recollect.recall.rerank import Reranker
     from recollect.systems.procedural import ToolRegistry
 
 P = ParamSpec("P")
@@ -256,9 +257,14 @@ class Recollect(_Face):
         tenant: str | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
+        reranker: Reranker | None = None,
     ) -> Recollect:
         """Open a store by its URL; see ``recollect.Recollect.open``."""
-        return cls(asynchronous.Recollect.open(url, embedder=embedder, tenant=tenant, settings=settings, clock=clock))
+        return cls(
+            asynchronous.Recollect.open(
+                url, embedder=embedder, tenant=tenant, settings=settings, clock=clock, reranker=reranker
+            )
+        )
 
     def __enter__(self) -> Recollect:
         return self

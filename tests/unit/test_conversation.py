@@ -14,8 +14,9 @@ from recollect.consolidate.asking import Text
 from recollect.consolidate.retelling import Point, Told
 from recollect.conversation import Conversation
 from recollect.errors import BudgetSpent, InvalidInput
-from recollect.recall.budget import HEAD, tokens_of
+from recollect.recall.budget import HEAD
 from recollect.testing import FakeClock
+from recollect.tokens import estimate
 
 TOPICS = (
     "The tent for the trip to the Azores weighs three kilograms and fits into the red rucksack.",
@@ -148,7 +149,7 @@ async def test_context_holds_its_budget_and_the_last_message(rc: Recollect) -> N
         told = await talk.context(tokens)
         assert told.startswith(HEAD)
         assert "remark number 29" in told
-        assert tokens_of(told) <= tokens
+        assert estimate(told) <= tokens
     assert "## Earlier in this conversation" in await talk.context(1_500)
 
 

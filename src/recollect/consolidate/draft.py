@@ -48,8 +48,7 @@ _REFUSED = tuple(sorted(set(Filter.model_fields) - {*_PLAIN, "metadata"}))
 class Draft:
     """A ``Backend`` over another one that keeps its writes to itself."""
 
-    def __init__(self, base: Backend, scope: Scope, known: Iterable[Memory] = ()) -> None:
-        """``known`` are records of the real store that were read a moment ago and need not be read again."""
+    def __init__(self, base: Backend, scope: Scope) -> None:
         self._base = base
         self._scope = scope
         self.read: dict[str, Memory] = {}
@@ -71,8 +70,6 @@ class Draft:
         """The ids that were made for this draft."""
         self._by_kind: dict[str, dict[str, None]] = {}
         self._scanned: set[tuple[object, ...]] = set()
-        for memory in known:
-            self._keep(memory)
 
     # -- reading -------------------------------------------------------------------------------------------------
 

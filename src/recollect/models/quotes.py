@@ -8,39 +8,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Generic, TypeVar
-
-T = TypeVar("T")
 
 _SAME = str.maketrans(
     {**dict.fromkeys("‘’‚‛′`´", "'"), **dict.fromkeys("“”„‟″«»", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
 )
 _UNSPACED = 0x0E00
 """From Thai on, scripts mostly do without spaces; a word's end cannot be told there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sifted(Generic[T]):
-    """What was kept, each with the place of its quote in the source, and what was not."""
-
-    kept: tuple[tuple[T, tuple[int, int]], ...]
-    rejected: tuple[T, ...]
-
-
-def sift(source: str, items: Iterable[T], quote: Callable[[T], str]) -> Sifted[T]:
-    """Keep the items whose quote is in the source; the rejected are told, so that they can be counted."""
-    kept: list[tuple[T, tuple[int, int]]] = []
-    rejected: list[T] = []
-    folded = _folded(source)
-    for item in items:
-        place = _place(source, folded, quote(item))
-        if place is None:
-            rejected.append(item)
-        else:
-            kept.append((item, place))
-    return Sifted(tuple(kept), tuple(rejected))
 
 
 def quotes(source: str, span: str) -> tuple[int, int] | None:

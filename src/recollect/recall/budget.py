@@ -7,12 +7,12 @@ a provider's prompt cache can use it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from recollect.errors import InvalidInput
 from recollect.store.search.analysis import words
+from recollect.tokens import estimate
 from recollect.types import Filter, Hit, Memory
 
 HEAD = (
@@ -37,7 +37,6 @@ STANDING_MOST = 20
 """How many of each of these, the weightiest first."""
 LONGEST = 600
 """Characters shown of one memory."""
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +47,6 @@ class Piece:
     score: float
 
 
-def tokens_of(text: str) -> int:
-    """About how many tokens a model would count: four letters to one, but each sign of an unspaced script one."""
-    unspaced = len(_UNSPACED.findall(text))
-    return unspaced + -(-(len(text) - unspaced) // 4)
-
-
 def render(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> str:
     """The text: as many memories as the budget holds, the best of each kind, grouped, none twice."""
     if tokens < 1:
@@ -61,12 +54,12 @@ def render(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> str:
     pieces = _distinct([Piece(m, 2.0) for m in standing] + [Piece(h.memory, h.score) for h in hits])
     if not pieces:
         return ""
-    left = tokens - tokens_of(HEAD) - 1
+    left = tokens - estimate(HEAD) - 1
     chosen: list[Piece] = []
     headed: set[str] = set()
     for piece in sorted(pieces, key=lambda p: -p.score):
         title = _title(piece.memory)
-        cost = tokens_of(line(piece.memory)) + 1 + (0 if title in headed else tokens_of(title) + 2)
+        cost = estimate(line(piece.memory)) + 1 + (0 if title in headed else estimate(title) + 2)
         if cost <= left:
             left -= cost
             headed.add(title)

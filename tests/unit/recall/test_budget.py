@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.recall.budget import HEAD, render, tokens_of
+from recollect.recall.budget import HEAD, render
 from recollect.testing import memory
+from recollect.tokens import estimate
 from recollect.types import Hit, Source
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
@@ -70,7 +71,7 @@ def test_long_memories_are_shortened_and_other_kinds_have_a_place() -> None:
 @settings(max_examples=60, deadline=None)
 def test_the_budget_is_kept(pieces: list[tuple[str, float]], tokens: int) -> None:
     text = render([], [hit(content, score) for content, score in pieces], tokens)
-    assert tokens_of(text) <= tokens
+    assert estimate(text) <= tokens
 
 
 def test_the_best_are_kept_when_not_all_fit() -> None:
@@ -80,8 +81,8 @@ def test_the_best_are_kept_when_not_all_fit() -> None:
 
 
 def test_signs_of_unspaced_scripts_count_one_token_each() -> None:
-    assert tokens_of("東京都") == 3
-    assert tokens_of("abcdefgh") == 2
+    assert estimate("東京都") == 3
+    assert estimate("abcdefgh") == 2
 
 
 def test_a_budget_of_nothing_is_refused() -> None:

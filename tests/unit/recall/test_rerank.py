@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from recollect import Recollect
 from recollect.errors import InvalidSetting, ModelError
 from recollect.models.rerank_http import HttpReranker
 from recollect.recall.rerank import LocalReranker, Reranker, shares
@@ -20,6 +21,19 @@ async def test_shares_run_from_0_to_1() -> None:
     assert await shares(reranker, "q", ["a", "bbb", "bb"]) == [0.0, 1.0, 0.5]
     assert await shares(reranker, "q", ["a", "b"]) == [0.0, 0.0]
     assert await shares(reranker, "q", []) == []
+
+
+async def test_a_store_is_opened_with_one() -> None:
+    prefers = LocalReranker(lambda query, texts: [float("tea" in text) for text in texts])
+    said = ["Coffee is what she drinks, coffee every morning.", "She drinks tea."]
+    first = {}
+    for name, reranker in (("without", None), ("with", prefers)):
+        async with Recollect.open("memory:", embedder="none", reranker=reranker) as rc:
+            mem = rc.agent("a")
+            for text in said:
+                await mem.remember(text)
+            first[name] = (await mem.recall("what coffee does she drink every morning"))[0].memory.content
+    assert first == {"without": said[0], "with": said[1]}
 
 
 @pytest.mark.parametrize("answer", [[], [1.0], [float("nan"), 1.0]])

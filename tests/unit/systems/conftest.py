@@ -8,15 +8,19 @@ would. ``room_on`` of a public ``Recollect`` is there for tests that open stores
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
 from psycopg import sql
+from typer import Typer
+from typer.testing import CliRunner
 
 from recollect import Recollect
 from recollect.config import Settings
@@ -123,3 +127,19 @@ async def rooms(store_url: str, clock: FakeClock) -> AsyncIterator[Rooms]:
 async def room(rooms: Rooms) -> Room:
     """A room without vectors, on every backend in turn."""
     return await rooms.open()
+
+
+class Cli:
+    """Runs one command group on a store of the test's own and expects an exit code."""
+
+    def __init__(self, app: Typer, url: str) -> None:
+        self._app = app
+        self._env = {"RECOLLECT_URL": url, "RECOLLECT_EMBEDDER": "none", "COLUMNS": "120", "NO_COLOR": "1"}
+
+    def __call__(self, *words: str, code: int = 0) -> str:
+        result = CliRunner(env=self._env).invoke(self._app, words, catch_exceptions=False)
+        assert result.exit_code == code, result.output
+        return result.output
+
+    def json(self, *words: str, code: int = 0) -> Any:
+        return json.loads(self(*words, "--json", code=code))

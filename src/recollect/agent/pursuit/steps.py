@@ -126,7 +126,7 @@ class Attempt:
             if now is not None and (now.status, now.started_at) == ("running", self.step.started_at):
                 await goals.release_step(self.goal, self.step.id)
         except (Conflict, NotFound):
-            pass  # it is not running any more, which is what was wanted
+            return  # it is not running any more, which is what was wanted
         except StoreError as error:
             self.shared.problem(f"The step {self.step.id} could not be let go, and stays taken for a while: {error}")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.quotes import quotes, sift
+from recollect.models.quotes import quotes
 
 SOURCE = (
     "Alice said: “I moved to Lisbon in May.”\nHer brother\tplays   football – every Sunday. "
@@ -54,16 +54,6 @@ def test_other_words_parts_of_words_and_nothing_are_not(span: str) -> None:
 
 def test_a_word_found_first_inside_another_is_found_later() -> None:
     assert quotes("The party had art.", "art") == (14, 17)
-
-
-def test_the_rejected_are_told() -> None:
-    facts = [("lives", "moved to Lisbon"), ("lives", "moved to Paris"), ("plays", "plays football")]
-    sifted = sift(SOURCE, facts, lambda fact: fact[1])
-    assert [(fact[0], SOURCE[slice(*place)]) for fact, place in sifted.kept] == [
-        ("lives", "moved to Lisbon"),
-        ("plays", "plays   football"),
-    ]
-    assert sifted.rejected == (("lives", "moved to Paris"),)
 
 
 @given(st.text(), st.text())

@@ -51,7 +51,12 @@ async def open_store(url: str) -> PostgresBackend:
 
 
 async def open_and_close(url: str) -> None:
-    await (await open_store(url)).close()
+    """Open a store, see that it takes and gives a memory, and close it."""
+    backend = await open_store(url)
+    kept = memory(scope=SCOPE)
+    await backend.apply(Batch(SCOPE, kept.id, kept.recorded_at, (Put(kept),)))
+    assert [found.id for found in await backend.get(SCOPE, [kept.id])] == [kept.id]
+    await backend.close()
 
 
 def shape(connection: psycopg.Connection[Any], schema: str) -> dict[str, list[Any]]:

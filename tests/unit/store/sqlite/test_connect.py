@@ -43,7 +43,8 @@ async def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
 async def test_an_empty_file_becomes_a_store(path: Path) -> None:
     rewrite(path, b"")
     backend = await SqliteBackend.open(path)
-    await put(backend)
+    kept = await put(backend)
+    assert await backend.get(AGENT, [kept.id]) == [kept]
     await backend.close()
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from tests.unit.systems.conftest import Cli
 
 from recollect import Recollect, Settings
 from recollect.cli.episodes import app
@@ -39,23 +37,10 @@ async def tell(url: str) -> list[str]:
     return ids
 
 
-class Cli:
-    def __init__(self, url: str) -> None:
-        self._env = {"RECOLLECT_URL": url, "RECOLLECT_EMBEDDER": "none", "COLUMNS": "120", "NO_COLOR": "1"}
-
-    def __call__(self, *words: str, code: int = 0) -> str:
-        result = CliRunner(env=self._env).invoke(app, words, catch_exceptions=False)
-        assert result.exit_code == code, result.output
-        return result.output
-
-    def json(self, *words: str) -> Any:
-        return json.loads(self(*words, "--json"))
-
-
 @pytest.fixture
 def told(tmp_path: Path) -> tuple[Cli, list[str]]:
     url = str(tmp_path / "memory.db")
-    return Cli(url), asyncio.run(tell(url))
+    return Cli(app, url), asyncio.run(tell(url))
 
 
 def test_episodes_are_listed_and_found(told: tuple[Cli, list[str]]) -> None:

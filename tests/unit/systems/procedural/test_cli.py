@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from tests.unit.systems.conftest import Cli
 
 from recollect.cli.procedures import app
 
@@ -48,19 +48,10 @@ SEND = {
 }
 
 
-class Cli:
+class Procedures(Cli):
     def __init__(self, folder: Path) -> None:
+        super().__init__(app, str(folder / "memory.db"))
         self._folder = folder
-        url = str(folder / "memory.db")
-        self._env = {"RECOLLECT_URL": url, "RECOLLECT_EMBEDDER": "none", "COLUMNS": "120", "NO_COLOR": "1"}
-
-    def __call__(self, *words: str, code: int = 0) -> str:
-        result = CliRunner(env=self._env).invoke(app, words, catch_exceptions=False)
-        assert result.exit_code == code, result.output
-        return result.output
-
-    def json(self, *words: str, code: int = 0) -> Any:
-        return json.loads(self(*words, "--json", code=code))
 
     def store(self, definition: Any) -> str:
         file = self._folder / "procedure.json"
@@ -69,16 +60,16 @@ class Cli:
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Procedures:
     (tmp_path / "their_tools.py").write_text(TOOLS)
     monkeypatch.chdir(tmp_path)
-    return Cli(tmp_path)
+    return Procedures(tmp_path)
 
 
 REGISTRY = ("--tools", "their_tools:registry")
 
 
-def test_a_procedure_is_stored_listed_shown_and_run(cli: Cli) -> None:
+def test_a_procedure_is_stored_listed_shown_and_run(cli: Procedures) -> None:
     assert "Nothing here." in cli("list")
     assert cli.store(DOUBLE) == "double version 1\n"
     assert "Double a number" in cli("list", "--category", "sums")
@@ -92,7 +83,7 @@ def test_a_procedure_is_stored_listed_shown_and_run(cli: Cli) -> None:
     assert "passed  two" in cli("check", "double", *REGISTRY)
 
 
-def test_a_failed_run_is_an_exit_code(cli: Cli) -> None:
+def test_a_failed_run_is_an_exit_code(cli: Procedures) -> None:
     cli.store(DOUBLE)
     assert "ValueError: too much" in cli("run", "double", "-p", "n=101", *REGISTRY, code=1)
     assert cli.json("run", "double", "-p", "n=101", *REGISTRY, code=1)["status"] == "failed"
@@ -103,7 +94,7 @@ def test_a_failed_run_is_an_exit_code(cli: Cli) -> None:
         cli("run", "double", "-p", "n=1", "--tools", bad, code=1)
 
 
-def test_versions_differ_and_are_rolled_back(cli: Cli, tmp_path: Path) -> None:
+def test_versions_differ_and_are_rolled_back(cli: Procedures, tmp_path: Path) -> None:
     cli.store(DOUBLE)
     assert cli.store(SEND) == "double version 2\n"
     assert "+ steps.send" in cli("diff", "double")
@@ -121,7 +112,7 @@ def test_versions_differ_and_are_rolled_back(cli: Cli, tmp_path: Path) -> None:
     assert "is not JSON" in cli("store", str(tmp_path / "bad.json"), code=1)
 
 
-def test_a_run_waits_is_approved_refused_and_cancelled(cli: Cli) -> None:
+def test_a_run_waits_is_approved_refused_and_cancelled(cli: Procedures) -> None:
     cli.store(SEND)
     run = cli.json("run", "double", "-p", "n=1", *REGISTRY)
     assert run["status"] == "waiting"
@@ -138,7 +129,7 @@ def test_a_run_waits_is_approved_refused_and_cancelled(cli: Cli) -> None:
     assert "is deleted" in cli("delete", "double")
 
 
-def test_decisions_are_told_and_undone(cli: Cli) -> None:
+def test_decisions_are_told_and_undone(cli: Procedures) -> None:
     import asyncio
 
     from recollect import Recollect, Settings

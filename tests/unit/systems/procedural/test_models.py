@@ -93,7 +93,9 @@ def test_what_could_not_work_is_refused_before_it_is_stored(bad: dict[str, Any],
 
 def test_a_compensation_may_look_at_the_result_and_the_item() -> None:
     args = {"x": "{{ result.id }} {{ item }} {{ index }} {{ steps.find }} {{ run.id }}"}
-    valid(Procedure, step(for_each=[1], compensate={"use": "undo", "args": args}))
+    made = valid(Procedure, step(for_each=[1], compensate={"use": "undo", "args": args}))
+    assert made.steps[0].compensate is not None
+    assert made.steps[0].compensate.args == args
 
 
 def test_waits_grow_to_their_bound() -> None:

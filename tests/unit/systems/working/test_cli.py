@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from tests.unit.systems.conftest import Cli
 
 from recollect.cli.working import app
 
 
-class Cli:
-    def __init__(self, url: str) -> None:
-        self._env = {"RECOLLECT_URL": url, "RECOLLECT_EMBEDDER": "none", "COLUMNS": "120", "NO_COLOR": "1"}
-
-    def __call__(self, *words: str, code: int = 0) -> str:
-        result = CliRunner(env=self._env).invoke(app, words, catch_exceptions=False)
-        assert result.exit_code == code, result.output
-        return result.output
-
-    def json(self, *words: str) -> Any:
-        return json.loads(self(*words, "--json"))
-
-
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
-    return Cli(str(tmp_path / "memory.db"))
+    return Cli(app, str(tmp_path / "memory.db"))
 
 
 def test_what_is_put_is_listed_and_shown(cli: Cli) -> None:
