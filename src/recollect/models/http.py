@@ -10,15 +10,14 @@ import asyncio
 import importlib.util
 import random
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from recollect.clock import Clock, SystemClock
-from recollect.errors import InvalidSetting, ModelError, ModelMismatch, ModelMissing
+from recollect.errors import ModelError, ModelMismatch, ModelMissing
+from recollect.models.addresses import bearer, checked_address
 from recollect.models.base import clipped, unit_rows
 from recollect.models.embedding_traces import observed_embed
+from recollect.models.resilience import retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from recollect.models.base import Vectors
 
+ADDRESS_HINT = "Give it as http(s)://host[:port]/v1, without user name, password or query; the key goes in api_key."
 BATCH_TEXTS = 128
 BATCH_CHARACTERS = 200_000
 """Servers bound the tokens of one request as well as the texts."""
@@ -61,9 +61,9 @@ class HttpEmbedder:
         if importlib.util.find_spec("httpx2") is None:
             raise ModelMissing("The http embedder needs httpx2.", hint='Run: pip install "recollect[http]"')
         self.name = f"http/{model}"
-        self._url = _checked_address(base_url).rstrip("/") + "/embeddings"
+        self._url = checked_address(base_url, "embedding server", ADDRESS_HINT).rstrip("/") + "/embeddings"
         self._model = model
-        self._headers = _checked_key(api_key)
+        self._headers = bearer(api_key)
         self._dimensions = dimensions
         self._timeout = timeout
         self._max_characters = max_characters
@@ -136,7 +136,9 @@ class HttpEmbedder:
         except httpx2.HTTPError as error:
             raise ModelError(f"{self._url} gave an answer that cannot be read: {type(error).__name__}.") from error
         if response.status_code in RETRIED:
-            raise _Again(f"status {response.status_code}", self._retry_after(response.headers.get("retry-after")))
+            raise _Again(
+                f"status {response.status_code}", retry_after(response.headers.get("retry-after"), self._clock)
+            )
         if response.status_code != 200:
             raise self._refusal(response)
         try:
@@ -164,19 +166,6 @@ class HttpEmbedder:
             f"{self._url} gave an answer that is not a list of embeddings: {what}.",
             hint="Check that the address is an OpenAI-compatible API (it usually ends in /v1).",
         )
-
-    def _retry_after(self, header: str | None) -> float | None:
-        """Seconds to wait as the server said it: a number or a date. What is neither is as if nothing was said."""
-        if header is None:
-            return None
-        if header.strip().isdecimal():
-            return float(header)
-        try:
-            moment = parsedate_to_datetime(header)
-        except ValueError:
-            return None
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, (moment - self._clock.now()).total_seconds())
 
     def _vectors(self, answer: Any, expected: int) -> Vectors:
         """The answer's vectors in the order of the texts, checked: the right number, finite, all of one length."""
@@ -223,30 +212,3 @@ def _batches(texts: list[str], rows: list[int]) -> Iterator[list[int]]:
         characters += len(texts[row])
     if batch:
         yield batch
-
-
-def _checked_address(base_url: str) -> str:
-    """An address that may appear in logs and errors: so no user name, password, query or fragment in it."""
-    try:
-        parts = urlsplit(base_url)
-        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        sound = False
-    if not sound or parts.username is not None or parts.query or parts.fragment:
-        raise InvalidSetting(
-            "The address of the embedding server is not usable.",
-            hint="Give it as http(s)://host[:port]/v1, without user name, password or query; the key goes in api_key.",
-        )
-    return base_url
-
-
-def _checked_key(api_key: str | None) -> dict[str, str]:
-    """The header that carries the key; a key that cannot be in a header is refused without being shown."""
-    if api_key is None:
-        return {}
-    if not api_key or not api_key.isascii() or not api_key.isprintable() or " " in api_key:
-        raise InvalidSetting(
-            "The API key has characters that a key cannot have.",
-            hint="Check for a line break, a space or quotes that were copied along with it.",
-        )
-    return {"Authorization": f"Bearer {api_key}"}

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import ModelError, ModelMissing
+from recollect.models.addresses import bearer, checked_address
 from recollect.models.base import clipped
-from recollect.models.http import _checked_address, _checked_key
+from recollect.models.http import ADDRESS_HINT
 
 if TYPE_CHECKING:
     import httpx2
@@ -34,9 +35,9 @@ class HttpReranker:
         if importlib.util.find_spec("httpx2") is None:
             raise ModelMissing("The http reranker needs httpx2.", hint='Run: pip install "recollect[http]"')
         self.name = f"http/{model}"
-        self._url = _checked_address(base_url).rstrip("/") + "/rerank"
+        self._url = checked_address(base_url, "reranking server", ADDRESS_HINT).rstrip("/") + "/rerank"
         self._model = model
-        self._headers = _checked_key(api_key)
+        self._headers = bearer(api_key)
         self._timeout = timeout
         self._max_characters = max_characters
         self._client: httpx2.AsyncClient | None = None

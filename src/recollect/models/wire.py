@@ -22,12 +22,14 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from recollect.clock import Clock, SystemClock
-from recollect.errors import InvalidAnswer, InvalidSetting, ModelError, ModelMissing, RecollectError
+from recollect.errors import InvalidAnswer, ModelError, ModelMissing, RecollectError
+from recollect.models.addresses import checked_address, checked_key
 from recollect.models.resilience import Transient, retry_after
 
 if TYPE_CHECKING:
     import httpx2
 
+_ADDRESS_HINT = "Give it as http(s)://host[:port]/v1#model, without user name or password; the key is model_key."
 MAX_ANSWER = 8 * 1024 * 1024
 """Bytes of one answer. A longer one is broken off: nobody needs it, and it could fill the memory."""
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -80,8 +82,8 @@ class Wire:
                 f"The model {self.model!r} needs the package {self.sdk!r}.",
                 hint=f'Run: pip install "recollect[{self.extra}]"',
             )
-        checked_address(self.base_url)
-        checked_key(self.key)
+        checked_address(self.base_url, "model's server", _ADDRESS_HINT)
+        checked_key(None if self.key is None else self.key.get_secret_value())
 
     @property
     def address(self) -> str:
@@ -250,27 +252,3 @@ def _is_too_much(error: BaseException | None) -> bool:
 def _is_this_machine(base_url: str) -> bool:
     host = urlsplit(base_url).hostname or ""
     return host in ("localhost", "::1") or host.startswith("127.")
-
-
-def checked_address(base_url: str) -> None:
-    """An address that may appear in logs and errors: so no user name, password, query or fragment in it."""
-    try:
-        parts = urlsplit(base_url)
-        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        sound = False
-    if not sound or parts.username is not None or parts.query or parts.fragment:
-        raise InvalidSetting(
-            "The address of the model's server is not usable.",
-            hint="Give it as http(s)://host[:port]/v1#model, without user name or password; the key is model_key.",
-        )
-
-
-def checked_key(key: SecretStr | None) -> None:
-    """A key that cannot be in a header is refused without being shown."""
-    secret = None if key is None else key.get_secret_value()
-    if secret is not None and (not secret or not secret.isascii() or not secret.isprintable() or " " in secret):
-        raise InvalidSetting(
-            "The key of the model has characters that a key cannot have.",
-            hint="Check for a line break, a space or quotes that were copied along with it.",
-        )

@@ -1,10 +1,12 @@
 """The command line, run in this process on a SQLite file of the test's own."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.models.chat.conftest import Server, serving
 from typer.testing import CliRunner, Result
 
 from recollect.cli import app
@@ -47,3 +49,10 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     for name in ("RECOLLECT_AGENT", "RECOLLECT_TENANT", "RECOLLECT_EMBEDDER"):
         monkeypatch.delenv(name, raising=False)
     return Cli(str(tmp_path / "memory.db"))
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A model server that a test tells what to answer."""
+    with serving() as running:
+        yield running

@@ -9,7 +9,6 @@ import select
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,16 +57,6 @@ def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Chat:
     for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
         monkeypatch.delenv(name)
     return Chat(str(tmp_path / "memory.db"))
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
-        thread.start()
-        yield running
-        running.shutdown()
-        thread.join()
 
 
 def model(server: Server) -> dict[str, str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,16 +55,6 @@ def goals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Goals:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "garden_tools.py").write_text(TOOLS)
     return Goals(str(tmp_path / "memory.db"))
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
-        thread.start()
-        yield running
-        running.shutdown()
-        thread.join()
 
 
 def test_what_nobody_can_do_is_named_and_people_go_on_with_it(goals: Goals) -> None:

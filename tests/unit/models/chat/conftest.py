@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -276,14 +277,21 @@ class Waits(list[float]):
         self.append(seconds)
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
+@contextmanager
+def serving() -> Iterator[Server]:
+    """The server at work in a thread of its own."""
     with Server() as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield running
         running.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as running:
+        yield running
 
 
 @pytest.fixture
