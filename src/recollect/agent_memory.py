@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -39,7 +38,8 @@ if TYPE_CHECKING:
     from recollect.conversation import Conversation
     from recollect.memory import Recollect
     from recollect.models.chat_model import ChatModel
-    from recollect.store.store import Store
+    from recollect.store.base import Vector
+    from recollect.store.store import Embed, Store
     from recollect.systems.dialogue import DialogueMemory
     from recollect.systems.episodic import EpisodicMemory
     from recollect.systems.goals import GoalMemory
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from recollect.systems.working import WorkingMemory
 
 _AT_ONCE = 1_000
+_ONE_MEMORY = (str, dict, Mapping, Message)
+"""What becomes one memory. Of the mappings a ``dict`` is named too: it is known at once, others are asked for more."""
+_ONE_THING = (*_ONE_MEMORY, Model)
 _SETTINGS = "agent"
 Memories = list[Memory]
 Changes = list[Change]
@@ -208,20 +211,20 @@ class AgentMemory:
         When it returns, it is durable and the next recall finds it. The same text in the same place is stored once;
         then the memory that was there is returned. With an ``operation`` id of yours the call can be repeated safely.
         """
-        given = list(told) if isinstance(told, Iterable) and not isinstance(told, str | Mapping | Model) else [told]
+        given = list(told) if not isinstance(told, _ONE_THING) and isinstance(told, Iterable) else [told]
         about = About(session, occurred_at, importance, tags, metadata, source)
         if any(isinstance(one, Document) for one in given):
-            about = replace(about, passage_chars=(await self.configuration()).passage_chars)
+            about = about._replace(passage_chars=(await self.configuration()).passage_chars)
         made = memories_of(given, about, self.scope, self._recollect.clock)
         stored: list[Memory] = []
         for start in range(0, len(made), _AT_ONCE):
             part = operation if operation is None or len(made) <= _AT_ONCE else f"{operation}:{start}"
             stored += await self._remember_part(made[start : start + _AT_ONCE], part)
-        return stored[0] if isinstance(told, str | Message | Mapping) else stored
+        return stored[0] if isinstance(told, _ONE_MEMORY) else stored
 
     async def _remember_part(self, made: list[Memory], operation: str | None) -> list[Memory]:
         puts = [Put(memory) for memory in made]
-        receipt = await self.store.apply(self.scope, puts, embed=self._recollect.embedding.embed, operation=operation)
+        receipt = await self.store.apply(self.scope, puts, embed=self._embed_new(), operation=operation)
         asleep = [m for m in receipt.memories if m.state == "archived"]
         if not asleep:
             return list(receipt.memories)
@@ -230,6 +233,23 @@ class AgentMemory:
         )
         by_id = {m.id: m for m in woken.memories}
         return [by_id.get(m.id, m) for m in receipt.memories]
+
+    def _embed_new(self) -> Embed:
+        """What makes the vectors of one batch of new memories.
+
+        It does not ask the store beforehand which embedder is in use now, since another process may have changed that
+        at any moment: the store refuses vectors of a space that it no longer reads. Asked again, after a refusal, it
+        looks.
+        """
+        embedding, refused = self._recollect.embedding, False
+
+        async def embed(texts: Sequence[str]) -> tuple[Sequence[Vector | None], str | None]:
+            nonlocal refused
+            known = None if refused else embedding.embedder
+            refused = True
+            return await embedding.embed(texts) if known is None else (list(await known.embed(texts)), known.name)
+
+        return embed
 
     async def recall(
         self,

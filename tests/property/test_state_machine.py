@@ -111,14 +111,14 @@ class Unforgetting(InmemBackend):
 
     async def apply(self, batch: Batch) -> Receipt:
         writes = tuple(replace(write, erase=False) if isinstance(write, Delete) else write for write in batch.writes)
-        return await super().apply(replace(batch, writes=writes))
+        return await super().apply(batch._replace(writes=writes))
 
 
 class Repeating(InmemBackend):
     """Makes a batch again that it was sent twice."""
 
     async def apply(self, batch: Batch) -> Receipt:
-        return await super().apply(replace(batch, idempotent=False))
+        return await super().apply(batch._replace(idempotent=False))
 
 
 class Careless(InmemBackend):

@@ -1,14 +1,33 @@
 """The five verbs and the plain ones, on every backend."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from recollect import Document, Filter, Message, Recollect, Settings
 from recollect.errors import Conflict, InvalidInput, InvalidSetting, NotFound, StoreUnavailable, VersionConflict
+from recollect.store.base import Space
 from recollect.testing import FakeClock
 from recollect.types import Link
+
+
+class Pointing:
+    """An embedder of which only the name matters."""
+
+    dimensions = 4
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def embed(self, texts: Sequence[str]) -> np.ndarray:
+        return np.full((len(texts), self.dimensions), 0.5, np.float32)
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
 
 TALK = [
     {"role": "user", "content": "My dog Rex hates rain.", "name": "Alice"},
@@ -292,6 +311,40 @@ async def test_filters_narrow_recall(rc: Recollect) -> None:
 async def test_a_bad_name_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="agent"):
         Recollect.open("memory:").agent(name)
+
+
+async def test_what_is_remembered_after_another_changed_the_embedder_gets_a_vector_of_the_new(tmp_path: Path) -> None:
+    url, settings = str(tmp_path / "m.db"), Settings.load({})
+    async with (
+        Recollect.open(url, embedder=Pointing("first"), settings=settings) as one,
+        Recollect.open(url, embedder=Pointing("first"), settings=settings) as other,
+    ):
+        other.embedding._asked = Pointing("second")  # what the other process finds when it looks for the new embedder
+        await one.agent("a").remember("cats purr")
+        await one.reembed(Pointing("second"))
+        kept = await other.agent("a").remember(["dogs bark", "cows moo"], operation="once")
+        assert await other.agent("a").remember(["dogs bark", "cows moo"], operation="once") == kept
+        stats = await one.agent("a").stats()
+        assert stats.vectors == stats.memories == 3
+        assert other.embedding.embedder is not None
+        assert other.embedding.embedder.name == "second"
+
+
+async def test_a_remembering_that_the_store_does_not_refuse_asks_it_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Recollect.open(str(tmp_path / "m.db"), embedder=Pointing("first"), settings=Settings.load({})) as rc:
+        asked: list[str] = []
+        real = rc.store.backend.space
+
+        async def space() -> Space | None:
+            asked.append("space")
+            return await real()
+
+        monkeypatch.setattr(rc.store.backend, "space", space)
+        await rc.agent("a").remember("cats purr")
+        assert asked == []
+        assert (await rc.agent("a").stats()).vectors == 1
 
 
 async def test_everything_is_back_after_a_restart(tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -43,8 +42,7 @@ Told = str | Message | Document | Mapping[str, Any]
 """One thing to remember."""
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(NamedTuple):
     """What the caller says of everything in one call; what a message says of itself goes before it."""
 
     session: str | None = None
@@ -113,7 +111,7 @@ def _each(told: Told | Iterable[Told]) -> Iterable[Message | Document]:
         yield told
     elif isinstance(told, Message):
         yield Message.model_validate({name: getattr(told, name) for name in Message.model_fields})
-    elif isinstance(told, Mapping):
+    elif isinstance(told, (dict, Mapping)):
         yield Message.model_validate(dict(told))
     elif isinstance(told, Iterable):
         for one in told:
@@ -134,6 +132,7 @@ class _Messages:
 
     def __init__(self, about: About, scope: Scope, clock: Clock) -> None:
         self._about, self._scope, self._clock = about, scope, clock
+        self._place = _Place(scope.user, about.session, "message")
         self._seen: dict[str, int] = {}
         self._checked: _Checked | None = None
 
@@ -142,8 +141,8 @@ class _Messages:
             raise InvalidInput("An empty text cannot be remembered.")
         about = self._about
         given_time = message.occurred_at or about.occurred_at
-        source = _source(about.source, message)
-        key = _key(self._scope.user, about.session, "message", source, given_time, message.content)
+        source, told = _source(about.source, message)
+        key = self._place.key(told, given_time, message.content)
         if self._checked is None:
             self._checked = _Checked.of(about)
         checked = self._checked
@@ -169,6 +168,7 @@ def _of_document(document: Document, about: About, scope: Scope, clock: Clock) -
     given_time = document.occurred_at or about.occurred_at
     place = document.uri or document.title or hashlib.sha256(document.content.encode()).hexdigest()[:16]
     session = about.session or f"document:{place}"[:200].rstrip()
+    said = _Place(scope.user, session, "document")
     made: list[Memory] = []
     for number, passage in enumerate(passages(document.content, about.passage_chars)):
         headings = [document.title, *passage.headings] if document.title else list(passage.headings)
@@ -178,7 +178,7 @@ def _of_document(document: Document, about: About, scope: Scope, clock: Clock) -
             scope,
             clock,
             kind="document",
-            key=_key(scope.user, session, "document", source, given_time, passage.text),
+            key=said.key(_told(source), given_time, passage.text),
             content=passage.text,
             session=session,
             source=source,
@@ -239,23 +239,38 @@ def _fields(
     }
 
 
-def _source(given: Source | str | None, message: Message) -> Source:
-    if isinstance(given, Source):
-        return given
+def _source(given: Source | str | None, message: Message) -> tuple[Source, str]:
+    """Who said a message, and the same as it is told in a key."""
     if given is None:
         return _said_by(message.role, message.name)
-    return Source(role=message.role, name=message.name, uri=given)
+    source = given if isinstance(given, Source) else Source(role=message.role, name=message.name, uri=given)
+    return source, _told(source)
 
 
 @lru_cache(maxsize=4_096)
-def _said_by(role: Role, name: str | None) -> Source:
+def _said_by(role: Role, name: str | None) -> tuple[Source, str]:
     """Few speakers say much."""
-    return Source(role=role, name=name)
+    source = Source(role=role, name=name)
+    return source, _told(source)
 
 
-def _key(user: str | None, session: str | None, kind: str, source: Source, at: datetime | None, content: str) -> str:
-    place = [user, session, kind, source.role, source.name, source.uri, source.span, at.isoformat() if at else None]
-    return _PLACE + hashlib.sha256(f"{place}\n{content}".encode()).hexdigest()[:32]
+def _told(source: Source) -> str:
+    return f"{source.role!r}, {source.name!r}, {source.uri!r}, {source.span!r}"
+
+
+class _Place:
+    """Where something is said, which is most of a key: much is said in one place, and often at one time."""
+
+    def __init__(self, user: str | None, session: str | None, kind: str) -> None:
+        self._where = f"{user!r}, {session!r}, {kind!r}"
+        self._at: datetime | None = None
+        self._when = "None"
+
+    def key(self, source: str, at: datetime | None, content: str) -> str:
+        if at is not self._at:
+            self._at, self._when = at, repr(at.isoformat() if at else None)
+        said = f"[{self._where}, {source}, {self._when}]\n{content}"
+        return _PLACE + hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
 def is_place(key: str | None) -> bool:

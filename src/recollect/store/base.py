@@ -96,8 +96,7 @@ class Touch:
 Write = Put | Update | Delete | AddLink | RemoveLink | Touch
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Writes that happen together or not at all, and who makes them and why."""
 
     scope: Scope
@@ -133,8 +132,7 @@ class Batch:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """What a batch did. ``memories`` has one entry for each Put and Update of the batch, in their order."""
 
     operation: str

@@ -1,12 +1,16 @@
 """Whatever is given becomes memories with a source and a place; the same thing in the same place has the same key."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from hashlib import sha256
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.perceive.importance import importance_of
+from recollect.perceive.importance import _NAME, importance_of
 from recollect.perceive.intake import About, memories_of
 from recollect.testing import FakeClock
 from recollect.types import Document, Memory, Message, Scope, Source
@@ -53,6 +57,29 @@ def test_another_place_is_another_memory(other: dict[str, Any]) -> None:
     assert take("same", session="s")[0].key != take("same", **{"session": "s", **other})[0].key
 
 
+def test_keys_are_those_of_every_release_before() -> None:
+    """A store holds keys of every release that wrote to it: what was said then and is said again is one memory."""
+    turns = [
+        "Hello Bob",
+        {"role": "assistant", "content": 'I\'m "fine"\nthanks', "name": "O'Neil"},
+        {"content": "Hello Bob", "occurred_at": MAY},
+        {"content": "Später", "occurred_at": MAY.replace(hour=3, microsecond=7)},
+        Document(content="# One\n\nText.\n\n# Two\n\nMore.", title="It's"),
+        "Hello Bob",
+    ]
+    noon = datetime(2023, 1, 1, 12, tzinfo=timezone(timedelta(hours=2)))
+    abouts = [
+        About(),
+        About(session='it\'s "é"', occurred_at=noon),
+        About(source="https://example.org/o'x", occurred_at=datetime(2023, 1, 1)),  # noqa: DTZ001
+        About(source=Source(role="tool", name="crm", span=(1, 9)), session="s"),
+    ]
+    scopes = [SCOPE, Scope(agent="a")]
+    made = [m for about in abouts for scope in scopes for m in memories_of(turns, about, scope, FakeClock())]
+    keys = sha256("\n".join(str(m.key) for m in made).encode()).hexdigest()
+    assert keys == "f9b9f96a8137ac533a4e6d4201cea24522a7e1b46f81c491776e4b1d710abe71"
+
+
 def test_trust_follows_the_source() -> None:
     trust = {role: take({"role": role, "content": "x"})[0].trust for role in ("system", "user", "tool")}
     assert trust["system"] > trust["user"] > trust["tool"]
@@ -84,6 +111,11 @@ def test_importance_is_given_or_scored() -> None:
     assert importance_of("I'm allergic to nuts, never give me any") > 0.7
     assert importance_of("haha ok, thanks!") == 0.1
     assert importance_of("My dog Rex was born in 2019") > importance_of("that sounds fine then")
+
+
+@given(st.text("aB,; é\n", max_size=12))
+def test_a_name_is_a_capital_within_a_sentence(text: str) -> None:
+    assert (_NAME.search(text) is None) == (re.search(r"[a-z,;] [A-Z][a-z]", text) is None)
 
 
 def test_scored_importance_is_that_of_every_release_before() -> None:

@@ -16,10 +16,10 @@ import re
 import struct
 import threading
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import lru_cache
+from heapq import nlargest
 from typing import NamedTuple
 from zlib import crc32
 
@@ -42,8 +42,8 @@ STOP_WORDS = frozenset(
 )
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_GAPS = "".join(c if c.isalnum() or c == "'" else " " for c in map(chr, range(128)))
-"""A table that leaves of ASCII text only what the pattern above can match: several times faster than the pattern."""
+_GAPS = bytes(ord(c.lower()) if c.isalnum() or c == "'" else ord(" ") for c in map(chr, range(128))).ljust(256)
+"""A table that leaves of ASCII text, as bytes, only what the pattern above can match: many times faster than it."""
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
 )
@@ -70,7 +70,11 @@ _NUMBER_WORDS = frozenset(
 """Words without which, and without a digit, the two patterns above cannot match; looking them up is cheaper."""
 _ALONE = _TIME_WORDS - {"this"}
 """Of these each matches alone; "this" only with the word after it."""
+_TELLING = _TIME_WORDS | _NUMBER_WORDS
+_DIGITS = b"0123456789"
 _STOPPED = -1
+_LONGEST_STEMMED = 64
+"""Characters from which on a word is only cut."""
 _local = threading.local()
 
 
@@ -97,7 +101,7 @@ def read(text: str) -> Reading:
     if not folded.isascii():
         found: list[str] = _WORD.findall(folded)
         return Reading(folded, found, list(_cut(found)))
-    pieces = folded.translate(_GAPS).split()
+    pieces = folded.encode().translate(_GAPS).decode().split()
     if "'" not in folded:
         return Reading(folded, pieces, pieces)
     said: list[str] = []
@@ -113,6 +117,14 @@ def read(text: str) -> Reading:
 def _joined(piece: str) -> tuple[str, ...]:
     """The words of a piece with apostrophes."""
     return tuple(map(_without_possessive, _WORD.findall(piece)))
+
+
+def _has_digit(text: str) -> bool:
+    """Whether there is a digit of any script in a text."""
+    if not text.isascii():
+        return _DIGIT.search(text) is not None
+    raw = text.encode()
+    return len(raw.translate(None, _DIGITS)) < len(raw)
 
 
 def words(text: str) -> list[str]:
@@ -142,7 +154,7 @@ def _pairs(run: str) -> Iterable[str]:
 
 
 def stem(word: str) -> str:
-    return _stem(word) if len(word) < 64 else word[:64]
+    return _stem(word) if len(word) < _LONGEST_STEMMED else word[:_LONGEST_STEMMED]
 
 
 @lru_cache(maxsize=65_536)
@@ -158,15 +170,29 @@ def terms(text: str) -> list[str]:
     return [stem(w) for w in words(text) if w not in STOP_WORDS]
 
 
-@lru_cache(maxsize=65_536)
 def term_hash(term: str) -> int:
     return crc32(term.encode("utf-8", "surrogatepass"))
 
 
-@lru_cache(maxsize=131_072)
-def _hash_of(word: str) -> int:
-    """The hash of a folded word's stem, or ``_STOPPED`` for a stop word."""
-    return _STOPPED if word in STOP_WORDS else term_hash(stem(word))
+class _Hashes(dict[str, int]):
+    """The hashes of the stems of folded words, ``_STOPPED`` for a stop word.
+
+    A plain dictionary, because every word of every text is looked up here: a cache that keeps its entries in the order
+    of their last use writes to several places of memory for each look-up. When it is full it begins anew, and what is
+    too long for a word is not kept.
+    """
+
+    def __missing__(self, word: str) -> int:
+        made = _STOPPED if word in STOP_WORDS else term_hash(stem(word))
+        if len(word) < _LONGEST_STEMMED:
+            if len(self) >= _MOST_WORDS:
+                self.clear()
+            self[word] = made
+        return made
+
+
+_MOST_WORDS = 131_072
+_hash_of = _Hashes().__getitem__
 
 
 @lru_cache(maxsize=8_192)
@@ -205,7 +231,9 @@ def marks(memory: Memory, content: Reading) -> list[str]:
         found.append(ASKS)
     if len(text) < len(memory.content):
         content = content._replace(folded=fold(text), pieces=[])
-    digits = _DIGIT.search(text) is not None
+    digits = _has_digit(text)
+    if not digits and _TELLING.isdisjoint(content.said):
+        return found
     if _names(content, digits, _TIME_WORDS, _ALONE, _TIME):
         found.append(DATED)
     if _names(content, digits, _NUMBER_WORDS, _NUMBER_WORDS, _NUMBER):
@@ -245,19 +273,21 @@ def context_texts(memory: Memory) -> list[str]:
 def index_terms(memory: Memory) -> bytes:
     """The terms of a memory and how often each occurs, in the form in which they are stored."""
     content = read(memory.content)
-    counts = Counter(map(_hash_of, content.said))
-    length = len(content.said) - counts.pop(_STOPPED, 0)
+    said = [h for h in map(_hash_of, content.said) if h != _STOPPED]
+    counts = dict.fromkeys(said, 0)
+    for h in said:
+        counts[h] += 1
     for text in context_texts(memory):
         for h in _hashes_of(text):
             counts.setdefault(h, 1)
     for mark in marks(memory, content):
         counts[mark_hash(mark)] = 1
-    return HEADER.pack(ANALYSIS_VERSION, length) + _packed(counts)
+    return HEADER.pack(ANALYSIS_VERSION, len(said)) + _packed(counts)
 
 
-def _packed(counts: Counter[int]) -> bytes:
-    kept = sorted(counts if len(counts) <= MAX_TERMS else dict(counts.most_common(MAX_TERMS)))
+def _packed(counts: dict[int, int]) -> bytes:
+    kept = sorted(counts if len(counts) <= MAX_TERMS else nlargest(MAX_TERMS, counts, key=counts.__getitem__))
     times = [counts[h] for h in kept]
-    if max(times, default=0) > 255:
+    if kept and max(times) > 255:
         times = [min(n, 255) for n in times]
     return struct.pack(f"<{len(kept)}I", *kept) + bytes(times)

@@ -59,11 +59,15 @@ class Target:
         return connection
 
     def writer(self) -> apsw.Connection:
-        """The one connection that writes. It waits for the lock by itself, so SQLite need not."""
+        """The one connection that writes. It waits for the lock by itself, so SQLite need not.
+
+        The write-ahead log is emptied into the file while it is short, because a log that has once reached its length
+        is written over: as long as it grows, each sync also has to find it room on the disk and note that it is longer.
+        """
         connection = self.connect()
         connection.pragma("synchronous", self.synchronous)
         connection.pragma("secure_delete", "FAST")
-        connection.pragma("wal_autocheckpoint", 4_000)
+        connection.pragma("wal_autocheckpoint", 1_000)
         connection.pragma("journal_size_limit", 64 * 1024 * 1024)
         connection.set_busy_timeout(0)
         return connection

@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+from pydantic_core import to_json
+
 from recollect.store.base import IndexRow
 from recollect.store.search.analysis import index_terms
 from recollect.store.sqlite.queries import Row
@@ -22,7 +24,6 @@ SEQ_MASK = (1 << SEQ_BITS) - 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOLD_APART = 2**32 * 1_000_000
 
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _decode = json.JSONDecoder().raw_decode
 _read_clock = datetime.fromtimestamp
 
@@ -48,7 +49,7 @@ def maybe_moment(value: int | None) -> datetime | None:
 
 def text(value: Any) -> str | None:
     """JSON text of a list or object, or None for an empty one."""
-    return _compact(value) if value else None
+    return to_json(value).decode() if value else None
 
 
 def parsed(stored: str) -> Any:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
 import apsw
@@ -151,11 +151,8 @@ class Writer:
     def _serve(self) -> None:
         while (first := self._queue.get()) is not None:
             group, last = [first], False
-            while len(group) < MAX_GROUP:
-                try:
-                    following = self._queue.get_nowait()
-                except Empty:
-                    break
+            while len(group) < MAX_GROUP and not self._queue.empty():
+                following = self._queue.get()
                 if following is None:
                     last = True
                     break

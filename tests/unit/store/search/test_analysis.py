@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.store.search.rows import made
 
+from recollect.store.search import analysis
 from recollect.store.search.analysis import (
     _NUMBER,
     _NUMBER_WORDS,
@@ -21,6 +22,7 @@ from recollect.store.search.analysis import (
     DATED,
     HEADER,
     MAX_TERMS,
+    _has_digit,
     by,
     fold,
     index_terms,
@@ -63,6 +65,25 @@ def test_any_text_can_be_analysed(text: str) -> None:
 def test_a_huge_text_keeps_a_bounded_number_of_terms() -> None:
     stored = index_terms(made(" ".join(f"w{i}" for i in range(MAX_TERMS + 500))))
     assert (len(stored) - HEADER.size) // 5 == MAX_TERMS
+
+
+def test_words_are_forgotten_when_there_are_too_many_and_their_terms_stay_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = made("The first words, then others, and the first again: " + "long" * 20)
+    before = index_terms(told)
+    monkeypatch.setattr(analysis, "_MOST_WORDS", 3)
+    known = analysis._Hashes()
+    monkeypatch.setattr(analysis, "_hash_of", known.__getitem__)
+    assert index_terms(told) == before
+    assert len(known) <= 3
+    assert known["long" * 20] == term_hash(("long" * 20)[:64])
+    assert "long" * 20 not in known
+
+
+@given(st.text(max_size=20))
+def test_a_digit_of_any_script_is_seen(text: str) -> None:
+    assert _has_digit(text) == (re.search(r"\d", text) is not None)
 
 
 def marked(memory: Memory) -> set[str]:
