@@ -13,6 +13,7 @@ from recollect.config import AgentSettings
 from recollect.errors import InvalidInput, NotFound
 from recollect.perceive.intake import About, Told, is_place, memories_of
 from recollect.recall.filters import filter_of
+from recollect.store import journal
 from recollect.store.base import Delete, Put, Update, Write
 from recollect.systems.configuration import configuration, configure
 from recollect.systems.room import Room, valid
@@ -329,20 +330,28 @@ class AgentMemory:
             ids = sorted(await self.store.backend.matching(self.scope, filter_of(where)))
         else:
             ids = [which] if isinstance(which, str) else list(dict.fromkeys(which))
-        there = {memory.id for memory in await self.store.get_many(self.scope, ids)}
+        found = await self.store.get_many(self.scope, ids)
+        there = {memory.id for memory in found}
         missing = [id for id in ids if id not in there]
         writes: list[Write] = await self._forgotten(missing) if erase else []
         if len(writes) < len(missing):
             raise NotFound(f"There is no memory {missing[0]} here; nothing was forgotten.", ids=missing)
         if erase:
-            from recollect.consolidate.promotion import withdraw
-
             ids = await self._with_derived(ids)
-            await withdraw(self.room, await self.store.get_many(self.scope, ids))  # first: no support without a fact
+            found = await self.store.get_many(self.scope, ids)
+        await self._withdraw([m for m in found if erase or m.state == "active"])  # first: no support without a fact
         writes += [Delete(id, erase=erase) for id in ids]
         if writes:
             await self.store.apply(self.scope, writes, reason=reason or ("erase" if erase else "forget"))
         return len(ids)
+
+    async def _withdraw(self, gone: Iterable[Memory]) -> None:
+        """Take back the support that facts gave to shared memory. What is brought back is offered by the next run."""
+        facts = [memory for memory in gone if memory.kind == "fact"]
+        if facts:
+            from recollect.consolidate.promotion import withdraw
+
+            await withdraw(self.room, facts)
 
     async def _forgotten(self, ids: list[str]) -> list[Write]:
         """Those of these that were forgotten before and that the journal still tells, put back so as to be erased."""
@@ -424,6 +433,9 @@ class AgentMemory:
     async def undo(self, operation: str) -> int:
         """Take an operation back; its id is in ``history`` and in reports. Says how many records changed."""
         receipt = await self.store.undo(self.scope, operation, self._recollect.embedding.embed)
+        undone = journal.changes(self.store.backend, self.scope, operation=receipt.operation)
+        removed = [change.before async for change in undone if change.action == "delete"]
+        await self._withdraw(Memory.model_validate(before) for before in removed if before is not None)
         return len(receipt.memories)
 
     async def stats(self) -> Stats:

@@ -1,8 +1,9 @@
 """One conversation: its messages, what came before them in short, and what memory has to say to it.
 
-A conversation is the messages of one session. Each is stored before ``add`` returns. The last ones are told as they
-were; what has left this window is told by a summary that rolls along. It is made of sentences that were said, or by a
-model, and is kept as a memory linked to what it tells, so it is there after a restart and goes when that is erased.
+A conversation is the messages of one session with one user, or with none. Each is stored before ``add`` returns. The
+last ones are told as they were; what has left this window is told by a summary that rolls along. It is made of
+sentences that were said, or by a model, and is kept as a memory linked to what it tells, so it is there after a restart
+and goes when that is erased.
 
 Several conversations of one user share what is learnt: recall looks at all that is known with the user.
 """
@@ -131,18 +132,7 @@ class Conversation:
         """The messages, the earliest first: all of them, or the last ``limit``."""
         if limit is not None and limit < 1:
             raise InvalidInput(f"A history of {limit} messages cannot be.", hint="Give at least 1, or none for all.")
-        found: list[Memory] = []
-        cursor: str | None = None
-        while limit is None or len(found) < limit:
-            size = _READ_AT_ONCE if limit is None else min(_READ_AT_ONCE, limit - len(found))
-            page = await self._room.store.scan(
-                self._room.scope, self._where(), descending=True, limit=size, cursor=cursor
-            )
-            found += page.items
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return tuple(reversed(found))
+        return tuple(reversed(await self._latest(self._where(), limit)))
 
     async def clear(self) -> int:
         """Forget the conversation: its messages and its summary. Says how many messages there were."""
@@ -199,6 +189,23 @@ class Conversation:
         users = None if user is None else (user,)
         return Filter(kinds=("message",), sessions=(self.id,), states=states, users=users)
 
+    async def _latest(self, where: Filter, limit: int | None) -> list[Memory]:
+        """The last messages of the conversation, the latest first.
+
+        A scope without a user sees what every user said; their conversations of the same name are not this one.
+        """
+        user = self._room.scope.user
+        found: list[Memory] = []
+        cursor: str | None = None
+        while limit is None or len(found) < limit:
+            size = _READ_AT_ONCE if limit is None or user is None else min(_READ_AT_ONCE, limit - len(found))
+            page = await self._room.store.scan(self._room.scope, where, descending=True, limit=size, cursor=cursor)
+            found += [one for one in page.items if one.user == user]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return found[:limit]
+
     async def _brought(self, said: Sequence[Memory], task: str | None) -> list[Hit]:
         """What memory has to say to the last turn that the conversation's own window does not say."""
         asked = task or next((m.content for m in reversed(said) if m.source.role == "user"), said[-1].content)
@@ -238,16 +245,7 @@ class Conversation:
     async def _untold(self, body: _Body) -> list[Memory]:
         """The messages that the summary does not tell of, the earliest first; of a very long past the latest."""
         where = self._where().model_copy(update={"recorded_since": body.until_at})
-        found: list[Memory] = []
-        cursor: str | None = None
-        while len(found) < _UNTOLD:
-            page = await self._room.store.scan(
-                self._room.scope, where, descending=True, limit=_READ_AT_ONCE, cursor=cursor
-            )
-            found += page.items
-            cursor = page.cursor
-            if cursor is None:
-                break
+        found = await self._latest(where, _UNTOLD)
         ids = [one.id for one in found]
         if body.until in ids:
             found = found[: ids.index(body.until)]

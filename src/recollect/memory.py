@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from contextlib import AsyncExitStack
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -104,17 +105,13 @@ class Recollect:
 
     async def close(self) -> None:
         """Write what is still to be written and let go of the store. Closing twice does nothing more."""
-        recaller, embedding, store = self._recaller, self._embedding, self._store
-        self._recaller, self._embedding, self._store = None, None, None
-        if recaller is not None:
-            await recaller.close()
-        if embedding is not None:
-            await embedding.close()
         chat: ChatModel | None = self.__dict__.pop("chat", None)  # only if it was ever asked for
-        if chat is not None:
-            await chat.close()
-        if store is not None:
-            await store.close()
+        parts = (self._store, chat, self._embedding, self._recaller)
+        self._recaller, self._embedding, self._store = None, None, None
+        async with AsyncExitStack() as closing:
+            for part in parts:  # the last is closed first, and what goes wrong with one is raised after the others
+                if part is not None:
+                    closing.push_async_callback(part.close)
 
     @property
     def store(self) -> Store:

@@ -276,11 +276,12 @@ class Recollect(_Face):
 
     def close(self) -> None:
         """Write what is still to be written and let go of the store. Closing twice does nothing more."""
+        if not self._loop.running:
+            return
         try:
             self._loop.run(self._behind.close())
-        except StoreUnavailable:
-            return
-        self._loop.stop()
+        finally:
+            self._loop.stop()
 
     def agent(self, name: str, user: str | None = None, *, tenant: str | None = None) -> AgentMemory:
         """All that an agent knows; with a user, what it knows with this user."""

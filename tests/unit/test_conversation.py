@@ -251,3 +251,15 @@ def test_the_blocking_face_has_it_too(tmp_path: Path) -> None:
         talk = rc.agent("a").conversation("c1")
         talk.add("hello")
         assert [m.content for m in talk.history()] == ["hello"]
+
+
+async def test_without_a_user_a_conversation_is_not_that_of_users(rc: Recollect) -> None:
+    agent, ann, bob = rc.agent("a"), rc.agent("a", user="ann"), rc.agent("a", user="bob")
+    await _talk(ann.conversation("c", window=4), 12)
+    own = agent.conversation("c", window=4)
+    await own.add("The agent speaks to nobody in particular.")
+    assert [m.content for m in await own.history(2)] == ["The agent speaks to nobody in particular."]
+    assert await own.summary() == ""
+    assert (await bob.list(where={"kinds": ["summary"]})).items == (), "what Ann said is told to nobody else"
+    assert await own.clear() == 1
+    assert len(await ann.conversation("c").history()) == 12

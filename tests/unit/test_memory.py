@@ -8,9 +8,17 @@ import numpy as np
 import pytest
 
 from recollect import Document, Filter, Message, Recollect, Settings
-from recollect.errors import Conflict, InvalidInput, InvalidSetting, NotFound, StoreUnavailable, VersionConflict
+from recollect.errors import (
+    Conflict,
+    InvalidInput,
+    InvalidSetting,
+    ModelUnavailable,
+    NotFound,
+    StoreUnavailable,
+    VersionConflict,
+)
 from recollect.store.base import Space
-from recollect.testing import FakeClock
+from recollect.testing import FakeClock, ScriptedModel
 from recollect.types import Link
 
 
@@ -367,3 +375,18 @@ async def test_a_closed_store_says_so() -> None:
     await rc.close()
     with pytest.raises(StoreUnavailable, match="not open"):
         await rc.agent("a").remember(Message(content="x"))
+
+
+async def test_what_cannot_be_closed_keeps_nothing_else_open(tmp_path: Path) -> None:
+    class Stubborn(ScriptedModel):
+        async def close(self) -> None:
+            raise ModelUnavailable("It does not hang up.")
+
+    rc = await Recollect.open(str(tmp_path / "memory.db"))
+    store = rc.store
+    vars(rc)["chat"] = Stubborn().chat()
+    with pytest.raises(ModelUnavailable):
+        await rc.close()
+    with pytest.raises(StoreUnavailable):
+        await store.backend.scopes()
+    await rc.close()

@@ -19,6 +19,7 @@ from recollect.systems.episodic import EpisodicMemory, RunningEpisode
 from recollect.systems.procedural import ProceduralMemory
 from recollect.systems.semantic import SemanticMemory
 from recollect.systems.working import WorkingMemory
+from recollect.testing import ScriptedModel
 
 FACES = [(recollect.Recollect, recollect.sync.Recollect), (recollect.AgentMemory, recollect.sync.AgentMemory)]
 NOT_MIRRORED = {"recaller", "room", "chat"}
@@ -283,3 +284,17 @@ def test_rooms_of_a_closed_store_say_so(tmp_path: Path) -> None:
         working.items()
     with pytest.raises(StoreUnavailable):
         mem.episodic.recent()
+
+
+def test_a_store_that_is_gone_when_it_is_closed_says_so_and_leaves_no_thread(tmp_path: Path) -> None:
+    class Gone(ScriptedModel):
+        async def close(self) -> None:
+            raise StoreUnavailable("The server is gone.")
+
+    behind = recollect.Recollect.open(str(tmp_path / "memory.db"))
+    rc = recollect.sync.Recollect(behind)
+    vars(behind)["chat"] = Gone().chat()
+    with pytest.raises(StoreUnavailable, match="server is gone"):
+        rc.close()
+    rc.close()
+    assert "recollect" not in [thread.name for thread in threading.enumerate()]

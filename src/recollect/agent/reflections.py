@@ -1,7 +1,8 @@
 """Keeping reflections: said again they grow stronger, contradicted they give way.
 
 A reflection is a memory of the kind ``reflection``, linked ``derived_from`` to every episode that speaks for it. Newer
-evidence against an older one supersedes it; what of the older one nobody contradicted is taken over.
+evidence against an older one supersedes it; what of the older one nobody contradicted is taken over. Both only among
+those of the same user, or of none: what happened with one user neither changes nor tells what is another's.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Reflections:
 
     async def _kept(self, draft: Draft, episode: str | None) -> str:
         task = str(draft.body.get("task", "")) or draft.text
-        known = await self.of_family(task)
+        known = [memory for memory in await self.of_family(task) if memory.user == self.mem.scope.user]
         against = [memory for memory in known if contradicts(memory.body, draft.body)]
         same = next((m for m in known if m not in against and says_same(m.body, draft.body)), None)
         writes: list[Write] = []

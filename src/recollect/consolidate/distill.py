@@ -7,6 +7,8 @@ procedure where they did the same with success, and lessons where some failed.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -23,6 +25,7 @@ from recollect.types import Filter, Link, Memory
 SMALLEST = 3
 """Episodes that make a reflection."""
 _MOST = 500
+_REFLECTION = "reflection:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Distilling:
 
     async def propose(self, work: Work) -> None:
         owners = await _owners(work, "rule")
+        if None in owners:  # the whole agent's rules hold for what each user told, too
+            owners = sorted({*owners, *await _owners(work, "fact")}, key=_nobody_first)
         for user in owners:
             for learned in await SemanticMemory(work.room(user)).derive():
                 work.notes.why.setdefault(
@@ -46,7 +51,11 @@ class Distilling:
 async def _owners(work: Work, kind: str) -> list[str | None]:
     """The users who have memories of a kind, nobody's own first."""
     found = {m.user async for m in work.store.every(work.scope, Filter(kinds=(kind,), states=("active",)))}
-    return sorted(found, key=lambda user: (user is not None, user or ""))
+    return sorted(found, key=_nobody_first)
+
+
+def _nobody_first(user: str | None) -> tuple[bool, str]:
+    return user is not None, user or ""
 
 
 async def _reflect(work: Work, room: Room) -> None:
@@ -55,24 +64,40 @@ async def _reflect(work: Work, room: Room) -> None:
     ended = [e for e in map(Episode.of, mine[-_MOST:]) if e.outcome != "unknown" and not e.open]
     if len(ended) < SMALLEST:
         return
-    for cluster in await clusters(work.reading(room.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None):
-        kind = _kind(cluster)
+    found = await clusters(work.reading(room.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None)
+    for cluster, kind in zip(found, _kinds(found, await _known(work, room)), strict=True):
         writes = [*await _reflection(work, room, cluster, kind), *await lessons(work, room, cluster, kind)]
         if writes:
             await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
         await practise(work, room, cluster, kind)
 
 
-def _kind(cluster: Cluster) -> str:
-    """The name of a cluster that stays the same as it grows: that of its first episode."""
-    first = min(cluster.episodes, key=lambda e: (e.start, e.id))
-    return sha256(first.id.encode()).hexdigest()[:32]
+async def _known(work: Work, room: Room) -> dict[str, str]:
+    """For each episode that a reflection is about, the name of its cluster."""
+    held = (await work.draft.scan(room.scope, Filter(kinds=("reflection",), states=None))).items
+    mine = [m for m in held if m.user == room.scope.user and m.key is not None and m.key.startswith(_REFLECTION)]
+    return {id: str(m.key).removeprefix(_REFLECTION) for m in mine for id in m.body["episodes"]}
+
+
+def _kinds(found: Sequence[Cluster], known: Mapping[str, str]) -> list[str]:
+    """Names of clusters that stay the same as they grow, also when their first episodes are gone over no more.
+
+    It is the name that most of a cluster's episodes go by; that of a new cluster is made of its first episode.
+    """
+    names: list[str] = []
+    for cluster in found:
+        votes = Counter(known[e.id] for e in cluster.episodes if e.id in known)
+        first = sorted(cluster.episodes, key=lambda e: (e.start, e.id))
+        made = [sha256(e.id.encode()).hexdigest()[:32] for e in first]
+        wanted = [*(kind for kind, _ in votes.most_common()), *made]
+        names.append(next((name for name in wanted if name not in names), made[0]))
+    return names
 
 
 async def _reflection(work: Work, room: Room, cluster: Cluster, kind: str) -> list[Write]:
-    """What stores the summary of episodes that are alike; known by the first of them, so that it grows with them."""
+    """What stores the summary of episodes that are alike; ``kind`` names their cluster, so that it grows with them."""
     first = min(cluster.episodes, key=lambda e: (e.start, e.id))
-    key = f"reflection:{kind}"
+    key = f"{_REFLECTION}{kind}"
     body = {
         "episodes": [e.id for e in cluster.episodes],
         "terms": list(cluster.terms),

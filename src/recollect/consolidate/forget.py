@@ -30,10 +30,7 @@ def stays(memory: Memory, days: float) -> datetime:
     last = memory.last_accessed_at or memory.recorded_at
     reads = memory.access_count + memory.interaction
     factor = (_SHORTEST + memory.importance) * (1 + math.log10(1 + reads))
-    try:
-        return max(last, memory.recorded_at) + timedelta(days=days * factor)
-    except OverflowError:
-        return datetime.max.replace(tzinfo=last.tzinfo)
+    return _after(max(last, memory.recorded_at), days * factor)
 
 
 def faded(memories: Iterable[Memory], settings: AgentSettings, now: datetime) -> list[Memory]:
@@ -50,7 +47,7 @@ def outlived(memories: Iterable[Memory], settings: AgentSettings, now: datetime)
     more, days = settings.delete_archived_after_days, settings.archive_after_days
     if more is None:
         return []
-    return [m for m in memories if stays(m, days or 0.0) + timedelta(days=more) <= now]
+    return [m for m in memories if _after(stays(m, days or 0.0), more) <= now]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ class Forgetting:
             for memory in outlived(shelved, settings, now):
                 writes.append(Delete(memory.id, memory.version))
                 work.notes.why[memory.id] = (memory.id, "its time in the archive is over, by the agent's policy")
-            dues.append(now + timedelta(days=settings.delete_archived_after_days * _SHORTEST))
+            dues.append(_after(now, settings.delete_archived_after_days * _SHORTEST))
         if dues:
             work.notes.due = max(min(dues), now + _LATER).timestamp()
         if writes:
@@ -98,7 +95,15 @@ async def _next(work: Work, old: Iterable[Memory], gone: set[str]) -> list[datet
     since = _before(work.clock.now(), days * _SHORTEST)
     where = Filter(kinds=KINDS, states=("active",), recorded_since=since)
     page = await work.store.scan(work.scope, where, limit=1)
-    return [*dues, *(m.recorded_at + timedelta(days=days * _SHORTEST) for m in page.items)]
+    return [*dues, *(_after(m.recorded_at, days * _SHORTEST) for m in page.items)]
+
+
+def _after(moment: datetime, days: float) -> datetime:
+    """So many days after a moment; the end of all calendars where none has that day."""
+    try:
+        return moment + timedelta(days=days)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=moment.tzinfo)
 
 
 def _before(now: datetime, days: float) -> datetime | None:

@@ -28,7 +28,7 @@ _NOTE = 300
 async def lessons(work: Work, room: Room, cluster: Cluster, kind: str) -> list[Write]:
     """The writes that keep what a cluster of episodes teaches; ``kind`` names the cluster for good."""
     told = await _taught(work, room, cluster)
-    where = Filter(kinds=("reflection",), states=("active", "archived"), tags_any=(TAG,), metadata={"kind": kind})
+    where = Filter(kinds=("reflection",), states=None, tags_any=(TAG,), metadata={"kind": kind})
     known = await work.draft.scan(room.scope, where)
     held = {memory.key: memory for memory in known.items if memory.user == room.scope.user}
     writes: list[Write] = []
@@ -76,6 +76,8 @@ def _kept(
 ) -> list[Write]:
     if old is not None and (old.content, old.body, old.state) == (content, body, "active"):
         return []
+    if old is not None and old.state not in ("active", "archived"):
+        return []  # somebody has put it aside, and it stays so
     record = old or room.new(
         "reflection",
         content,

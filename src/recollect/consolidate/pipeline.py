@@ -89,11 +89,15 @@ class Cycle:
     _waits: Waits = field(init=False)
     _facts: dict[str, Memory] = field(default_factory=dict)
     """The facts that this run wrote."""
+    _dues: dict[str, float | None] = field(default_factory=dict)
+    """By stage: when time alone makes it necessary again."""
     _model: ModelPart | None = None
     _after: int | None = None
     """Up to where the model has read."""
     _behind: bool = False
     """Whether the model has left something unread in this run."""
+    _pending: tuple[str, ...] = ()
+    """The turns of this run that wait for their answers."""
     _part: Numbered = field(default_factory=list)
     """The slice that is being dealt with."""
 
@@ -149,7 +153,9 @@ class Cycle:
         slices = _slices(new) or [[]]
         for number, part in enumerate(slices):
             last = number == len(slices) - 1
-            read += await self._slice(part, [s for s in self.stages if last or s.name not in _AT_THE_END], draft)
+            held = self._held() if number else []
+            stages = [s for s in self.stages if last or s.name not in _AT_THE_END]
+            read += await self._slice([*held, *part], stages, draft) - len(held)
             if last:
                 await self._promote(draft)
             mark = self._progress.mark
@@ -165,6 +171,10 @@ class Cycle:
             await self._finish()
         stop = None if self._model is None else self._model.stopped
         return read, None if stop is None else stop.why
+
+    def _held(self) -> Numbered:
+        """The turns of the slices before that still wait for their answers, which may be in this one."""
+        return [(id, 0) for id in self._pending]
 
     async def _slice(self, part: Numbered, stages: Sequence[Stage], draft: Draft | None) -> int:
         """Some sources through some stages; how many sources there were."""
@@ -207,20 +217,23 @@ class Cycle:
             work = self._work(sources, shared)
             self.watch(f"{stage.name}: begin")
             before = set(work.draft.now) if shared is not None else set()
-            await stage.propose(work)
-            self.watch(f"{stage.name}: proposed")
-            changes = proposed(stage.name, work.draft, work.notes, skip=before)
             try:
+                await stage.propose(work)
+                self.watch(f"{stage.name}: proposed")
+                changes = proposed(stage.name, work.draft, work.notes, skip=before)
                 if shared is None:
                     await self._write(stage.name, work)
                 break
             except (Conflict, NotFound):  # versions and keys too: somebody wrote what this was decided on
-                if attempt == _TRIES - 1:
+                if attempt == _TRIES - 1 or shared is not None:
                     raise
                 await asyncio.sleep(0.01 * attempt)
+                sources = await progress.sources([memory.id for memory in sources])
                 running = (await self._ledger.read()).running
                 progress.mark = progress.mark.model_copy(update={"running": running})
                 await self._waits.read()
+        if stage.name == "segment":
+            self._pending = tuple(work.notes.pending)
         self._proposed += changes
         for change in changes:
             fact = work.draft.now.get(change.memory_id) if change.kind == "fact" else None
@@ -233,8 +246,10 @@ class Cycle:
         progress, notes = self._progress, work.notes
         if name == "segment":
             progress.mark = progress.mark.model_copy(update={"pending": tuple(notes.pending)})
-        if name == "forget":
-            progress.mark = progress.mark.model_copy(update={"due": notes.due})
+        if name in ("segment", "forget"):
+            self._dues[name] = notes.due
+            due = min(filter(None, self._dues.values()), default=None)
+            progress.mark = progress.mark.model_copy(update={"due": due})
         writes = work.draft.writes()
         if name == "extract" and self._model is not None:
             writes += self._read_on(work.sources)

@@ -14,7 +14,7 @@ from recollect.consolidate import watermark
 from recollect.consolidate.extract import READ
 from recollect.consolidate.waiting import KEY as WAITS
 from recollect.consolidate.watermark import Ledger, Mark
-from recollect.store.base import Update, Write
+from recollect.store.base import IndexRow, Update, Write
 from recollect.store.store import Store
 from recollect.types import Filter, Memory, Scope
 
@@ -74,25 +74,30 @@ class Progress:
     async def new(self, waits_after: int | None) -> tuple[Numbered, Numbered]:
         """What waits for the model and what is new, each oldest first. With None nothing waits."""
         mark = self.mark
-        start = mark.through if waits_after is None else min(mark.through, waits_after)
-        waiting: dict[str, int] = {}
         found: dict[str, int] = {}
-        async for part in self.store.backend.feed(self.scope, start):
+        async for part in self.store.backend.feed(self.scope, mark.through):
             self.safe = part.head.seq
             self.gone.update(part.gone)
             for row in part.rows:
                 self.kinds.add(row.kind)
                 if row.kind == "fact":
                     self.facts.add(row.id)
-                if row.kind not in READ or row.state not in ("active", "stale"):
-                    continue
-                if row.seq > mark.extracted or row.seq <= start:
+                if _is_source(row) and (row.seq > mark.extracted or row.seq <= mark.through):
                     found[row.id] = row.seq
-                elif waits_after is not None:
-                    waiting[row.id] = row.seq
+        waiting = {} if waits_after is None else await self._waiting(waits_after)
         for id in mark.pending:
             found.setdefault(id, 0)
         return _in_order(waiting), _in_order(found)
+
+    async def _waiting(self, after: int) -> dict[str, int]:
+        """What was put behind a number and went through all stages, where the model may not have read it.
+
+        What of it was changed since is new as well: only what is new has its old wording withdrawn.
+        """
+        start, read = min(self.mark.through, after), self.mark.extracted
+        parts = self.store.backend.feed(self.scope, start)
+        rows = [row async for part in parts for row in part.rows if start < row.seq <= read]
+        return {row.id: row.seq for row in rows if _is_source(row)}
 
     async def sources(self, ids: Sequence[str]) -> list[Memory]:
         """These memories, those that say something of their own."""
@@ -121,6 +126,10 @@ class Progress:
                 last = change.seq
             if len(part) < _LINES:
                 return last
+
+
+def _is_source(row: IndexRow) -> bool:
+    return row.kind in READ and row.state in ("active", "stale")
 
 
 def _in_order(found: dict[str, int]) -> Numbered:

@@ -5,29 +5,30 @@ what looks personal, counts who supports a statement without keeping who, and le
 scopes know it, or when somebody approves it. A fact that no longer holds takes its support with it.
 
 Shared memory belongs to no agent, so this is no part of the agent's own transactions. It is safe to repeat: a scope
-supports a statement once. What ``undo`` takes back is withdrawn in the next run.
+supports a statement once. What is forgotten, or taken back by ``undo``, takes its support with it at once; a fact that
+was changed in other ways does in the next run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from recollect.consolidate.extract import speaker_of
+from recollect.consolidate.watermark import Ledger
 from recollect.consolidate.work import Work
-from recollect.store.store import Store
 from recollect.systems.room import Room
 from recollect.systems.shared import Candidate, SharedMemory
 from recollect.systems.shared.models import SharedSettings
-from recollect.types import Memory, Proposed, Scope
+from recollect.types import Memory, Proposed
 
 KIND = "fact"
 _CONFIDENCE = 0.5
 _TRUST = 0.5
 """What is less sure, or comes from a source that is trusted less, is no support."""
-_GONE = 200
-"""Forgotten facts of one run whose support is looked for."""
+_LINES = 1_000
+"""Lines of the journal that are read at once."""
 _LONGEST = 2_000
 _NAMELESS = "user"
 """What somebody who gave no name is called in facts: what is said of them is as personal as if they had one."""
@@ -45,7 +46,7 @@ async def promote(work: Work, facts: Mapping[str, Memory], gone: Iterable[str], 
     """Support with these facts what they state, and withdraw the support of those that hold no longer."""
     told = Promoted()
     ended = [memory for memory in facts.values() if not _holds(memory)]
-    ended += [] if dry_run else await _forgotten(work.store, work.scope, gone)
+    ended += [] if dry_run else await _forgotten(work, frozenset(gone))
     lasting = [memory for memory in facts.values() if _holds(memory) and _is_sure(memory)]
     if not ended and not lasting:
         return told
@@ -108,14 +109,19 @@ async def _speakers(work: Work, facts: list[Memory]) -> dict[str, tuple[str, ...
     return named
 
 
-async def _forgotten(store: Store, scope: Scope, gone: Iterable[str]) -> list[Memory]:
+async def _forgotten(work: Work, gone: Collection[str]) -> list[Memory]:
     """Facts that were removed since the last run, as far as the journal still tells them."""
-    found: list[Memory] = []
-    for id in list(gone)[:_GONE]:
-        last = [change for change in await store.history(scope, id) if change.link is None][-1:]
-        if last and last[0].before is not None and last[0].before.get("kind") == KIND:
-            found.append(Memory.model_validate(last[0].before))
-    return found
+    found: dict[str, Memory] = {}
+    last = (await Ledger(work.store, work.scope, work.clock).read()).through
+    more = bool(gone)
+    while more:
+        part = await work.store.journal(work.scope, after=last, limit=_LINES)
+        for change in part:
+            last, before = change.seq, change.before
+            if change.action == "delete" and change.memory_id in gone and before and before.get("kind") == KIND:
+                found[change.memory_id] = Memory.model_validate(before)
+        more = len(part) == _LINES
+    return list(found.values())
 
 
 def _holds(memory: Memory) -> bool:

@@ -41,6 +41,8 @@ class Segmenting:
             pages = pages_of([m for m in loose if m.user == user])
             waiting = [page for page in pages if _waits(page, now)]
             work.notes.pending += [m.id for page in waiting for m in page]
+            silent = [(page[-1].recorded_at + _SILENT).timestamp() for page in waiting]
+            work.notes.due = min(filter(None, (work.notes.due, *silent)), default=None)
             drafts = [_draft(page) for page in pages if not _waits(page, now)]
             if drafts:
                 await _add(work, user, drafts)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, time, timedelta
 
 from recollect.clock import Clock
+from recollect.consolidate.watermark import own
 from recollect.store.base import Put, Update, Write
 from recollect.store.store import Store
 from recollect.types import Memory, Model, Moment, Scope, Source
@@ -53,8 +54,7 @@ class Waits:
 
     async def read(self) -> Waiting:
         """What waits, as it is stored."""
-        found = await self._store.by_key(self._scope, KEY)
-        self.record = found if found is not None and found.user == self._scope.user else None
+        self.record = await own(self._store, self._scope, KEY)
         self.now = Waiting() if self.record is None else Waiting.model_validate(self.record.body)
         return self.now
 

@@ -14,7 +14,8 @@ from typing import Any
 from recollect.clock import Clock
 from recollect.store.base import Put, Update, Write
 from recollect.store.store import Store
-from recollect.types import Memory, Model, Scope, Source
+from recollect.systems.room import settled
+from recollect.types import Filter, Memory, Model, Scope, Source
 
 KEY = "configuration:consolidation"
 SPENT = "configuration:consolidation-spent"
@@ -56,6 +57,15 @@ async def gone(store: Store, scope: Scope, after: int) -> set[str]:
     return {id async for part in store.backend.feed(scope, after) for id in part.gone}
 
 
+async def own(store: Store, scope: Scope, key: str) -> Memory | None:
+    """The record that a scope holds for itself; each user has one of the same key, which others may see."""
+    users = None if scope.user is None else (scope.user,)
+    async for found in store.every(scope, Filter(keys=(key,), users=users, states=None)):
+        if found.user == scope.user:
+            return found
+    return None
+
+
 class Ledger:
     """The two small records of an agent, or of one of its users, that consolidation keeps for itself."""
 
@@ -67,7 +77,7 @@ class Ledger:
 
     async def read(self) -> Mark:
         """The mark as it stands."""
-        self.record = await self._own(KEY)
+        self.record = await own(self._store, self._scope, KEY)
         return Mark() if self.record is None else Mark.model_validate(self.record.body)
 
     def write(self, mark: Mark) -> Write:
@@ -79,29 +89,29 @@ class Ledger:
 
     async def ids(self) -> set[str]:
         """The ids of the two records."""
-        found = [self.record, await self._own(SPENT)]
+        found = [self.record, await own(self._store, self._scope, SPENT)]
         return {record.id for record in found if record is not None}
 
     async def spent(self) -> Spent:
-        record = await self._own(SPENT)
+        record = await own(self._store, self._scope, SPENT)
         told = Spent() if record is None else Spent.model_validate(record.body)
         return told.on(self._clock.now())
 
     async def spend(self, seconds: float, calls: int) -> None:
         """Add to what was used today. It is no part of the run: what was used stays used when the run is undone."""
-        record = await self._own(SPENT)
-        before = (Spent() if record is None else Spent.model_validate(record.body)).on(self._clock.now())
-        body = before.model_copy(
-            update={"seconds": round(before.seconds + seconds, 3), "calls": before.calls + calls}
-        ).model_dump(mode="json")
-        write = Put(self._new(SPENT, body)) if record is None else Update(record.id, {"body": body})
-        await self._store.apply(
-            self._scope, [write], actor="consolidation", reason="consolidation: time and calls used"
-        )
 
-    async def _own(self, key: str) -> Memory | None:
-        found = await self._store.by_key(self._scope, key)
-        return found if found is not None and found.user == self._scope.user else None
+        async def add() -> None:
+            record = await own(self._store, self._scope, SPENT)
+            before = (Spent() if record is None else Spent.model_validate(record.body)).on(self._clock.now())
+            more = {"seconds": round(before.seconds + seconds, 3), "calls": before.calls + calls}
+            body = before.model_copy(update=more).model_dump(mode="json")
+            if record is None:
+                write: Write = Put(self._new(SPENT, body), existing="fail")
+            else:
+                write = Update(record.id, {"body": body}, record.version)
+            await self._store.apply(self._scope, [write], actor="consolidation", reason="consolidation: what was used")
+
+        await settled(add)
 
     def _new(self, key: str, body: Mapping[str, Any]) -> Memory:
         now = self._clock.now()

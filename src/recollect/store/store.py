@@ -213,9 +213,12 @@ class Store:
 
     async def by_key(self, scope: Scope, key: str) -> Memory | None:
         """The memory that holds a key; the user's own before one that belongs to no user."""
-        page = await self.backend.scan(scope, Filter(keys=(key,), states=None), limit=100)
-        mine = [m for m in page.items if m.user == scope.user]
-        return mine[0] if mine else next(iter(page.items), None)
+        other: Memory | None = None
+        async for memory in self.every(scope, Filter(keys=(key,), states=None)):
+            if memory.user == scope.user:
+                return memory
+            other = other or memory
+        return other
 
     async def scan(
         self,

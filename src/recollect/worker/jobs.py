@@ -186,7 +186,7 @@ class Jobs:
         return {scope: Mark.model_validate(found.get(name, {})) for name, scope in names.items()}
 
     async def mark(self, scope: Scope, head: int, until: datetime | None = None) -> None:
-        """Remember that an agent has been consolidated up to here, and when to go on with what was put off."""
+        """Remember that an agent has been consolidated up to here, and when to go on though nothing was written."""
         told = {"head": head, "until": None if until is None else until.isoformat()}
         await self._do(lambda: self.notes.merge(_AGENT + key_of(scope), told))
 

@@ -30,6 +30,13 @@ class Outcome(Model):
     """A budget is spent, or the model does not answer: the rest is put off until then. What could be done is done."""
     why: str = ""
     """What is put off, and why."""
+    due: datetime | None = None
+    """When time alone gives consolidation something to do, though nothing is written: something will have faded."""
+
+    @property
+    def again(self) -> datetime | None:
+        """When to consolidate the agent again even if it does not change; None: not before it does."""
+        return self.due if self.until is None else self.until
 
 
 class Failure(Model):
@@ -65,7 +72,7 @@ class Mark(Model):
     """Up to where its journal has been consolidated."""
     paused: bool = False
     until: datetime | None = None
-    """When to go on with what was put off; None: nothing was."""
+    """When to go on, though nothing was written: with what was put off, or what time alone makes necessary."""
 
 
 class Swept(Model):

@@ -187,7 +187,7 @@ class ConsolidationService:
                 tenant=scope.tenant, agent=scope.agent, at=self._rc.clock.now(), **failure_of(error).model_dump()
             )
             return done.model_copy(update={"failures": (*done.failures, failure)})
-        self._heads[scope], self._until[scope] = outcome.head, outcome.until
+        self._heads[scope], self._until[scope] = outcome.head, outcome.again
         return _with(done, outcome)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from recollect.consolidate.waiting import PAUSED, next_day, waiting
+from recollect.consolidate.watermark import Ledger
 from recollect.worker.models import Outcome
 
 if TYPE_CHECKING:
@@ -45,7 +46,17 @@ async def settle(rc: Recollect, scope: Scope) -> Outcome:
         paused=stopped == PAUSED,
         until=None if stopped is None else await _until(rc, scope, stopped),
         why=stopped or "",
+        due=await _due(rc, scope),
     )
+
+
+async def _due(rc: Recollect, scope: Scope) -> datetime | None:
+    """When the mark says that time alone makes a run necessary; None if never."""
+    due = (await Ledger(rc.store, scope, rc.clock).read()).due
+    try:
+        return None if due is None else datetime.fromtimestamp(due, UTC)
+    except (ValueError, OverflowError):  # no calendar has that day
+        return None
 
 
 async def _until(rc: Recollect, scope: Scope, why: str) -> datetime | None:

@@ -152,7 +152,7 @@ class Worker:
         if await jobs.paused(scope):
             return Outcome(head=0, paused=True)
         outcome = await settle(self._rc, scope)
-        await jobs.mark(scope, outcome.head, outcome.until)
+        await jobs.mark(scope, outcome.head, outcome.again)
         return outcome
 
     async def sweep(self) -> Swept:

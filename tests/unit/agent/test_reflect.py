@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from recollect import Recollect
 from recollect.agent import (
     Action,
     Agent,
@@ -16,7 +17,7 @@ from recollect.agent import (
     Turn,
 )
 from recollect.agent.families import GIVEN, belongs, family, shape
-from recollect.agent.reflect import conclusions, told
+from recollect.agent.reflect import Draft, conclusions, told
 from recollect.agent.reflections import Reflections
 from recollect.agent_memory import AgentMemory
 from recollect.systems.episodic.models import Lesson
@@ -264,3 +265,20 @@ async def test_a_model_critic_objects_with_evidence() -> None:
     by_rule = await critic.before(turn, Call(tool="push"))
     assert by_rule is not None
     assert len(model.requests) == 3
+
+
+async def test_what_happened_with_one_user_changes_and_tells_nothing_of_anothers(opened: Recollect) -> None:
+    agent, ann, bob = opened.agent("a"), opened.agent("a", user="ann"), opened.agent("a", user="bob")
+    task = "Pay the bill"
+    hers = conclusions(outcome(task, done("pay"), done("charge", ok=False, error="card 4711 of Ann is blocked")))
+    theirs = conclusions(outcome(task, done("pay", ok=False), done("ask")))
+    one = await Reflections(ann).keep(Draft(text=told(hers), body=hers), None)
+    for mem in (agent, bob):
+        other = await Reflections(mem).keep(Draft(text=told(theirs), body=theirs), None)
+        kept = await mem.get(other)
+        assert kept is not None
+        assert "4711" not in f"{kept.content} {kept.body}"
+        assert kept.user == mem.scope.user
+    mine = await ann.get(one)
+    assert mine is not None
+    assert (mine.state, mine.version) == ("active", 1)

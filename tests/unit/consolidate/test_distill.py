@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from recollect import Recollect
+from recollect.consolidate import distill
 from recollect.memory import AgentMemory
 from recollect.types import ConsolidationReport, Filter, Memory
 
@@ -175,3 +178,28 @@ async def test_a_lesson_that_no_longer_holds_goes_to_the_archive_and_may_come_ba
         await deploy(False, "failed", n)
     await mem.consolidate()
     assert [memory.id for memory in await lessons(mem)] == [lesson.id]
+
+
+async def test_a_kind_of_task_stays_one_when_its_first_episodes_are_gone_over_no_more(
+    rc: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(distill, "_MOST", 4)
+    mem = rc.agent("a", user="alice")
+    for city in ("Porto", "Braga", "Faro", "Lagos", "Evora", "Sines", "Tomar", "Beja", "Elvas"):
+        await booked(mem, city)
+        await mem.consolidate()
+    reflections = [m async for m in mem.store.every(mem.scope, Filter(kinds=("reflection",)))]
+    assert (len(reflections), len((await mem.procedural.list()).items)) == (1, 1)
+    assert len(reflections[0].body["episodes"]) == 4
+
+
+async def test_a_lesson_that_somebody_put_aside_stays_so_and_stops_nothing(rc: Recollect) -> None:
+    mem = rc.agent("a", user="alice")
+    for city in ("Porto", "Braga", "Faro"):
+        await booked(mem, city, "failed", note="no seats")
+    await mem.consolidate()
+    (lesson,) = await lessons(mem)
+    aside = await mem.update(lesson.id, state="quarantined")
+    await booked(mem, "Lagos", "failed", note="no seats")
+    await mem.consolidate()
+    assert await mem.get(lesson.id) == aside

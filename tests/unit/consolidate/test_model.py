@@ -424,3 +424,15 @@ async def test_a_dry_run_asks_and_keeps_nothing(rc: Recollect) -> None:
     assert await waiting(rc.store, mem.scope, rc.clock) == Waiting()
     done = await run(rc, mem, chat)
     assert [p.content for p in done.proposed] == [p.content for p in dry.proposed]
+
+
+async def test_what_was_edited_while_it_waited_for_the_model_is_withdrawn(rc: Recollect, face_clock: FakeClock) -> None:
+    mem = rc.agent("a", user="alice")
+    said = await mem.remember("I live in Lisbon.")
+    made, chat = model(ModelUnavailable("It is asleep."), found())
+    await run(rc, mem, chat)
+    await mem.update(said.id, content="I have never lived anywhere near there.")
+    face_clock.advance(timedelta(minutes=15))
+    assert (await run(rc, mem, chat)).stopped is None
+    assert (await facts(mem))["alice lives in Lisbon"].state == "stale"
+    assert asked(made)[1:] == [["I have never lived anywhere near there."]]

@@ -10,6 +10,7 @@ from recollect import Recollect
 from recollect.consolidate import pipeline
 from recollect.consolidate.asking import Reading, Text, Triple
 from recollect.consolidate.pipeline import STAGES, Cycle
+from recollect.consolidate.work import Work
 from recollect.errors import ModelUnavailable
 from recollect.memory import AgentMemory
 from recollect.systems.room import Room
@@ -423,3 +424,59 @@ async def test_hot_topics_tell_who_the_user_is(rc: Recollect) -> None:
     assert {"trait", "knowledge"} <= kinds
     knowledge = [p.content for p in report.proposed if p.kind == "knowledge"]
     assert any(text.startswith("alice likes pottery glaze") for text in knowledge)
+
+
+async def test_a_rule_of_the_agent_is_applied_for_each_user_apart(rc: Recollect) -> None:
+    agent, ann, bob = rc.agent("a"), rc.agent("a", user="ann"), rc.agent("a", user="bob")
+    takes, ails = ("?x", "takes", "insulin"), ("?x", "suffers from", "diabetes")
+    await agent.semantic.rule("care", "Who takes insulin has diabetes.", when=[takes], then=ails)
+    await ann.semantic.learn("Ann", "takes", "insulin")
+    await agent.consolidate()
+    (known,) = await ann.semantic.know("Ann", "suffers from")
+    assert (known.object, known.user) == ("diabetes", "ann")
+    assert [m.content for m in (await bob.list(kinds=["fact"])).items] == []
+
+
+async def test_a_turn_whose_answer_is_in_the_next_slice_is_in_a_page_with_it(
+    rc: Recollect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "SLICE", 1)
+    mem = rc.agent("a", user="alice")
+    stored = await mem.remember(TALK[:2], session="s")
+    report = await mem.consolidate()
+    assert report.read == 2
+    (page,) = [p async for p in mem.store.every(mem.scope, Filter(kinds=("page",)))]
+    assert [turn["memory"] for turn in page.body["turns"]] == [one.id for one in stored]
+
+
+async def test_a_last_turn_becomes_a_page_though_nothing_else_is_written(rc: Recollect, face_clock: FakeClock) -> None:
+    mem = rc.agent("a")
+    await mem.remember([TALK[0]], session="s")
+    await mem.consolidate()
+    assert (await mem.consolidate()).stages == (), "it is too early"
+    face_clock.advance(timedelta(hours=2))
+    assert (await mem.consolidate()).of("segment").added == 1
+    assert (await mem.consolidate()).stages == ()
+
+
+async def test_what_is_forgotten_while_it_is_read_is_left_out(rc: Recollect) -> None:
+    mem = rc.agent("a", user="alice")
+    gone = await mem.remember("I live in Lisbon.")
+    await mem.remember("I like green tea.")
+
+    class Forgetful:
+        name = "segment"
+
+        async def propose(self, work: Work) -> None:
+            await mem.forget(gone.id)
+
+    report = await cycle(rc, mem, stages=(Forgetful(), *STAGES[1:])).run()
+    assert [p.content for p in report.proposed if p.stage == "extract"] == ["alice likes green tea"]
+
+
+async def test_a_policy_of_more_days_than_a_calendar_has_keeps_everything(rc: Recollect) -> None:
+    mem = rc.agent("a")
+    await mem.configure(archive_after_days=1e9, delete_archived_after_days=1e9)
+    await mem.remember("The bus was late.", importance=0.1)
+    assert (await mem.consolidate()).of("forget").archived == 0
+    assert (await mem.consolidate()).stages == ()

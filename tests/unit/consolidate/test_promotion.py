@@ -5,6 +5,7 @@ from __future__ import annotations
 from recollect import Recollect
 from recollect.consolidate.promotion import withdraw
 from recollect.memory import AgentMemory
+from recollect.store.base import Delete
 from recollect.systems.shared import AGENT
 from recollect.types import ConsolidationReport, Filter, Memory, Scope
 
@@ -113,3 +114,37 @@ async def test_erasing_what_a_user_told_withdraws_the_support_it_gave(rc: Recoll
     assert len(await stored(rc)) == 1
     await ann.forget(where={"states": None}, erase=True)
     assert await stored(rc) == []
+
+
+async def test_what_is_forgotten_among_much_else_takes_its_support_back(rc: Recollect) -> None:
+    ann = rc.agent("a", user="ann")
+    for number in range(3):
+        await ann.semantic.learn(f"deploy {number}", "needs", "a green build")
+    await ann.consolidate()
+    assert len(await stored(rc)) == 3
+    await ann.remember([f"Something small happened at hour {n}." for n in range(400)])
+    await ann.consolidate()
+    gone = [m.id async for m in rc.store.every(ann.scope, Filter(kinds=("message", "fact"), states=None))]
+    await rc.store.apply(ann.scope, [Delete(id) for id in gone])
+    assert len(await stored(rc)) == 3
+    await ann.consolidate()
+    assert await stored(rc) == []
+
+
+async def test_what_is_forgotten_or_undone_takes_its_support_with_it_at_once(rc: Recollect) -> None:
+    ann = await knows(rc, "a", "ann")
+    (fact,) = [m async for m in rc.store.every(ann.scope, Filter(kinds=("fact",)))]
+    await ann.consolidate()
+    assert len(await stored(rc)) == 1
+    await ann.undo((await ann.history(fact.id))[0].operation)
+    assert await stored(rc) == []
+
+    ben = await knows(rc, "b", "ben")
+    await ben.consolidate()
+    assert len(await stored(rc)) == 1
+    await ben.forget(where={"states": None})
+    assert await stored(rc) == []
+    last = [change for change in await ben.store.journal(ben.scope, limit=1_000) if change.action == "delete"][-1]
+    await ben.undo(last.operation)
+    await ben.consolidate()
+    assert [m.content for m in await stored(rc)] == ["deploy needs a green build"]

@@ -10,6 +10,7 @@ from tests.unit.worker.troubled import TroubledStore, told, until
 
 from recollect import Recollect, Settings
 from recollect.errors import InvalidSetting
+from recollect.testing import FakeClock
 from recollect.types import Scope
 from recollect.worker import ConsolidationService
 
@@ -120,3 +121,18 @@ async def test_the_last_pass_tells_when_it_was(rc: Recollect) -> None:
     assert done.finished_at is not None
     assert done.finished_at > done.started_at
     assert await rc.agents() == [Scope(agent="a")]
+
+
+async def test_an_agent_that_nobody_writes_to_has_its_turn_when_something_has_faded(
+    rc: Recollect, face_clock: FakeClock
+) -> None:
+    mem = rc.agent("a")
+    await mem.configure(archive_after_days=30)
+    dull = await mem.remember("The bus was late.", importance=0.1)
+    service = ConsolidationService(rc)
+    await service.run_now()
+    assert (await service.run_now()).unchanged == 1
+    face_clock.advance(timedelta(days=40))
+    done = await service.run_now()
+    assert (done.consolidated, done.put_off) == (1, 0)
+    assert (await mem.get(dull.id) or dull).state == "archived"

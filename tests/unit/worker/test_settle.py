@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from tests.unit.worker.troubled import TEA, Troubled, TroubledStore
 
 from recollect import Recollect
+from recollect.testing import FakeClock
 from recollect.types import Scope
 from recollect.worker.settle import ROUNDS, settle
 
@@ -38,3 +41,15 @@ async def test_an_agent_that_never_rests_is_left_with_a_head_that_is_sure() -> N
         outcome = await settle(rc, Scope(agent="a"))
         assert busy.tried == ["a"] * ROUNDS
         assert outcome.head < (await rc.store.backend.head(Scope(agent="a"))).seq
+
+
+async def test_it_says_when_time_alone_will_give_it_something_to_do(rc: Recollect, face_clock: FakeClock) -> None:
+    await rc.agent("a").configure(archive_after_days=30)
+    await rc.agent("a").remember("The bus was late.", importance=0.1)
+    outcome = await settle(rc, Scope(agent="a"))
+    assert outcome.until is None
+    assert outcome.again == outcome.due
+    assert outcome.due is not None
+    assert timedelta(days=14) < outcome.due - face_clock.now() <= timedelta(days=30)
+    await rc.agent("b").configure(archive_after_days=None)
+    assert (await settle(rc, Scope(agent="b"))).again is None

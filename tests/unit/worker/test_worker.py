@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import timedelta
 
 import pytest
 from tests.unit.worker.troubled import TroubledStore, told, until
 
-from recollect import Recollect
+from recollect import Recollect, Settings
 from recollect.errors import Conflict, InvalidSetting
+from recollect.testing import FakeClock
 from recollect.types import Scope
 from recollect.worker import Jobs, Outcome, Worker, WorkerOptions
 from recollect.worker.presence import ROSTER
@@ -162,3 +164,17 @@ async def test_a_store_in_memory_has_no_worker() -> None:
     async with Recollect.open("memory:") as rc:
         with pytest.raises(InvalidSetting, match="ConsolidationService"):
             await Worker(rc).start()
+
+
+async def test_an_agent_that_nobody_writes_to_gets_a_job_when_something_has_faded(shared_url: str) -> None:
+    clock = FakeClock()
+    async with Recollect.open(shared_url, settings=Settings.load({}), clock=clock) as rc:
+        await rc.agent("a").configure(archive_after_days=30)
+        dull = await rc.agent("a").remember("The bus was late.", importance=0.1)
+        async with Worker(rc, FAST) as worker:
+            await worker.finished()
+            assert (await worker.sweep()).queued == 0
+            clock.advance(timedelta(days=40))
+            assert (await worker.sweep()).queued == 1
+            await worker.finished()
+        assert (await rc.agent("a").get(dull.id) or dull).state == "archived"

@@ -2,6 +2,9 @@
 
 A derived fact is linked ``derived_from`` its premises and its rule. When one of them changes it is stale; applying the
 rules again revives it if it still follows. A rule never overrules what was stated.
+
+What follows from something of a user is that user's. So rules are applied for one owner at a time: without a user to
+what belongs to nobody, and with one to what takes at least one fact or rule of that user.
 """
 
 from __future__ import annotations
@@ -71,10 +74,10 @@ class Rules:
     async def apply(self) -> list[Learned]:
         """Derive what follows from what holds now, until nothing new does. Says what it learnt or revived."""
         learned: list[Learned] = []
-        where = Filter(kinds=(KIND,))
-        rules = [Rule.of(r) async for r in self._room.store.every(self._room.scope, where) if r.body.get("then")]
+        stored = [r async for r in self._room.store.every(self._room.scope, Filter(kinds=(KIND,))) if self._may_use(r)]
+        rules = [(Rule.of(r), r.user) for r in stored if r.body.get("then")]
         for _ in range(_MAX_ROUNDS):
-            new = [one for rule in rules for one in await self._apply(rule)]
+            new = [one for rule, owner in rules for one in await self._apply(rule, owner)]
             learned += new
             if not new:
                 break
@@ -93,7 +96,11 @@ class Rules:
             writes += [Update(r.id, {"state": "stale"}, r.version) for r in outdated]
         return Rule.of((await room.rewrite(writes, f"rule {body.name}")).memories[0])
 
-    async def _apply(self, rule: Rule) -> list[Learned]:
+    def _may_use(self, record: Memory) -> bool:
+        """Whether something may be concluded here from a record: not for everybody from what one user said."""
+        return record.user in (None, self._room.scope.user)
+
+    async def _apply(self, rule: Rule, owner: str | None) -> list[Learned]:
         assert rule.then is not None
         now = self._room.now()
         bindings = [_Binding({})]
@@ -107,7 +114,10 @@ class Rules:
                     hint="Make it more specific.",
                 )
         learned = []
+        here = self._room.scope.user
         for binding in bindings:
+            if all(whose != here for whose in (owner, *(fact.user for fact in binding.premises))):
+                continue  # it is the whole agent's, and is derived there
             said = self._conclusion(rule, rule.then, binding)
             if said is not None and not await self._overruled(said):
                 one = await self._learning.learn(said)
@@ -129,7 +139,7 @@ class Rules:
         if use is None:
             return []
         where = Filter(kinds=("fact",), states=None, metadata={"predicate": use.predicate.name})
-        records: list[Memory] = [r async for r in self._room.store.every(self._room.scope, where)]
+        records = [r async for r in self._room.store.every(self._room.scope, where) if self._may_use(r)]
         facts = [Fact.of(r) for r in held_at(records, now) if r.state != "stale"]
         asked = predicate_name(pattern.predicate)
         turned = [f.turned(asked) for f in facts] if use.swapped or use.predicate.symmetric else []

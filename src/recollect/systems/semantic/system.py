@@ -310,7 +310,10 @@ class SemanticMemory:
         return await self._rules.page(limit=limit, cursor=cursor)
 
     async def derive(self) -> list[Learned]:
-        """Apply the rules to what holds now. Derived facts go stale when a premise or the rule changes."""
+        """Apply the rules to what holds now. Derived facts go stale when a premise or the rule changes.
+
+        What follows from the whole agent's facts and rules alone is derived without a user.
+        """
         return await self._rules.apply()
 
 

@@ -76,3 +76,27 @@ async def test_a_users_own_concepts_and_predicates_stay_its_own(three: Three) ->
     await agent.retract((await ann.know("my secret", "colour"))[0])
     assert await objects(ann, "my secret", "colour") == []
     assert (await ann.learn("my secret", "colour", "green")).outcome == "new"
+
+
+async def test_what_follows_from_a_users_fact_is_that_users(three: Three) -> None:
+    agent, ann, bob = three
+    await agent.define("the boss")
+    takes, ails = ("?x", "takes", "insulin"), ("?x", "suffers from", "diabetes")
+    await agent.rule("care", "Who takes insulin has diabetes.", when=[takes], then=ails)
+    await ann.learn("the boss", "takes", "insulin")
+    await ann.learn("my neighbour", "takes", "insulin")
+    assert await agent.derive() == [], "what one user said is no premise for what everybody may read"
+    assert {(str(one.fact), one.fact.user) for one in await ann.derive()} == {
+        ("the boss suffers from diabetes", "ann"),
+        ("my neighbour suffers from diabetes", "ann"),
+    }
+    assert await objects(bob, "the boss", "suffers from") == []
+
+
+async def test_what_follows_from_the_agents_facts_is_derived_once_and_for_all(three: Three) -> None:
+    agent, ann, _ = three
+    await agent.rule("birds", "Birds fly.", when=[("?x", "is a", "bird")], then=("?x", "can", "fly"))
+    await agent.relate("Tweety", "is a", "bird")
+    assert await ann.derive() == [], "it is the whole agent's"
+    assert [one.fact.user for one in await agent.derive()] == [None]
+    assert await objects(ann, "Tweety", "can") == ["fly"]
