@@ -61,8 +61,12 @@ class Settings(Model):
             raise InvalidSetting(_first(error), hint=f"Check {PREFIX}* in the environment.") from error
 
     def store_url(self) -> str:
-        """Where the store is when nothing else was said."""
-        return self.url or str(default_path())
+        """Where the store is when nothing else was said.
+
+        An empty URL is something said, and is refused when it is opened: a script whose variable is unset must not
+        work on the user's own store.
+        """
+        return str(default_path()) if self.url is None else self.url
 
 
 def default_path(environment: Mapping[str, str] | None = None) -> Path:

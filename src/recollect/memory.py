@@ -53,7 +53,7 @@ class Recollect:
         embedder: Embedder | str | None,
         reranker: Reranker | None = None,
     ) -> None:
-        self.url = url or settings.store_url()
+        self.url = settings.store_url() if url is None else url
         self.settings = settings
         self.clock = clock
         self._asked_embedder: Embedder | str | None = embedder or settings.embedder

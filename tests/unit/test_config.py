@@ -1,7 +1,11 @@
 """Settings come from defaults, the environment and the caller, and say what is wrong with a bad one."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
+from recollect import Recollect
 from recollect.config import AgentSettings, Settings, default_path
 from recollect.errors import InvalidSetting
 
@@ -34,3 +38,16 @@ def test_an_unknown_agent_setting_lists_those_there_are() -> None:
         AgentSettings().changed({"recal": 3})
     with pytest.raises(InvalidSetting, match="recall_k"):
         AgentSettings().changed({"recall_k": 0})
+
+
+def test_an_empty_url_is_not_the_users_own_store() -> None:
+    assert Settings.load({}, url="").store_url() == ""
+    assert Settings.load({"RECOLLECT_URL": ""}).store_url() == str(default_path())
+
+
+async def test_a_store_with_an_empty_url_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "own"
+    monkeypatch.setenv("XDG_DATA_HOME", str(own))
+    with pytest.raises(InvalidSetting, match="URL is empty"):
+        await Recollect.open("")
+    assert not await asyncio.to_thread(own.exists)

@@ -390,3 +390,15 @@ async def test_what_cannot_be_closed_keeps_nothing_else_open(tmp_path: Path) -> 
     with pytest.raises(StoreUnavailable):
         await store.backend.scopes()
     await rc.close()
+
+
+async def test_tags_as_one_text_and_a_moment_as_text_are_read_or_refused(rc: Recollect) -> None:
+    mem = rc.agent("a")
+    with pytest.raises(InvalidInput, match="one text"):
+        await mem.remember("I moved.", tags="home")
+    with pytest.raises(InvalidInput, match="occurred_at"):
+        await mem.remember("I moved.", occurred_at="some day")  # type: ignore[call-overload]
+    told = await mem.remember("I moved.", occurred_at="2026-01-01T00:00:00Z")  # type: ignore[call-overload]
+    assert told.occurred_at == datetime(2026, 1, 1, tzinfo=UTC)
+    again = await mem.remember("I moved.", occurred_at=datetime(2026, 1, 1, tzinfo=UTC))
+    assert again.id == told.id

@@ -19,6 +19,8 @@ _AS_GOOD = 0.5
 _LONGEST = 400
 _READ = 5_000
 """Characters of a memory that are searched for words of the task."""
+_SAID = ("message", "document")
+"""Of other kinds the role does not tell who said it, since nobody did: a goal is quoted as a goal."""
 _ALONE = "No language model is configured, so I can only quote what I remember."
 
 
@@ -45,10 +47,10 @@ class MemoryPolicy:
 
     async def decide(self, turn: Turn) -> Action:
         found = _asked_for(turn, [hit for hit in turn.memories if not _own_words(hit.memory)])
-        quoted = [hit for hit in found if hit.score >= found[0].score * _AS_GOOD][:_QUOTED]
+        quoted = dict.fromkeys(_quote(hit) for hit in found if hit.score >= found[0].score * _AS_GOOD)
         if not quoted:
             return Say(text=f"I remember nothing about this. {_ALONE}")
-        return Say(text="\n".join([_ALONE, *(f"- {_quote(hit)}" for hit in quoted)]))
+        return Say(text="\n".join([_ALONE, *(f"- {quote}" for quote in list(quoted)[:_QUOTED])]))
 
 
 def _asked_for(turn: Turn, found: list[Hit]) -> list[Hit]:
@@ -69,7 +71,7 @@ def _quote(hit: Hit) -> str:
     memory = hit.memory
     text = " ".join(memory.content.split())
     text = text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
-    said_by = memory.source.name or memory.source.role
+    said_by = memory.source.name or (memory.source.role if memory.kind in _SAID else memory.kind)
     place = f", {memory.source.uri}" if memory.source.uri else ""
     return f"“{text}” ({said_by}, {memory.occurred_at:%Y-%m-%d}{place})"
 

@@ -164,9 +164,4 @@ async def _show_beginning(call: Call, mem: AgentMemory, session: str, model: str
 
 
 def _show_end(call: Call, session: str) -> None:
-    import shlex
-
-    words = ["recollect", "chat", "--session", session]
-    words += ["--agent", call.agent_name] if call.agent_name else []
-    words += ["--user", call.user] if call.user else []
-    screen.console().print(screen.dim(screen.plain(f"To go on: {shlex.join(words)}")), soft_wrap=True)
+    screen.console().print(screen.dim(f"To go on: {call.again('chat', '--session', session)}"), soft_wrap=True)

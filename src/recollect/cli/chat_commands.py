@@ -55,6 +55,10 @@ class Chatting:
         sys.stdout.write(json.dumps(screen.as_data(data), ensure_ascii=ascii_only) + "\n")
         sys.stdout.flush()
 
+    def hint(self, what: str, *words: str) -> None:
+        """The command for something that is not done in a chat."""
+        screen.console().print(screen.dim(f"{what}: {self.call.again(*words)}"), soft_wrap=True)
+
     def fail(self, error: Mapping[str, Any]) -> None:
         """Something could not be done; the chat goes on."""
         self.failed = True
@@ -113,7 +117,7 @@ async def _forget(chatting: Chatting, given: str) -> None:
 
     def show() -> None:
         screen.console().print("Forgot 1 memory.")
-        screen.console().print(screen.dim(f"To bring back: recollect undo {screen.short(operation)}"))
+        chatting.hint("To bring back", "undo", screen.short(operation))
 
     chatting.say({"command": "forget", "id": id, "operation": operation}, show)
 
@@ -135,7 +139,7 @@ async def _goal(chatting: Chatting, text: str) -> None:
 
         def show() -> None:
             screen.console().print(f"{screen.short(made.id)}  {screen.plain(made.description)}", soft_wrap=True)
-            screen.console().print(screen.dim(f"To pursue it: recollect goal run {screen.short(made.id)}"))
+            chatting.hint("To pursue it", "goal", "run", screen.short(made.id))
 
         chatting.say({"command": "goal", "goal": made}, show)
         return
@@ -157,9 +161,7 @@ async def _plan(chatting: Chatting, given: str) -> None:
     def show() -> None:
         screen.console().print(screen.plain(told), soft_wrap=True)
         if plan is None:
-            screen.console().print(
-                screen.dim(f"No plan yet; to make and run one: recollect goal run {screen.short(id)}")
-            )
+            chatting.hint("No plan yet; to make and run one", "goal", "run", screen.short(id))
 
     chatting.say({"command": "plan", "goal": id, "plan": plan, "text": told}, show)
 
@@ -174,7 +176,7 @@ def _show_hits(hits: Sequence[Hit], none: str) -> None:
     for hit in hits:
         memory = hit.memory
         text = " ".join(screen.beginning(screen.plain(memory.content)).split())
-        head = f"{screen.short(memory.id)}  {screen.day(memory.occurred_at)}  {screen.who(memory)}: {text}"
+        head = f"{screen.short(memory.id)}  {screen.day(memory.occurred_at)}  {screen.from_whom(memory)}: {text}"
         out.print(Text.assemble((f"{hit.score:.2f}  ", "green"), head), soft_wrap=True)
         out.print(Text(f"      {screen.plain(hit.why)}", style="dim italic"), soft_wrap=True)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -26,8 +27,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 import typer
 
 from recollect.cli import screen
+from recollect.cli.chat_input import on_interrupt
 from recollect.config import Settings
-from recollect.errors import NotFound, RecollectError
+from recollect.errors import InvalidInput, NotFound, RecollectError
 
 if TYPE_CHECKING:
     from recollect.memory import AgentMemory, Recollect
@@ -99,12 +101,30 @@ class Call:
         async with self.store() as rc:
             yield rc.agent(self.settings.agent, self.user)
 
+    def must_exist(self) -> None:
+        """Refuse a store that is not there: looking must not make a new one."""
+        from recollect.store.open import sqlite_path
+
+        url = self.settings.store_url()
+        if not url or url.partition(":")[0] in ("memory", "postgres", "postgresql") or url == ":memory:":
+            return
+        path = sqlite_path(url)
+        if not path.exists():
+            raise NotFound(f"There is no store at {path}.", hint="The first `recollect remember` makes one.")
+
     def answer(self, data: Any, show: Callable[[], object]) -> None:
         """The result: data for a program, or what ``show`` prints for a person."""
         if self.json:
             screen.print_json(data)
         else:
             show()
+
+    def again(self, *words: str) -> str:
+        """A command for the same store and agent, to be pasted: what the options said would be missing otherwise."""
+        told = {"--url": self.url, "--agent": self.agent_name, "--user": self.user, "--tenant": self.tenant}
+        given = [(name, value) for name, value in told.items() if value is not None]
+        options = [word for name, value in given for word in (name, screen.without_password(value))]
+        return screen.plain(shlex.join(["recollect", *words, *options]))
 
     def note(self, text: str) -> None:
         """Something the user should know that is not the answer; on stderr."""
@@ -190,5 +210,18 @@ def _log_as_notes(call: Call) -> Iterator[None]:
 
 
 def read_stdin() -> str:
-    """All of the standard input, as UTF-8 whatever the terminal's encoding is."""
-    return sys.stdin.buffer.read().decode("utf-8")
+    """All of the standard input, as UTF-8 whatever the terminal's encoding is. Ctrl-C ends it at once."""
+    with on_interrupt(None):
+        given = sys.stdin.buffer.read()
+    return as_text(given, "The standard input")
+
+
+def as_text(given: bytes, whence: str) -> str:
+    """What a file or a pipe says; the mark that some editors put at its beginning is no part of it."""
+    try:
+        return given.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"{whence} is not UTF-8 text: byte {error.start} is no part of a character.",
+            hint="Convert it first, for example with `iconv -t utf-8`.",
+        ) from error

@@ -22,11 +22,11 @@ async def consolidate(
         report = await mem.consolidate(dry_run=dry_run)
         ids = {id for change in report.proposed for id in (change.memory_id, change.because_of)}
         texts = {memory.id: memory.content for memory in await mem.store.get_many(mem.scope, sorted(ids))}
-    call.answer(report, lambda: show(report, texts))
+    call.answer(report, lambda: show(report, texts, call.again("undo", screen.short(report.id))))
 
 
-def show(report: ConsolidationReport, texts: dict[str, str]) -> None:
-    """What changed, or would, as a table."""
+def show(report: ConsolidationReport, texts: dict[str, str], undo: str) -> None:
+    """What changed, or would, as a table. ``undo`` is the command that takes it back."""
     out = screen.console()
     read = f"Read {screen.counted(report.read, 'memory')}"
     if not report.proposed:
@@ -40,13 +40,13 @@ def show(report: ConsolidationReport, texts: dict[str, str]) -> None:
     for change in report.proposed:
         made.add_row(
             change.action,
-            screen.plain(change.content or texts.get(change.memory_id, change.memory_id)),
+            screen.plain(change.content or texts.get(change.memory_id) or f"({change.kind or change.memory_id})"),
             screen.plain(texts.get(change.because_of, change.because_of)),
             screen.dim(screen.plain(change.why)),
         )
     out.print(made)
     if not report.dry_run:
-        out.print(screen.dim(f"To take it back: recollect undo {screen.short(report.id)}"))
+        out.print(screen.dim(f"To take it back: {undo}"), soft_wrap=True)
     _remarks(report)
 
 

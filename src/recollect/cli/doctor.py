@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import urlsplit, urlunsplit
 
 import typer
 
 from recollect.cli import agents, screen
 from recollect.cli.command import FAILED, Call, store_command
 from recollect.cli.salvage import rescue
-from recollect.errors import ForeignStore, ModelError, NotFound, RecollectError, SchemaTooNew, StoreCorrupt
+from recollect.errors import ForeignStore, ModelError, RecollectError, SchemaTooNew, StoreCorrupt
+from recollect.store.base import Backend, ReembedBackend, Space
 from recollect.types import Scope, Stats
 
 if TYPE_CHECKING:
     from recollect.memory import Recollect
 
+_COUNTED = 1_000
+"""Memories without a vector are counted so far."""
 _ADVICE: dict[type[RecollectError], str] = {
     StoreCorrupt: "Copy the file first. `recollect doctor --salvage out.jsonl` writes what can still be read; then "
     "`recollect import out.jsonl --url new.db` makes a new store of it.",
@@ -58,11 +60,11 @@ async def doctor(
     Exit code 0 when all is well, 1 when there are problems, 3 when there is no store.
     """
     url = call.settings.store_url()
-    _must_exist(url)
+    call.must_exist()
     if salvage is not None:
         rescue(call, url, salvage, force=force)
         return
-    diagnosis = Diagnosis(without_password(url))
+    diagnosis = Diagnosis(screen.without_password(url))
     try:
         async with call.store(embedder="none") as rc:  # a model that is not installed must not hide the store
             await _examine(rc, diagnosis)
@@ -71,17 +73,6 @@ async def doctor(
     call.answer(_data(diagnosis), lambda: _show(diagnosis))
     if diagnosis.problems:
         raise typer.Exit(FAILED)
-
-
-def _must_exist(url: str) -> None:
-    """Looking must not make a new store."""
-    from recollect.store.open import sqlite_path
-
-    if url.partition(":")[0] in ("memory", "postgres", "postgresql") or url == ":memory:":
-        return
-    path = sqlite_path(url)
-    if not path.exists():
-        raise NotFound(f"There is no store at {path}.", hint="The first `recollect remember` makes one.")
 
 
 async def _examine(rc: Recollect, diagnosis: Diagnosis) -> None:
@@ -95,9 +86,18 @@ async def _examine(rc: Recollect, diagnosis: Diagnosis) -> None:
         diagnosis.notes.append("No embedder has been used yet; the first `remember` chooses one.")
         return
     diagnosis.embedder = f"{space.name}, {space.dimensions} numbers a vector"
-    if bare := sum(held.memories - held.vectors for _, held in diagnosis.agents):
-        diagnosis.notes.append(f"{screen.counted(bare, 'memory')} without a vector: found by words only.")
+    if bare := await _without_vector(backend, space, diagnosis.agents):
+        more = " or more" if bare == _COUNTED else ""
+        diagnosis.notes.append(f"{screen.counted(bare, 'memory')}{more} without a vector: found by words only.")
     await _try_embedder(rc, diagnosis)
+
+
+async def _without_vector(backend: Backend, space: Space, agents: list[tuple[Scope, Stats]]) -> int:
+    """How many memories say something and have no vector. Settings, pages and the like have no text to make one of."""
+    bare = sum(held.memories - held.vectors for _, held in agents)
+    if not bare or not isinstance(backend, ReembedBackend):
+        return bare
+    return len(await backend.missing_vectors(space, min(bare, _COUNTED)))
 
 
 async def _try_embedder(rc: Recollect, diagnosis: Diagnosis) -> None:
@@ -122,19 +122,6 @@ def _schema(package: str) -> str | None:
     if not resources.files(package).joinpath(migrate.FOLDER).is_dir():
         return None
     return migrate.shipped(package)[-1]
-
-
-def without_password(url: str) -> str:
-    """A URL fit to be shown."""
-    if "://" not in url:
-        return url
-    parts = urlsplit(url)
-    if parts.password:
-        host = parts.netloc.rpartition("@")[2]
-        parts = parts._replace(netloc=f"{parts.username or ''}:***@{host}")
-    if "password=" in parts.query:
-        parts = parts._replace(query="&".join(p for p in parts.query.split("&") if not p.startswith("password=")))
-    return urlunsplit(parts)
 
 
 def _data(diagnosis: Diagnosis) -> dict[str, Any]:

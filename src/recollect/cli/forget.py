@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recollect.cli import options, screen
+from recollect.cli.chat_input import on_interrupt
 from recollect.cli.command import Call, agent_command
 from recollect.cli.ids import memory_ids
 from recollect.types import Filter
@@ -38,7 +40,7 @@ async def forget(
         ),
     ] = False,
     reason: Annotated[str, typer.Option("--reason", "-r", help="Why; kept in the history.")] = "",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; needed with --json.")] = False,
 ) -> None:
     """Forget memories by id, or all that match.
 
@@ -52,29 +54,37 @@ async def forget(
         where = Filter(states=None) if all else given
         ids = await memory_ids(mem, id) if id else sorted(await mem.store.backend.matching(mem.scope, where))
         if ids and not yes and (erase or not id):
-            _ask(len(ids), erase)
+            ask(call, len(ids), erase=erase)
         done = await mem.forget(ids, erase=erase, reason=reason) if ids else 0
         operation = await _operation(mem, ids[0]) if ids and not erase else None
     call.answer(
         {"forgotten": done, "erased": erase, "ids": ids, "operation": operation},
-        lambda: _show(done, erase, operation),
+        lambda: _show(call, done, erase, operation),
     )
 
 
-def _ask(count: int, erase: bool) -> None:
-    verb = "Erase" if erase else "Forget"
-    typer.confirm(f"{verb} {screen.counted(count, 'memory')}{' for good' if erase else ''}?", abort=True, err=True)
+def ask(call: Call, count: int, *, erase: bool) -> None:
+    """Ask a person. A program is not asked: a question would stand between the JSON that it reads."""
+    what = f"{'Erase' if erase else 'Forget'} {screen.counted(count, 'memory')}{' for good' if erase else ''}?"
+    if call.json:
+        raise typer.BadParameter(f"{what} Nobody is asked with --json: give --yes.", param_hint="--yes")
+    sys.stderr.write(f"{what} [y/N]: ")
+    sys.stderr.flush()
+    with on_interrupt(None):
+        answer = sys.stdin.readline()
+    if answer.strip().lower() not in ("y", "yes"):
+        raise typer.Abort
 
 
 async def _operation(mem: AgentMemory, id: str) -> str:
     return (await mem.history(id))[-1].operation
 
 
-def _show(done: int, erased: bool, operation: str | None) -> None:
+def _show(call: Call, done: int, erased: bool, operation: str | None) -> None:
     out = screen.console()
     if erased:
         out.print(f"Erased {screen.counted(done, 'memory')}.")
         return
     out.print(f"Forgot {screen.counted(done, 'memory')}.")
     if operation:
-        out.print(screen.dim(f"To bring back: recollect undo {screen.short(operation)}"))
+        out.print(screen.dim(f"To bring back: {call.again('undo', screen.short(operation))}"), soft_wrap=True)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _FULL = 36
 _SHOWN = 5
+_WHERE = {
+    "memory": "`recollect list` shows what there is.",
+    "operation": "`recollect history ID` tells them, in its last column; an agent's are found with its --agent.",
+}
 
 
 async def memory_id(mem: AgentMemory, given: str, *, forgotten: bool = False) -> str:
@@ -67,7 +71,7 @@ def _named(given: str, ids: Iterable[str]) -> list[str]:
 
 def _only(found: list[str], given: str, what: str) -> str:
     if not found:
-        raise NotFound(f"There is no {what} {plain(given)} here.", hint="`recollect list` shows what there is.")
+        raise NotFound(f"There is no {what} {plain(given)} here.", hint=_WHERE[what])
     if len(found) > 1:
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise InvalidInput(

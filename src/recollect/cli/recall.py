@@ -63,7 +63,7 @@ def _show(hits: Sequence[Hit], full: bool) -> None:
         made.add_row(
             Text(f"{hit.score:.2f}", style="green"),
             screen.day(hit.memory.occurred_at),
-            screen.who(hit.memory),
+            screen.from_whom(hit.memory),
             text,
             screen.dim(screen.short(hit.memory.id)),
         )

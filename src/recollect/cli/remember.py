@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import ValidationError
 
 from recollect.cli import options, screen
-from recollect.cli.command import Call, agent_command, read_stdin
+from recollect.cli.command import Call, agent_command, as_text, read_stdin
 from recollect.errors import InvalidInput
 from recollect.types import Document, Memory, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_MESSAGE = 'A message is {"role": "user", "content": "..."}; name, occurred_at and metadata may be added.'
 _READABLE = {"exists": True, "dir_okay": False, "readable": True}
 
 
@@ -81,13 +83,7 @@ def _told(
 
 
 def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{path.name} is not UTF-8 text: byte {error.start} is no part of a character.",
-            hint="Convert it first, for example with `iconv -t utf-8`.",
-        ) from error
+    return as_text(path.read_bytes(), path.name)
 
 
 def _conversation(text: str, name: str) -> list[Message | Document | dict[str, Any]]:
@@ -106,9 +102,20 @@ def _conversation(text: str, name: str) -> list[Message | Document | dict[str, A
     if wrong := [one for one in found if not isinstance(one, dict)]:
         raise InvalidInput(
             f"{name}: a {type(wrong[0]).__name__} is not a message.",
-            hint='A message is {"role": "user", "content": "..."}; name, occurred_at and metadata may be added.',
+            hint=_MESSAGE,
         )
+    for number, one in enumerate(found, 1):
+        _check(one, f"{name}, message {number}")
     return found
+
+
+def _check(told: Any, whence: str) -> None:
+    """Refuse what is no message here, where it is known which of them it is."""
+    try:
+        Message.model_validate(told)
+    except ValidationError as error:
+        wrong = error.errors(include_input=False, include_url=False)[0]
+        raise InvalidInput(f"{whence}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}.", hint=_MESSAGE) from error
 
 
 def _show(stored: Sequence[Memory], known: int) -> None:

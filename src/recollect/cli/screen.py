@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel
 
@@ -61,6 +62,25 @@ def who(memory: Memory) -> str:
     """Who said it: the name if there is one, or else the title of the document, or the role."""
     title = memory.body.get("title") if memory.kind == "document" else None
     return plain(memory.source.name or (title if isinstance(title, str) else None) or memory.source.role)
+
+
+def from_whom(memory: Memory) -> str:
+    """Who said it, or what it is, such as an episode or a goal: what nobody said must not read as said by a role."""
+    said = memory.kind in ("message", "document") or memory.source.name is not None
+    return who(memory) if said else plain(memory.kind)
+
+
+def without_password(url: str) -> str:
+    """A URL fit to be shown."""
+    if "://" not in url:
+        return url
+    parts = urlsplit(url)
+    if parts.password:
+        host = parts.netloc.rpartition("@")[2]
+        parts = parts._replace(netloc=f"{parts.username or ''}:***@{host}")
+    if "password=" in parts.query:
+        parts = parts._replace(query="&".join(p for p in parts.query.split("&") if not p.startswith("password=")))
+    return urlunsplit(parts)
 
 
 def console(*, error: bool = False) -> Console:

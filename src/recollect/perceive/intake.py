@@ -65,6 +65,10 @@ class _Checked(Model):
 
     @classmethod
     def of(cls, about: About) -> _Checked:
+        if isinstance(about.tags, str):
+            raise InvalidInput(
+                f"The tags {about.tags[:50]!r} are one text.", hint="Give a list, such as tags=['home']."
+            )
         given = (about.importance, about.metadata, about.occurred_at)
         named = about.session is None or type(about.session) is str
         if given == (None, None, None) and type(about.tags) is tuple and not about.tags and named:
@@ -88,6 +92,8 @@ def memories_of(told: Told | Iterable[Told], about: About, scope: Scope, clock: 
     """The memories to store, in order."""
     made: list[Memory] = []
     try:
+        if about.occurred_at is not None and not isinstance(about.occurred_at, datetime):
+            about = about._replace(occurred_at=_Checked.of(about).occurred_at)
         messages = _Messages(about, scope, clock)
         for one in _each(told):
             if isinstance(one, Document):

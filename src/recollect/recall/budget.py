@@ -48,10 +48,14 @@ class Piece:
 
 
 def render(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> str:
-    """The text: as many memories as the budget holds, the best of each kind, grouped, none twice."""
+    """The text: as many memories as the budget holds, the best of each kind, grouped, none twice.
+
+    A concept that nobody has defined is only a name, and tells nothing.
+    """
     if tokens < 1:
         raise InvalidInput(f"tokens must be at least 1, not {tokens}.")
-    pieces = _distinct([Piece(m, 2.0) for m in standing] + [Piece(h.memory, h.score) for h in hits])
+    told = [hit for hit in hits if hit.memory.kind != "concept" or hit.memory.body.get("definition")]
+    pieces = _distinct([Piece(m, 2.0) for m in standing] + [Piece(h.memory, h.score) for h in told])
     if not pieces:
         return ""
     left = tokens - estimate(HEAD) - 1

@@ -32,6 +32,8 @@ class Place:
 
 def place_of(url: str) -> Place:
     """Where the jobs of the store at this URL are kept."""
+    if not url.strip():
+        raise InvalidSetting("The store's URL is empty.", hint="Give the path or the URL of the store.")
     if url in ("memory:", "memory://", ":memory:"):
         raise InvalidSetting(
             "A store in memory has no jobs: no other process can reach it.",

@@ -37,3 +37,16 @@ async def test_it_does_not_go_on_about_what_was_talked_of_before(mem: AgentMemor
     outcome = await agent.run("What is my dog called?", session="s")
     assert "“My dog is called Rex.”" in outcome.text
     assert "museum" not in outcome.text
+
+
+async def test_it_quotes_the_same_words_once(mem: AgentMemory) -> None:
+    for session in ("monday", "tuesday"):
+        await mem.remember("The dog eats fish.", session=session)
+    outcome = await Agent(mem).run("What does the dog eat?")
+    assert outcome.text.count("The dog eats fish.") == 1
+
+
+async def test_it_quotes_a_goal_as_a_goal(mem: AgentMemory) -> None:
+    await mem.goals.create("Buy fish for the dog")
+    outcome = await Agent(mem).run("What should we buy for the dog?")
+    assert "“Buy fish for the dog” (goal, " in outcome.text

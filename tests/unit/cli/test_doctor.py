@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.doctor import without_password
+from recollect.cli.screen import without_password
 
 
 def test_a_sound_store(cli: Any) -> None:
@@ -135,3 +135,12 @@ def test_a_server_that_is_not_there(cli: Any) -> None:
     told = cli("doctor", "--url", "postgresql://ann:secret@127.0.0.1:1/db", "--json", code=1)
     assert '"ok": false' in told.stdout
     assert "secret" not in told.output
+
+
+def test_what_has_no_text_needs_no_vector(cli: Any) -> None:
+    cli("remember", "I moved to Lisbon in May.", "--session", "s")
+    cli("remember", "How do you like it?", "--role", "assistant", "--session", "s")
+    cli("consolidate")
+    held = cli.json("stats")
+    assert held["memories"] > held["vectors"]
+    assert cli.json("doctor")["notes"] == []

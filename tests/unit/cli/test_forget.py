@@ -1,8 +1,15 @@
 """``recollect forget``, ``history`` and ``undo``, and naming things by a part of their id."""
 
+import asyncio
+import shlex
+import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from recollect.cli.command import Call, read_stdin
+from recollect.cli.forget import ask
 
 
 def test_forget_tells_how_to_bring_it_back(cli: Any) -> None:
@@ -13,6 +20,18 @@ def test_forget_tells_how_to_bring_it_back(cli: Any) -> None:
     assert cli.json("history", id)["changes"][-1]["reason"] == "she asked"
     cli(*told.split("recollect ")[1].split())
     assert [m["id"] for m in cli.json("list")["items"]] == [id]
+
+
+@pytest.mark.parametrize("command", ["forget", "consolidate"])
+def test_the_command_that_takes_it_back_can_be_pasted(cli: Any, tmp_path: Path, command: str) -> None:
+    """It is for another store and agent than the usual ones, and says so."""
+    there = ["--url", str(tmp_path / "another store.db"), "--agent", "bob", "--tenant", "acme"]
+    id = cli.remember("I moved to Lisbon in May.", *there)
+    told = cli(command, *([id] if command == "forget" else []), *there).stdout
+    line = next(line for line in told.splitlines() if line.startswith("To "))
+    recollect, *words = shlex.split(line.partition(": ")[2])
+    assert recollect == "recollect"
+    assert cli(*words).stdout.startswith("Undone")
 
 
 @pytest.mark.parametrize("part", [slice(-8, None), slice(0, 20), slice(-14, None), slice(None)])
@@ -81,9 +100,49 @@ def test_forgetting_all_in_a_script(cli: Any) -> None:
 
 def test_without_an_answer_nothing_is_forgotten(cli: Any) -> None:
     cli.remember("One.")
-    result = cli("forget", "--all", "--json", code=1)
-    assert '"aborted"' in result.stderr
+    result = cli("forget", "--all", code=1)
+    assert (result.stdout, "Aborted" in result.stderr) == ("", True)
     assert cli.json("stats")["memories"] == 1
+
+
+def test_a_program_is_not_asked_but_told_to_be_sure(cli: Any) -> None:
+    """A question on the standard error would stand before the JSON that is read there."""
+    cli.remember("One.")
+    told = cli.error("forget", "--all", code=2)
+    assert "--yes" in told["message"]
+    assert cli.json("stats")["memories"] == 1
+
+
+@pytest.mark.parametrize("where", ["forget", "remember"])
+def test_ctrl_c_is_heard_where_something_is_typed(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The event loop would only make a note of the first one, and go on waiting for a line."""
+    typed = Interrupted()
+    monkeypatch.setattr("sys.stdin", typed)
+
+    async def work() -> None:
+        if where == "forget":
+            ask(Call(), 1, erase=True)
+        else:
+            read_stdin()
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(work())
+    assert not typed.waited_on
+
+
+class Interrupted:
+    """A terminal at which somebody presses Ctrl-C."""
+
+    def __init__(self) -> None:
+        self.buffer = self
+        self.waited_on = False
+
+    def readline(self) -> str:
+        signal.raise_signal(signal.SIGINT)
+        self.waited_on = True
+        return "y"
+
+    read = readline
 
 
 def test_forgetting_nothing_is_said(cli: Any) -> None:

@@ -105,3 +105,9 @@ def test_consolidate_with_nothing_to_do(cli: Any) -> None:
 def test_version(cli: Any, words: list[str]) -> None:
     assert cli(*words).stdout == f"Recollect {recollect.__version__} on Python {platform.python_version()}\n"
     assert cli.json("version") == {"recollect": recollect.__version__, "python": platform.python_version()}
+
+
+def test_consolidate_tells_what_has_no_text_by_its_kind(cli: Any) -> None:
+    cli("remember", "I moved to Lisbon in May.", "--session", "s")
+    cli("remember", "How do you like it?", "--role", "assistant", "--session", "s")
+    assert "(page)" in cli("consolidate").stdout

@@ -91,3 +91,10 @@ def test_context_keeps_to_its_budget(cli: Any) -> None:
         cli.remember(f"Note {number} about Lisbon: bring the blue umbrella and the yellow boots.")
     small, large = (cli.json("context", "Lisbon", "--tokens", n)["context"] for n in ("100", "400"))
     assert 0 < len(small) < len(large)
+
+
+def test_what_nobody_said_is_shown_as_what_it_is(cli: Any) -> None:
+    cli("goal", "create", "Buy dog food")
+    shown = cli("recall", "dog food").stdout
+    assert "goal" in shown
+    assert "assistant" not in shown

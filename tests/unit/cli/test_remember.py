@@ -136,3 +136,17 @@ def test_a_wrong_call_is_told_with_code_2(cli: Any, words: list[str]) -> None:
 def test_an_empty_text_is_refused(cli: Any, text: str) -> None:
     assert cli.error("remember", text)["error"] == "invalid_input"
     assert cli.error("remember", "-", input=text)["error"] == "invalid_input"
+
+
+def test_what_is_piped_in_must_be_text(cli: Any) -> None:
+    result = cli("remember", "-", input="café".encode("latin-1"), code=1)
+    assert "The standard input is not UTF-8 text: byte 3" in result.stderr
+    assert cli.json("stats")["memories"] == 0
+
+
+def test_the_message_that_is_wrong_is_named(cli: Any, tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_text('{"role": "user", "content": "a b"}\n{"role": "user"}\n', encoding="utf-8")
+    told = cli.error("remember", "--messages", str(file))
+    assert "talk.jsonl, message 2: content" in told["message"]
+    assert told["hint"]

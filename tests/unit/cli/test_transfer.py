@@ -123,3 +123,21 @@ def test_reembed_changes_the_model_and_a_notice_tells_the_difference(
 @pytest.mark.parametrize("model", ["nonsense", "none", "http://host/v1"])
 def test_reembed_to_what_there_is_not(filled: Any, model: str) -> None:
     assert filled.error("reembed", model)["error"] == "invalid_setting"
+
+
+def test_a_store_that_is_not_there_is_not_exported(cli: Any, tmp_path: Path) -> None:
+    """A wrong path in a script for backups must not give an empty one, nor take the place of a good one."""
+    backup = tmp_path / "backup.jsonl"
+    backup.write_text("good", encoding="utf-8")
+    told = cli.error("export", str(backup), "--force", "--url", str(tmp_path / "typo.db"), code=3)
+    assert "typo.db" in told["message"]
+    assert backup.read_text(encoding="utf-8") == "good"
+    assert not (tmp_path / "typo.db").exists()
+
+
+@pytest.mark.parametrize("words", [["stats"], ["forget", "--all", "--yes"], ["export", "-"], ["jobs", "list"]])
+def test_an_empty_url_reaches_no_store(cli: Any, tmp_path: Path, words: list[str]) -> None:
+    own = tmp_path / "own"
+    result = cli(*words, "--url", "", code=1, XDG_DATA_HOME=str(own))
+    assert "URL is empty" in result.stderr
+    assert not own.exists()

@@ -38,6 +38,14 @@ def test_kinds_come_in_a_fixed_order_with_date_and_source() -> None:
     assert '- [2026-03-04, Ann] "I moved"' in text
 
 
+def test_a_concept_that_is_only_a_name_is_not_told() -> None:
+    named = hit("Lisbon", kind="concept", body={"name": "Lisbon", "definition": ""})
+    defined = hit("Porto: a city in the north", kind="concept", body={"name": "Porto", "definition": "a city"})
+    assert render([], [named], 500) == ""
+    assert "Porto" in render([], [named, defined], 500)
+    assert "Lisbon" not in render([], [named, defined], 500)
+
+
 def test_the_same_words_are_told_once() -> None:
     assert render([], [hit("I moved!"), hit("i moved")], 500).count("moved") == 1
 

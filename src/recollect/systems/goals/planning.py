@@ -78,7 +78,9 @@ class Planner:
             try:
                 return _assuming(await self._by(how, goal, facts), facts)
             except NoPlan as error:
-                raise InvalidInput(f"No plan could be made in this way: {error}", hint="Try how='auto'.") from error
+                raise InvalidInput(
+                    f"No plan could be made in this way: {error}", hint="Try how='auto', or --plan auto."
+                ) from error
         reasons: list[str] = []
         for way in HOWS:
             try:

@@ -125,8 +125,8 @@ class Carry:
         was_open, is_open = draft.before.open, status in OPEN
         if was_open != is_open or draft.new:
             changes["ended_at"] = None if is_open else self.now
-        if is_open and not was_open and draft.before.why == draft.after.why:
-            changes["why"] = ""
+        if (status == "achieved" or (is_open and not was_open)) and draft.before.why == draft.after.why:
+            changes["why"] = ""  # it told of how the goal stood before, such as what it waited for
         draft.after = _with(draft.after, changes)
         if not is_open:
             self._halt(draft)

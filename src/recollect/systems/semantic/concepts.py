@@ -75,7 +75,7 @@ class Concepts:
         if not records:
             raise NotFound(
                 f"There is no concept {name!r} here.",
-                hint="`define` makes one, and `concepts()` lists those there are.",
+                hint="`concepts()`, or `recollect graph list`, tells which there are.",
             )
         return records
 

@@ -90,7 +90,7 @@ class WorkingMemory:
             if event is None:
                 raise NotFound(
                     f"Working memory never held {key!r}, or it was forgotten.",
-                    hint="`items()` tells what is there; keys count exactly.",
+                    hint="`items()`, or `recollect working list`, tells what is there; keys count exactly.",
                     key=key,
                 )
             fields = {"importance": event.importance, "source": event.source, "trust": event.trust}
@@ -106,7 +106,9 @@ class WorkingMemory:
             item = desk.find(key)
             if item is None:
                 raise NotFound(
-                    f"There is no {key!r} in working memory.", hint="`items()` tells what is there.", key=key
+                    f"There is no {key!r} in working memory.",
+                    hint="`items()`, or `recollect working list`, tells what is there.",
+                    key=key,
                 )
             desk.remove([item.id], "released")
             return (await self._written(desk, "released"))[0]

@@ -341,3 +341,17 @@ async def test_every_reads_all_with_their_plans_in_few_queries(room: Room, goals
     assert [one.goal.id for one in ended] == [made[0][0].id]
     assert len(calls) == 4
     assert len((await room.page(GOAL)).items) == 6
+
+
+async def test_an_achieved_goal_no_longer_says_what_it_waited_for(goals: GoalMemory) -> None:
+    goal, _ = await goals.create_goal_with_plan("Paint the door", steps=["Choose a colour"])
+    await goals.block(goal.id, "Somebody must choose.")
+    await goals.complete_step(goal.id, "s1", "Red")
+    ended = await goals.get(goal.id)
+    assert (ended.status, ended.why) == ("achieved", "")
+
+
+async def test_a_goal_that_fails_for_what_blocked_it_says_why(goals: GoalMemory) -> None:
+    goal = await goals.create("Sing")
+    await goals.block(goal.id, "No voice")
+    assert (await goals.fail(goal.id, "No voice")).why == "No voice"
