@@ -229,8 +229,7 @@ class Cycle:
                     raise
                 await asyncio.sleep(0.01 * attempt)
                 sources = await progress.sources([memory.id for memory in sources])
-                running = (await self._ledger.read()).running
-                progress.mark = progress.mark.model_copy(update={"running": running})
+                progress.mark = progress.mark.model_copy(update={"running": (await self._reread()).running})
                 await self._waits.read()
         if stage.name == "segment":
             self._pending = tuple(work.notes.pending)
@@ -300,9 +299,21 @@ class Cycle:
         self.watch("finish")
         stored = self._ledger.record
         if stored is None or Mark.model_validate(stored.body) != done or self._waiting(ended=True):
+            try:
+                await self._apply([self._ledger.write(done), *self._waiting(ended=True)], _HOW_FAR)
+            except (Conflict, NotFound):
+                await self._reread()
+                raise
             progress.mark = done
-            await self._apply([self._ledger.write(done), *self._waiting(ended=True)], _HOW_FAR)
         self.watch("finished")
+
+    async def _reread(self) -> Mark:
+        """The mark after somebody else wrote it. If it was taken back, this run must not set it forward again: what
+        the undone run had read is for the next one to read."""
+        stored = await self._ledger.read()
+        if stored.through < self._progress.mark.through:
+            raise Conflict("An earlier run was undone while this one was at work.", hint="Consolidate again.")
+        return stored
 
     async def _apply(self, writes: Sequence[Write], reason: str) -> None:
         """Make these writes, and note whether anybody else wrote since the last ones."""

@@ -2,7 +2,8 @@
 
 Everything that the journal has up to ``through`` was dealt with. A run that finds only its own mark behind that point
 has nothing to do, which costs two small reads. The mark is written together with the changes of each stage and under
-the operation of the run, so a crash leaves it exactly as far as the changes are, and ``undo`` takes it back with them.
+the operation of the run, so a crash leaves it exactly as far as the changes are, and ``undo`` takes it back with them,
+also behind the runs that came later (it is one of ``store.undo.BOOKMARKS``): these find done what they had done.
 """
 
 from __future__ import annotations

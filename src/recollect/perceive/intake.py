@@ -92,7 +92,8 @@ def memories_of(told: Told | Iterable[Told], about: About, scope: Scope, clock: 
     """The memories to store, in order."""
     made: list[Memory] = []
     try:
-        if about.occurred_at is not None and not isinstance(about.occurred_at, datetime):
+        moment: object = about.occurred_at
+        if moment is not None and not isinstance(moment, datetime):  # a text is read as one, or refused
             about = about._replace(occurred_at=_Checked.of(about).occurred_at)
         messages = _Messages(about, scope, clock)
         for one in _each(told):

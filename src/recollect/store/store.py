@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from recollect import telemetry
 from recollect.clock import Clock
 from recollect.errors import InvalidInput, ModelMismatch
-from recollect.store import journal
+from recollect.store import journal, undo
 from recollect.store.base import (
     MAX_DEPTH,
     AddLink,
@@ -281,7 +281,7 @@ class Store:
 
     async def undo(self, scope: Scope, operation: str, embed: Embed, *, actor: str = "user") -> Receipt:
         """Take an operation back, if nothing that it wrote was changed since. The undoing is an operation too."""
-        writes = await journal.undoing(self.backend, scope, operation)
+        writes = await undo.undoing(self.backend, scope, operation)
         return await self.apply(scope, writes, embed=embed, actor=actor, reason=f"undo {operation}")
 
     async def get_at(self, scope: Scope, id: str, moment: datetime) -> Memory | None:

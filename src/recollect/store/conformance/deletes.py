@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 
 from recollect.errors import NotFound, VersionConflict
-from recollect.store.base import Backend, Delete, RemoveLink, Update
+from recollect.store.base import AddLink, Backend, Delete, Put, RemoveLink, Update, Write
 from recollect.store.conformance.steps import (
     AGENT,
     ALICE,
     ANY,
     BOB,
     NOBODY,
+    NOON,
     OTHER_AGENT,
     actions,
     apply,
+    clock,
     feed,
     get,
     journal,
@@ -25,6 +27,8 @@ from recollect.store.conformance.steps import (
     update,
     with_space,
 )
+from recollect.testing import memory
+from recollect.types import Link
 
 SECRET = "The password is swordfish."
 
@@ -32,7 +36,8 @@ SECRET = "The password is swordfish."
 class Deletes:
     """A delete removes the record, its vectors and its links; each link is unlinked in the journal first, ordered by
     source, relation, target. An erase also empties every journal line about the memory or about a link that names it,
-    and adds one line with nothing in it; what others remember stays."""
+    of its reason too, and adds one line with nothing in it but the reason of the erasure; what others remember stays,
+    with the reason, where one batch was about both."""
 
     async def test_a_deleted_memory_is_gone(self, backend: Backend) -> None:
         kept, gone = await put(backend, "kept"), await put(backend, "gone", tags=("t",))
@@ -112,6 +117,45 @@ class Deletes:
         assert [(change.before, change.after) for change in empty] == [(None, None)] * 5
         assert [e.relation for e in await links(backend, a.id, gone.id, c.id)] == ["beside"]
         assert (await journal(backend, memory_id=a.id))[0].after == a.model_dump(mode="json")
+
+    async def test_erase_takes_the_reasons_of_its_lines_and_no_others(self, backend: Backend) -> None:
+        kept, gone, last = await put(backend, "kept"), await put(backend, SECRET), await put(backend, "last")
+        await apply(backend, Update(gone.id, {"session": "s"}), reason="it was swordfish")
+        together: list[Write] = [Update(kept.id, {"tags": ("a",)}), Update(gone.id, {"tags": ("a",)})]
+        together += [Update(gone.id, {"tags": ("b",)}), Update(last.id, {"tags": ("a",)})]
+        await apply(backend, *together, operation="both", actor="tester", reason="tags")
+        for source, target in ((kept, gone), (gone, kept), (kept, last)):
+            new = Link(source=source.id, relation="of", target=target.id)
+            await apply(backend, AddLink(new), reason="linked")
+        await apply(backend, Delete(gone.id, erase=True), reason="asked for")
+        assert [(change.memory_id, change.reason) for change in await journal(backend, after=3)] == [
+            (gone.id, ""),
+            (kept.id, "tags"), (gone.id, ""), (gone.id, ""), (last.id, "tags"),
+            (kept.id, ""), (gone.id, ""), (kept.id, "linked"),
+            (gone.id, "asked for"),
+        ]  # fmt: skip
+        told = await journal(backend, operation="both")
+        assert [(c.seq, c.actor, c.at, c.reason) for c in told] == [
+            (seq, "tester", NOON, reason) for seq, reason in ((5, "tags"), (6, ""), (7, ""), (8, "tags"))
+        ]
+        assert [c.reason for c in await journal(backend, memory_id=gone.id)] == ["", "", "", "", "", "asked for"]
+        assert [c.reason for c in await journal(backend, memory_id=last.id)] == ["", "tags"]
+        await apply(backend, Delete(kept.id, erase=True))
+        await apply(backend, Delete(last.id, erase=True))
+        assert {change.reason for change in await journal(backend)} == {"", "asked for"}
+        assert [change.seq for change in await journal(backend)] == list(range(1, 15))
+
+    async def test_a_batch_that_erases_what_it_wrote_tells_why_only_of_the_rest(self, backend: Backend) -> None:
+        gone = await put(backend, SECRET)
+        new = memory("new", scope=AGENT, clock=clock)
+        writes = (Update(gone.id, {"session": "s"}), Put(new), Delete(gone.id, erase=True))
+        await apply(backend, *writes, reason="because")
+        told = [(change.action, change.reason) for change in await journal(backend, after=1)]
+        assert told == [("update", ""), ("put", "because"), ("erase", "because")]
+        await put(backend, "again", id=gone.id)
+        await apply(backend, Delete(gone.id, erase=True))
+        told = [(change.action, change.reason) for change in await journal(backend, after=1)]
+        assert told == [("update", ""), ("put", "because"), ("erase", ""), ("put", ""), ("erase", "")]
 
     async def test_what_comes_after_an_erase_is_remembered(self, backend: Backend) -> None:
         first = await put(backend, SECRET)

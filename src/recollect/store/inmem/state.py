@@ -50,8 +50,8 @@ class Line:
         return id == self.memory_id or (self.link is not None and id in (self.link.source, self.link.target))
 
     def cleared(self) -> Line:
-        """The line without anything it tells about content."""
-        return replace(self, before=None, link=None)
+        """The line without anything it tells about content; why it was changed may tell that too."""
+        return replace(self, reason="", before=None, link=None)
 
 
 @dataclass(frozen=True, slots=True)

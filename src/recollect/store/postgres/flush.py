@@ -100,7 +100,6 @@ class _Flush:
                 operation=batch.operation,
                 at=as_utc(batch.at),
                 actor=batch.actor,
-                reason=batch.reason,
                 **_line_columns(some),
             )
             start += len(some)
@@ -143,6 +142,7 @@ def _line_columns(lines: Sequence[Line]) -> dict[str, Any]:
         "memory_id": uuids(line.memory_id for line in lines),
         "target": uuids(None if line.link is None else line.link.target for line in lines),
         "user_id": texts(line.user for line in lines),
+        "reason": texts(line.reason for line in lines),
         "before": texts(json_text(line.before) for line in lines),
         "link": texts(None if line.link is None else line.link.model_dump_json() for line in lines),
     }

@@ -32,11 +32,16 @@ class Line:
     action: Action
     memory_id: str
     user: str | None
+    reason: str
     before: Json | None = None
     link: Link | None = None
 
     def names(self, id: str) -> bool:
         return id == self.memory_id or (self.link is not None and id == self.link.target)
+
+    def cleared(self) -> Line:
+        """The line without anything it tells about content; why it was changed may tell that too."""
+        return replace(self, reason="", before=None, link=None)
 
 
 @dataclass(slots=True)
@@ -135,7 +140,7 @@ class Plan:
                 self._unlink(key)
         if write.erase:
             self.erased.append(memory.id)
-            self.lines = [replace(x, before=None, link=None) if x.names(memory.id) else x for x in self.lines]
+            self.lines = [line.cleared() if line.names(memory.id) else line for line in self.lines]
             self._log("erase", memory.id, memory.user)
         else:
             self._log("delete", memory.id, memory.user, before=memory.model_dump(mode="json"))
@@ -216,7 +221,7 @@ class Plan:
     def _log(
         self, action: Action, id: str, user: str | None, *, before: Json | None = None, link: Link | None = None
     ) -> None:
-        self.lines.append(Line(action, id, user, before, link))
+        self.lines.append(Line(action, id, user, self.batch.reason, before, link))
 
 
 def as_stored_link(link: Link) -> Link:

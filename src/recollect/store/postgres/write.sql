@@ -212,7 +212,7 @@ WHERE
 
 -- name: clear_lines
 -- Take what the journal remembers of erased memories out of it; the lines themselves stay.
-UPDATE journal SET before = NULL, link = NULL, target = NULL
+UPDATE journal SET reason = '', before = NULL, link = NULL, target = NULL
 WHERE tenant = %(tenant)s AND agent = %(agent)s AND (memory_id = ANY(%(ids)s::uuid[]) OR target = ANY(%(ids)s::uuid[]));
 
 -- name: insert_lines
@@ -224,12 +224,12 @@ INSERT INTO journal (
     tenant, agent, seq, operation, at, actor, reason, action, memory_id, target, user_id, before, link
 )
 SELECT
-    %(tenant)s, %(agent)s, %(start)s + g.place, %(operation)s, %(at)s, %(actor)s, %(reason)s, g.action, g.memory_id,
-    g.target, g.user_id, g.before::json, g.link::json
+    %(tenant)s, %(agent)s, %(start)s + g.place, %(operation)s, %(at)s, %(actor)s, g.reason, g.action, g.memory_id, g.target,
+    g.user_id, g.before::json, g.link::json
 FROM unnest(
-    %(action)s::text[], %(memory_id)s::uuid[], %(target)s::uuid[], %(user_id)s::text[], %(before)s::text[],
-    %(link)s::text[]
-) WITH ORDINALITY AS g (action, memory_id, target, user_id, before, link, place);
+    %(reason)s::text[], %(action)s::text[], %(memory_id)s::uuid[], %(target)s::uuid[], %(user_id)s::text[],
+    %(before)s::text[], %(link)s::text[]
+) WITH ORDINALITY AS g (reason, action, memory_id, target, user_id, before, link, place);
 
 -- name: touch
 -- Count one read of each memory the scope sees, taking the rows in the order of their ids so that readers never deadlock.

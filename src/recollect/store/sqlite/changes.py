@@ -217,6 +217,7 @@ class Changes:
         mine = {"scope": self.number, "id": memory.id, "begin": self._base, "end": self._base + (1 << SEQ_BITS)}
         if write.erase:
             self._write_lines()
+            self._clear_reasons(mine)
             execute(QUERIES["lines_clear"], mine)
             execute(QUERIES["lines_clear_target"], mine)
             self._line("erase", memory.id, user)
@@ -228,6 +229,15 @@ class Changes:
         execute(QUERIES["links_to_remove"], mine)
         self._drop_vectors(place)
         execute(QUERIES["memory_remove"], (place,))
+
+    def _clear_reasons(self, mine: dict[str, Any]) -> None:
+        """Clear why the lines about a memory were made. A batch keeps its reason for its other lines: it is divided."""
+        execute = self.transaction.execute
+        for (place,) in execute(QUERIES["lines_with_reason"], mine).fetchall():
+            for border in (place, place + 1):
+                execute(QUERIES["batch_divide"], {"place": border})
+                execute(QUERIES["batch_shorten"], {"place": border})
+            execute(QUERIES["batch_clear"], {"place": place})
 
     def _add_link(self, link: Link) -> None:
         user = self._user_of(link.source, link.target)

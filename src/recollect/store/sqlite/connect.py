@@ -66,7 +66,7 @@ class Target:
         """
         connection = self.connect()
         connection.pragma("synchronous", self.synchronous)
-        connection.pragma("secure_delete", "FAST")
+        connection.pragma("secure_delete", "ON")  # also of what is only replaced: it may be erased one day
         connection.pragma("wal_autocheckpoint", 1_000)
         connection.pragma("journal_size_limit", 64 * 1024 * 1024)
         connection.set_busy_timeout(0)

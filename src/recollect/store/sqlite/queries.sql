@@ -168,6 +168,29 @@ INSERT INTO batches (row, lines, operation, at, actor, reason) VALUES (?, ?, ?, 
 -- Write journal lines; queries.many repeats the group of values.
 INSERT INTO journal (row, action, memory_id, user, before, link, target) VALUES (?, ?, ?, ?, ?, ?, ?);
 
+-- name: lines_with_reason
+-- Lines about a memory, or about links that lead to it, whose batch says why it was made.
+SELECT j.row FROM journal j JOIN batches b ON b.row = (SELECT max(p.row) FROM batches p WHERE p.row <= j.row)
+WHERE j.memory_id = :id AND j.row > :begin AND j.row < :end AND b.reason <> ''
+UNION
+SELECT j.row FROM journal j JOIN batches b ON b.row = (SELECT max(p.row) FROM batches p WHERE p.row <= j.row)
+WHERE j.target = :id AND j.row > :begin AND j.row < :end AND b.reason <> '';
+
+-- name: batch_divide
+-- Let the lines of a batch from a row on be a batch of their own, if that is inside one; batch_shorten follows.
+INSERT INTO batches (row, lines, operation, at, actor, reason)
+SELECT :place, b.row + b.lines - :place, b.operation, b.at, b.actor, b.reason FROM batches b
+WHERE b.row = (SELECT max(p.row) FROM batches p WHERE p.row < :place) AND b.row + b.lines > :place;
+
+-- name: batch_shorten
+-- End a batch where another begins.
+UPDATE batches SET lines = :place - row
+WHERE row = (SELECT max(p.row) FROM batches p WHERE p.row < :place) AND row + lines > :place;
+
+-- name: batch_clear
+-- Clear why a batch was made.
+UPDATE batches SET reason = '' WHERE row = :place;
+
 -- name: lines_clear
 -- Clear what the journal tells of a memory.
 UPDATE journal SET before = NULL, link = NULL, target = NULL

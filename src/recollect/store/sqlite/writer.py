@@ -197,22 +197,15 @@ class Writer:
             ticket.error = translate(error, self.target.path)
 
     def _transact(self, group: list[Ticket[Any]]) -> None:
-        erases = any(ticket.job.erases for ticket in group)
-        if erases:
-            self.connection.pragma("secure_delete", "ON")
-        try:
-            with_lock(self.connection, self.target)
-            transaction = Transaction(self.connection)
-            if len(group) == 1:
-                group[0].result = group[0].job.run(transaction)
-            else:
-                for ticket in group:
-                    self._run_in_savepoint(ticket, transaction)
-            self.connection.execute("COMMIT")
-        finally:
-            if erases:
-                self.connection.pragma("secure_delete", "FAST")
-        if erases:
+        with_lock(self.connection, self.target)
+        transaction = Transaction(self.connection)
+        if len(group) == 1:
+            group[0].result = group[0].job.run(transaction)
+        else:
+            for ticket in group:
+                self._run_in_savepoint(ticket, transaction)
+        self.connection.execute("COMMIT")
+        if any(ticket.job.erases for ticket in group):
             self._empty_log()
 
     def _run_in_savepoint(self, ticket: Ticket[Any], transaction: Transaction) -> None:

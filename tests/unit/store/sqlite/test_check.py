@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from recollect.errors import ForeignStore, StoreUnavailable
-from recollect.store.base import Checkable, Delete
+from recollect.store.base import Checkable, Delete, Update
 from recollect.store.conformance.steps import AGENT, SMALL, apply, link, put, unit, update
 from recollect.store.sqlite import SqliteBackend, salvage
 from recollect.types import Memory
@@ -159,6 +159,32 @@ async def test_erased_content_is_not_in_the_files(path: Path) -> None:
     await apply(store, Delete(gone.id, erase=True))
     assert not leaked(path)
     assert [c.action for c in await store.journal(AGENT)] == ["put", "put", "update", "link", "erase"]
+    await store.close()
+    assert not leaked(path)
+
+
+async def test_why_something_erased_was_changed_is_not_in_the_files(path: Path) -> None:
+    store = await SqliteBackend.open(path)
+    kept, gone = await put(store, "kept"), await put(store, "gone")
+    await apply(store, Update(gone.id, {"tags": ("a",)}), reason="the-word-nobody-may-find was stolen")
+    await apply(store, Update(gone.id, {"tags": ("b",)}), Update(kept.id, {"tags": ("b",)}), reason="tags")
+    assert leaked(path)
+    await apply(store, Delete(gone.id, erase=True))
+    assert not leaked(path)
+    told = [(change.action, change.reason) for change in await store.journal(AGENT)]
+    assert told == [("put", ""), ("put", ""), ("update", ""), ("update", ""), ("update", "tags"), ("erase", "")]
+    assert await store.check() == []
+    await store.close()
+    assert not leaked(path)
+
+
+async def test_what_erased_content_was_before_is_not_in_free_pages(path: Path) -> None:
+    """A long text has pages of its own; replacing it frees them, and they must not keep what they held."""
+    store = await SqliteBackend.open(path)
+    gone = await put(store, "the-word-nobody-may-find " * 2_000)
+    await apply(store, Update(gone.id, {"content": "short"}))
+    await apply(store, Update(gone.id, {"tags": ("b",)}))
+    await apply(store, Delete(gone.id, erase=True))
     await store.close()
     assert not leaked(path)
 
