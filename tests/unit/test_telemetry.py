@@ -180,11 +180,11 @@ async def test_each_stage_of_consolidation_is_a_span_and_is_counted(seen: Seen) 
 async def test_embedding_is_a_span_with_its_model_and_dimensions(seen: Seen) -> None:
     await StaticEmbedder().embed([SECRET, "two"])
     (span,) = seen.spans
-    assert span.name == "embeddings wordllama-l2-supercat-256"
+    assert span.name == "embeddings recollect-1-256"
     assert span.attributes == {
         "gen_ai.operation.name": "embeddings",
         "gen_ai.provider.name": "recollect",
-        "gen_ai.request.model": "wordllama-l2-supercat-256",
+        "gen_ai.request.model": "recollect-1-256",
         "recollect.texts": 2,
         "gen_ai.embeddings.dimension.count": 256,
     }

@@ -28,7 +28,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The identity recorded in the store, such as ``static/wordllama-l2-supercat-256``."""
+        """The identity recorded in the store, such as ``static/recollect-1-256``."""
         ...
 
     @property

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 CHOICES = 'Choose "static", "minilm", "minilm-int8" or the address of a server, "https://host/v1#model".'
 
 _RECORDED = {
-    "static/wordllama-l2-supercat-256": "static",
+    "static/recollect-1-256": "static",
+    "static/wordllama-l2-supercat-256": "static-plain",
     "minilm/all-MiniLM-L6-v2": "minilm",
     "minilm-int8/all-MiniLM-L6-v2": "minilm-int8",
 }
@@ -21,10 +22,10 @@ _RECORDED = {
 def open_embedder(spec: str, *, api_key: str | None = None) -> Embedder:
     """The embedder that ``spec`` names. It is loaded by its first use; what is not installed is said here."""
     match spec:
-        case "static":
+        case "static" | "static-plain":
             from recollect.models.static import StaticEmbedder
 
-            return StaticEmbedder()
+            return StaticEmbedder(trained=spec == "static")
         case "minilm" | "minilm-int8":
             from recollect.models.minilm import MiniLmEmbedder
 

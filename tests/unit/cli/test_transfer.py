@@ -103,7 +103,7 @@ def test_a_missing_file(cli: Any, tmp_path: Path) -> None:
 
 
 def test_reembed_to_the_same_model_does_nothing(filled: Any) -> None:
-    assert filled.json("reembed", "static") == {"memories": 0, "embedder": "static/wordllama-l2-supercat-256"}
+    assert filled.json("reembed", "static") == {"memories": 0, "embedder": "static/recollect-1-256"}
     assert filled("reembed", "static").stdout.startswith("Nothing to do: ")
 
 

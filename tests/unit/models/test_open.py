@@ -9,7 +9,7 @@ from recollect.models.http import HttpEmbedder
 from recollect.models.open import embedder_for, open_embedder
 
 
-@pytest.mark.parametrize("spec", ["static", "minilm", "minilm-int8"])
+@pytest.mark.parametrize("spec", ["static", "static-plain", "minilm", "minilm-int8"])
 def test_a_recorded_name_opens_the_same_embedder_again(spec: str) -> None:
     assert embedder_for(open_embedder(spec).name) == spec
 

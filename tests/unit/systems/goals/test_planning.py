@@ -272,7 +272,7 @@ async def test_criteria_that_ask_for_a_circle_get_none(room: Room) -> None:
 
 async def test_meaning_counts_where_there_is_an_embedder(rooms: Any) -> None:
     goals = with_model(await rooms.open(embedder="static"))
-    await achieved(goals, "Book a trip to Lisbon", ["The flight is booked"], ["Call the agency"])
-    _, plan = await goals.create_goal_with_plan("Book a journey to Porto", ["The plane ticket is booked"])
+    await achieved(goals, "Book a trip to Portugal", ["The flight is booked"], ["Call the agency"])
+    _, plan = await goals.create_goal_with_plan("Book a journey to Spain", ["The plane ticket is booked"])
     assert plan.origin == "past"
     assert plan.steps[0].criteria == ("c1",)
