@@ -107,8 +107,7 @@ class Reviser:
         return [one.revision.model_copy(update={"worked": worked}) for one, worked in known]
 
     async def _revise(self, goal: str, finding: Finding | None, strategy: Strategy | None, why: str) -> Revision | None:
-        standing = await self._book.own(goal)
-        past = await self._history.of(standing.goal)
+        standing, past = await self._known(goal, finding)
         if finding is not None and (done := _answer_to(finding, standing, past)) is not None:
             return done.revision
         plan = _revisable(standing, finding, strategy)
@@ -124,6 +123,14 @@ class Reviser:
         if answer is None:
             return None
         return await self._write(case, answer, why, named=strategy is not None, counts=counts)
+
+    async def _known(self, goal: str, finding: Finding | None) -> tuple[Standing, list[Recorded]]:
+        """The goal and its revisions. Goal and plan are read one after the other: where the plan is not the one that a
+        finding is about, the goal may have been read before it was replaced, and is read again."""
+        standing = await self._book.own(goal)
+        if finding is not None and standing.plan is not None and standing.plan.id != finding.plan:
+            standing = await self._book.own(goal)
+        return standing, await self._history.of(standing.goal)
 
     async def _found(self, standing: Standing, past: list[Recorded]) -> Finding | None:
         """The gravest finding that nobody has answered. An answer to a deadline at risk stands until its outcome."""

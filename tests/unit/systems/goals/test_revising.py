@@ -12,6 +12,7 @@ from recollect.errors import Conflict, Forbidden, ModelUnavailable
 from recollect.store.base import Delete
 from recollect.systems.configuration import configure
 from recollect.systems.goals.answers import AskChat
+from recollect.systems.goals.book import PlanBook
 from recollect.systems.goals.memory import GoalMemory
 from recollect.systems.goals.models import REVISION, Finding, Plan, PlanBody, Revision, Standing, Strategy
 from recollect.systems.goals.monitor import Monitor
@@ -138,6 +139,25 @@ async def test_of_many_who_revise_at_once_one_does(world: World) -> None:
     assert len({one.id for one in made if one}) == 1
     assert (await world.plan(goal)).number == 2
     assert (await world.goals.get(goal)).revisions == 1
+
+
+async def test_who_reads_the_goal_before_and_the_plan_after_a_revision_gets_that_revision(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goal = await world.goal()
+    finding = await world.fail(goal)
+    before = await world.goals.get(goal)
+    made = await world.reviser.revise(goal, finding)
+    book, reads = world.reviser._book, 0
+
+    async def own(id: str) -> Standing:
+        nonlocal reads
+        reads += 1  # the first is to settle what came before
+        found = await PlanBook.own(book, id)
+        return Standing(goal=before, plan=found.plan) if reads == 2 else found
+
+    monkeypatch.setattr(book, "own", own)
+    assert await world.reviser.revise(goal, finding) == made
 
 
 async def test_a_finding_about_a_plan_that_is_gone_is_refused(world: World) -> None:
