@@ -303,6 +303,11 @@ class AgentMemory:
         messages = [one if isinstance(one, Message) else valid(Message, one) for one in conversation]
         return await recaller.active(self.scope, task, messages, n=n, threshold=threshold)
 
+    async def standing(self) -> Memories:
+        """What the agent should have in mind whatever its task is: goals that are open, and who the user is."""
+        recaller = await self._recollect.recaller()
+        return await recaller.standing(self.scope)
+
     async def context(self, task: str, tokens: int | None = None) -> str:
         """What this agent knows that matters for a task, ready for a prompt, within a budget of tokens."""
         recaller = await self._recollect.recaller()

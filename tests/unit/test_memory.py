@@ -402,3 +402,15 @@ async def test_tags_as_one_text_and_a_moment_as_text_are_read_or_refused(rc: Rec
     assert told.occurred_at == datetime(2026, 1, 1, tzinfo=UTC)
     again = await mem.remember("I moved.", occurred_at=datetime(2026, 1, 1, tzinfo=UTC))
     assert again.id == told.id
+
+
+async def test_what_stands_whatever_the_task_is(rc: Recollect) -> None:
+    mem = rc.agent("a", user="ann")
+    assert await mem.standing() == []
+    await mem.remember("The printer is in room 4.")
+    learn = await mem.goals.create("Learn Portuguese", priority=0.9)
+    rest = await mem.goals.create("Rest", priority=0.2)
+    over = await mem.goals.create("Sing", priority=0.5)
+    await mem.goals.abandon(over.id, "No voice.")
+    assert [memory.id for memory in await mem.standing()] == [learn.id, rest.id]
+    assert await rc.agent("a", user="ben").standing() == []

@@ -68,7 +68,7 @@ class FromMemory:
             gathering.part("reflections", lambda: self._reflections(task, limits)),
             gathering.part("lessons", lambda: self._lessons(task, limits)),
             gathering.part("procedures", lambda: self._procedures(task, limits)),
-            gathering.part("goals and traits", lambda: self._standing()),
+            gathering.part("goals and traits", self.mem.standing),
             gathering.part("what was said earlier", lambda: self._earlier(session, limits, len(said))),
         )
         told = {_folded(message.content) for message in said}
@@ -130,13 +130,6 @@ class FromMemory:
         if not limits.procedures:
             return ()
         return [found for found in await self.mem.procedural.search(task, limits.procedures) if found.score >= _FITS]
-
-    async def _standing(self) -> Sequence[Memory]:
-        pages = [
-            await self.mem.list(where=where, order="importance", limit=budget.STANDING_MOST)
-            for where in budget.STANDING
-        ]
-        return [memory for page in pages for memory in page.items]
 
 
 @dataclass(slots=True)

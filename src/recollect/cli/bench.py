@@ -155,6 +155,8 @@ def report(
     """Write the page of all results that were kept, beside their folder."""
     from recollect.bench.report import page
 
+    if not any(folder.glob("*.json")):
+        raise typer.BadParameter(f"There are no results in {folder}.", param_hint="--out")
     written = folder.with_suffix(".md")
     written.write_text(page(folder), encoding="utf-8")
     screen.console().print(f"Wrote {written}.")

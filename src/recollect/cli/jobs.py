@@ -31,6 +31,7 @@ _Tenant = Annotated[str | None, typer.Option(help="The agent's tenant. By defaul
 async def _jobs(call: Call) -> AsyncIterator[Jobs]:
     from recollect.worker.jobs import Jobs
 
+    call.must_exist()
     async with await Jobs.open(call.settings.store_url()) as jobs:
         yield jobs
 

@@ -115,16 +115,21 @@ class Recaller:
 
     async def context(self, scope: Scope, task: str, *, tokens: int = 1500) -> str:
         """What is known that matters for a task, within a budget of tokens, quoted as data."""
-        standing: list[Memory] = []
+        most = max(5, min(200, tokens // 20))
+        known = await self._known(scope, task, most) if task.strip() else []
+        return budget.render(await self.standing(scope), known, tokens)
+
+    async def standing(self, scope: Scope) -> list[Memory]:
+        """What an agent should have in mind whatever the task is: goals that are open, and who the user is."""
         present = set((await self.store.view(scope)).kinds.names)
+        found: list[Memory] = []
         for where in budget.STANDING:
             if present.intersection(where.kinds or ()):
                 page = await self.store.scan(
                     scope, where, order="importance", descending=True, limit=budget.STANDING_MOST
                 )
-                standing += page.items
-        most = max(5, min(200, tokens // 20))
-        return budget.render(standing, await self._known(scope, task, most) if task.strip() else [], tokens)
+                found += page.items
+        return found
 
     async def flush(self) -> None:
         """Wait until every read so far is counted."""

@@ -99,7 +99,7 @@ async def import_lines(
         done.links += len(found)
     if not ended:
         raise InvalidInput(
-            f"The export was cut short: its last line is missing. {done.memories} memories were imported.",
+            f"The export was cut short: its last line is missing. Imported before that: {done.memories}.",
             hint="Export it again; importing again adds only what is missing.",
         )
     return done

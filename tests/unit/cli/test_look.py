@@ -2,6 +2,7 @@
 
 import platform
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -111,3 +112,15 @@ def test_consolidate_tells_what_has_no_text_by_its_kind(cli: Any) -> None:
     cli("remember", "I moved to Lisbon in May.", "--session", "s")
     cli("remember", "How do you like it?", "--role", "assistant", "--session", "s")
     assert "(page)" in cli("consolidate").stdout
+
+
+def test_looking_at_the_jobs_of_a_store_that_is_not_there_makes_nothing(cli: Any, tmp_path: Path) -> None:
+    told = cli.error("jobs", "list", "--url", str(tmp_path / "typo.db"), code=3)
+    assert "typo.db" in told["message"]
+    assert list(tmp_path.glob("typo*")) == []
+
+
+def test_a_report_of_no_results_is_not_written(cli: Any, tmp_path: Path) -> None:
+    result = cli("bench", "report", "--out", str(tmp_path / "nothing"), code=2)
+    assert "no results" in result.stderr
+    assert not (tmp_path / "nothing.md").exists()
