@@ -2,7 +2,7 @@
 
     python -m tools.static_vectors.train --data ../shared/data/train
 
-No accelerator is needed: about ten minutes on one core. The file is the mean of several runs, each with a chance of its
+No accelerator is needed: about twelve minutes on one core. The file is the mean of several runs, each with a chance of its
 own: what one of them learns by accident the others do not.
 """
 
