@@ -437,7 +437,9 @@ class AgentMemory:
 
     async def undo(self, operation: str) -> int:
         """Take an operation back; its id is in ``history`` and in reports. Says how many records changed."""
-        receipt = await self.store.undo(self.scope, operation, self._recollect.embedding.embed)
+        from recollect.consolidate.undo import SHARED
+
+        receipt = await self.store.undo(self.scope, operation, self._recollect.embedding.embed, shared=SHARED)
         undone = journal.changes(self.store.backend, self.scope, operation=receipt.operation)
         removed = [change.before async for change in undone if change.action == "delete"]
         await self._withdraw(Memory.model_validate(before) for before in removed if before is not None)

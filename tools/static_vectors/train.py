@@ -2,8 +2,8 @@
 
     python -m tools.static_vectors.train --data ../shared/data/train
 
-No accelerator is needed: about twelve minutes on one core. The file is the mean of several runs, each with a chance of its
-own: what one of them learns by accident the others do not.
+No accelerator is needed: about twelve minutes on one core. The file is the mean of several runs, each with a chance of
+its own: what one of them learns by accident the others do not.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import asyncio
 import random
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ Examples = dict[str, list["Example"]]
 class Example:
     """A group, read by the tokenizer."""
 
-    def __init__(self, group: Group, tokenizer: object) -> None:
+    def __init__(self, group: Group, tokenizer: Any) -> None:
         self.group = group
         self.asked = _tokens(tokenizer, group.questions)
         self.told = _tokens(tokenizer, group.texts)
@@ -79,8 +80,8 @@ def learn(batch: list[Example], adapter: Adapter, chance: np.random.Generator) -
     return lost
 
 
-def _tokens(tokenizer: object, texts: list[str]) -> Tokens:
-    encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)  # type: ignore[attr-defined]
+def _tokens(tokenizer: Any, texts: list[str]) -> Tokens:
+    encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
     return Tokens.of([one.ids for one in encoded])
 
 

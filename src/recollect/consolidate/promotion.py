@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from recollect.consolidate.extract import speaker_of
 from recollect.consolidate.watermark import Ledger
 from recollect.consolidate.work import Work
+from recollect.store import journal
 from recollect.systems.room import Room
 from recollect.systems.shared import Candidate, SharedMemory
 from recollect.systems.shared.models import SharedSettings
@@ -27,8 +28,6 @@ KIND = "fact"
 _CONFIDENCE = 0.5
 _TRUST = 0.5
 """What is less sure, or comes from a source that is trusted less, is no support."""
-_LINES = 1_000
-"""Lines of the journal that are read at once."""
 _LONGEST = 2_000
 _NAMELESS = "user"
 """What somebody who gave no name is called in facts: what is said of them is as personal as if they had one."""
@@ -112,15 +111,13 @@ async def _speakers(work: Work, facts: list[Memory]) -> dict[str, tuple[str, ...
 async def _forgotten(work: Work, gone: Collection[str]) -> list[Memory]:
     """Facts that were removed since the last run, as far as the journal still tells them."""
     found: dict[str, Memory] = {}
+    if not gone:
+        return []
     last = (await Ledger(work.store, work.scope, work.clock).read()).through
-    more = bool(gone)
-    while more:
-        part = await work.store.journal(work.scope, after=last, limit=_LINES)
-        for change in part:
-            last, before = change.seq, change.before
-            if change.action == "delete" and change.memory_id in gone and before and before.get("kind") == KIND:
-                found[change.memory_id] = Memory.model_validate(before)
-        more = len(part) == _LINES
+    async for change in journal.changes(work.store.backend, work.scope, after=last):
+        before = change.before
+        if change.action == "delete" and change.memory_id in gone and before and before.get("kind") == KIND:
+            found[change.memory_id] = Memory.model_validate(before)
     return list(found.values())
 
 

@@ -3,7 +3,7 @@
 Everything that the journal has up to ``through`` was dealt with. A run that finds only its own mark behind that point
 has nothing to do, which costs two small reads. The mark is written together with the changes of each stage and under
 the operation of the run, so a crash leaves it exactly as far as the changes are, and ``undo`` takes it back with them,
-also behind the runs that came later (it is one of ``store.undo.BOOKMARKS``): these find done what they had done.
+also behind the runs that came later (it is one of ``consolidate.undo.SHARED``): these find done what they had done.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from recollect.clock import Clock
 from recollect.store.base import Put, Update, Write
 from recollect.store.store import Store
 from recollect.systems.room import settled
-from recollect.types import Filter, Memory, Model, Scope, Source
+from recollect.types import Memory, Model, Scope, Source
 
 KEY = "configuration:consolidation"
 SPENT = "configuration:consolidation-spent"
@@ -60,11 +60,8 @@ async def gone(store: Store, scope: Scope, after: int) -> set[str]:
 
 async def own(store: Store, scope: Scope, key: str) -> Memory | None:
     """The record that a scope holds for itself; each user has one of the same key, which others may see."""
-    users = None if scope.user is None else (scope.user,)
-    async for found in store.every(scope, Filter(keys=(key,), users=users, states=None)):
-        if found.user == scope.user:
-            return found
-    return None
+    found = await store.by_key(scope, key)
+    return found if found is not None and found.user == scope.user else None
 
 
 class Ledger:

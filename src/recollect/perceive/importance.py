@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from recollect.store.search.analysis import has_digit
+
 _SIGNS: tuple[tuple[float, frozenset[str]], ...] = tuple(
     (weight, frozenset(words.split()))
     for weight, words in (
@@ -34,8 +36,6 @@ _SMALL_TALK = frozenset(
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _LETTERS = bytes(ord(c.lower()) if c.isalpha() or c == "'" else ord(" ") for c in map(chr, range(128))).ljust(256)
 """A table that leaves of ASCII text, as bytes, only what the pattern above can match, in lower case."""
-_DIGIT = re.compile(r"\d")
-_DIGITS = b"0123456789"
 _NAME = re.compile(r" (?<=[a-z,;] )[A-Z][a-z]")
 """A capital within a sentence. The space stands first because a pattern that begins with one character is faster."""
 _MOST_READ = 4_000
@@ -44,7 +44,7 @@ _MOST_READ = 4_000
 def importance_of(text: str) -> float:
     """A weight from 0.1 to 0.95."""
     text = text[:_MOST_READ]
-    said, digits = _read(text)
+    said, digits = _words(text), has_digit(text)
     if not digits and text.isascii() and all(map(_SMALL_TALK.__contains__, said)):
         return 0.1
     groups = 0
@@ -59,22 +59,19 @@ def importance_of(text: str) -> float:
     return round(min(max(score, 0.1), 0.95), 3)
 
 
-def _read(text: str) -> tuple[list[str], bool]:
-    """The words of a text, and whether it holds a digit."""
+def _words(text: str) -> list[str]:
     if not text.isascii():
-        return _WORD.findall(text.lower().replace("’", "'")), _DIGIT.search(text) is not None
-    raw = text.encode()
-    digits = len(raw.translate(None, _DIGITS)) < len(raw)
-    pieces = raw.translate(_LETTERS).decode().split()
+        return _WORD.findall(text.lower().replace("’", "'"))
+    pieces = text.encode().translate(_LETTERS).decode().split()
     if "'" not in text:
-        return pieces, digits
+        return pieces
     said: list[str] = []
     for piece in pieces:
         if "'" in piece:
             said.extend(_joined(piece))
         else:
             said.append(piece)
-    return said, digits
+    return said
 
 
 @lru_cache(maxsize=4_096)

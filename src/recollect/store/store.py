@@ -279,9 +279,18 @@ class Store:
         """Every change of one memory, oldest first; also of one that is gone."""
         return [change async for change in journal.changes(self.backend, scope, memory_id=id)]
 
-    async def undo(self, scope: Scope, operation: str, embed: Embed, *, actor: str = "user") -> Receipt:
-        """Take an operation back, if nothing that it wrote was changed since. The undoing is an operation too."""
-        writes = await undo.undoing(self.backend, scope, operation)
+    async def undo(
+        self,
+        scope: Scope,
+        operation: str,
+        embed: Embed,
+        *,
+        actor: str = "user",
+        shared: undo.Shared = undo.NOTHING_SHARED,
+    ) -> Receipt:
+        """Take an operation back, if nothing that it wrote was changed since, other than what it shares with others.
+        The undoing is an operation too."""
+        writes = await undo.undoing(self.backend, scope, operation, shared)
         return await self.apply(scope, writes, embed=embed, actor=actor, reason=f"undo {operation}")
 
     async def get_at(self, scope: Scope, id: str, moment: datetime) -> Memory | None:

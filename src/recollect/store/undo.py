@@ -1,40 +1,48 @@
 """Taking an operation back: the writes that do it, and when they are refused.
 
 What the operation wrote must be as it left it. Where many work one after the other, such as the runs of consolidation,
-two things are left out of that: the bookmark that each of them moves, and the vocabulary that each may use.
+two things are left out of that, and whoever asks says which they are: the bookmark that each of them moves, and the
+vocabulary that each may use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from recollect.errors import Conflict, NotFound
 from recollect.store.base import AddLink, Backend, Delete, Put, RemoveLink, Update, Write, every
 from recollect.store.journal import before, changes
 from recollect.types import Change, Filter, Json, Link, Memory, Scope
 
-BOOKMARKS: Mapping[str, str] = {
-    "configuration:consolidation": "through",
-    "configuration:consolidation-waits": "after",
-}
-"""Records that say up to which change of the journal somebody has come: by key, the field of the body that says it.
-
-A bookmark that was moved since is no reason to refuse. It is only ever taken back, never forward: whoever reads on from
-there meets some changes again, and none is passed over.
-"""
-_CONCEPT, _DEFINITION = "concept", "configuration"
-"""The vocabulary: what facts are about, which they link to, and what predicates mean, which facts name."""
 _COUNTED = frozenset({"version", "access_count", "last_accessed_at", "interaction"})
 _PART = 1_000
 _ALL_LINKS = 1_000_000
 
 
-async def undoing(backend: Backend, scope: Scope, operation: str) -> list[Write]:
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What many operations write, or use, one after the other: that it was changed since is no reason to refuse."""
+
+    bookmarks: Mapping[str, str] = field(default_factory=dict)
+    """Records that say up to which change of the journal somebody has come: by key, the field of the body that says it.
+    A bookmark is only ever taken back, never forward: whoever reads on from there meets some changes again, and none is
+    passed over."""
+    linked: frozenset[str] = frozenset()
+    """Kinds of which a record stays while others link to it."""
+    named: frozenset[str] = frozenset()
+    """Kinds that stay in any case, since others name them without a link."""
+
+
+NOTHING_SHARED = Shared()
+
+
+async def undoing(backend: Backend, scope: Scope, operation: str, shared: Shared = NOTHING_SHARED) -> list[Write]:
     """The writes that take an operation back, the last change first. Refused if what it wrote was changed since."""
     made = [change async for change in changes(backend, scope, operation=operation)]
     if not made:
         raise NotFound(f"There is no operation {operation} in this scope.", hint="`history` tells their ids.")
-    marks = await _bookmarks(backend, scope, made)
+    marks = await _bookmarks(backend, scope, made, shared)
     moved = False
     for id in _written(made):
         change = await _changed_since(backend, scope, id, made)
@@ -46,10 +54,11 @@ async def undoing(backend: Backend, scope: Scope, operation: str) -> list[Write]
                 memory_id=id,
                 operation=change.operation,
             )
-    kept = await _still_used(backend, scope, made, marks) if moved else set()
+    kept = await _still_used(backend, scope, made, marks, shared) if moved else set()
     writes = [_inverse(c) for c in reversed(made) if c.memory_id not in marks and (c.memory_id, c.action) not in kept]
     for id, mark in marks.items():
-        writes += await _taken_back(backend, scope, mark, next(change for change in made if change.memory_id == id))
+        first = next(change for change in made if change.memory_id == id)
+        writes += await _taken_back(backend, scope, mark, first, shared)
     return writes
 
 
@@ -87,18 +96,18 @@ def _content(record: Json | None) -> Json | None:
 
 
 async def _still_used(
-    backend: Backend, scope: Scope, made: Sequence[Change], marks: Collection[str]
+    backend: Backend, scope: Scope, made: Sequence[Change], marks: Collection[str], shared: Shared
 ) -> set[tuple[str, str]]:
     """The vocabulary that an operation put and that others came to use; refused if they lean on more than that."""
     put = [change.memory_id for change in made if change.action == "put" and change.memory_id not in marks]
     kinds = {id: record.kind for id, record in (await _records(backend, scope, put)).items()}
     own = {_ends(change.link) for change in made if change.link is not None}
-    used = {id for id, kind in kinds.items() if kind == _DEFINITION}
+    used = {id for id, kind in kinds.items() if kind in shared.named}
     for start in range(0, len(put), _PART):
         part = put[start : start + _PART]
         for link in await backend.links(scope, part, relation=None, direction="both", limit=_ALL_LINKS):
             for id in {link.source, link.target} & kinds.keys() if _ends(link) not in own else ():
-                if kinds[id] != _CONCEPT:
+                if kinds[id] not in shared.linked:
                     raise await _leant_on(backend, scope, id, link)
                 used.add(id)
     return {(id, "put") for id in used}
@@ -125,8 +134,10 @@ async def _leant_on(backend: Backend, scope: Scope, id: str, link: Link) -> Conf
 # -- bookmarks -------------------------------------------------------------------------------------------------------
 
 
-async def _bookmarks(backend: Backend, scope: Scope, made: Sequence[Change]) -> dict[str, Memory]:
+async def _bookmarks(backend: Backend, scope: Scope, made: Sequence[Change], shared: Shared) -> dict[str, Memory]:
     """The bookmarks among what an operation wrote, by id, as they are now or were when they were deleted."""
+    if not shared.bookmarks:
+        return {}
     ids = _written(made)
     records = await _records(backend, scope, ids)
     for id in ids:
@@ -134,10 +145,10 @@ async def _bookmarks(backend: Backend, scope: Scope, made: Sequence[Change]) -> 
             async for change in changes(backend, scope, memory_id=id):
                 if change.action == "delete" and change.before is not None:
                     records[id] = Memory.model_validate(change.before)
-    return {id: memory for id, memory in records.items() if memory.key in BOOKMARKS}
+    return {id: memory for id, memory in records.items() if memory.key in shared.bookmarks}
 
 
-async def _taken_back(backend: Backend, scope: Scope, mark: Memory, first: Change) -> list[Write]:
+async def _taken_back(backend: Backend, scope: Scope, mark: Memory, first: Change, shared: Shared) -> list[Write]:
     """What takes a bookmark back to where it was before its first change by an operation, if that is further back."""
     assert mark.key is not None
     where = Filter(keys=(mark.key,), users=None if mark.user is None else (mark.user,), states=None)
@@ -146,7 +157,7 @@ async def _taken_back(backend: Backend, scope: Scope, mark: Memory, first: Chang
             continue
         if first.action == "put":
             return [Delete(now.id, now.version)]
-        body, field = (first.before or {}).get("body"), BOOKMARKS[mark.key]
+        body, field = (first.before or {}).get("body"), shared.bookmarks[mark.key]
         if body is not None and (body.get(field) or 0) <= (now.body.get(field) or 0):
             return [Update(now.id, {"body": body}, now.version)]
     return []

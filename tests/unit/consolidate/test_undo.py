@@ -10,11 +10,11 @@ from recollect import Recollect
 from recollect.config import AgentSettings
 from recollect.consolidate import waiting, watermark
 from recollect.consolidate.pipeline import Cycle
+from recollect.consolidate.undo import SHARED
 from recollect.consolidate.waiting import Waiting, Waits
 from recollect.consolidate.watermark import Ledger
 from recollect.errors import Conflict
 from recollect.memory import AgentMemory
-from recollect.store.undo import BOOKMARKS
 from recollect.types import ConsolidationReport, Filter, Link
 
 HOME, WORK, SEA = "I live in Lisbon.", "I work as a nurse.", "I love the ocean."
@@ -55,9 +55,9 @@ async def linked(mem: AgentMemory) -> list[tuple[str, str, str]]:
 
 
 def test_what_a_run_keeps_of_its_way_is_known_to_undo() -> None:
-    assert set(BOOKMARKS) == {watermark.KEY, waiting.KEY}
-    assert BOOKMARKS[watermark.KEY] in watermark.Mark.model_fields
-    assert BOOKMARKS[waiting.KEY] in Waiting.model_fields
+    assert set(SHARED.bookmarks) == {watermark.KEY, waiting.KEY}
+    assert SHARED.bookmarks[watermark.KEY] in watermark.Mark.model_fields
+    assert SHARED.bookmarks[waiting.KEY] in Waiting.model_fields
 
 
 @pytest.mark.parametrize("before", [0, 1], ids=["the first run", "a later run"])

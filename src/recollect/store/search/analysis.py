@@ -119,7 +119,7 @@ def _joined(piece: str) -> tuple[str, ...]:
     return tuple(map(_without_possessive, _WORD.findall(piece)))
 
 
-def _has_digit(text: str) -> bool:
+def has_digit(text: str) -> bool:
     """Whether there is a digit of any script in a text."""
     if not text.isascii():
         return _DIGIT.search(text) is not None
@@ -231,7 +231,7 @@ def marks(memory: Memory, content: Reading) -> list[str]:
         found.append(ASKS)
     if len(text) < len(memory.content):
         content = content._replace(folded=fold(text), pieces=[])
-    digits = _has_digit(text)
+    digits = has_digit(text)
     if not digits and _TELLING.isdisjoint(content.said):
         return found
     if _names(content, digits, _TIME_WORDS, _ALONE, _TIME):

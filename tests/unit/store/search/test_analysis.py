@@ -22,9 +22,9 @@ from recollect.store.search.analysis import (
     DATED,
     HEADER,
     MAX_TERMS,
-    _has_digit,
     by,
     fold,
+    has_digit,
     index_terms,
     mark_hash,
     marks,
@@ -83,7 +83,7 @@ def test_words_are_forgotten_when_there_are_too_many_and_their_terms_stay_the_sa
 
 @given(st.text(max_size=20))
 def test_a_digit_of_any_script_is_seen(text: str) -> None:
-    assert _has_digit(text) == (re.search(r"\d", text) is not None)
+    assert has_digit(text) == (re.search(r"\d", text) is not None)
 
 
 def marked(memory: Memory) -> set[str]:
