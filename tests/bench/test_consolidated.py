@@ -8,9 +8,9 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from recollect import Recollect
-from recollect.bench import quality
-from recollect.cli.bench import app
+from longmind import Longmind
+from longmind.bench import quality
+from longmind.cli.bench import app
 
 TURNS = [
     ("Ann", "I adopted a cat called Miro from the shelter."),
@@ -41,7 +41,7 @@ def test_locomo_is_measured_after_consolidation(tmp_path: Path) -> None:
 
 
 async def test_a_fact_stands_for_the_turn_it_was_drawn_from() -> None:
-    async with Recollect.open("memory:") as rc:
+    async with Longmind.open("memory:") as rc:
         mem = rc.agent("a")
         said = [
             {"role": "user", "name": s, "content": t, "metadata": {"label": str(n)}} for n, (s, t) in enumerate(TURNS)

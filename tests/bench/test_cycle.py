@@ -1,9 +1,9 @@
 """The measurement of the cycle, on a talk of a few turns."""
 
-from recollect import Recollect
-from recollect.bench import cycle
-from recollect.bench.datasets import Case, Item
-from recollect.bench.replay import MadeUp
+from longmind import Longmind
+from longmind.bench import cycle
+from longmind.bench.datasets import Case, Item
+from longmind.bench.replay import MadeUp
 
 TALK = ("I love growing tomatoes in the greenhouse.", "How much water do the tomatoes need?")
 
@@ -15,7 +15,7 @@ def case(name: str, turns: int) -> Case:
 
 async def test_what_is_told_of_the_cycle() -> None:
     embedder, done = cycle.Timed(MadeUp()), list[float]()
-    async with Recollect.open("memory:", embedder=embedder) as rc:
+    async with Longmind.open("memory:", embedder=embedder) as rc:
         backend = rc.store.backend
         figures = await cycle.measure(rc, embedder, [case("a", 24), case("b", 12)], done.append)
         assert rc.store.backend is backend, "the counting one is taken away again"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.bench import quality
+from longmind import Longmind
+from longmind.bench import quality
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 FLOORS = {"R@5": 69.0, "R@10": 78.0, "sessions R@10": 92.0}
@@ -18,7 +18,7 @@ needs_data = pytest.mark.skipif(not (DATA / "locomo10.json.gz").is_file(), reaso
 async def test_recall_stays_above_its_floor() -> None:
     chosen = quality.SETS["locomo"]
     cases = [case for case in chosen.cases(DATA) if case.name in ("conv-26", "conv-44")]
-    async with Recollect.open("memory:", embedder="static") as rc:
+    async with Longmind.open("memory:", embedder="static") as rc:
         lines = await quality.run(rc, chosen, cases, lambda done: None)
     whole = next(line for line in lines if (line.half, line.category) == ("all", "all"))
     for name, floor in FLOORS.items():
@@ -29,6 +29,6 @@ async def test_recall_stays_above_its_floor() -> None:
 async def test_the_newest_value_of_a_fact_comes_first() -> None:
     chosen = quality.SETS["facts"]
     cases = [case for case in chosen.cases(DATA) if case.name == "sh_6k"]
-    async with Recollect.open("memory:", embedder="static") as rc:
+    async with Longmind.open("memory:", embedder="static") as rc:
         lines = await quality.run(rc, chosen, cases, lambda done: None)
     assert all(line.scores["top 1"] >= 97 for line in lines)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect.agent.models import Call, Observation, Say, Turn
-from recollect.bench import desk as world
-from recollect.bench import learning
-from recollect.bench.desk import ACTIONS, AREAS, FIXES, PROBLEMS, Desk, NoEffect
-from recollect.bench.learning import TriesWhatWorked, recovered
+from longmind.agent.models import Call, Observation, Say, Turn
+from longmind.bench import desk as world
+from longmind.bench import learning
+from longmind.bench.desk import ACTIONS, AREAS, FIXES, PROBLEMS, Desk, NoEffect
+from longmind.bench.learning import TriesWhatWorked, recovered
 
 
 def test_there_are_forty_kinds_of_task_each_worded_in_three_ways() -> None:

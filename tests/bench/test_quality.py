@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from recollect.bench import charts, datasets, quality, report
-from recollect.cli.bench import app
-from recollect.errors import NotFound
+from longmind.bench import charts, datasets, quality, report
+from longmind.cli.bench import app
+from longmind.errors import NotFound
 
 
 def packed(path: Path, told: Any) -> None:

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from recollect.store.base import Backend
-from recollect.store.conformance import BackendConformance
-from recollect.store.conformance.steps import Reopen
-from recollect.store.inmem import InmemBackend
+from longmind.store.base import Backend
+from longmind.store.conformance import BackendConformance
+from longmind.store.conformance.steps import Reopen
+from longmind.store.inmem import InmemBackend
 
 
 class TestInmem(BackendConformance):

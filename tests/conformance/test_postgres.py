@@ -10,10 +10,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from recollect.store.base import Backend
-from recollect.store.conformance import BackendConformance
-from recollect.store.conformance.steps import Reopen
-from recollect.testing import FakeClock
+from longmind.store.base import Backend
+from longmind.store.conformance import BackendConformance
+from longmind.store.conformance.steps import Reopen
+from longmind.testing import FakeClock
 
 OUR_TABLES = """
     SELECT table_schema, table_name FROM information_schema.tables
@@ -24,7 +24,7 @@ OUR_TABLES = """
 
 @pytest.fixture(scope="module")
 def database_url(postgres_url: str) -> Iterator[str]:
-    name = f"recollect_conformance_{os.getpid()}"
+    name = f"longmind_conformance_{os.getpid()}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
         yield urlunsplit(urlsplit(postgres_url)._replace(path=f"/{name}"))
@@ -49,7 +49,7 @@ class TestPostgres(BackendConformance):
 
 
 async def _open(url: str) -> Backend:
-    from recollect.store.postgres import PostgresBackend
+    from longmind.store.postgres import PostgresBackend
 
     return await PostgresBackend.open(url, clock=FakeClock())
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.base import Backend
-from recollect.store.conformance import BackendConformance
-from recollect.store.conformance.steps import Reopen
-from recollect.testing import FakeClock
+from longmind.store.base import Backend
+from longmind.store.conformance import BackendConformance
+from longmind.store.conformance.steps import Reopen
+from longmind.testing import FakeClock
 
 
 class TestSqlite(BackendConformance):
@@ -30,6 +30,6 @@ class TestSqlite(BackendConformance):
 
 
 async def _open(folder: Path) -> Backend:
-    from recollect.store.sqlite import SqliteBackend
+    from longmind.store.sqlite import SqliteBackend
 
     return await SqliteBackend.open(folder / "store.db", clock=FakeClock())

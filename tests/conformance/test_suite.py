@@ -8,14 +8,14 @@ from collections import Counter
 
 import pytest
 
-from recollect.errors import StoreUnavailable
-from recollect.store import conformance
-from recollect.store.base import Backend, Batch, Receipt, Touch
-from recollect.store.conformance import BackendConformance
-from recollect.store.conformance.numbering import Numbering
-from recollect.store.conformance.puts import Puts
-from recollect.store.conformance.touches import Touches
-from recollect.store.inmem import InmemBackend
+from longmind.errors import StoreUnavailable
+from longmind.store import conformance
+from longmind.store.base import Backend, Batch, Receipt, Touch
+from longmind.store.conformance import BackendConformance
+from longmind.store.conformance.numbering import Numbering
+from longmind.store.conformance.puts import Puts
+from longmind.store.conformance.touches import Touches
+from longmind.store.inmem import InmemBackend
 
 
 def test_no_subject_hides_a_test_of_another() -> None:

@@ -23,12 +23,12 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.config import AgentSettings
-from recollect.consolidate import pipeline
-from recollect.consolidate.pipeline import Cycle
-from recollect.memory import AgentMemory
-from recollect.types import Filter
+from longmind import Longmind
+from longmind.config import AgentSettings
+from longmind.consolidate import pipeline
+from longmind.consolidate.pipeline import Cycle
+from longmind.memory import AgentMemory
+from longmind.types import Filter
 
 STOPS = 170
 KILLS = 30
@@ -60,7 +60,7 @@ def talk(rng: random.Random) -> list[dict[str, Any]]:
 async def filled(path: Path, seed: int) -> None:
     """A store with something to consolidate."""
     rng = random.Random(seed)
-    async with Recollect.open(str(path), embedder="none") as rc:
+    async with Longmind.open(str(path), embedder="none") as rc:
         mem = rc.agent("a", user="alice")
         await mem.remember(talk(rng), session="s")
         for text in ("tea please", "Tea, please!", "I live in Bern.", "The capital of Ghana is Accra."):
@@ -102,7 +102,7 @@ async def told(mem: AgentMemory) -> list[tuple[str, str, str]]:
     return sorted((m.kind, m.state, m.content) for m in found)
 
 
-def stopping(rc: Recollect, mem: AgentMemory, after: int) -> Cycle:
+def stopping(rc: Longmind, mem: AgentMemory, after: int) -> Cycle:
     """A cycle that ends at the point so many points on."""
     passed = 0
 
@@ -119,7 +119,7 @@ def stopping(rc: Recollect, mem: AgentMemory, after: int) -> Cycle:
 async def test_stopped_at_any_point_the_rerun_completes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "SLICE", 20)
     await filled(tmp_path / "whole.db", 0)
-    async with Recollect.open(str(tmp_path / "whole.db"), embedder="none") as rc:
+    async with Longmind.open(str(tmp_path / "whole.db"), embedder="none") as rc:
         mem = rc.agent("a", user="alice")
         said = await messages(mem)
         await mem.consolidate()
@@ -130,7 +130,7 @@ async def test_stopped_at_any_point_the_rerun_completes(tmp_path: Path, monkeypa
         path = tmp_path / f"{turn}.db"
         turn += 1
         await filled(path, 0)
-        async with Recollect.open(str(path), embedder="none") as rc:
+        async with Longmind.open(str(path), embedder="none") as rc:
             mem = rc.agent("a", user="alice")
             said = await messages(mem)
             while True:
@@ -150,13 +150,13 @@ async def test_stopped_at_any_point_the_rerun_completes(tmp_path: Path, monkeypa
 
 RUNS = """
 import asyncio, os, sys
-from recollect import Recollect
-from recollect.consolidate import pipeline
+from longmind import Longmind
+from longmind.consolidate import pipeline
 pipeline.SLICE = 20
 
 
 async def run(path):
-    async with Recollect.open(path, embedder="none") as rc:
+    async with Longmind.open(path, embedder="none") as rc:
         await rc.agent("a", user="alice").consolidate()
     os.write(1, b"done\\n")
 
@@ -215,14 +215,14 @@ async def test_killed_with_9_at_any_moment_the_rerun_completes(runs: subprocess.
         path = tmp_path / f"{copy}.db"
         copy += 1
         shutil.copy(tmp_path / "begin.db", path)
-        async with Recollect.open(str(path), embedder="none") as rc:
+        async with Longmind.open(str(path), embedder="none") as rc:
             said = await messages(rc.agent("a", user="alice"))
         while kills < KILLS and not run_and_kill(runs, path, rng.uniform(0, whole_s)):
             kills += 1
-            async with Recollect.open(str(path), embedder="none") as rc:
+            async with Longmind.open(str(path), embedder="none") as rc:
                 await sound(rc.agent("a", user="alice"), said)
         assert run_and_kill(runs, path, None)
-        async with Recollect.open(str(path), embedder="none") as rc:
+        async with Longmind.open(str(path), embedder="none") as rc:
             mem = rc.agent("a", user="alice")
             await sound(mem, said)
             assert (await mem.consolidate()).proposed == ()

@@ -20,11 +20,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from recollect.clock import SystemClock
-from recollect.errors import StoreUnavailable
-from recollect.store.base import AddLink, Batch, Put, Update
-from recollect.store.postgres import PostgresBackend
-from recollect.types import Link, Memory, Scope
+from longmind.clock import SystemClock
+from longmind.errors import StoreUnavailable
+from longmind.store.base import AddLink, Batch, Put, Update
+from longmind.store.postgres import PostgresBackend
+from longmind.types import Link, Memory, Scope
 
 SCOPE = Scope(agent="writer")
 CLIENT_KILLS = 5
@@ -187,7 +187,7 @@ def test_the_comparison_notices_a_loss(server: Any, acknowledged: Acknowledged) 
     assert verify(server.url, acknowledged) >= 1
     victim = next(id for line in acknowledged.all() for id in line["ids"])
     with psycopg.connect(server.url, autocommit=True) as connection:
-        connection.execute("DELETE FROM recollect.memories WHERE id = %s", [victim])
+        connection.execute("DELETE FROM longmind.memories WHERE id = %s", [victim])
     with pytest.raises(AssertionError, match="lost"):
         verify(server.url, acknowledged)
 

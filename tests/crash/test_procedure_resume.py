@@ -22,15 +22,15 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.clock import SystemClock
-from recollect.config import Settings
-from recollect.store.base import Batch, Put, Receipt
-from recollect.store.inmem import InmemBackend
-from recollect.store.store import Store
-from recollect.systems.procedural import ProceduralMemory, Run, ToolRegistry
-from recollect.systems.room import Room
-from recollect.types import Filter, Hit, Scope
+from longmind import Longmind
+from longmind.clock import SystemClock
+from longmind.config import Settings
+from longmind.store.base import Batch, Put, Receipt
+from longmind.store.inmem import InmemBackend
+from longmind.store.store import Store
+from longmind.systems.procedural import ProceduralMemory, Run, ToolRegistry
+from longmind.systems.room import Room
+from longmind.types import Filter, Hit, Scope
 
 RANDOM_POINTS = 200
 TIMED_KILLS = 12
@@ -281,7 +281,7 @@ async def _child(folder: Path, cut: int | None) -> None:
     world = World(_effects_in(folder / "effects.db"))
     world.cut = lambda: os.kill(os.getpid(), signal.SIGKILL)
     settings = Settings.load(environment={})
-    async with Recollect.open(str(folder / "memory.db"), embedder="none", settings=settings) as rc:
+    async with Longmind.open(str(folder / "memory.db"), embedder="none", settings=settings) as rc:
         procedures = memory_on(rc.store.backend, world)
         for definition in (INNER, OUTER):
             await procedures.store(definition)

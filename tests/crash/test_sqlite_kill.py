@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.sqlite import SqliteBackend
-from recollect.types import Scope
+from longmind.store.sqlite import SqliteBackend
+from longmind.types import Scope
 
 CYCLES = 100
 STORES = 4
@@ -27,11 +27,11 @@ STORES = 4
 WRITERS = """
 import asyncio, os, sys
 import numpy as np
-from recollect.clock import SystemClock
-from recollect.store.base import Batch, Put, Space, Update
-from recollect.store.sqlite import SqliteBackend
-from recollect.testing import memory
-from recollect.types import Scope
+from longmind.clock import SystemClock
+from longmind.store.base import Batch, Put, Space, Update
+from longmind.store.sqlite import SqliteBackend
+from longmind.testing import memory
+from longmind.types import Scope
 
 clock, scope = SystemClock(), Scope(agent="assistant")
 vector = np.ones(16, np.float32) / 4

@@ -22,10 +22,10 @@ from typing import Any, Literal
 import apsw
 import pytest
 
-from recollect.store.base import Batch, Put
-from recollect.store.sqlite import SqliteBackend
-from recollect.testing import FakeClock, memory
-from recollect.types import Scope
+from longmind.store.base import Batch, Put
+from longmind.store.sqlite import SqliteBackend
+from longmind.testing import FakeClock, memory
+from longmind.types import Scope
 
 CUTS = 500
 LIVES = 10
@@ -125,7 +125,7 @@ class DiskFile(apsw.VFSFile):
 
 @pytest.fixture
 def disk() -> Iterator[Disk]:
-    made = Disk("recollect-power-cut")
+    made = Disk("longmind-power-cut")
     yield made
     made.unregister()
 

@@ -1,6 +1,6 @@
 """Two processes, eight tasks each, adding to and reading one file: no error, nothing lost.
 
-``RECOLLECT_TEST_SECONDS`` makes it longer than the few seconds it takes otherwise.
+``LONGMIND_TEST_SECONDS`` makes it longer than the few seconds it takes otherwise.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ import os
 import sys
 from pathlib import Path
 
-from recollect.store.sqlite import SqliteBackend
-from recollect.types import Filter, Scope
+from longmind.store.sqlite import SqliteBackend
+from longmind.types import Filter, Scope
 
-SECONDS = float(os.environ.get("RECOLLECT_TEST_SECONDS", "3"))
+SECONDS = float(os.environ.get("LONGMIND_TEST_SECONDS", "3"))
 PROCESSES = 2
 TASKS = 8
 
 WORKER = """
 import asyncio, sys, time
-from recollect.clock import SystemClock
-from recollect.store.base import Batch, Put, Touch
-from recollect.store.sqlite import SqliteBackend
-from recollect.testing import memory
-from recollect.types import Filter, Scope
+from longmind.clock import SystemClock
+from longmind.store.base import Batch, Put, Touch
+from longmind.store.sqlite import SqliteBackend
+from longmind.testing import memory
+from longmind.types import Filter, Scope
 
 path, seconds, tasks = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
 clock, scope, wrote = SystemClock(), Scope(agent="assistant"), []

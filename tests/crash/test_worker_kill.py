@@ -1,6 +1,6 @@
 """Workers that are killed lose nothing: the others take over, and every agent is consolidated once in effect.
 
-Real ``recollect worker`` processes on one store, some killed with SIGKILL while they work. Afterwards every agent
+Real ``longmind worker`` processes on one store, some killed with SIGKILL while they work. Afterwards every agent
 must hold exactly what an agent with the same pages holds after one undisturbed consolidation: nothing lost, nothing
 twice. The test is small; this file is also the script for the whole of it:
 
@@ -27,12 +27,12 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect, Settings
-from recollect.store.base import every
-from recollect.types import Filter, Scope
-from recollect.worker import Job, Jobs
+from longmind import Longmind, Settings
+from longmind.store.base import every
+from longmind.types import Filter, Scope
+from longmind.worker import Job, Jobs
 
-WORKER = "import typer; from recollect.cli.worker import worker; a = typer.Typer(); a.command()(worker); a()"
+WORKER = "import typer; from longmind.cli.worker import worker; a = typer.Typer(); a.command()(worker); a()"
 LEASE = 3.0
 AT_ONCE = 4
 DEADLINE = 1_500.0
@@ -65,14 +65,14 @@ class Told:
     wrong: int
 
 
-async def held(rc: Recollect, scope: Scope) -> Held:
+async def held(rc: Longmind, scope: Scope) -> Held:
     """What an agent holds, without ids and times: how often each thing, and how many links of each relation."""
     memories = [memory async for memory in every(rc.store.backend, scope, Filter(states=None))]
     links = await rc.store.links(scope, [m.id for m in memories], direction="out", limit=1_000_000)
     return Counter((m.kind, m.content, m.state) for m in memories), Counter(link.relation for link in links)
 
 
-async def fill(rc: Recollect, scopes: Sequence[Scope]) -> Held:
+async def fill(rc: Longmind, scopes: Sequence[Scope]) -> Held:
     """Give every agent the same pages, and tell what one holds that was consolidated with nobody in the way."""
     for scope in (CONTROL, *scopes):
         await rc.agent(scope.agent).remember(PAGES, session="s", occurred_at=AT)
@@ -126,7 +126,7 @@ async def everything(jobs: Jobs) -> list[Job]:
     return found
 
 
-async def settled(rc: Recollect, jobs: Jobs, scopes: Sequence[Scope]) -> None:
+async def settled(rc: Longmind, jobs: Jobs, scopes: Sequence[Scope]) -> None:
     """Wait until no job is left and every agent's watermark is where its journal is."""
     while True:
         if not await jobs.busy():
@@ -140,7 +140,7 @@ async def settled(rc: Recollect, jobs: Jobs, scopes: Sequence[Scope]) -> None:
 async def run(url: str, agents: int, count: int, kills: int, chance: random.Random) -> Told:
     """Fill a store, start workers, kill some of them at random moments, and examine what is left."""
     scopes = [Scope(agent=f"agent-{n}") for n in range(agents)]
-    async with Recollect.open(url, settings=Settings.load({})) as rc, await Jobs.open(url) as jobs:
+    async with Longmind.open(url, settings=Settings.load({})) as rc, await Jobs.open(url) as jobs:
         expected = await fill(rc, scopes)
         began = time.monotonic()
         killed: set[str] = set()

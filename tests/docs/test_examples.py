@@ -1,6 +1,6 @@
-"""Documentation that runs: every Python block, and every ``$ recollect`` line, of README and docs.
+"""Documentation that runs: every Python block, and every ``$ longmind`` line, of README and docs.
 
-The blocks of a page run in order, in one namespace and on one fresh SQLite store (``RECOLLECT_URL``), in an empty
+The blocks of a page run in order, in one namespace and on one fresh SQLite store (``LONGMIND_URL``), in an empty
 folder. ``python no-run`` and ``console no-run`` mark what is only to be read. In console lines ``ID`` stands for the
 newest memory and ``OPERATION`` for the last change of the memory that was named last.
 """
@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from recollect.cli import app
+from longmind.cli import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -49,8 +49,8 @@ def blocks(text: str) -> Iterator[Block]:
 def commands(block: Block) -> Iterator[str]:
     """The lines a reader would type, without the prompt; a backslash joins two."""
     for line in block.text.replace("\\\n", " ").splitlines():
-        if line.startswith("$ recollect "):
-            yield line.removeprefix("$ recollect ")
+        if line.startswith("$ longmind "):
+            yield line.removeprefix("$ longmind ")
 
 
 class Reader:
@@ -78,28 +78,28 @@ class Reader:
 
     def _console(self, command: str) -> None:
         words = [self._meant(word) for word in shlex.split(command)]
-        self._recollect(*words)
+        self._longmind(*words)
 
     def _meant(self, word: str) -> str:
         if word == "ID":
-            items = json.loads(self._recollect("list", "--state", "any", "--limit", "1", "--json"))["items"]
+            items = json.loads(self._longmind("list", "--state", "any", "--limit", "1", "--json"))["items"]
             self._id = items[0]["id"] if items else self._id
             return self._id
         if word == "OPERATION":
-            return str(json.loads(self._recollect("history", self._id, "--json"))["changes"][-1]["operation"])
+            return str(json.loads(self._longmind("history", self._id, "--json"))["changes"][-1]["operation"])
         return word
 
-    def _recollect(self, *words: str) -> str:
-        result = CliRunner().invoke(app, words, catch_exceptions=False, prog_name="recollect")
-        assert result.exit_code == 0, f"{self.page.name}: recollect {shlex.join(words)}\n{result.output}"
+    def _longmind(self, *words: str) -> str:
+        result = CliRunner().invoke(app, words, catch_exceptions=False, prog_name="longmind")
+        assert result.exit_code == 0, f"{self.page.name}: longmind {shlex.join(words)}\n{result.output}"
         return result.stdout
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
 def test_the_examples_of_a_page_work(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
+    for name in [name for name in os.environ if name.startswith("LONGMIND_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("RECOLLECT_URL", str(tmp_path / "memory.db"))
+    monkeypatch.setenv("LONGMIND_URL", str(tmp_path / "memory.db"))
     monkeypatch.chdir(tmp_path)
     with asyncio.Runner() as runner:
         reader = Reader(page, runner)
@@ -120,7 +120,7 @@ def test_the_readme_and_the_quickstart_have_examples_of_both_kinds() -> None:
     [
         "```python\nassert False\n```",
         "1. x\n\n   ```python\n   await no_such_name()\n   ```",
-        "```console\n$ recollect nonsense\n```",
+        "```console\n$ longmind nonsense\n```",
     ],
 )
 def test_a_wrong_example_is_noticed(page: str, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_no_file_names_a_place_on_this_machine() -> None:
 
 def test_the_files_are_really_looked_at() -> None:
     names = {str(file.relative_to(ROOT)) for file in committed()}
-    assert {"README.md", "pyproject.toml", "src/recollect/memory.py"} <= names
+    assert {"README.md", "pyproject.toml", "src/longmind/memory.py"} <= names
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from recollect.cli import app
-from recollect.cli.reference import page
+from longmind.cli import app
+from longmind.cli.reference import page
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference" / "cli.md"
-MAKE = "run: .venv/bin/python -m recollect.cli.reference docs/reference/cli.md"
+MAKE = "run: .venv/bin/python -m longmind.cli.reference docs/reference/cli.md"
 
 
-def every_command(group: Any, path: str = "recollect") -> list[str]:
+def every_command(group: Any, path: str = "longmind") -> list[str]:
     found = []
     for name, command in group.commands.items():
         found += every_command(command, f"{path} {name}") if hasattr(command, "commands") else [f"{path} {name}"]

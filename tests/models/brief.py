@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from recollect.models.chat import Answer, Form, Piece, Provider, Request
+from longmind.models.chat import Answer, Form, Piece, Provider, Request
 
 
 @dataclass(slots=True)

@@ -14,10 +14,10 @@ import pytest
 import pytest_asyncio
 from tests.models.brief import Brief
 
-from recollect import Recollect, Settings
-from recollect.agent_memory import AgentMemory
-from recollect.models.chat_model import ChatModel
-from recollect.models.chat_open import open_chat
+from longmind import Longmind, Settings
+from longmind.agent_memory import AgentMemory
+from longmind.models.chat_model import ChatModel
+from longmind.models.chat_open import open_chat
 
 
 @pytest.fixture(scope="session")
@@ -44,6 +44,6 @@ def brief(chat: ChatModel) -> Brief:
 @pytest_asyncio.fixture(loop_scope="session")
 async def mem(brief: Brief) -> AsyncIterator[AgentMemory]:
     """An agent's memory whose settings name the model."""
-    async with Recollect.open("memory:", settings=Settings.load({})) as rc:
+    async with Longmind.open("memory:", settings=Settings.load({})) as rc:
         rc.__dict__["chat"] = ChatModel(brief)
         yield rc.agent("assistant", user="ann")

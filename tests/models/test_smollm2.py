@@ -15,17 +15,17 @@ import httpx2
 import pytest
 from pydantic import BaseModel, Field
 
-from recollect import Recollect, Settings
-from recollect.consolidate.asking import ChatExtractor, Reading, Text, Triple
-from recollect.consolidate.pipeline import Cycle
-from recollect.consolidate.retelling import ChatTeller
-from recollect.errors import BudgetSpent, InvalidAnswer, ModelError
-from recollect.models.budget import Budget
-from recollect.models.chat_llamacpp import LlamaCppProvider
-from recollect.models.chat_model import ChatModel
-from recollect.models.chat_open import open_chat
-from recollect.models.quotes import quotes
-from recollect.types import Filter
+from longmind import Longmind, Settings
+from longmind.consolidate.asking import ChatExtractor, Reading, Text, Triple
+from longmind.consolidate.pipeline import Cycle
+from longmind.consolidate.retelling import ChatTeller
+from longmind.errors import BudgetSpent, InvalidAnswer, ModelError
+from longmind.models.budget import Budget
+from longmind.models.chat_llamacpp import LlamaCppProvider
+from longmind.models.chat_model import ChatModel
+from longmind.models.chat_open import open_chat
+from longmind.models.quotes import quotes
+from longmind.types import Filter
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -90,7 +90,7 @@ async def test_its_facts_are_valid_and_only_those_that_quote_the_source_are_kept
 
 
 async def test_consolidation_takes_of_its_facts_and_summaries_what_the_source_bears_out(chat: ChatModel) -> None:
-    async with Recollect.open("memory:", settings=Settings.load({})) as rc:
+    async with Longmind.open("memory:", settings=Settings.load({})) as rc:
         mem = rc.agent("a", user="alice")
         said = await mem.remember(SOURCE)
         settings = await mem.configuration()
@@ -107,7 +107,7 @@ async def test_consolidation_takes_of_its_facts_and_summaries_what_the_source_be
 
 
 async def test_a_summary_of_it_quotes_what_was_said_or_stays_what_rules_made_it(chat: ChatModel) -> None:
-    async with Recollect.open("memory:", settings=Settings.load({})) as rc:
+    async with Longmind.open("memory:", settings=Settings.load({})) as rc:
         mem = rc.agent("a", user="alice")
         turns = [f"The harbour museum opens room {n} in spring." for n in range(4)]
         await mem.remember([{"role": "user", "content": text} for text in turns], session="s")

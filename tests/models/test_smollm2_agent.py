@@ -13,16 +13,16 @@ from typing import Any, get_args
 import pytest
 from tests.models.brief import Brief
 
-from recollect.agent import Agent, Ending, Limits, ModelPolicy, Outcome, PursuitLimits, ReflectiveAgent
-from recollect.agent.model_critic import record_of
-from recollect.agent.pursuit.models import PursuitEnding
-from recollect.agent_memory import AgentMemory
-from recollect.consolidate.retelling import Points, supported
-from recollect.errors import InvalidInput
-from recollect.models.chat_model import ChatModel
-from recollect.models.quotes import quotes
-from recollect.systems.goals.models import Goal, Plan
-from recollect.systems.procedural import ToolRegistry
+from longmind.agent import Agent, Ending, Limits, ModelPolicy, Outcome, PursuitLimits, ReflectiveAgent
+from longmind.agent.model_critic import record_of
+from longmind.agent.pursuit.models import PursuitEnding
+from longmind.agent_memory import AgentMemory
+from longmind.consolidate.retelling import Points, supported
+from longmind.errors import InvalidInput
+from longmind.models.chat_model import ChatModel
+from longmind.models.quotes import quotes
+from longmind.systems.goals.models import Goal, Plan
+from longmind.systems.procedural import ToolRegistry
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

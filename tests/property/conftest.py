@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from recollect import Recollect, Settings
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind import Longmind, Settings
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 _numbers = itertools.count(1)
@@ -28,7 +28,7 @@ class Host:
     """An open store and the loop it lives on; every example gets an agent of its own."""
 
     runner: asyncio.Runner
-    rc: Recollect
+    rc: Longmind
     clock: FakeClock
 
     def room(self) -> Room:
@@ -46,8 +46,8 @@ def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
         runner.run(rc.close())
 
 
-async def _opened(url: str, clock: FakeClock) -> Recollect:
-    return await Recollect.open(url, embedder="none", clock=clock, settings=Settings.load({}))
+async def _opened(url: str, clock: FakeClock) -> Longmind:
+    return await Longmind.open(url, embedder="none", clock=clock, settings=Settings.load({}))
 
 
 def few(examples: int) -> settings:

@@ -12,15 +12,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.consolidate.extract import extract
-from recollect.consolidate.reconcile import duplicates
-from recollect.consolidate.segment import pages_of
-from recollect.consolidate.sentences import sentences
-from recollect.consolidate.summaries import phrases, telling
-from recollect.memory import AgentMemory
-from recollect.testing import FakeClock, memory
-from recollect.types import Filter, Source
+from longmind import Longmind
+from longmind.consolidate.extract import extract
+from longmind.consolidate.reconcile import duplicates
+from longmind.consolidate.segment import pages_of
+from longmind.consolidate.sentences import sentences
+from longmind.consolidate.summaries import phrases, telling
+from longmind.memory import AgentMemory
+from longmind.testing import FakeClock, memory
+from longmind.types import Filter, Source
 
 SAID = datetime(2023, 5, 8, 14, tzinfo=UTC)
 CITIES, THINGS = ("Lisbon", "Porto", "Rome"), ("tea", "pottery", "the ocean", "chess")
@@ -123,7 +123,7 @@ async def _parts(steps: list[tuple[str, ...]]) -> None:
         for stepwise in (True, False):
             clock = FakeClock(tick=timedelta(seconds=1))
             url = str(Path(folder) / f"{stepwise}.db") if stepwise else "memory:"
-            async with Recollect.open(url, embedder="none", clock=clock) as rc:
+            async with Longmind.open(url, embedder="none", clock=clock) as rc:
                 for number, step in enumerate(steps):
                     await _take(rc, number, step, stepwise=stepwise)
                 whole = rc.agent("a")
@@ -134,7 +134,7 @@ async def _parts(steps: list[tuple[str, ...]]) -> None:
         assert all(n == 1 for n in found[0].values())
 
 
-async def _take(rc: Recollect, number: int, step: tuple[str, ...], *, stepwise: bool) -> None:
+async def _take(rc: Longmind, number: int, step: tuple[str, ...], *, stepwise: bool) -> None:
     if step[0] == "say":
         _, text, user, session = step
         moment = SAID + timedelta(hours=number)

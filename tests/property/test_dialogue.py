@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.conftest import Host, few
 
-from recollect.systems.dialogue import DialogueMemory, DialogueSettings, Page, Segment
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
-from recollect.types import Filter
+from longmind.systems.dialogue import DialogueMemory, DialogueSettings, Page, Segment
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
+from longmind.types import Filter
 
 TEXTS = st.sampled_from(
     [

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.conftest import Host, few
 
-from recollect.errors import Conflict, InvalidInput
-from recollect.systems.episodic import Episode, EpisodicMemory, Event
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import Conflict, InvalidInput
+from longmind.systems.episodic import Episode, EpisodicMemory, Event
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

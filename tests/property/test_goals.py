@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.conftest import Host, few
 
-from recollect.errors import Conflict, InvalidInput, NotFound
-from recollect.systems.goals import Goal, GoalMemory, Plan
-from recollect.systems.goals.models import OPEN
-from recollect.systems.goals.order import arranged
-from recollect.systems.procedural import ProceduralMemory, ToolRegistry
-from recollect.testing import FakeClock
+from longmind.errors import Conflict, InvalidInput, NotFound
+from longmind.systems.goals import Goal, GoalMemory, Plan
+from longmind.systems.goals.models import OPEN
+from longmind.systems.goals.order import arranged
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.testing import FakeClock
 
 CALM = few(15)
 

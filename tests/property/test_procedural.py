@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property.conftest import THOROUGH, Host, few
 
-from recollect.errors import Conflict, InvalidInput, NotFound
-from recollect.systems.procedural import Counts, ProceduralMemory, ToolRegistry
-from recollect.systems.procedural.conditions import Compare, holds
-from recollect.systems.procedural.evidence import Rule, judge, probability_better
-from recollect.systems.procedural.schema import accept, checked
-from recollect.systems.procedural.templates import escaped, parse, render
-from recollect.systems.procedural.values import plain, same
+from longmind.errors import Conflict, InvalidInput, NotFound
+from longmind.systems.procedural import Counts, ProceduralMemory, ToolRegistry
+from longmind.systems.procedural.conditions import Compare, holds
+from longmind.systems.procedural.evidence import Rule, judge, probability_better
+from longmind.systems.procedural.schema import accept, checked
+from longmind.systems.procedural.templates import escaped, parse, render
+from longmind.systems.procedural.values import plain, same
 
 CALM = few(15)
 PURE = settings(CALM, max_examples=2_000 if THOROUGH else 150)

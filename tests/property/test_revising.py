@@ -17,15 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.conftest import Host, few
 
-from recollect.errors import InvalidInput
-from recollect.systems.goals.memory import GoalMemory
-from recollect.systems.goals.models import MAX_STEPS, Goal, Plan, PlanBody, PlanStep, Standing
-from recollect.systems.goals.monitor import Monitor
-from recollect.systems.goals.order import arranged
-from recollect.systems.goals.revising import Reviser, RevisionSettings
-from recollect.systems.procedural import ProceduralMemory, ToolRegistry
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import InvalidInput
+from longmind.systems.goals.memory import GoalMemory
+from longmind.systems.goals.models import MAX_STEPS, Goal, Plan, PlanBody, PlanStep, Standing
+from longmind.systems.goals.monitor import Monitor
+from longmind.systems.goals.order import arranged
+from longmind.systems.goals.revising import Reviser, RevisionSettings
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 CALM = few(10)
 ERRORS = (

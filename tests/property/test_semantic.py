@@ -14,10 +14,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.systems.room import Room
-from recollect.systems.semantic import Fact, SemanticMemory
-from recollect.testing import FakeClock
+from longmind import Longmind
+from longmind.systems.room import Room
+from longmind.systems.semantic import Fact, SemanticMemory
+from longmind.testing import FakeClock
 
 DAYS = 6
 BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
@@ -171,7 +171,7 @@ async def check(semantic: SemanticMemory, room: Room, world: World) -> None:
 
 async def run(url: str, steps: list[Learn | Retract | End]) -> None:
     clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
-    async with Recollect.open(url, embedder="none", clock=clock) as rc:
+    async with Longmind.open(url, embedder="none", clock=clock) as rc:
         mem = rc.agent("assistant")
         room = Room(store=rc.store, scope=mem.scope, clock=clock, embed=rc.embedding.embed, search=mem.recall)
         semantic, world = SemanticMemory(room), World()

@@ -17,11 +17,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from psycopg import sql
 
-from recollect.store.base import Backend, Batch, Delete, Receipt, Space
-from recollect.store.conformance.machine import StoreMachine
-from recollect.store.inmem import InmemBackend, State
-from recollect.testing import FakeClock
-from recollect.types import Change, Scope
+from longmind.store.base import Backend, Batch, Delete, Receipt, Space
+from longmind.store.conformance.machine import StoreMachine
+from longmind.store.inmem import InmemBackend, State
+from longmind.testing import FakeClock
+from longmind.types import Change, Scope
 
 
 def budget(examples: int) -> settings:
@@ -51,7 +51,7 @@ class SqliteHost:
         return await self._open()
 
     async def _open(self) -> Backend:
-        from recollect.store.sqlite import SqliteBackend
+        from longmind.store.sqlite import SqliteBackend
 
         return await SqliteBackend.open(self.folder / f"{self.files}.db", clock=FakeClock())
 
@@ -80,7 +80,7 @@ class PostgresHost:
         return await self._open()
 
     async def _open(self) -> Backend:
-        from recollect.store.postgres import PostgresBackend
+        from longmind.store.postgres import PostgresBackend
 
         return await PostgresBackend.open(self.url, clock=FakeClock(), pool_size=2)
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.conftest import Host, few
 
-from recollect.errors import NotFound
-from recollect.store.base import MAX_PAGE
-from recollect.systems.room import Room
-from recollect.systems.working import WorkingMemory
-from recollect.testing import FakeClock
-from recollect.types import Filter
+from longmind.errors import NotFound
+from longmind.store.base import MAX_PAGE
+from longmind.systems.room import Room
+from longmind.systems.working import WorkingMemory
+from longmind.testing import FakeClock
+from longmind.types import Filter
 
 KEYS = st.sampled_from(["plan", "home", "food", "tax", "a b", "ключ"])
 TEXTS = st.lists(

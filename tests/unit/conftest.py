@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect, Settings
-from recollect.testing import FakeClock
+from longmind import Longmind, Settings
+from longmind.testing import FakeClock
 
 
 @pytest.fixture
@@ -27,6 +27,6 @@ def face_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def rc(face_url: str, face_clock: FakeClock) -> AsyncIterator[Recollect]:
-    async with Recollect.open(face_url, clock=face_clock, settings=Settings.load({})) as opened:
+async def rc(face_url: str, face_clock: FakeClock) -> AsyncIterator[Longmind]:
+    async with Longmind.open(face_url, clock=face_clock, settings=Settings.load({})) as opened:
         yield opened

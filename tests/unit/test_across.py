@@ -10,24 +10,24 @@ from typing import Any
 
 import pytest
 
-from recollect import AgentMemory, Filter, Hit, Recollect
-from recollect.across import Systems
-from recollect.consolidate.extract import extract_memory
-from recollect.errors import (
+from longmind import AgentMemory, Filter, Hit, Longmind
+from longmind.across import Systems
+from longmind.consolidate.extract import extract_memory
+from longmind.errors import (
     Conflict,
     InvalidInput,
+    LongmindError,
     NotFound,
     OperationMismatch,
-    RecollectError,
     StoreUnavailable,
 )
-from recollect.recall.policy import Plan
-from recollect.recall.query import Query
-from recollect.systems.episodic import Episode, Event
-from recollect.systems.procedural import Run, Version
-from recollect.systems.semantic import Concept, Fact, Learned, SemanticMemory
-from recollect.systems.working import Item
-from recollect.types import Memory, Source
+from longmind.recall.policy import Plan
+from longmind.recall.query import Query
+from longmind.systems.episodic import Episode, Event
+from longmind.systems.procedural import Run, Version
+from longmind.systems.semantic import Concept, Fact, Learned, SemanticMemory
+from longmind.systems.working import Item
+from longmind.types import Memory, Source
 
 BUILT_IN = ("working", "episodic", "semantic", "procedural", "remembered")
 MAY = datetime(2025, 5, 1, 9, tzinfo=UTC)
@@ -56,7 +56,7 @@ GREET = {
 
 
 @pytest.fixture
-def mem(rc: Recollect) -> AgentMemory:
+def mem(rc: Longmind) -> AgentMemory:
     @rc.tool
     def say(who: str) -> str:
         """Say hello."""
@@ -371,7 +371,7 @@ async def test_a_failing_system_does_not_undo_what_others_stored(mem: AgentMemor
         ("broken", "ValueError"),
         ("semantic", "InvalidInput"),
     ]
-    with pytest.raises(RecollectError, match=r"broken: the shelf fell down.*stored in: working"):
+    with pytest.raises(LongmindError, match=r"broken: the shelf fell down.*stored in: working"):
         stored.check()
     with pytest.raises(ValueError, match="the shelf"):
         await mem.systems.store("x", into="broken")
@@ -409,7 +409,7 @@ async def test_a_timeout_of_the_systems_own_is_told_as_its_own(mem: AgentMemory)
     assert [one.message for one in (await mem.systems.search("x")).failed] == ["the library did not answer"]
 
 
-async def test_a_store_that_is_gone_is_an_error_and_not_an_empty_answer(rc: Recollect, mem: AgentMemory) -> None:
+async def test_a_store_that_is_gone_is_an_error_and_not_an_empty_answer(rc: Longmind, mem: AgentMemory) -> None:
     systems = mem.systems
     await rc.close()
     for ask in (systems.retrieve, systems.search, systems.relevant_knowledge):
@@ -456,7 +456,7 @@ class OnlyFacts:
         return Plan(plan.weights, kinds=("fact",))
 
 
-async def test_a_recall_policy_chooses_the_systems(rc: Recollect, mem: AgentMemory) -> None:
+async def test_a_recall_policy_chooses_the_systems(rc: Longmind, mem: AgentMemory) -> None:
     rc.register(OnlyFacts())
     await mem.systems.store_experience(TRIP)
     everything = await mem.systems.relevant_knowledge("Lisbon")
@@ -655,7 +655,7 @@ async def test_what_was_retracted_does_not_come_back(mem: AgentMemory) -> None:
     assert [await mem.semantic.know("Alice", p) for p in ("lives in", "age", "has pet")] == [[], [], []]
 
 
-async def test_the_keys_of_users_are_their_own(rc: Recollect, mem: AgentMemory) -> None:
+async def test_the_keys_of_users_are_their_own(rc: Longmind, mem: AgentMemory) -> None:
     keyed = TRIP | {"key": "move-1"}
     mine = await mem.systems.store_experience(keyed)
     theirs = await rc.agent("assistant", user="bob").systems.store_experience(keyed)

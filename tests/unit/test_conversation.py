@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-import recollect.sync
-from recollect import Recollect
-from recollect.consolidate.asking import Text
-from recollect.consolidate.retelling import Point, Told
-from recollect.conversation import Conversation
-from recollect.errors import BudgetSpent, InvalidInput
-from recollect.recall.budget import HEAD
-from recollect.testing import FakeClock
-from recollect.tokens import estimate
+import longmind.sync
+from longmind import Longmind
+from longmind.consolidate.asking import Text
+from longmind.consolidate.retelling import Point, Told
+from longmind.conversation import Conversation
+from longmind.errors import BudgetSpent, InvalidInput
+from longmind.recall.budget import HEAD
+from longmind.testing import FakeClock
+from longmind.tokens import estimate
 
 TOPICS = (
     "The tent for the trip to the Azores weighs three kilograms and fits into the red rucksack.",
@@ -33,21 +33,21 @@ async def _talk(conversation: Conversation, turns: int) -> None:
         )
 
 
-async def test_the_same_words_twice_are_two_messages(rc: Recollect) -> None:
+async def test_the_same_words_twice_are_two_messages(rc: Longmind) -> None:
     talk = rc.agent("a", user="ann").conversation("c1")
     one, other = await talk.add("yes"), await talk.add("yes")
     assert one.id != other.id
     assert [m.content for m in await talk.history()] == ["yes", "yes"]
 
 
-async def test_with_a_key_a_call_can_be_repeated(rc: Recollect) -> None:
+async def test_with_a_key_a_call_can_be_repeated(rc: Longmind) -> None:
     talk = rc.agent("a", user="ann").conversation("c1")
     one = await talk.add("yes", key="m-1")
     assert (await talk.add("yes", key="m-1")).id == one.id
     assert (await rc.agent("a", user="ann").conversation("c2").add("yes", key="m-1")).id != one.id
 
 
-async def test_roles_names_and_order_are_kept(rc: Recollect) -> None:
+async def test_roles_names_and_order_are_kept(rc: Longmind) -> None:
     talk = rc.agent("a").conversation("c1")
     await talk.add({"role": "user", "content": "Hello", "name": "Ann"})
     await talk.add("Hello Ann", role="assistant")
@@ -57,14 +57,14 @@ async def test_roles_names_and_order_are_kept(rc: Recollect) -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "   ", {"role": "king", "content": "x"}, {"content": 3}])
-async def test_a_bad_message_is_refused_and_nothing_is_stored(rc: Recollect, bad: object) -> None:
+async def test_a_bad_message_is_refused_and_nothing_is_stored(rc: Longmind, bad: object) -> None:
     talk = rc.agent("a").conversation("c1")
     with pytest.raises(InvalidInput):
         await talk.add(bad)  # type: ignore[arg-type]
     assert await talk.history() == ()
 
 
-async def test_bad_ids_and_sizes_are_refused(rc: Recollect) -> None:
+async def test_bad_ids_and_sizes_are_refused(rc: Longmind) -> None:
     mem = rc.agent("a")
     with pytest.raises(InvalidInput):
         mem.conversation("")
@@ -77,12 +77,12 @@ async def test_bad_ids_and_sizes_are_refused(rc: Recollect) -> None:
         await talk.context(0)
 
 
-async def test_an_empty_conversation_has_nothing_to_tell(rc: Recollect) -> None:
+async def test_an_empty_conversation_has_nothing_to_tell(rc: Longmind) -> None:
     talk = rc.agent("a").conversation("c1")
     assert (await talk.context(500), await talk.summary(), await talk.messages(), await talk.clear()) == ("", "", [], 0)
 
 
-async def test_what_left_the_window_is_told_in_its_own_words(rc: Recollect) -> None:
+async def test_what_left_the_window_is_told_in_its_own_words(rc: Longmind) -> None:
     talk = rc.agent("a", user="ann").conversation("c1", window=6)
     await _talk(talk, 6)
     assert await talk.summary() == ""
@@ -94,7 +94,7 @@ async def test_what_left_the_window_is_told_in_its_own_words(rc: Recollect) -> N
         assert one.partition(": ")[2] in said
 
 
-async def test_a_summary_rolls_on_and_tells_of_all_that_left(rc: Recollect) -> None:
+async def test_a_summary_rolls_on_and_tells_of_all_that_left(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     talk = mem.conversation("c1", window=4)
     await _talk(talk, 8)
@@ -109,7 +109,7 @@ async def test_a_summary_rolls_on_and_tells_of_all_that_left(rc: Recollect) -> N
     assert after.body["until"] == history[11].id
 
 
-async def test_asking_again_writes_nothing(rc: Recollect) -> None:
+async def test_asking_again_writes_nothing(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     talk = mem.conversation("c1", window=4)
     await _talk(talk, 12)
@@ -119,7 +119,7 @@ async def test_asking_again_writes_nothing(rc: Recollect) -> None:
     assert (await mem.stats()).changes == changes
 
 
-async def test_a_summary_that_quotes_something_forgotten_is_made_anew(rc: Recollect) -> None:
+async def test_a_summary_that_quotes_something_forgotten_is_made_anew(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     talk = mem.conversation("c1", window=4)
     await talk.add("The secret of the blue door is the number forty seven, and nobody else knows it.")
@@ -130,7 +130,7 @@ async def test_a_summary_that_quotes_something_forgotten_is_made_anew(rc: Recoll
     assert "blue door" not in await talk.summary()
 
 
-async def test_erasing_a_message_erases_the_summary_that_quotes_it(rc: Recollect) -> None:
+async def test_erasing_a_message_erases_the_summary_that_quotes_it(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     talk = mem.conversation("c1", window=4)
     await talk.add("The secret of the blue door is the number forty seven, and nobody else knows it.")
@@ -142,7 +142,7 @@ async def test_erasing_a_message_erases_the_summary_that_quotes_it(rc: Recollect
     assert "blue door" not in await talk.summary()
 
 
-async def test_context_holds_its_budget_and_the_last_message(rc: Recollect) -> None:
+async def test_context_holds_its_budget_and_the_last_message(rc: Longmind) -> None:
     talk = rc.agent("a", user="ann").conversation("c1", window=6)
     await _talk(talk, 30)
     for tokens in (150, 300, 600, 1_500):
@@ -153,7 +153,7 @@ async def test_context_holds_its_budget_and_the_last_message(rc: Recollect) -> N
     assert "## Earlier in this conversation" in await talk.context(1_500)
 
 
-async def test_the_beginning_stays_the_same_from_turn_to_turn(rc: Recollect) -> None:
+async def test_the_beginning_stays_the_same_from_turn_to_turn(rc: Longmind) -> None:
     talk = rc.agent("a", user="ann").conversation("c1", window=20)
     await _talk(talk, 8)
     before = (await talk.context(3_000)).partition("\n\n## From memory")[0]
@@ -161,7 +161,7 @@ async def test_the_beginning_stays_the_same_from_turn_to_turn(rc: Recollect) -> 
     assert (await talk.context(3_000)).startswith(before)
 
 
-async def test_conversations_of_one_user_share_what_is_learnt_and_not_with_others(rc: Recollect) -> None:
+async def test_conversations_of_one_user_share_what_is_learnt_and_not_with_others(rc: Longmind) -> None:
     ann, bob = rc.agent("a", user="ann"), rc.agent("a", user="bob")
     await ann.conversation("monday").add("My allergy is to hazelnuts, so never put hazelnuts into a cake for me.")
     for mem, knows in ((ann, True), (bob, False)):
@@ -170,7 +170,7 @@ async def test_conversations_of_one_user_share_what_is_learnt_and_not_with_other
         assert ("never put hazelnuts" in await talk.context(800)) is knows
 
 
-async def test_two_users_may_have_conversations_of_the_same_name(rc: Recollect) -> None:
+async def test_two_users_may_have_conversations_of_the_same_name(rc: Longmind) -> None:
     one, other = rc.agent("a", user="ann").conversation("c"), rc.agent("a", user="bob").conversation("c")
     await one.add("I am Ann")
     await other.add("I am Bob")
@@ -180,11 +180,11 @@ async def test_two_users_may_have_conversations_of_the_same_name(rc: Recollect) 
 
 async def test_all_is_back_after_a_restart(tmp_path: Path) -> None:
     url = str(tmp_path / "m.db")
-    async with Recollect.open(url, embedder="none") as rc:
+    async with Longmind.open(url, embedder="none") as rc:
         talk = rc.agent("a", user="ann").conversation("c1", window=4)
         await _talk(talk, 12)
         told, said = await talk.context(900), await talk.history()
-    async with Recollect.open(url, embedder="none") as rc:
+    async with Longmind.open(url, embedder="none") as rc:
         talk = rc.agent("a", user="ann").conversation("c1", window=4)
         assert [(m.id, m.content, m.version) for m in await talk.history()] == [
             (m.id, m.content, m.version) for m in said
@@ -192,7 +192,7 @@ async def test_all_is_back_after_a_restart(tmp_path: Path) -> None:
         assert await talk.context(900) == told
 
 
-async def test_many_writers_lose_nothing_and_make_one_summary(rc: Recollect) -> None:
+async def test_many_writers_lose_nothing_and_make_one_summary(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     talks = [mem.conversation("c1", window=4) for _ in range(5)]
     await asyncio.gather(*(_talk(talk, 6) for talk in talks))
@@ -220,7 +220,7 @@ class Teller:
 
 
 async def test_a_model_may_tell_it_and_one_that_fails_is_replaced_by_rules(
-    rc: Recollect, caplog: pytest.LogCaptureFixture
+    rc: Longmind, caplog: pytest.LogCaptureFixture
 ) -> None:
     mem, teller = rc.agent("a", user="ann"), Teller()
 
@@ -237,7 +237,7 @@ async def test_a_model_may_tell_it_and_one_that_fails_is_replaced_by_rules(
     assert len(teller.asked[1]) == 5
 
 
-async def test_clearing_forgets_messages_and_summary(rc: Recollect) -> None:
+async def test_clearing_forgets_messages_and_summary(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     talk = mem.conversation("c1", window=4)
     await _talk(talk, 9)
@@ -247,13 +247,13 @@ async def test_clearing_forgets_messages_and_summary(rc: Recollect) -> None:
 
 
 def test_the_blocking_face_has_it_too(tmp_path: Path) -> None:
-    with recollect.sync.Recollect.open(str(tmp_path / "m.db"), embedder="none", clock=FakeClock()) as rc:
+    with longmind.sync.Longmind.open(str(tmp_path / "m.db"), embedder="none", clock=FakeClock()) as rc:
         talk = rc.agent("a").conversation("c1")
         talk.add("hello")
         assert [m.content for m in talk.history()] == ["hello"]
 
 
-async def test_without_a_user_a_conversation_is_not_that_of_users(rc: Recollect) -> None:
+async def test_without_a_user_a_conversation_is_not_that_of_users(rc: Longmind) -> None:
     agent, ann, bob = rc.agent("a"), rc.agent("a", user="ann"), rc.agent("a", user="bob")
     await _talk(ann.conversation("c", window=4), 12)
     own = agent.conversation("c", window=4)

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect import Recollect, Settings
-from recollect.errors import InvalidSetting, ModelError, ModelMismatch, ModelMissing
-from recollect.store.base import Batch, Space, Update
-from recollect.testing import START
-from recollect.types import Scope
+from longmind import Longmind, Settings
+from longmind.errors import InvalidSetting, ModelError, ModelMismatch, ModelMissing
+from longmind.store.base import Batch, Space, Update
+from longmind.testing import START
+from longmind.types import Scope
 
 
 class Hashing:
@@ -46,7 +46,7 @@ def quiet() -> Settings:
 
 
 async def test_every_memory_gets_a_vector_of_the_recorded_space(face_url: str) -> None:
-    async with Recollect.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
+    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
         mem = rc.agent("a")
         await mem.remember(["one two", "three"])
         assert (await mem.stats()).vectors == 2
@@ -57,10 +57,10 @@ async def test_a_store_built_with_another_says_so_and_keeps_its_own(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     url = str(tmp_path / "m.db")
-    async with Recollect.open(url, embedder="static", settings=quiet()) as rc:
+    async with Longmind.open(url, embedder="static", settings=quiet()) as rc:
         await rc.agent("a").remember("the cat sat")
-    with caplog.at_level(logging.WARNING, "recollect"):
-        async with Recollect.open(url, embedder=Hashing(), settings=quiet()) as rc:
+    with caplog.at_level(logging.WARNING, "longmind"):
+        async with Longmind.open(url, embedder=Hashing(), settings=quiet()) as rc:
             assert rc.embedding.embedder is not None
             assert rc.embedding.embedder.name.startswith("static/")
             assert "reembed" in (rc.embedding.notice or "")
@@ -69,7 +69,7 @@ async def test_a_store_built_with_another_says_so_and_keeps_its_own(
 
 
 async def test_reembedding_a_live_store_loses_nothing(face_url: str) -> None:
-    async with Recollect.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
+    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
         mem = rc.agent("a")
         await mem.remember([f"thing number {n}" for n in range(600)])
         new = Hashing("hashing/32", 32, pause=0.01)
@@ -93,15 +93,15 @@ async def test_reembedding_a_live_store_loses_nothing(face_url: str) -> None:
 
 async def test_reembedding_ends_though_others_write_faster_than_it_embeds(face_url: str) -> None:
     async with (
-        Recollect.open(face_url, embedder=Hashing(), settings=quiet()) as one,
-        Recollect.open(face_url, embedder=Hashing(), settings=quiet()) as other,
+        Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as one,
+        Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as other,
     ):
         mem = one.agent("a")
         await mem.remember([f"thing number {n}" for n in range(300)])
         new = Hashing("hashing/32", 32, pause=0.1)
         over = asyncio.Event()
 
-        async def write(rc: Recollect, who: str) -> int:
+        async def write(rc: Longmind, who: str) -> int:
             count = 0
             while not over.is_set():
                 try:
@@ -137,8 +137,8 @@ async def test_reembedding_ends_though_others_write_faster_than_it_embeds(face_u
 async def test_another_process_follows_the_switch(tmp_path: Path) -> None:
     url = str(tmp_path / "m.db")
     async with (
-        Recollect.open(url, embedder="static", settings=quiet()) as one,
-        Recollect.open(url, settings=quiet()) as other,
+        Longmind.open(url, embedder="static", settings=quiet()) as one,
+        Longmind.open(url, settings=quiet()) as other,
     ):
         await one.agent("a").remember("cats purr")
         assert await other.agent("a").recall("purr")
@@ -152,7 +152,7 @@ async def test_another_process_follows_the_switch(tmp_path: Path) -> None:
 
 
 async def test_a_batch_of_another_space_is_refused_inside_the_store(face_url: str) -> None:
-    async with Recollect.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
+    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
         mem = rc.agent("a")
         stored = await mem.remember("one")
         with pytest.raises(ModelMismatch):
@@ -167,7 +167,7 @@ def _of_another_space(scope: Scope, id: str) -> Batch:
 
 async def test_nothing_is_stored_when_the_embedder_fails(face_url: str) -> None:
     embedder = Hashing()
-    async with Recollect.open(face_url, embedder=embedder, settings=quiet()) as rc:
+    async with Longmind.open(face_url, embedder=embedder, settings=quiet()) as rc:
         mem = rc.agent("a")
         embedder.fails = True
         with pytest.raises(ModelError):
@@ -178,7 +178,7 @@ async def test_nothing_is_stored_when_the_embedder_fails(face_url: str) -> None:
 
 
 async def test_undoing_brings_the_vector_back(face_url: str) -> None:
-    async with Recollect.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
+    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
         mem = rc.agent("a")
         stored = await mem.remember("one two")
         await mem.forget(stored.id)
@@ -187,7 +187,7 @@ async def test_undoing_brings_the_vector_back(face_url: str) -> None:
 
 
 async def test_a_store_works_without_an_embedder(face_url: str) -> None:
-    async with Recollect.open(face_url, embedder="none", settings=quiet()) as rc:
+    async with Longmind.open(face_url, embedder="none", settings=quiet()) as rc:
         mem = rc.agent("a")
         await mem.remember("cats purr")
         assert (await mem.recall("purring cat"))[0].memory.content == "cats purr"

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect import Document, Filter, Message, Recollect, Settings
-from recollect.errors import (
+from longmind import Document, Filter, Longmind, Message, Settings
+from longmind.errors import (
     Conflict,
     InvalidInput,
     InvalidSetting,
@@ -17,9 +17,9 @@ from recollect.errors import (
     StoreUnavailable,
     VersionConflict,
 )
-from recollect.store.base import Space
-from recollect.testing import FakeClock, ScriptedModel
-from recollect.types import Link
+from longmind.store.base import Space
+from longmind.testing import FakeClock, ScriptedModel
+from longmind.types import Link
 
 
 class Pointing:
@@ -43,7 +43,7 @@ TALK = [
 ]
 
 
-async def test_what_is_remembered_is_recalled_at_once_with_a_reason(rc: Recollect) -> None:
+async def test_what_is_remembered_is_recalled_at_once_with_a_reason(rc: Longmind) -> None:
     mem = rc.agent("assistant", user="alice")
     stored = await mem.remember("I moved to Lisbon in May.", tags=["home"], metadata={"n": 1}, importance=0.9)
     await mem.remember(TALK, session="s1")
@@ -54,7 +54,7 @@ async def test_what_is_remembered_is_recalled_at_once_with_a_reason(rc: Recollec
     assert (await mem.get(stored.id)) == stored
 
 
-async def test_the_same_text_in_the_same_place_is_one_memory(rc: Recollect) -> None:
+async def test_the_same_text_in_the_same_place_is_one_memory(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     first = await mem.remember(TALK, session="s1")
     again = await mem.remember(TALK, session="s1")
@@ -64,7 +64,7 @@ async def test_the_same_text_in_the_same_place_is_one_memory(rc: Recollect) -> N
     assert (await mem.stats()).memories == 4
 
 
-async def test_remembering_what_was_archived_wakes_it(rc: Recollect) -> None:
+async def test_remembering_what_was_archived_wakes_it(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     stored = await mem.remember("tea please")
     await mem.update(stored.id, state="archived")
@@ -73,7 +73,7 @@ async def test_remembering_what_was_archived_wakes_it(rc: Recollect) -> None:
     assert await mem.recall("tea")
 
 
-async def test_an_operation_id_makes_a_repeated_call_harmless(rc: Recollect) -> None:
+async def test_an_operation_id_makes_a_repeated_call_harmless(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     first = await mem.remember("once", occurred_at=datetime(2024, 1, 1, tzinfo=UTC), operation="op-1")
     await mem.update(first.id, content="changed since")
@@ -83,7 +83,7 @@ async def test_an_operation_id_makes_a_repeated_call_harmless(rc: Recollect) -> 
         await mem.remember("something else", operation="op-1")
 
 
-async def test_agents_tenants_and_users_are_apart(rc: Recollect) -> None:
+async def test_agents_tenants_and_users_are_apart(rc: Longmind) -> None:
     secret = await rc.agent("assistant", user="alice").remember("the code is 4711")
     for other in (
         rc.agent("assistant", user="bob"),
@@ -102,7 +102,7 @@ async def test_agents_tenants_and_users_are_apart(rc: Recollect) -> None:
     assert await rc.agent("assistant").get(secret.id) == secret
 
 
-async def test_update_is_compare_and_set_and_is_searched(rc: Recollect) -> None:
+async def test_update_is_compare_and_set_and_is_searched(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     stored = await mem.remember("I live in Lisbon")
     changed = await mem.update(stored.id, content="I live in Porto", expected_version=1, reason="moved")
@@ -119,7 +119,7 @@ async def test_update_is_compare_and_set_and_is_searched(rc: Recollect) -> None:
     assert update.after["content"] == "I live in Porto"
 
 
-async def test_what_was_changed_may_be_said_again(rc: Recollect) -> None:
+async def test_what_was_changed_may_be_said_again(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     first = await mem.remember("I live in Lisbon.")
     await mem.update(first.id, content="I live in Porto.")
@@ -128,7 +128,7 @@ async def test_what_was_changed_may_be_said_again(rc: Recollect) -> None:
     assert {m.content for m in (await mem.list()).items} == {"I live in Lisbon.", "I live in Porto."}
 
 
-async def test_a_moment_without_a_zone_is_utc(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_a_moment_without_a_zone_is_utc(rc: Longmind, face_clock: FakeClock) -> None:
     mem = rc.agent("assistant")
     stored = await mem.remember("now")
     naive = face_clock.now().replace(tzinfo=None)
@@ -137,7 +137,7 @@ async def test_a_moment_without_a_zone_is_utc(rc: Recollect, face_clock: FakeClo
     assert not await mem.recall("now", since=naive)
 
 
-async def test_forgetting_can_be_undone_and_erasing_cannot(rc: Recollect) -> None:
+async def test_forgetting_can_be_undone_and_erasing_cannot(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     stored = await mem.remember("my password is swordfish")
     assert await mem.forget(stored.id) == 1
@@ -152,7 +152,7 @@ async def test_forgetting_can_be_undone_and_erasing_cannot(rc: Recollect) -> Non
         await mem.undo(forgotten.operation)
 
 
-async def test_what_was_forgotten_can_still_be_erased(rc: Recollect) -> None:
+async def test_what_was_forgotten_can_still_be_erased(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     stored = await mem.remember("my password is swordfish")
     await mem.forget(stored.id)
@@ -164,7 +164,7 @@ async def test_what_was_forgotten_can_still_be_erased(rc: Recollect) -> None:
         await mem.forget(stored.id, erase=True)
 
 
-async def test_erasing_takes_what_was_derived_along(rc: Recollect) -> None:
+async def test_erasing_takes_what_was_derived_along(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     told, summary, summary_of_it = [await mem.remember(t) for t in ("told", "a summary", "its summary")]
     await mem.store.link(mem.scope, Link(source=summary.id, relation="derived_from", target=told.id))
@@ -173,7 +173,7 @@ async def test_erasing_takes_what_was_derived_along(rc: Recollect) -> None:
     assert (await mem.list()).items == ()
 
 
-async def test_forgetting_by_filter_needs_one(rc: Recollect) -> None:
+async def test_forgetting_by_filter_needs_one(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     await mem.remember("keep")
     await mem.remember("drop", tags=["x"])
@@ -186,7 +186,7 @@ async def test_forgetting_by_filter_needs_one(rc: Recollect) -> None:
     assert [m.content for m in (await mem.list()).items] == ["keep"]
 
 
-async def test_undo_is_refused_when_something_was_changed_since(rc: Recollect) -> None:
+async def test_undo_is_refused_when_something_was_changed_since(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     stored = await mem.remember("one")
     operation = (await mem.history(stored.id))[0].operation
@@ -197,7 +197,7 @@ async def test_undo_is_refused_when_something_was_changed_since(rc: Recollect) -
         await mem.undo("no-such-operation")
 
 
-async def test_time_travel(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_time_travel(rc: Longmind, face_clock: FakeClock) -> None:
     mem = rc.agent("assistant")
     before = face_clock.now()
     stored = await mem.remember("first")
@@ -213,7 +213,7 @@ async def test_time_travel(rc: Recollect, face_clock: FakeClock) -> None:
     assert {m.content for m in await mem.store.all_at(mem.scope, face_clock.now())} == {"second", "later"}
 
 
-async def test_operations_are_undone_one_after_the_other_the_last_first(rc: Recollect) -> None:
+async def test_operations_are_undone_one_after_the_other_the_last_first(rc: Longmind) -> None:
     mem = rc.agent("a")
     memory = await mem.remember("one")
     await mem.update(memory.id, content="two")
@@ -228,7 +228,7 @@ async def test_operations_are_undone_one_after_the_other_the_last_first(rc: Reco
     assert found.content == "one"
 
 
-async def test_runs_of_consolidation_are_undone_one_after_the_other(rc: Recollect) -> None:
+async def test_runs_of_consolidation_are_undone_one_after_the_other(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     await mem.remember([{"role": "user", "name": "Ann", "content": "I live in Lisbon."}], session="s1")
     before = {m.id async for m in rc.store.every(mem.scope) if m.kind == "fact"}
@@ -240,7 +240,7 @@ async def test_runs_of_consolidation_are_undone_one_after_the_other(rc: Recollec
     assert {m.id async for m in rc.store.every(mem.scope) if m.kind == "fact"} == before
 
 
-async def test_consolidation_reports_and_is_undone(rc: Recollect) -> None:
+async def test_consolidation_reports_and_is_undone(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     first = await mem.remember("Tea without sugar, please.")
     second = await mem.remember("Please, without sugar: tea!")
@@ -255,7 +255,7 @@ async def test_consolidation_reports_and_is_undone(rc: Recollect) -> None:
     assert (await mem.stats()).links == 0
 
 
-async def test_an_agent_configures_itself_for_good(rc: Recollect) -> None:
+async def test_an_agent_configures_itself_for_good(rc: Longmind) -> None:
     mem = rc.agent("assistant", user="alice")
     for word in ("red apples", "green apples", "ripe apples"):
         await mem.remember(word)
@@ -268,7 +268,7 @@ async def test_an_agent_configures_itself_for_good(rc: Recollect) -> None:
         await mem.configure(recall_k=-1)
 
 
-async def test_lists_come_in_pages(rc: Recollect) -> None:
+async def test_lists_come_in_pages(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     made = await mem.remember([f"note {n}" for n in range(7)])
     seen, cursor = [], None
@@ -283,7 +283,7 @@ async def test_lists_come_in_pages(rc: Recollect) -> None:
         await mem.list(limit=0)
 
 
-async def test_documents_are_found_by_passage(rc: Recollect) -> None:
+async def test_documents_are_found_by_passage(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     text = "# Cooking\n\nBoil the pasta for nine minutes.\n\n# Garden\n\nWater the tomatoes at dusk."
     stored = await mem.remember(Document(content=text, title="Handbook", uri="book.md"))
@@ -294,7 +294,7 @@ async def test_documents_are_found_by_passage(rc: Recollect) -> None:
     assert hit.body["headings"] == ["Handbook", "Garden"]
 
 
-async def test_context_fits_the_budget_and_quotes(rc: Recollect) -> None:
+async def test_context_fits_the_budget_and_quotes(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     await mem.remember([f"Fact number {n} about the harbour of Lisbon is remarkable." for n in range(50)])
     text = await mem.context("harbour of Lisbon", tokens=200)
@@ -302,7 +302,7 @@ async def test_context_fits_the_budget_and_quotes(rc: Recollect) -> None:
     assert len(text) < 200 * 8
 
 
-async def test_filters_narrow_recall(rc: Recollect) -> None:
+async def test_filters_narrow_recall(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     await mem.remember("apples in spring", occurred_at=datetime(2024, 4, 1, tzinfo=UTC), metadata={"n": 1})
     await mem.remember("apples in autumn", occurred_at=datetime(2024, 10, 1, tzinfo=UTC), metadata={"n": True})
@@ -318,14 +318,14 @@ async def test_filters_narrow_recall(rc: Recollect) -> None:
 @pytest.mark.parametrize("name", ["", " x", "a\nb", "x" * 201])
 async def test_a_bad_name_is_refused(name: str) -> None:
     with pytest.raises(InvalidInput, match="agent"):
-        Recollect.open("memory:").agent(name)
+        Longmind.open("memory:").agent(name)
 
 
 async def test_what_is_remembered_after_another_changed_the_embedder_gets_a_vector_of_the_new(tmp_path: Path) -> None:
     url, settings = str(tmp_path / "m.db"), Settings.load({})
     async with (
-        Recollect.open(url, embedder=Pointing("first"), settings=settings) as one,
-        Recollect.open(url, embedder=Pointing("first"), settings=settings) as other,
+        Longmind.open(url, embedder=Pointing("first"), settings=settings) as one,
+        Longmind.open(url, embedder=Pointing("first"), settings=settings) as other,
     ):
         other.embedding._asked = Pointing("second")  # what the other process finds when it looks for the new embedder
         await one.agent("a").remember("cats purr")
@@ -341,7 +341,7 @@ async def test_what_is_remembered_after_another_changed_the_embedder_gets_a_vect
 async def test_a_remembering_that_the_store_does_not_refuse_asks_it_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Recollect.open(str(tmp_path / "m.db"), embedder=Pointing("first"), settings=Settings.load({})) as rc:
+    async with Longmind.open(str(tmp_path / "m.db"), embedder=Pointing("first"), settings=Settings.load({})) as rc:
         asked: list[str] = []
         real = rc.store.backend.space
 
@@ -357,12 +357,12 @@ async def test_a_remembering_that_the_store_does_not_refuse_asks_it_nothing(
 
 async def test_everything_is_back_after_a_restart(tmp_path: Path) -> None:
     url = str(tmp_path / "m.db")
-    async with Recollect.open(url, settings=Settings.load({})) as rc:
+    async with Longmind.open(url, settings=Settings.load({})) as rc:
         mem = rc.agent("assistant", user="alice")
         await mem.remember(TALK, session="s1")
         await mem.configure(recall_k=1)
         before = (await mem.stats(), await rc.store.content_hash(mem.scope), await mem.recall("rain"))
-    async with Recollect.open(url, settings=Settings.load({})) as rc:
+    async with Longmind.open(url, settings=Settings.load({})) as rc:
         mem = rc.agent("assistant", user="alice")
         after = (await mem.stats(), await rc.store.content_hash(mem.scope), await mem.recall("rain"))
     assert before[:2] == after[:2]
@@ -370,7 +370,7 @@ async def test_everything_is_back_after_a_restart(tmp_path: Path) -> None:
 
 
 async def test_a_closed_store_says_so() -> None:
-    rc = await Recollect.open("memory:")
+    rc = await Longmind.open("memory:")
     await rc.close()
     await rc.close()
     with pytest.raises(StoreUnavailable, match="not open"):
@@ -382,7 +382,7 @@ async def test_what_cannot_be_closed_keeps_nothing_else_open(tmp_path: Path) -> 
         async def close(self) -> None:
             raise ModelUnavailable("It does not hang up.")
 
-    rc = await Recollect.open(str(tmp_path / "memory.db"))
+    rc = await Longmind.open(str(tmp_path / "memory.db"))
     store = rc.store
     vars(rc)["chat"] = Stubborn().chat()
     with pytest.raises(ModelUnavailable):
@@ -392,7 +392,7 @@ async def test_what_cannot_be_closed_keeps_nothing_else_open(tmp_path: Path) -> 
     await rc.close()
 
 
-async def test_tags_as_one_text_and_a_moment_as_text_are_read_or_refused(rc: Recollect) -> None:
+async def test_tags_as_one_text_and_a_moment_as_text_are_read_or_refused(rc: Longmind) -> None:
     mem = rc.agent("a")
     with pytest.raises(InvalidInput, match="one text"):
         await mem.remember("I moved.", tags="home")
@@ -404,7 +404,7 @@ async def test_tags_as_one_text_and_a_moment_as_text_are_read_or_refused(rc: Rec
     assert again.id == told.id
 
 
-async def test_what_stands_whatever_the_task_is(rc: Recollect) -> None:
+async def test_what_stands_whatever_the_task_is(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     assert await mem.standing() == []
     await mem.remember("The printer is in room 4.")

@@ -26,10 +26,10 @@ sys.addaudithook(heard)  # reaches what was bound before, and what goes straight
 
 LIBRARY = """
 import asyncio
-from recollect import Document, Recollect
+from longmind import Document, Longmind
 
 async def main():
-    async with Recollect.open() as rc:
+    async with Longmind.open() as rc:
         mem = rc.agent("assistant", user="alice")
         await mem.remember("I moved to Lisbon in May.")
         await mem.remember(Document(content="# Bins\\n\\nOn Tuesdays.", title="House rules"))
@@ -44,15 +44,15 @@ asyncio.run(main())
 """
 
 COMMAND_LINE = """
-from recollect.cli import main
+from longmind.cli import main
 main()
 """
 
 
 def run(code: str, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A fresh interpreter with the network taken away."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
-    env |= {"HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "RECOLLECT_URL": str(home / "memory.db")}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("LONGMIND_")}
+    env |= {"HOME": str(home), "XDG_DATA_HOME": str(home / "data"), "LONGMIND_URL": str(home / "memory.db")}
     return subprocess.run([sys.executable, "-c", BLOCKED + code, *words], env=env, capture_output=True, text=True)
 
 
@@ -62,10 +62,10 @@ def test_the_library(tmp_path: Path) -> None:
 
 
 def test_without_any_setting_the_store_is_a_file_of_the_user(tmp_path: Path) -> None:
-    code = "import os; del os.environ['RECOLLECT_URL']\n" + LIBRARY
+    code = "import os; del os.environ['LONGMIND_URL']\n" + LIBRARY
     done = run(code, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "data" / "recollect" / "memory.db").is_file()
+    assert (tmp_path / "data" / "longmind" / "memory.db").is_file()
 
 
 @pytest.mark.parametrize("words", [["--help"], ["remember", "One thing."], ["demo"], ["doctor", "--url", "memory:"]])

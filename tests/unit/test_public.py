@@ -4,27 +4,25 @@ import subprocess
 import sys
 from types import ModuleType
 
-import recollect
-import recollect.sync
+import longmind
+import longmind.sync
 
 
 def test_all_is_every_public_name_in_order() -> None:
     public = [
-        name
-        for name in vars(recollect)
-        if not name.startswith("_") and not isinstance(vars(recollect)[name], ModuleType)
+        name for name in vars(longmind) if not name.startswith("_") and not isinstance(vars(longmind)[name], ModuleType)
     ]
-    assert recollect.__all__ == sorted(public)
+    assert longmind.__all__ == sorted(public)
 
 
 def test_every_public_thing_says_what_it_is() -> None:
-    assert all(getattr(recollect, name).__doc__ for name in recollect.__all__)
+    assert all(getattr(longmind, name).__doc__ for name in longmind.__all__)
 
 
 def test_importing_is_cheap() -> None:
     """What takes long to import, or may not be installed, is left for when it is needed."""
     heavy = ["numpy", "apsw", "psycopg", "typer", "rich", "yoyo", "onnxruntime", "tokenizers", "httpx2"]
-    code = f"import sys, recollect; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, longmind; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -32,7 +30,7 @@ def test_importing_is_cheap() -> None:
 def test_the_command_lines_help_is_cheap_too() -> None:
     heavy = ["numpy", "apsw", "psycopg", "yoyo", "onnxruntime", "tokenizers", "httpx2"]
     code = (
-        "import sys\nfrom recollect.cli import app\n"
+        "import sys\nfrom longmind.cli import app\n"
         "try: app(['--help'])\nexcept SystemExit: pass\n"
         f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)"
     )

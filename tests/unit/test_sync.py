@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-import recollect
-import recollect.sync
-from recollect.across import Systems
-from recollect.errors import InvalidInput, NotFound, StoreUnavailable
-from recollect.systems.episodic import EpisodicMemory, RunningEpisode
-from recollect.systems.procedural import ProceduralMemory
-from recollect.systems.semantic import SemanticMemory
-from recollect.systems.working import WorkingMemory
-from recollect.testing import ScriptedModel
+import longmind
+import longmind.sync
+from longmind.across import Systems
+from longmind.errors import InvalidInput, NotFound, StoreUnavailable
+from longmind.systems.episodic import EpisodicMemory, RunningEpisode
+from longmind.systems.procedural import ProceduralMemory
+from longmind.systems.semantic import SemanticMemory
+from longmind.systems.working import WorkingMemory
+from longmind.testing import ScriptedModel
 
-FACES = [(recollect.Recollect, recollect.sync.Recollect), (recollect.AgentMemory, recollect.sync.AgentMemory)]
+FACES = [(longmind.Longmind, longmind.sync.Longmind), (longmind.AgentMemory, longmind.sync.AgentMemory)]
 NOT_MIRRORED = {"recaller", "room", "chat"}
 """They hand out what asynchronous code is built on, so a blocking twin would be of no use."""
 
@@ -53,7 +53,7 @@ def test_the_five_verbs_are_among_them() -> None:
 
 ROOMS = [
     name
-    for name, member in vars(recollect.AgentMemory).items()
+    for name, member in vars(longmind.AgentMemory).items()
     if isinstance(member, cached_property) and name not in NOT_MIRRORED
 ]
 ROOM_CLASSES: list[type] = [WorkingMemory, EpisodicMemory, SemanticMemory, ProceduralMemory, Systems, RunningEpisode]
@@ -66,14 +66,14 @@ ROOM_METHODS = [
 
 
 @pytest.mark.parametrize("name", ROOMS)
-def test_every_room_has_a_blocking_face(rc: recollect.sync.Recollect, name: str) -> None:
+def test_every_room_has_a_blocking_face(rc: longmind.sync.Longmind, name: str) -> None:
     mem = rc.agent("assistant")
-    room, behind = getattr(mem, name), getattr(recollect.Recollect.agent(rc._behind, "assistant"), name)
-    assert isinstance(room, recollect.sync.Blocking)
+    room, behind = getattr(mem, name), getattr(longmind.Longmind.agent(rc._behind, "assistant"), name)
+    assert isinstance(room, longmind.sync.Blocking)
     assert room is getattr(mem, name)
     assert type(room).__name__ == type(behind).__name__
     assert type(room).__doc__ == type(behind).__doc__
-    assert inspect.getdoc(getattr(recollect.sync.AgentMemory, name))
+    assert inspect.getdoc(getattr(longmind.sync.AgentMemory, name))
 
 
 def test_the_rooms_are_those_there_are() -> None:
@@ -82,7 +82,7 @@ def test_the_rooms_are_those_there_are() -> None:
 
 @pytest.mark.parametrize(("one", "name"), ROOM_METHODS, ids=[f"{o.__name__}.{n}" for o, n in ROOM_METHODS])
 def test_every_method_of_a_room_has_a_blocking_twin(one: type, name: str) -> None:
-    wanted, found = getattr(one, name), getattr(recollect.sync._face_of(one), name)
+    wanted, found = getattr(one, name), getattr(longmind.sync._face_of(one), name)
     assert inspect.signature(found) == inspect.signature(wanted)
     assert found.__doc__ == wanted.__doc__
     assert not inspect.iscoroutinefunction(found)
@@ -91,17 +91,17 @@ def test_every_method_of_a_room_has_a_blocking_twin(one: type, name: str) -> Non
 
 @pytest.mark.parametrize("name", ["agent", "register", "export"])
 def test_what_does_not_wait_has_the_same_signature(name: str) -> None:
-    wanted, found = getattr(recollect.Recollect, name), getattr(recollect.sync.Recollect, name)
+    wanted, found = getattr(longmind.Longmind, name), getattr(longmind.sync.Longmind, name)
     assert list(inspect.signature(found).parameters) == list(inspect.signature(wanted).parameters)
 
 
 @pytest.fixture
-def rc(tmp_path: Path) -> Iterator[recollect.sync.Recollect]:
-    with recollect.sync.Recollect.open(str(tmp_path / "memory.db")) as opened:
+def rc(tmp_path: Path) -> Iterator[longmind.sync.Longmind]:
+    with longmind.sync.Longmind.open(str(tmp_path / "memory.db")) as opened:
         yield opened
 
 
-def test_the_verbs_block_and_work(rc: recollect.sync.Recollect) -> None:
+def test_the_verbs_block_and_work(rc: longmind.sync.Longmind) -> None:
     mem = rc.agent("assistant", user="alice")
     stored = mem.remember("I moved to Lisbon in May.")
     assert mem.scope.user == "alice"
@@ -123,15 +123,15 @@ def test_the_verbs_block_and_work(rc: recollect.sync.Recollect) -> None:
     assert rc.check() == []
 
 
-def test_an_export_is_read_line_by_line(rc: recollect.sync.Recollect) -> None:
+def test_an_export_is_read_line_by_line(rc: longmind.sync.Longmind) -> None:
     rc.agent("a").remember("One.")
     lines = list(rc.export())
     assert len(lines) == 3
-    with recollect.sync.Recollect.open("memory:") as other:
+    with longmind.sync.Longmind.open("memory:") as other:
         assert other.load(lines).memories == 1
 
 
-def test_many_threads_share_one_store(rc: recollect.sync.Recollect) -> None:
+def test_many_threads_share_one_store(rc: longmind.sync.Longmind) -> None:
     mem = rc.agent("assistant")
     together = threading.Barrier(8)
 
@@ -150,25 +150,25 @@ def test_many_threads_share_one_store(rc: recollect.sync.Recollect) -> None:
 
 
 def test_after_closing_it_says_so_and_closing_again_is_harmless(tmp_path: Path) -> None:
-    rc = recollect.sync.Recollect.open(str(tmp_path / "memory.db"))
+    rc = longmind.sync.Longmind.open(str(tmp_path / "memory.db"))
     mem = rc.agent("assistant")
     mem.remember("One.")
     rc.close()
     rc.close()
     with pytest.raises(StoreUnavailable):
         mem.recall("One")
-    assert "recollect" not in [thread.name for thread in threading.enumerate()]
+    assert "longmind" not in [thread.name for thread in threading.enumerate()]
 
 
 def test_a_store_that_cannot_be_opened_leaves_no_thread(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable):
-        recollect.sync.Recollect.open(str(tmp_path))
-    assert "recollect" not in [thread.name for thread in threading.enumerate()]
+        longmind.sync.Longmind.open(str(tmp_path))
+    assert "longmind" not in [thread.name for thread in threading.enumerate()]
 
 
 async def test_it_may_be_used_where_an_event_loop_runs(tmp_path: Path) -> None:
     """A notebook has a loop of its own; the work is done in another."""
-    with recollect.sync.Recollect.open(str(tmp_path / "memory.db")) as rc:
+    with longmind.sync.Longmind.open(str(tmp_path / "memory.db")) as rc:
         rc.agent("a").remember("One.")
         assert rc.agent("a").stats().memories == 1
 
@@ -176,7 +176,7 @@ async def test_it_may_be_used_where_an_event_loop_runs(tmp_path: Path) -> None:
 # -- the rooms ---------------------------------------------------------------------------------------------------
 
 
-def test_a_room_is_used_without_a_single_await(rc: recollect.sync.Recollect) -> None:
+def test_a_room_is_used_without_a_single_await(rc: longmind.sync.Longmind) -> None:
     mem = rc.agent("assistant", user="alice")
     mem.working.put("plan", "Call the hotel", importance=0.9)
     assert [item.key for item in mem.working.items()] == ["plan"]
@@ -195,7 +195,7 @@ def test_a_room_is_used_without_a_single_await(rc: recollect.sync.Recollect) -> 
         mem.episodic._room  # noqa: B018  # what is private stays so
 
 
-def test_an_episode_lasts_as_long_as_its_block(rc: recollect.sync.Recollect) -> None:
+def test_an_episode_lasts_as_long_as_its_block(rc: longmind.sync.Longmind) -> None:
     mem = rc.agent("assistant")
     with mem.episodic.episode("A walk", tags=["out"]) as walk:
         walk.record("left", type="start")
@@ -209,7 +209,7 @@ def test_an_episode_lasts_as_long_as_its_block(rc: recollect.sync.Recollect) -> 
     assert "ZeroDivisionError" in mem.episodic.get(failed.id).note
 
 
-def test_an_iterator_can_be_left_early(rc: recollect.sync.Recollect) -> None:
+def test_an_iterator_can_be_left_early(rc: longmind.sync.Longmind) -> None:
     mem = rc.agent("assistant")
     told = mem.systems.store_experience({"title": "Counting", "events": [str(n) for n in range(5)]})
     for one in mem.episodic.replay(told.episode.id):
@@ -222,7 +222,7 @@ def test_an_iterator_can_be_left_early(rc: recollect.sync.Recollect) -> None:
     gc.collect()
 
 
-def test_procedures_call_registered_functions(rc: recollect.sync.Recollect) -> None:
+def test_procedures_call_registered_functions(rc: longmind.sync.Longmind) -> None:
     @rc.tool
     def double(n: int) -> int:
         """Twice as much."""
@@ -242,7 +242,7 @@ class Shelf:
 
     name = "shelf"
 
-    def __init__(self, mem: recollect.sync.AgentMemory) -> None:
+    def __init__(self, mem: longmind.sync.AgentMemory) -> None:
         self._mem = mem
 
     def store(self, data: Any) -> Any:
@@ -251,11 +251,11 @@ class Shelf:
     def retrieve(self, key: str) -> Any:
         return self._mem.get(key)
 
-    def search(self, query: str, k: int) -> list[recollect.Hit]:
+    def search(self, query: str, k: int) -> list[longmind.Hit]:
         return self._mem.recall(query, k, session="shelf")
 
 
-def test_a_plain_memory_system_may_call_back(rc: recollect.sync.Recollect) -> None:
+def test_a_plain_memory_system_may_call_back(rc: longmind.sync.Longmind) -> None:
     mem = rc.agent("assistant")
     mem.systems.register(Shelf(mem))
     made = mem.systems.store("A book about bees", into="shelf").stored["shelf"]
@@ -263,10 +263,10 @@ def test_a_plain_memory_system_may_call_back(rc: recollect.sync.Recollect) -> No
     assert mem.systems.retrieve(made.id).found["shelf"] == made
 
 
-def test_a_call_that_would_wait_for_itself_is_refused(rc: recollect.sync.Recollect) -> None:
+def test_a_call_that_would_wait_for_itself_is_refused(rc: longmind.sync.Longmind) -> None:
     mem = rc.agent("assistant")
 
-    def extract(memory: recollect.Memory) -> list[Any]:
+    def extract(memory: longmind.Memory) -> list[Any]:
         mem.recall(memory.content)
         return []
 
@@ -276,7 +276,7 @@ def test_a_call_that_would_wait_for_itself_is_refused(rc: recollect.sync.Recolle
 
 
 def test_rooms_of_a_closed_store_say_so(tmp_path: Path) -> None:
-    rc = recollect.sync.Recollect.open(str(tmp_path / "memory.db"))
+    rc = longmind.sync.Longmind.open(str(tmp_path / "memory.db"))
     mem = rc.agent("assistant")
     working = mem.working
     rc.close()
@@ -291,10 +291,10 @@ def test_a_store_that_is_gone_when_it_is_closed_says_so_and_leaves_no_thread(tmp
         async def close(self) -> None:
             raise StoreUnavailable("The server is gone.")
 
-    behind = recollect.Recollect.open(str(tmp_path / "memory.db"))
-    rc = recollect.sync.Recollect(behind)
+    behind = longmind.Longmind.open(str(tmp_path / "memory.db"))
+    rc = longmind.sync.Longmind(behind)
     vars(behind)["chat"] = Gone().chat()
     with pytest.raises(StoreUnavailable, match="server is gone"):
         rc.close()
     rc.close()
-    assert "recollect" not in [thread.name for thread in threading.enumerate()]
+    assert "longmind" not in [thread.name for thread in threading.enumerate()]

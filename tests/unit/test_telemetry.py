@@ -15,13 +15,13 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 from pydantic import BaseModel
 
-from recollect import Recollect, Settings, telemetry
-from recollect.errors import InvalidAnswer, InvalidInput, InvalidSetting, ModelError, ModelUnavailable
-from recollect.models.chat import Answer, Usage
-from recollect.models.resilience import Transient
-from recollect.models.static import StaticEmbedder
-from recollect.testing import ScriptedModel
-from recollect.types import STAGES
+from longmind import Longmind, Settings, telemetry
+from longmind.errors import InvalidAnswer, InvalidInput, InvalidSetting, ModelError, ModelUnavailable
+from longmind.models.chat import Answer, Usage
+from longmind.models.resilience import Transient
+from longmind.models.static import StaticEmbedder
+from longmind.testing import ScriptedModel
+from longmind.types import STAGES
 
 SECRET = "the secret of the memory"
 
@@ -68,7 +68,7 @@ def test_it_says_when_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InvalidSetting, match="OpenTelemetry") as caught:
         telemetry.configure(True)
-    assert "recollect[otel]" in caught.value.hint
+    assert "longmind[otel]" in caught.value.hint
     assert not telemetry.enabled()
 
 
@@ -90,12 +90,12 @@ def test_spans_nest_and_tell_errors_by_code(seen: Seen) -> None:
 
 
 def test_counts_and_values_are_measured(seen: Seen) -> None:
-    telemetry.count("recollect.rejected", 2, {"stage": "extract"})
-    telemetry.count("recollect.rejected", 3, {"stage": "extract"})
-    telemetry.record("recollect.recall.duration", 0.25, unit="s")
+    telemetry.count("longmind.rejected", 2, {"stage": "extract"})
+    telemetry.count("longmind.rejected", 3, {"stage": "extract"})
+    telemetry.record("longmind.recall.duration", 0.25, unit="s")
     points = seen.points()
-    assert points["recollect.rejected"][0].value == 5
-    assert points["recollect.recall.duration"][0].sum == 0.25
+    assert points["longmind.rejected"][0].value == 5
+    assert points["longmind.recall.duration"][0].sum == 0.25
 
 
 async def test_a_model_call_follows_the_genai_conventions(seen: Seen) -> None:
@@ -134,7 +134,7 @@ async def test_structured_answers_are_counted_by_outcome(seen: Seen) -> None:
         await chat.structured("A point.", Point)
     with pytest.raises(InvalidAnswer):
         await chat.structured("A point.", Point)
-    counted = {p.attributes["recollect.outcome"]: p.value for p in seen.points()["recollect.structured"]}
+    counted = {p.attributes["longmind.outcome"]: p.value for p in seen.points()["longmind.structured"]}
     assert counted == {"valid": 1, "mended": 1, "retried": 1, "invalid": 1}
 
 
@@ -152,26 +152,26 @@ async def test_a_stream_and_a_failed_call(seen: Seen) -> None:
 
 
 async def test_each_stage_of_consolidation_is_a_span_and_is_counted(seen: Seen) -> None:
-    async with Recollect.open("memory:", settings=Settings.load({})) as rc:
+    async with Longmind.open("memory:", settings=Settings.load({})) as rc:
         mem = rc.agent("a", user="alice")
         await mem.remember(f"I live in Lisbon. {SECRET}")
         report = await mem.consolidate()
     spans = {span.name: span for span in seen.spans}
-    whole = spans["recollect.consolidate"]
-    assert (whole.attributes["recollect.agent"], whole.attributes["recollect.read"]) == ("a", 1)
-    assert whole.attributes["recollect.changes"] == len(report.proposed)
+    whole = spans["longmind.consolidate"]
+    assert (whole.attributes["longmind.agent"], whole.attributes["longmind.read"]) == ("a", 1)
+    assert whole.attributes["longmind.changes"] == len(report.proposed)
     for stage in STAGES:
-        part = spans[f"recollect.consolidate.{stage}"]
+        part = spans[f"longmind.consolidate.{stage}"]
         assert part.parent.span_id == whole.context.span_id
-        assert part.attributes["recollect.sources"] == 1
-    assert spans["recollect.consolidate.extract"].attributes["recollect.changes"] >= 1
+        assert part.attributes["longmind.sources"] == 1
+    assert spans["longmind.consolidate.extract"].attributes["longmind.changes"] >= 1
     points = seen.points()
-    timed = {point.attributes["recollect.stage"] for point in points["recollect.consolidate.stage.duration"]}
+    timed = {point.attributes["longmind.stage"] for point in points["longmind.consolidate.stage.duration"]}
     assert timed == set(STAGES)
     (added,) = [
         point.value
-        for point in points["recollect.consolidate.changes"]
-        if point.attributes == {"recollect.stage": "extract", "recollect.action": "added"}
+        for point in points["longmind.consolidate.changes"]
+        if point.attributes == {"longmind.stage": "extract", "longmind.action": "added"}
     ]
     assert added == report.of("extract").added
     assert SECRET not in str([span.to_json() for span in seen.spans])
@@ -180,12 +180,12 @@ async def test_each_stage_of_consolidation_is_a_span_and_is_counted(seen: Seen) 
 async def test_embedding_is_a_span_with_its_model_and_dimensions(seen: Seen) -> None:
     await StaticEmbedder().embed([SECRET, "two"])
     (span,) = seen.spans
-    assert span.name == "embeddings recollect-1-256"
+    assert span.name == "embeddings longmind-1-256"
     assert span.attributes == {
         "gen_ai.operation.name": "embeddings",
-        "gen_ai.provider.name": "recollect",
-        "gen_ai.request.model": "recollect-1-256",
-        "recollect.texts": 2,
+        "gen_ai.provider.name": "longmind",
+        "gen_ai.request.model": "longmind-1-256",
+        "longmind.texts": 2,
         "gen_ai.embeddings.dimension.count": 256,
     }
     (point,) = seen.points()["gen_ai.client.operation.duration"]

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from pydantic import ValidationError
 
-from recollect.clock import Clock
-from recollect.testing import START, FakeClock, memory
-from recollect.types import Scope
+from longmind.clock import Clock
+from longmind.testing import START, FakeClock, memory
+from longmind.types import Scope
 
 
 def test_time_stands_still_until_it_is_moved() -> None:

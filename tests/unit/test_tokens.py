@@ -1,6 +1,6 @@
 """Tokens are estimated alike wherever a budget is kept."""
 
-from recollect.tokens import estimate
+from longmind.tokens import estimate
 
 
 def test_tokens_are_estimated() -> None:

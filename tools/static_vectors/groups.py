@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect import Recollect
-from recollect.memory import AgentMemory
-from recollect.recall import arms, fuse, policy
-from recollect.recall.query import read
-from recollect.store.search.ranking import query_terms
+from longmind import Longmind
+from longmind.memory import AgentMemory
+from longmind.recall import arms, fuse, policy
+from longmind.recall.query import read
+from longmind.store.search.ranking import query_terms
 
 Floats = NDArray[np.float32]
 
@@ -85,7 +85,7 @@ class _Raw:
 async def groups(folder: Path, questions: int, seed: int, told: Callable[[float], None]) -> list[Group]:
     """About so many questions of all sources, each in the group of texts it is asked of."""
     chosen, found, done = random.Random(seed), [], 0
-    async with Recollect.open("memory:", embedder="none") as rc:
+    async with Longmind.open("memory:", embedder="none") as rc:
         for source, share in SHARES.items():
             taken = 0
             for number, raw in enumerate(_raw(folder, source, chosen)):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.recall.fuse import OWN_SHARE
-from recollect.recall.policy import Weights
-from recollect.store.search.threads import REACH, WEIGHTS
+from longmind.recall.fuse import OWN_SHARE
+from longmind.recall.policy import Weights
+from longmind.store.search.threads import REACH, WEIGHTS
 
 Floats = NDArray[np.float32]
 SHARPNESS = np.float32(17.0)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect, Settings
-from recollect.agent_memory import AgentMemory
+from longmind import Longmind, Settings
+from longmind.agent_memory import AgentMemory
 
 
 @pytest.fixture(params=["inmem", "sqlite"])
@@ -15,11 +15,11 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def opened(url: str) -> AsyncIterator[Recollect]:
-    async with Recollect.open(url, settings=Settings.load({})) as rc:
+async def opened(url: str) -> AsyncIterator[Longmind]:
+    async with Longmind.open(url, settings=Settings.load({})) as rc:
         yield rc
 
 
 @pytest.fixture
-def mem(opened: Recollect) -> AgentMemory:
+def mem(opened: Longmind) -> AgentMemory:
     return opened.agent("assistant", user="ann")

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.agent import Agent, Call, Limits, Nothing, Observation, Outcome, ReflectiveAgent, Say, Turn, outcome_of
-from recollect.agent_memory import AgentMemory
-from recollect.errors import Conflict, InvalidInput, OperationMismatch
-from recollect.systems.procedural import ToolRegistry
+from longmind import Longmind
+from longmind.agent import Agent, Call, Limits, Nothing, Observation, Outcome, ReflectiveAgent, Say, Turn, outcome_of
+from longmind.agent_memory import AgentMemory
+from longmind.errors import Conflict, InvalidInput, OperationMismatch
+from longmind.systems.procedural import ToolRegistry
 
 
 def look_up_then_say(turn: Turn) -> Call | Say:
@@ -127,7 +127,7 @@ async def test_without_a_model_it_answers_from_memory_and_says_so(mem: AgentMemo
     assert nothing.memories == ()
 
 
-async def test_tools_are_those_of_the_store_or_ones_own(opened: Recollect, mem: AgentMemory) -> None:
+async def test_tools_are_those_of_the_store_or_ones_own(opened: Longmind, mem: AgentMemory) -> None:
     shared = weather(mem)
     assert "look_up" in opened.tools
     own = ToolRegistry()
@@ -238,7 +238,7 @@ async def test_erasing_the_task_erases_all_that_was_done_for_it(mem: AgentMemory
     assert [m.kind for m in (await mem.list(where={"states": None})).items] == []
 
 
-async def test_users_of_one_agent_do_not_share_a_session(opened: Recollect) -> None:
+async def test_users_of_one_agent_do_not_share_a_session(opened: Longmind) -> None:
     seen: dict[str, Turn] = {}
     for user in ("ann", "bob"):
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.agent import Agent, Call, Limits, Outcome, ReflectiveAgent, Say, Turn
-from recollect.agent_memory import AgentMemory
-from recollect.errors import BudgetSpent, StoreFull
-from recollect.types import Filter
+from longmind import Longmind
+from longmind.agent import Agent, Call, Limits, Outcome, ReflectiveAgent, Say, Turn
+from longmind.agent_memory import AgentMemory
+from longmind.errors import BudgetSpent, StoreFull
+from longmind.types import Filter
 
 
 def call_then_tell(tool: str, **args: Any) -> Any:
@@ -199,7 +199,7 @@ async def test_a_timeout_of_the_policys_own_is_not_the_runs(mem: AgentMemory) ->
     assert (outcome.ending, outcome.text) == ("failed", "The policy failed: TimeoutError: mine")
 
 
-async def test_a_store_that_is_closed_does_not_fail_the_task(opened: Recollect, mem: AgentMemory) -> None:
+async def test_a_store_that_is_closed_does_not_fail_the_task(opened: Longmind, mem: AgentMemory) -> None:
     agent = ReflectiveAgent(mem, policy=call_then_tell("add", a=1))
 
     @agent.tool

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect, Settings
-from recollect.agent import Agent, Call, Limits, Say, Turn
-from recollect.agent.lease import Lease
-from recollect.agent.record import Record
-from recollect.agent_memory import AgentMemory
-from recollect.errors import Conflict
-from recollect.systems.procedural import ToolRegistry
-from recollect.types import Filter
+from longmind import Longmind, Settings
+from longmind.agent import Agent, Call, Limits, Say, Turn
+from longmind.agent.lease import Lease
+from longmind.agent.record import Record
+from longmind.agent_memory import AgentMemory
+from longmind.errors import Conflict
+from longmind.systems.procedural import ToolRegistry
+from longmind.types import Filter
 
 
 def gated(mem: AgentMemory, log: list[str], limits: Limits | None = None) -> tuple[Agent, asyncio.Event]:
@@ -73,7 +73,7 @@ async def test_a_run_that_waited_long_enough_is_refused(mem: AgentMemory) -> Non
 
 async def other_process(url: str, mem: AgentMemory) -> None:
     """Two stores that are open on the same database share nothing but the lease."""
-    async with Recollect.open(url, settings=Settings.load({})) as rc:
+    async with Longmind.open(url, settings=Settings.load({})) as rc:
         theirs, ours = list[str](), list[str]()
         holder, gate = gated(rc.agent("assistant", user="ann"), theirs)
         held = asyncio.create_task(holder.run("theirs", session="s"))
@@ -100,22 +100,22 @@ def gated_to_wait(mem: AgentMemory, log: list[str]) -> Agent:
 
 async def test_two_stores_on_one_sqlite_file(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'memory.db'}"
-    async with Recollect.open(url, settings=Settings.load({})) as rc:
+    async with Longmind.open(url, settings=Settings.load({})) as rc:
         await other_process(url, rc.agent("assistant", user="ann"))
 
 
 async def test_two_stores_on_one_postgres(fresh_postgres_url: str) -> None:
-    async with Recollect.open(fresh_postgres_url, settings=Settings.load({})) as rc:
+    async with Longmind.open(fresh_postgres_url, settings=Settings.load({})) as rc:
         await other_process(fresh_postgres_url, rc.agent("assistant", user="ann"))
 
 
 CHILD = """
 import asyncio, os, sys
-from recollect import Recollect
-from recollect.agent import Agent, Call, Limits, Say
+from longmind import Longmind
+from longmind.agent import Agent, Call, Limits, Say
 
 async def main():
-    async with Recollect.open(sys.argv[1]) as rc:
+    async with Longmind.open(sys.argv[1]) as rc:
         async def policy(turn):
             return Call(tool="hold")
         agent = Agent(rc.agent("assistant"), policy=policy, limits=Limits(lease_seconds=1.0))
@@ -136,7 +136,7 @@ async def test_another_process_excludes_us_and_its_death_frees_the_session(tmp_p
     assert child.stdout is not None
     try:
         assert await child.stdout.readline() == b"holding\n"
-        async with Recollect.open(url, settings=Settings.load({})) as rc:
+        async with Longmind.open(url, settings=Settings.load({})) as rc:
             mem = rc.agent("assistant")
             hasty = Agent(mem, policy=lambda turn: Say(text="mine"), limits=Limits(wait_seconds=0.2))
             with pytest.raises(Conflict, match="Another run"):

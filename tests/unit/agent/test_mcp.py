@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.agent import Action, Agent, Call, Limits, Say, Turn
-from recollect.agent_memory import AgentMemory
-from recollect.errors import InvalidInput, RecollectError
-from recollect.systems.procedural import ToolRegistry
+from longmind.agent import Action, Agent, Call, Limits, Say, Turn
+from longmind.agent_memory import AgentMemory
+from longmind.errors import InvalidInput, LongmindError
+from longmind.systems.procedural import ToolRegistry
 
 SERVER = '''
 import os, sys
@@ -165,10 +165,10 @@ async def test_what_is_no_server_is_a_clear_error(mem: AgentMemory, tmp_path: Pa
         await agent.tools_from_mcp()
     with pytest.raises(InvalidInput, match="list of words"):
         await agent.tools_from_mcp("python server.py")
-    with pytest.raises(RecollectError, match="cannot be used"):
+    with pytest.raises(LongmindError, match="cannot be used"):
         await agent.tools_from_mcp([str(tmp_path / "no-such-program")])
-    with pytest.raises(RecollectError, match="cannot be used"):
+    with pytest.raises(LongmindError, match="cannot be used"):
         await agent.tools_from_mcp(url="http://127.0.0.1:9/mcp")
-    with pytest.raises(RecollectError, match="did not answer within"):
+    with pytest.raises(LongmindError, match="did not answer within"):
         await agent.tools_from_mcp([sys.executable, "-c", "import time; time.sleep(60)"], timeout=0.5)
     assert len(agent.tools) == 0

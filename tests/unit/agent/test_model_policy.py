@@ -2,18 +2,18 @@
 
 import pytest
 
-from recollect import Recollect, Settings
-from recollect.agent import Agent, Limits, ModelPolicy, Observation, ReflectiveAgent, Turn
-from recollect.agent.model_policy import wire_names
-from recollect.agent.models import Call, Critique
-from recollect.agent_memory import AgentMemory
-from recollect.errors import InvalidAnswer, ModelUnavailable
-from recollect.models.budget import Budget
-from recollect.models.chat import Answer, ToolCall, Usage
-from recollect.systems.procedural import ToolRegistry
-from recollect.systems.procedural.tools import ToolDescription
-from recollect.testing import ScriptedModel
-from recollect.types import Message
+from longmind import Longmind, Settings
+from longmind.agent import Agent, Limits, ModelPolicy, Observation, ReflectiveAgent, Turn
+from longmind.agent.model_policy import wire_names
+from longmind.agent.models import Call, Critique
+from longmind.agent_memory import AgentMemory
+from longmind.errors import InvalidAnswer, ModelUnavailable
+from longmind.models.budget import Budget
+from longmind.models.chat import Answer, ToolCall, Usage
+from longmind.systems.procedural import ToolRegistry
+from longmind.systems.procedural.tools import ToolDescription
+from longmind.testing import ScriptedModel
+from longmind.types import Message
 
 USAGE = Usage(input_tokens=100, output_tokens=10, requests=1)
 
@@ -106,7 +106,7 @@ async def test_budgets_end_a_run(mem: AgentMemory) -> None:
 
 
 async def test_the_model_of_the_settings_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Recollect.open("memory:", settings=Settings.load({})) as rc:
+    async with Longmind.open("memory:", settings=Settings.load({})) as rc:
         rc.__dict__["chat"] = ScriptedModel("From the settings.").chat()
         mem = rc.agent("assistant")
         assert (await ReflectiveAgent(mem).run("Hello?")).text == "From the settings."

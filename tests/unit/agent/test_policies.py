@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recollect.agent import Agent
-from recollect.agent_memory import AgentMemory
+from longmind.agent import Agent
+from longmind.agent_memory import AgentMemory
 
 ALONE = "No language model is configured, so I can only quote what I remember."
 

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect, Settings
-from recollect.agent import Agent, Call, Limits, Say, Turn
-from recollect.agent.pursuit import pursue
-from recollect.agent.pursuit.goal import NEEDED
-from recollect.agent.pursuit.models import PursuitEvent, PursuitLimits
-from recollect.agent_memory import AgentMemory
-from recollect.errors import Conflict, Forbidden, NotFound, StoreUnavailable
-from recollect.models.chat import Answer, ToolCall, Usage
-from recollect.systems.goals import Goal, Plan
-from recollect.systems.procedural import ToolRegistry
-from recollect.testing import ScriptedModel
+from longmind import Longmind, Settings
+from longmind.agent import Agent, Call, Limits, Say, Turn
+from longmind.agent.pursuit import pursue
+from longmind.agent.pursuit.goal import NEEDED
+from longmind.agent.pursuit.models import PursuitEvent, PursuitLimits
+from longmind.agent_memory import AgentMemory
+from longmind.errors import Conflict, Forbidden, NotFound, StoreUnavailable
+from longmind.models.chat import Answer, ToolCall, Usage
+from longmind.systems.goals import Goal, Plan
+from longmind.systems.procedural import ToolRegistry
+from longmind.testing import ScriptedModel
 
 QUICK = PursuitLimits(seconds=60, lease_seconds=5, wait_seconds=0)
 
@@ -390,7 +390,7 @@ async def test_a_procedure_that_waits_for_approval_waits_for_a_person(mem: Agent
 # -- what cannot be pursued --------------------------------------------------------------------------------------------
 
 
-async def test_an_unknown_goal_and_one_that_ended(mem: AgentMemory, opened: Recollect) -> None:
+async def test_an_unknown_goal_and_one_that_ended(mem: AgentMemory, opened: Longmind) -> None:
     agent = agent_with(mem)
     with pytest.raises(NotFound, match="no goal"):
         await pursue(agent, "00000000-0000-0000-0000-000000000007", limits=QUICK)
@@ -406,7 +406,7 @@ async def test_an_unknown_goal_and_one_that_ended(mem: AgentMemory, opened: Reco
         await pursue(Agent(opened.agent("assistant")), other, limits=QUICK)
 
 
-async def test_one_pursuit_of_a_goal_at_a_time(mem: AgentMemory, opened: Recollect) -> None:
+async def test_one_pursuit_of_a_goal_at_a_time(mem: AgentMemory, opened: Longmind) -> None:
     at_work, go_on = asyncio.Event(), asyncio.Event()
 
     async def work() -> None:
@@ -492,7 +492,7 @@ async def test_after_a_crash_the_next_call_goes_on(tmp_path: Path) -> None:
 
     def crash() -> str:
         async def process() -> str:
-            rc = await Recollect.open(url, settings=Settings.load({}))
+            rc = await Longmind.open(url, settings=Settings.load({}))
             mem = rc.agent("assistant")
             steps = [uses("one", "first", args={"name": "one"}), uses("two", "first", "one", args={"name": "two"})]
             goal = await planned(mem, *steps)
@@ -517,7 +517,7 @@ async def test_after_a_crash_the_next_call_goes_on(tmp_path: Path) -> None:
         did.append(f"again {name}")
         return name
 
-    async with Recollect.open(url, settings=Settings.load({})) as rc:
+    async with Longmind.open(url, settings=Settings.load({})) as rc:
         mem = rc.agent("assistant")
         agent = Agent(mem, tools=ToolRegistry())
         agent.tools.register(again, name="first")
@@ -584,7 +584,7 @@ async def test_wherever_it_is_cancelled_all_is_consistent_and_it_can_go_on(mem: 
 
 @pytest.fixture
 async def scripted(url: str) -> AsyncIterator[AgentMemory]:
-    async with Recollect.open(url, settings=Settings.load({})) as rc:
+    async with Longmind.open(url, settings=Settings.load({})) as rc:
         yield rc.agent("assistant", user="ann")
 
 

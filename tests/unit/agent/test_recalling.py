@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from recollect.agent import Agent, FromMemory, Limits, Say, Turn
-from recollect.agent.recalling import Brought
-from recollect.agent_memory import AgentMemory
+from longmind.agent import Agent, FromMemory, Limits, Say, Turn
+from longmind.agent.recalling import Brought
+from longmind.agent_memory import AgentMemory
 
 
 async def talk(mem: AgentMemory, session: str, *said: str) -> None:

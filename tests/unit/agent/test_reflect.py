@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from recollect import Recollect
-from recollect.agent import (
+from longmind import Longmind
+from longmind.agent import (
     Action,
     Agent,
     Call,
@@ -16,14 +16,14 @@ from recollect.agent import (
     Say,
     Turn,
 )
-from recollect.agent.families import GIVEN, belongs, family, shape
-from recollect.agent.reflect import Draft, conclusions, told
-from recollect.agent.reflections import Reflections
-from recollect.agent_memory import AgentMemory
-from recollect.systems.episodic.models import Lesson
-from recollect.systems.procedural import ToolRegistry
-from recollect.testing import ScriptedModel
-from recollect.types import Memory
+from longmind.agent.families import GIVEN, belongs, family, shape
+from longmind.agent.reflect import Draft, conclusions, told
+from longmind.agent.reflections import Reflections
+from longmind.agent_memory import AgentMemory
+from longmind.systems.episodic.models import Lesson
+from longmind.systems.procedural import ToolRegistry
+from longmind.testing import ScriptedModel
+from longmind.types import Memory
 
 
 def done(tool: str, ok: bool = True, error: str = "refused", **args: Any) -> Observation:
@@ -267,7 +267,7 @@ async def test_a_model_critic_objects_with_evidence() -> None:
     assert len(model.requests) == 3
 
 
-async def test_what_happened_with_one_user_changes_and_tells_nothing_of_anothers(opened: Recollect) -> None:
+async def test_what_happened_with_one_user_changes_and_tells_nothing_of_anothers(opened: Longmind) -> None:
     agent, ann, bob = opened.agent("a"), opened.agent("a", user="ann"), opened.agent("a", user="bob")
     task = "Pay the bill"
     hers = conclusions(outcome(task, done("pay"), done("charge", ok=False, error="card 4711 of Ann is blocked")))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from recollect.agent import Action, Agent, Call, ReflectiveAgent, Say, Turn, divergence, outcome_of, replay
-from recollect.agent_memory import AgentMemory
-from recollect.errors import InvalidInput, NotFound
-from recollect.systems.procedural import ToolRegistry
+from longmind.agent import Action, Agent, Call, ReflectiveAgent, Say, Turn, divergence, outcome_of, replay
+from longmind.agent_memory import AgentMemory
+from longmind.errors import InvalidInput, NotFound
+from longmind.systems.procedural import ToolRegistry
 
 
 def policy(turn: Turn) -> Action:

@@ -5,11 +5,11 @@ import gc
 
 import pytest
 
-from recollect.agent import Agent, Call, Limits, Say, Stream, Turn
-from recollect.agent_memory import AgentMemory
-from recollect.errors import Conflict
-from recollect.models.chat import Answer, ToolCall, Usage
-from recollect.testing import ScriptedModel
+from longmind.agent import Agent, Call, Limits, Say, Stream, Turn
+from longmind.agent_memory import AgentMemory
+from longmind.errors import Conflict
+from longmind.models.chat import Answer, ToolCall, Usage
+from longmind.testing import ScriptedModel
 
 
 async def drained(stream: Stream) -> list[str]:

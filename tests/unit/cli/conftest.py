@@ -9,18 +9,18 @@ import pytest
 from tests.unit.models.chat.conftest import Server, serving
 from typer.testing import CliRunner, Result
 
-from recollect.cli import app
+from longmind.cli import app
 
 
 class Cli:
-    """Runs ``recollect`` and expects an exit code."""
+    """Runs ``longmind`` and expects an exit code."""
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._runner = CliRunner(env={"RECOLLECT_URL": url, "COLUMNS": "100", "NO_COLOR": None, "FORCE_COLOR": None})
+        self._runner = CliRunner(env={"LONGMIND_URL": url, "COLUMNS": "100", "NO_COLOR": None, "FORCE_COLOR": None})
 
     def __call__(self, *words: str, input: str | bytes | None = None, code: int = 0, **env: str) -> Result:
-        result = self._runner.invoke(app, words, input=input, env=env, catch_exceptions=False, prog_name="recollect")
+        result = self._runner.invoke(app, words, input=input, env=env, catch_exceptions=False, prog_name="longmind")
         assert result.exit_code == code, f"{words} ended with {result.exit_code}:\n{result.output}"
         return result
 
@@ -46,7 +46,7 @@ class Cli:
 
 @pytest.fixture
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    for name in ("RECOLLECT_AGENT", "RECOLLECT_TENANT", "RECOLLECT_EMBEDDER"):
+    for name in ("LONGMIND_AGENT", "LONGMIND_TENANT", "LONGMIND_EMBEDDER"):
         monkeypatch.delenv(name, raising=False)
     return Cli(str(tmp_path / "memory.db"))
 

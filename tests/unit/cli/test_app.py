@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from recollect.cli import app
+from longmind.cli import app
 
 GROUP: Any = get_command(app)
 COMMANDS = (
@@ -22,14 +22,14 @@ COMMANDS = (
 def run(*words: str, input: bytes = b"", **env: str) -> subprocess.CompletedProcess[bytes]:
     """The real program."""
     return subprocess.run(
-        [sys.executable, "-m", "recollect.cli", *words], input=input, capture_output=True, env={**os.environ, **env}
+        [sys.executable, "-m", "longmind.cli", *words], input=input, capture_output=True, env={**os.environ, **env}
     )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_helps(cli: Any, name: str) -> None:
     told = cli(name, "--help").stdout
-    assert "Usage: recollect" in told
+    assert "Usage: longmind" in told
     assert "--json" in told
 
 
@@ -54,7 +54,7 @@ def test_usage_errors_as_json(cli: Any, words: list[str]) -> None:
 
 
 def test_help_with_json_is_still_help(cli: Any) -> None:
-    assert "Usage: recollect" in cli("list", "--json", "--help").stdout
+    assert "Usage: longmind" in cli("list", "--json", "--help").stdout
 
 
 @pytest.mark.parametrize(
@@ -80,22 +80,22 @@ def test_a_folder_is_not_a_store(cli: Any, tmp_path: Path) -> None:
 
 
 def test_the_environment_says_the_agent_and_tenant(cli: Any) -> None:
-    cli("remember", "One.", RECOLLECT_AGENT="a", RECOLLECT_TENANT="t")
+    cli("remember", "One.", LONGMIND_AGENT="a", LONGMIND_TENANT="t")
     assert cli.json("stats", "--agent", "a", "--tenant", "t")["memories"] == 1
 
 
 def test_the_real_program(tmp_path: Path) -> None:
     url = str(tmp_path / "memory.db")
-    done = run("remember", "-", "--json", input="Grüße 東京".encode(), RECOLLECT_URL=url)
+    done = run("remember", "-", "--json", input="Grüße 東京".encode(), LONGMIND_URL=url)
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout)["memories"][0]["content"] == "Grüße 東京"
-    done = run("show", "ffffffff", RECOLLECT_URL=url)
+    done = run("show", "ffffffff", LONGMIND_URL=url)
     assert (done.returncode, done.stdout) == (3, b"")
     assert done.stderr.startswith(b"error: ")
 
 
 def test_a_terminal_that_cannot_show_a_character(tmp_path: Path) -> None:
-    env = {"RECOLLECT_URL": str(tmp_path / "memory.db"), "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    env = {"LONGMIND_URL": str(tmp_path / "memory.db"), "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = run("remember", "-", "--json", input="Grüße 東京".encode(), **env)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["memories"][0]["content"] == "Grüße 東京"
@@ -103,7 +103,7 @@ def test_a_terminal_that_cannot_show_a_character(tmp_path: Path) -> None:
 
 
 def test_colours_only_where_wanted(tmp_path: Path) -> None:
-    env = {"RECOLLECT_URL": str(tmp_path / "memory.db")}
+    env = {"LONGMIND_URL": str(tmp_path / "memory.db")}
     assert run("remember", "One thing.", **env).returncode == 0
     assert b"\x1b[" not in run("recall", "thing", **env).stdout
     assert b"\x1b[32m" in run("recall", "thing", FORCE_COLOR="1", TERM="xterm-256color", **env).stdout
@@ -112,13 +112,11 @@ def test_colours_only_where_wanted(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
-    env = {**os.environ, "RECOLLECT_URL": str(tmp_path / "memory.db")}
+    env = {**os.environ, "LONGMIND_URL": str(tmp_path / "memory.db")}
     turns = "\n".join(json.dumps({"role": "user", "content": f"Note {n} " + "x" * 500}) for n in range(500))
     (tmp_path / "talk.jsonl").write_text(turns)
-    assert (
-        run("remember", "--messages", str(tmp_path / "talk.jsonl"), RECOLLECT_URL=env["RECOLLECT_URL"]).returncode == 0
-    )
-    export = [sys.executable, "-m", "recollect.cli", "export", "-"]
+    assert run("remember", "--messages", str(tmp_path / "talk.jsonl"), LONGMIND_URL=env["LONGMIND_URL"]).returncode == 0
+    export = [sys.executable, "-m", "longmind.cli", "export", "-"]
     with subprocess.Popen(export, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as process:
         assert process.stdout
         assert process.stderr
@@ -130,7 +128,7 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion(shell: str) -> None:
-    words = {"bash": {"COMP_WORDS": "recollect re", "COMP_CWORD": "1"}, "zsh": {"_TYPER_COMPLETE_ARGS": "recollect re"}}
-    env = words.get(shell, {"_TYPER_COMPLETE_ARGS": "recollect re", "_TYPER_COMPLETE_FISH_ACTION": "get-args"})
-    done = run(_RECOLLECT_COMPLETE=f"complete_{shell}", **env)
+    words = {"bash": {"COMP_WORDS": "longmind re", "COMP_CWORD": "1"}, "zsh": {"_TYPER_COMPLETE_ARGS": "longmind re"}}
+    env = words.get(shell, {"_TYPER_COMPLETE_ARGS": "longmind re", "_TYPER_COMPLETE_FISH_ACTION": "get-args"})
+    done = run(_LONGMIND_COMPLETE=f"complete_{shell}", **env)
     assert all(name in done.stdout for name in (b"remember", b"recall", b"reembed"))

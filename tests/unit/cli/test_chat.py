@@ -1,4 +1,4 @@
-"""``recollect chat``: from a pipe, from a terminal, with and without a language model."""
+"""``longmind chat``: from a pipe, from a terminal, with and without a language model."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ import typer
 from tests.unit.models.chat.conftest import KEY, Server
 from typer.testing import CliRunner, Result
 
-from recollect.cli import app as recollect
-from recollect.cli.chat import chat
+from longmind.cli import app as longmind
+from longmind.cli.chat import chat
 
 app = typer.Typer()
 app.command()(chat)
 
 
 class Chat:
-    """Runs ``recollect chat`` on a store of the test's own."""
+    """Runs ``longmind chat`` on a store of the test's own."""
 
     def __init__(self, url: str) -> None:
-        env = {"RECOLLECT_URL": url, "COLUMNS": "120", "RECOLLECT_MODEL": None, "NO_COLOR": "1"}
+        env = {"LONGMIND_URL": url, "COLUMNS": "120", "LONGMIND_MODEL": None, "NO_COLOR": "1"}
         self._runner = CliRunner(env=env)
 
     def __call__(self, *lines: str, words: tuple[str, ...] = ("--session", "s1"), code: int = 0, **env: str) -> Result:
@@ -47,20 +47,20 @@ class Chat:
 
     def run(self, *words: str) -> Any:
         """Another command on the same store."""
-        result = self._runner.invoke(recollect, [*words, "--json"], catch_exceptions=False)
+        result = self._runner.invoke(longmind, [*words, "--json"], catch_exceptions=False)
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 
 
 @pytest.fixture
 def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Chat:
-    for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
+    for name in [name for name in os.environ if name.startswith("LONGMIND_")]:
         monkeypatch.delenv(name)
     return Chat(str(tmp_path / "memory.db"))
 
 
 def model(server: Server) -> dict[str, str]:
-    return {"RECOLLECT_MODEL": f"{server.address}/v1#alpha", "RECOLLECT_MODEL_KEY": KEY}
+    return {"LONGMIND_MODEL": f"{server.address}/v1#alpha", "LONGMIND_MODEL_KEY": KEY}
 
 
 def test_without_a_model_it_answers_from_memory_and_says_so(talk: Chat) -> None:
@@ -69,7 +69,7 @@ def test_without_a_model_it_answers_from_memory_and_says_so(talk: Chat) -> None:
     assert "0 memories of default" in told
     assert "I remember nothing about this. No language model is configured" in told
     assert "“I moved to Lisbon in May.” (user" in told
-    assert told.rstrip().splitlines()[-1] == "To go on: recollect chat --session s1"
+    assert told.rstrip().splitlines()[-1] == "To go on: longmind chat --session s1"
     messages = [one["content"] for one in talk.run("list", "--kind", "message", "--session", "s1")["items"]]
     assert {"I moved to Lisbon in May.", "Where did I move to?"} <= set(messages)
     assert len(messages) == 4
@@ -78,7 +78,7 @@ def test_without_a_model_it_answers_from_memory_and_says_so(talk: Chat) -> None:
 def test_an_empty_chat_says_how_to_go_on_and_names_the_user(talk: Chat) -> None:
     told = talk(words=("--user", "ann")).stdout
     assert "with ann" in told
-    assert "To go on: recollect chat --session chat-" in told
+    assert "To go on: longmind chat --session chat-" in told
     assert told.rstrip().endswith("--user ann")
     assert "/help" in talk("", "   ", "/quit", "never said").stdout
     assert talk.run("list")["items"] == []
@@ -129,7 +129,7 @@ def test_what_is_forgotten_from_a_pipe_needs_an_exclamation_mark(talk: Chat) -> 
     assert len(talk.run("list", "--kind", "message")["items"]) == 2
     told = talk(f"/forget {id[-8:]}!").stdout
     assert "Forgot 1 memory." in told
-    operation = told.split("recollect undo ")[1].split()[0]
+    operation = told.split("longmind undo ")[1].split()[0]
     assert [one["id"] for one in talk.run("list", "--kind", "message")["items"]] != [id]
     talk.run("undo", operation)
     assert id in [one["id"] for one in talk.run("list", "--kind", "message")["items"]]
@@ -158,7 +158,7 @@ def test_what_cannot_be_done_is_said_and_the_chat_goes_on(talk: Chat, line: str,
 def test_goals_and_plans(talk: Chat) -> None:
     told = talk("/goal", "/goal Learn to sing", "/goal", "/plan").stdout
     assert "No goal is open." in told
-    assert "To pursue it: recollect goal run " in told
+    assert "To pursue it: longmind goal run " in told
     assert "[ ] Learn to sing (active, 0%)" in told
     assert "No plan yet" in told
     (goal,) = talk.run("goal", "list")["items"]
@@ -205,7 +205,7 @@ def test_a_model_answers_with_what_memory_has(talk: Chat, server: Server) -> Non
 
 def test_a_model_calls_a_tool(talk: Chat, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "kitchen_tools.py").write_text(
-        "from recollect.systems.procedural import ToolRegistry\n"
+        "from longmind.systems.procedural import ToolRegistry\n"
         "tools = ToolRegistry()\n\n"
         "@tools.tool\ndef weigh(what: str) -> int:\n    'Weigh something.'\n    return 120\n"
     )
@@ -231,12 +231,12 @@ def test_a_model_that_fails_is_told_and_the_chat_goes_on(talk: Chat, server: Ser
 
 
 class Terminal:
-    """``recollect chat`` in a process of its own, at a terminal of its own."""
+    """``longmind chat`` in a process of its own, at a terminal of its own."""
 
     def __init__(self, url: str, **env: str) -> None:
-        main = "import typer\nfrom recollect.cli.chat import chat\napp = typer.Typer()\napp.command()(chat)\napp()"
+        main = "import typer\nfrom longmind.cli.chat import chat\napp = typer.Typer()\napp.command()(chat)\napp()"
         ours, theirs = pty.openpty()
-        told = {"RECOLLECT_URL": url, "TERM": "dumb", "COLUMNS": "100", "PATH": os.environ["PATH"], **env}
+        told = {"LONGMIND_URL": url, "TERM": "dumb", "COLUMNS": "100", "PATH": os.environ["PATH"], **env}
         self.process = subprocess.Popen(
             [sys.executable, "-c", main, "--session", "s1"],
             stdin=theirs,
@@ -300,7 +300,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_chat(terminal: Terminal, server: Se
     terminal.until("Fine.")
     terminal.until("you> ")
     terminal.type("\x04")
-    terminal.until("To go on: recollect chat --session s1")
+    terminal.until("To go on: longmind chat --session s1")
     assert terminal.process.wait(30) == 0
     messages = {one["content"] for one in talk.run("list", "--kind", "message")["items"]}
     assert {"Count.", "And how are you?", "Fine."} <= messages

@@ -1,4 +1,4 @@
-"""``recollect doctor`` on stores that are well, and on files that are not."""
+"""``longmind doctor`` on stores that are well, and on files that are not."""
 
 import os
 import sqlite3
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.screen import without_password
+from longmind.cli.screen import without_password
 
 
 def test_a_sound_store(cli: Any) -> None:
@@ -31,7 +31,7 @@ def test_looking_does_not_make_a_store(cli: Any) -> None:
 
 def test_memories_without_vectors_are_noted(cli: Any) -> None:
     cli.remember("One.")
-    cli("remember", "Two.", RECOLLECT_EMBEDDER="none")
+    cli("remember", "Two.", LONGMIND_EMBEDDER="none")
     assert cli.json("doctor")["notes"] == ["1 memory without a vector: found by words only."]
     assert "note: 1 memory" in cli("doctor").stdout
 

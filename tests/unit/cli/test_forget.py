@@ -1,4 +1,4 @@
-"""``recollect forget``, ``history`` and ``undo``, and naming things by a part of their id."""
+"""``longmind forget``, ``history`` and ``undo``, and naming things by a part of their id."""
 
 import asyncio
 import shlex
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.cli.command import Call, read_stdin
-from recollect.cli.forget import ask
+from longmind.cli.command import Call, read_stdin
+from longmind.cli.forget import ask
 
 
 def test_forget_tells_how_to_bring_it_back(cli: Any) -> None:
@@ -18,7 +18,7 @@ def test_forget_tells_how_to_bring_it_back(cli: Any) -> None:
     assert told.startswith("Forgot 1 memory.")
     assert cli.json("list")["items"] == []
     assert cli.json("history", id)["changes"][-1]["reason"] == "she asked"
-    cli(*told.split("recollect ")[1].split())
+    cli(*told.split("longmind ")[1].split())
     assert [m["id"] for m in cli.json("list")["items"]] == [id]
 
 
@@ -29,8 +29,8 @@ def test_the_command_that_takes_it_back_can_be_pasted(cli: Any, tmp_path: Path, 
     id = cli.remember("I moved to Lisbon in May.", *there)
     told = cli(command, *([id] if command == "forget" else []), *there).stdout
     line = next(line for line in told.splitlines() if line.startswith("To "))
-    recollect, *words = shlex.split(line.partition(": ")[2])
-    assert recollect == "recollect"
+    longmind, *words = shlex.split(line.partition(": ")[2])
+    assert longmind == "longmind"
     assert cli(*words).stdout.startswith("Undone")
 
 

@@ -1,4 +1,4 @@
-"""``recollect goal create|list|show``."""
+"""``longmind goal create|list|show``."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from recollect.cli import goal
+from longmind.cli import goal
 
 
 class Goals:
-    """Runs ``recollect goal`` on a store of the test's own and expects an exit code."""
+    """Runs ``longmind goal`` on a store of the test's own and expects an exit code."""
 
     def __init__(self, url: str) -> None:
-        self._runner = CliRunner(env={"RECOLLECT_URL": url, "RECOLLECT_EMBEDDER": "none", "COLUMNS": "120"})
+        self._runner = CliRunner(env={"LONGMIND_URL": url, "LONGMIND_EMBEDDER": "none", "COLUMNS": "120"})
 
     def __call__(self, *words: str, code: int = 0) -> Result:
         result = self._runner.invoke(goal.app, words, catch_exceptions=False)

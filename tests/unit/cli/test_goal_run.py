@@ -1,4 +1,4 @@
-"""``recollect goal run``."""
+"""``longmind goal run``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from tests.unit.models.chat.conftest import KEY, Server
 from typer.testing import CliRunner, Result
 
-from recollect.cli import goal
+from longmind.cli import goal
 
 TOOLS = """
-from recollect.systems.procedural import ToolRegistry
+from longmind.systems.procedural import ToolRegistry
 
 tools = ToolRegistry()
 
@@ -32,10 +32,10 @@ def water() -> str:
 
 
 class Goals:
-    """Runs ``recollect goal`` on a store of the test's own, in a folder with some functions."""
+    """Runs ``longmind goal`` on a store of the test's own, in a folder with some functions."""
 
     def __init__(self, url: str) -> None:
-        env = {"RECOLLECT_URL": url, "RECOLLECT_EMBEDDER": "none", "RECOLLECT_MODEL": None, "COLUMNS": "120"}
+        env = {"LONGMIND_URL": url, "LONGMIND_EMBEDDER": "none", "LONGMIND_MODEL": None, "COLUMNS": "120"}
         self._runner = CliRunner(env=env)
 
     def __call__(self, *words: str, code: int = 0, **env: str) -> Result:
@@ -73,11 +73,11 @@ def test_what_nobody_can_do_is_named_and_people_go_on_with_it(goals: Goals) -> N
 
 
 def test_functions_do_steps_with_a_line_for_each(goals: Goals) -> None:
-    from recollect.sync import Recollect
+    from longmind.sync import Longmind
 
-    url = goals._runner.env["RECOLLECT_URL"]
+    url = goals._runner.env["LONGMIND_URL"]
     assert url is not None
-    with Recollect.open(url, embedder="none") as rc:
+    with Longmind.open(url, embedder="none") as rc:
         steps = [
             {"id": "hole", "description": "Dig a hole", "tool": "dig", "args": {"depth": 2}},
             {"id": "wet", "description": "Water it", "tool": "water", "after": ["hole"]},
@@ -111,7 +111,7 @@ def test_a_model_decides(goals: Goals, server: Server) -> None:
         "The hole is 3 m deep.",
         *['{"objects": false}', '{"lesson": "Dig.", "quote": "dig"}'] * 4,
     )
-    env = {"RECOLLECT_MODEL": f"{server.address}/v1#alpha", "RECOLLECT_MODEL_KEY": KEY}
+    env = {"LONGMIND_MODEL": f"{server.address}/v1#alpha", "LONGMIND_MODEL_KEY": KEY}
     told = goals.json("run", id, "--tools", "garden_tools", **env)
     assert told["ending"] == "achieved"
     assert told["outcomes"][0]["how"] == "agent"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import recollect
+import longmind
 
 
 def test_list_is_a_line_for_each_memory(cli: Any) -> None:
@@ -92,7 +92,7 @@ def test_consolidate_merges_and_can_be_undone(cli: Any) -> None:
     assert "supersedes" in cli("show", first).stdout
     assert "archived" in cli("list", "--state", "any").stdout
     assert [m["id"] for m in cli.json("list", "--state", "archived")["items"]] == [first]
-    cli(*told.split("recollect ")[1].split())
+    cli(*told.split("longmind ")[1].split())
     assert cli.json("show", first)["memory"]["state"] == "active"
     assert cli.json("consolidate", "--dry-run")["proposed"][0]["memory_id"] == first
 
@@ -104,8 +104,8 @@ def test_consolidate_with_nothing_to_do(cli: Any) -> None:
 
 @pytest.mark.parametrize("words", [["version"], ["--version"]])
 def test_version(cli: Any, words: list[str]) -> None:
-    assert cli(*words).stdout == f"Recollect {recollect.__version__} on Python {platform.python_version()}\n"
-    assert cli.json("version") == {"recollect": recollect.__version__, "python": platform.python_version()}
+    assert cli(*words).stdout == f"Longmind {longmind.__version__} on Python {platform.python_version()}\n"
+    assert cli.json("version") == {"longmind": longmind.__version__, "python": platform.python_version()}
 
 
 def test_consolidate_tells_what_has_no_text_by_its_kind(cli: Any) -> None:

@@ -1,4 +1,4 @@
-"""``recollect recall`` and ``context``."""
+"""``longmind recall`` and ``context``."""
 
 from typing import Any
 
@@ -76,7 +76,7 @@ def test_an_empty_time_window_is_said(filled: Any) -> None:
 
 def test_another_agent_sees_nothing(filled: Any) -> None:
     assert filled.json("recall", "Lisbon", "--agent", "other")["hits"] == []
-    assert filled.json("recall", "Lisbon", RECOLLECT_AGENT="other")["hits"] == []
+    assert filled.json("recall", "Lisbon", LONGMIND_AGENT="other")["hits"] == []
     assert filled.json("recall", "Lisbon", "--tenant", "other")["hits"] == []
 
 

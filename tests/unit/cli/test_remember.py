@@ -1,4 +1,4 @@
-"""``recollect remember``: what comes in, from where, and what is refused."""
+"""``longmind remember``: what comes in, from where, and what is refused."""
 
 import json
 from pathlib import Path

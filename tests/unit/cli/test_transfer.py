@@ -48,7 +48,7 @@ def test_one_agent_or_one_user(filled: Any, tmp_path: Path) -> None:
 def test_through_a_pipe(filled: Any, tmp_path: Path, json_option: list[str]) -> None:
     result = filled("export", "-", *json_option)
     lines = [json.loads(line) for line in result.stdout.splitlines()]
-    assert lines[0]["recollect"] == 1
+    assert lines[0]["longmind"] == 1
     assert "Grüße aus 東京." in result.stdout
     assert lines[-1]["end"]["memories"] == 4
     assert "Exported 4 memories" in result.stderr
@@ -103,7 +103,7 @@ def test_a_missing_file(cli: Any, tmp_path: Path) -> None:
 
 
 def test_reembed_to_the_same_model_does_nothing(filled: Any) -> None:
-    assert filled.json("reembed", "static") == {"memories": 0, "embedder": "static/recollect-1-256"}
+    assert filled.json("reembed", "static") == {"memories": 0, "embedder": "static/longmind-1-256"}
     assert filled("reembed", "static").stdout.startswith("Nothing to do: ")
 
 
@@ -111,12 +111,12 @@ def test_reembed_changes_the_model_and_a_notice_tells_the_difference(
     filled: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    result = filled("stats", "--json", RECOLLECT_EMBEDDER="minilm-int8")
+    result = filled("stats", "--json", LONGMIND_EMBEDDER="minilm-int8")
     assert "keeps it" in json.loads(result.stderr)["notice"]
-    assert "note: This store" in filled("stats", RECOLLECT_EMBEDDER="minilm-int8").stderr
+    assert "note: This store" in filled("stats", LONGMIND_EMBEDDER="minilm-int8").stderr
     told = filled.json("reembed", "minilm-int8")
     assert told == {"memories": 3, "embedder": "minilm-int8/all-MiniLM-L6-v2"}
-    assert filled("stats", RECOLLECT_EMBEDDER="minilm-int8").stderr == ""
+    assert filled("stats", LONGMIND_EMBEDDER="minilm-int8").stderr == ""
     assert filled.json("recall", "greetings from Tokyo", "--agent", "b")["hits"]
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.consolidate.answer import answer
-from recollect.systems.room import Room
-from recollect.types import Hit
+from longmind import Longmind
+from longmind.consolidate.answer import answer
+from longmind.systems.room import Room
+from longmind.types import Hit
 
 FACTS = [
     "The author of Our Mutual Friend is Charles Dickens.",
@@ -26,7 +26,7 @@ async def no_search(query: str, **how: Any) -> list[Hit]:
 
 
 @pytest.fixture
-async def known(rc: Recollect) -> Room:
+async def known(rc: Longmind) -> Room:
     mem = rc.agent("a")
     for fact in FACTS:
         await mem.remember(fact)

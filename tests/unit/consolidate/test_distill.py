@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.consolidate import distill
-from recollect.memory import AgentMemory
-from recollect.types import ConsolidationReport, Filter, Memory
+from longmind import Longmind
+from longmind.consolidate import distill
+from longmind.memory import AgentMemory
+from longmind.types import ConsolidationReport, Filter, Memory
 
 
 async def episode(
@@ -46,7 +46,7 @@ def distilled(report: ConsolidationReport, kind: str) -> list[tuple[str, str]]:
     return [(p.action, p.memory_id) for p in report.proposed if (p.stage, p.kind) == ("distill", kind)]
 
 
-async def test_what_went_well_three_times_in_the_same_way_becomes_a_procedure(rc: Recollect) -> None:
+async def test_what_went_well_three_times_in_the_same_way_becomes_a_procedure(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     ids = [await booked(mem, city) for city in ("Porto", "Braga", "Faro")]
     dry = await mem.consolidate(dry_run=True)
@@ -66,7 +66,7 @@ async def test_what_went_well_three_times_in_the_same_way_becomes_a_procedure(rc
     assert (await mem.procedural.check(version.name)).passed
 
 
-async def test_it_is_made_once_grows_by_versions_and_can_be_taken_back(rc: Recollect) -> None:
+async def test_it_is_made_once_grows_by_versions_and_can_be_taken_back(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     for city in ("Porto", "Braga", "Faro"):
         await booked(mem, city)
@@ -92,7 +92,7 @@ async def test_it_is_made_once_grows_by_versions_and_can_be_taken_back(rc: Recol
     assert first.id != report.id
 
 
-async def test_what_somebody_changed_or_deleted_is_left_as_it_is(rc: Recollect) -> None:
+async def test_what_somebody_changed_or_deleted_is_left_as_it_is(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     for city in ("Porto", "Braga", "Faro"):
         await booked(mem, city)
@@ -109,7 +109,7 @@ async def test_what_somebody_changed_or_deleted_is_left_as_it_is(rc: Recollect) 
     assert (await mem.procedural.list()).items == ()
 
 
-async def test_too_little_too_different_too_short_or_failed_makes_none(rc: Recollect) -> None:
+async def test_too_little_too_different_too_short_or_failed_makes_none(rc: Longmind) -> None:
     mem = rc.agent("a")
     await booked(mem, "Porto")
     await booked(mem, "Braga")
@@ -121,7 +121,7 @@ async def test_too_little_too_different_too_short_or_failed_makes_none(rc: Recol
     assert (await mem.procedural.list()).items == ()
 
 
-async def test_calls_that_no_step_can_make_are_counted_and_nothing_fails(rc: Recollect) -> None:
+async def test_calls_that_no_step_can_make_are_counted_and_nothing_fails(rc: Longmind) -> None:
     mem = rc.agent("a")
     for city in ("Porto", "Braga", "Faro"):
         await episode(mem, f"Book a ticket to {city}", [("find train!", {}, 1), ("book seat!", {}, 2)])
@@ -129,7 +129,7 @@ async def test_calls_that_no_step_can_make_are_counted_and_nothing_fails(rc: Rec
     assert report.of("distill").rejected == {"invalid": 1}
 
 
-async def test_failures_teach_what_they_have_in_common(rc: Recollect) -> None:
+async def test_failures_teach_what_they_have_in_common(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     for n in range(4):
         begun = await mem.episodic.start(f"Deploy the web service number {n}", attributes={"tested": True})
@@ -155,7 +155,7 @@ async def test_failures_teach_what_they_have_in_common(rc: Recollect) -> None:
     assert await lessons(mem) == []
 
 
-async def test_a_lesson_that_no_longer_holds_goes_to_the_archive_and_may_come_back(rc: Recollect) -> None:
+async def test_a_lesson_that_no_longer_holds_goes_to_the_archive_and_may_come_back(rc: Longmind) -> None:
     mem = rc.agent("a")
 
     async def deploy(tested: bool, outcome: Any, n: int) -> None:
@@ -181,7 +181,7 @@ async def test_a_lesson_that_no_longer_holds_goes_to_the_archive_and_may_come_ba
 
 
 async def test_a_kind_of_task_stays_one_when_its_first_episodes_are_gone_over_no_more(
-    rc: Recollect, monkeypatch: pytest.MonkeyPatch
+    rc: Longmind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(distill, "_MOST", 4)
     mem = rc.agent("a", user="alice")
@@ -193,7 +193,7 @@ async def test_a_kind_of_task_stays_one_when_its_first_episodes_are_gone_over_no
     assert len(reflections[0].body["episodes"]) == 4
 
 
-async def test_a_lesson_that_somebody_put_aside_stays_so_and_stops_nothing(rc: Recollect) -> None:
+async def test_a_lesson_that_somebody_put_aside_stays_so_and_stops_nothing(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     for city in ("Porto", "Braga", "Faro"):
         await booked(mem, city, "failed", note="no seats")

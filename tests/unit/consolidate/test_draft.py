@@ -4,30 +4,30 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from recollect import Recollect
-from recollect.bench.cycle import Counted
-from recollect.consolidate.draft import Draft
-from recollect.errors import KeyTaken, NotFound, VersionConflict
-from recollect.store.base import AddLink, Batch, Delete, Put, RemoveLink, Update, Write
-from recollect.testing import memory
-from recollect.types import Filter, Link, Scope
+from longmind import Longmind
+from longmind.bench.cycle import Counted
+from longmind.consolidate.draft import Draft
+from longmind.errors import KeyTaken, NotFound, VersionConflict
+from longmind.store.base import AddLink, Batch, Delete, Put, RemoveLink, Update, Write
+from longmind.testing import memory
+from longmind.types import Filter, Link, Scope
 
 if TYPE_CHECKING:
-    from recollect.store.base import Backend
+    from longmind.store.base import Backend
 
 SCOPE = Scope(agent="a")
 
 
-def batch(rc: Recollect, *writes: Write) -> Batch:
+def batch(rc: Longmind, *writes: Write) -> Batch:
     return Batch(SCOPE, rc.clock.new_id(), rc.clock.now(), writes)
 
 
-async def stored(rc: Recollect, text: str, **fields: Any) -> str:
+async def stored(rc: Longmind, text: str, **fields: Any) -> str:
     made = memory(text, scope=SCOPE, **fields)
     return (await rc.store.put(SCOPE, made)).id
 
 
-async def test_writes_are_seen_here_and_nowhere_else(rc: Recollect) -> None:
+async def test_writes_are_seen_here_and_nowhere_else(rc: Longmind) -> None:
     old = await stored(rc, "old", key="k:1")
     draft = Draft(rc.store.backend, SCOPE)
     new = memory("new", scope=SCOPE, key="k:2")
@@ -43,7 +43,7 @@ async def test_writes_are_seen_here_and_nowhere_else(rc: Recollect) -> None:
     assert await rc.store.links(SCOPE, [new.id]) == [link]
 
 
-async def test_many_changes_of_a_record_are_one_write(rc: Recollect) -> None:
+async def test_many_changes_of_a_record_are_one_write(rc: Longmind) -> None:
     id = await stored(rc, "one")
     draft = Draft(rc.store.backend, SCOPE)
     for text in ("two", "three", "four"):
@@ -51,7 +51,7 @@ async def test_many_changes_of_a_record_are_one_write(rc: Recollect) -> None:
     assert [w for w in draft.writes() if isinstance(w, Update) and w.changes] == [Update(id, {"content": "four"}, 1)]
 
 
-async def test_what_ends_as_it_began_is_no_write(rc: Recollect) -> None:
+async def test_what_ends_as_it_began_is_no_write(rc: Longmind) -> None:
     id = await stored(rc, "one")
     draft = Draft(rc.store.backend, SCOPE)
     made = memory("gone again", scope=SCOPE)
@@ -62,7 +62,7 @@ async def test_what_ends_as_it_began_is_no_write(rc: Recollect) -> None:
     assert draft.writes() == []
 
 
-async def test_a_key_is_let_go_before_it_is_taken(rc: Recollect) -> None:
+async def test_a_key_is_let_go_before_it_is_taken(rc: Longmind) -> None:
     first = await stored(rc, "first", key="k")
     second = await stored(rc, "second")
     draft = Draft(rc.store.backend, SCOPE)
@@ -73,7 +73,7 @@ async def test_a_key_is_let_go_before_it_is_taken(rc: Recollect) -> None:
     assert (await rc.store.by_key(SCOPE, "k") or third).content == "third"
 
 
-async def test_the_batch_fails_if_what_was_read_has_changed(rc: Recollect) -> None:
+async def test_the_batch_fails_if_what_was_read_has_changed(rc: Longmind) -> None:
     premise = await stored(rc, "premise")
     draft = Draft(rc.store.backend, SCOPE)
     await draft.apply(batch(rc, Update(premise, {}, 1), Put(memory("conclusion", scope=SCOPE))))
@@ -83,7 +83,7 @@ async def test_the_batch_fails_if_what_was_read_has_changed(rc: Recollect) -> No
     assert (await rc.store.stats(SCOPE)).memories == 1
 
 
-async def test_a_draft_keeps_the_rules_of_a_store(rc: Recollect) -> None:
+async def test_a_draft_keeps_the_rules_of_a_store(rc: Longmind) -> None:
     id = await stored(rc, "one", key="k")
     draft = Draft(rc.store.backend, SCOPE)
     again = memory("two", scope=SCOPE, key="k")
@@ -97,7 +97,7 @@ async def test_a_draft_keeps_the_rules_of_a_store(rc: Recollect) -> None:
         await draft.apply(batch(rc, Update(again.id, {"content": "x"})))
 
 
-async def test_a_user_sees_its_own_and_nobodys(rc: Recollect) -> None:
+async def test_a_user_sees_its_own_and_nobodys(rc: Longmind) -> None:
     await stored(rc, "alice's", user="alice")
     await stored(rc, "bob's", user="bob")
     draft = Draft(rc.store.backend, SCOPE)
@@ -106,7 +106,7 @@ async def test_a_user_sees_its_own_and_nobodys(rc: Recollect) -> None:
     assert sorted(m.content for m in seen.items) == ["alice's", "all"]
 
 
-async def test_what_was_read_is_not_read_again(rc: Recollect) -> None:
+async def test_what_was_read_is_not_read_again(rc: Longmind) -> None:
     id = await stored(rc, "tea")
     counted = Counted(rc.store.backend)
     draft = Draft(cast("Backend", counted), SCOPE)

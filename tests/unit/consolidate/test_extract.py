@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.consolidate.claims import Claim, Refused
-from recollect.consolidate.extract import extract, extract_memory, is_source, speaker_of
-from recollect.consolidate.sentences import MAX_SENTENCE, Sentence
-from recollect.consolidate.stated import stated
-from recollect.testing import memory
-from recollect.types import Source
+from longmind.consolidate.claims import Claim, Refused
+from longmind.consolidate.extract import extract, extract_memory, is_source, speaker_of
+from longmind.consolidate.sentences import MAX_SENTENCE, Sentence
+from longmind.consolidate.stated import stated
+from longmind.testing import memory
+from longmind.types import Source
 
 SAID = datetime(2023, 5, 8, 14, tzinfo=UTC)  # a Monday
 
@@ -165,7 +165,7 @@ def test_twice_the_text_is_twice_the_work_whatever_its_shape(monkeypatch: pytest
         read.append(len(sentence.text))
         return stated(sentence)
 
-    monkeypatch.setattr("recollect.consolidate.extract.stated", counted)
+    monkeypatch.setattr("longmind.consolidate.extract.stated", counted)
     for shape in ("I love ", "a, ", "x of the ", "I ", "((((", "One. ", "Who? ", "1. all\n", "[a] bee. ", "Mr. A. "):
         lengths = []
         for size in (1_000, 2_000):

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.bench import datasets, extraction, quality
-from recollect.consolidate.answer import answer
-from recollect.store.search.analysis import fold
-from recollect.systems.room import Room
-from recollect.types import Hit
+from longmind import Longmind
+from longmind.bench import datasets, extraction, quality
+from longmind.consolidate.answer import answer
+from longmind.store.search.analysis import fold
+from longmind.systems.room import Room
+from longmind.types import Hit
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 needs_data = pytest.mark.skipif(not (DATA / "locomo10.json.gz").is_file(), reason="the evaluation sets are not here")
@@ -39,7 +39,7 @@ def test_nine_of_ten_extractions_are_really_said() -> None:
 @needs_data
 async def test_questions_about_facts_are_answered_from_the_graph() -> None:
     cases = {case.name: case for case in datasets.facts(DATA)}
-    async with Recollect.open("memory:", embedder="none") as rc:
+    async with Longmind.open("memory:", embedder="none") as rc:
         mem = await quality.load(rc, "facts", cases["sh_6k"])
         report = await mem.consolidate()
         assert report.of("extract").added >= 0.99 * len(cases["sh_6k"].items)

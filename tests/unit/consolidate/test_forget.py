@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from recollect.config import AgentSettings
-from recollect.consolidate.forget import faded, outlived, stays
-from recollect.testing import memory
+from longmind.config import AgentSettings
+from longmind.consolidate.forget import faded, outlived, stays
+from longmind.testing import memory
 
 BEGAN = datetime(2020, 1, 1, tzinfo=UTC)
 SETTINGS = AgentSettings(archive_after_days=100, archive_below_importance=0.7)

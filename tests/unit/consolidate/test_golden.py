@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from recollect import Recollect
-from recollect.types import Filter
+from longmind import Longmind
+from longmind.types import Filter
 
 TALK = json.loads((Path(__file__).parent / "golden_talk.json").read_text())
 
 
-async def outcome(rc: Recollect) -> dict[str, Any]:
+async def outcome(rc: Longmind) -> dict[str, Any]:
     """What the cycle makes of the talk, told in two parts, without ids and times."""
     mem = rc.agent("golden", user="mel")
     for part in TALK["parts"]:
@@ -30,7 +30,7 @@ async def outcome(rc: Recollect) -> dict[str, Any]:
     }
 
 
-async def test_the_outcome_is_what_it_was(rc: Recollect) -> None:
+async def test_the_outcome_is_what_it_was(rc: Longmind) -> None:
     found = await outcome(rc)
     for part, expected in TALK["outcome"].items():
         assert found[part] == expected, part

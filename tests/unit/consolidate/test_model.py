@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.consolidate import asking, pipeline
-from recollect.consolidate.asking import ChatExtractor, passages
-from recollect.consolidate.pipeline import STAGES, Cycle, consolidate
-from recollect.consolidate.retelling import ChatTeller
-from recollect.consolidate.waiting import Waiting, waiting
-from recollect.errors import ModelUnavailable
-from recollect.memory import AgentMemory
-from recollect.models.budget import Budget
-from recollect.models.chat import Answer, Request
-from recollect.models.chat_model import ChatModel
-from recollect.spending import StoreLedger
-from recollect.testing import FakeClock, ScriptedModel, memory
-from recollect.types import ConsolidationReport, Filter, Memory
+from longmind import Longmind
+from longmind.consolidate import asking, pipeline
+from longmind.consolidate.asking import ChatExtractor, passages
+from longmind.consolidate.pipeline import STAGES, Cycle, consolidate
+from longmind.consolidate.retelling import ChatTeller
+from longmind.consolidate.waiting import Waiting, waiting
+from longmind.errors import ModelUnavailable
+from longmind.memory import AgentMemory
+from longmind.models.budget import Budget
+from longmind.models.chat import Answer, Request
+from longmind.models.chat_model import ChatModel
+from longmind.spending import StoreLedger
+from longmind.testing import FakeClock, ScriptedModel, memory
+from longmind.types import ConsolidationReport, Filter, Memory
 
 RENT = "Since May the harbour office pays my rent."
 PAID = {
@@ -48,7 +48,7 @@ def model(*script: Any) -> tuple[ScriptedModel, ChatModel]:
     return made, made.chat()
 
 
-async def run(rc: Recollect, mem: AgentMemory, chat: ChatModel | None, **options: Any) -> ConsolidationReport:
+async def run(rc: Longmind, mem: AgentMemory, chat: ChatModel | None, **options: Any) -> ConsolidationReport:
     settings = await mem.configuration()
     return await consolidate(rc.store, mem.scope, settings, rc.embedding.embed, chat=chat, **options)
 
@@ -67,7 +67,7 @@ def asked(made: ScriptedModel, prompt: str = "extract@1") -> list[list[str]]:
     return [[text["content"] for text in json.loads(request.messages[1].content)] for request in chosen]
 
 
-async def test_a_fact_of_the_model_is_kept_with_its_words_its_model_and_its_prompt(rc: Recollect) -> None:
+async def test_a_fact_of_the_model_is_kept_with_its_words_its_model_and_its_prompt(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     said = await mem.remember(RENT)
     _, chat = model(found(PAID))
@@ -90,7 +90,7 @@ async def test_a_fact_of_the_model_is_kept_with_its_words_its_model_and_its_prom
         (PAID | {"subject": "Tom"}, "unsupported"),
     ],
 )
-async def test_what_the_text_does_not_say_stays_out_and_is_counted(told: Any, reason: str, rc: Recollect) -> None:
+async def test_what_the_text_does_not_say_stays_out_and_is_counted(told: Any, reason: str, rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember(RENT)
     _, chat = model(found(told))
@@ -99,7 +99,7 @@ async def test_what_the_text_does_not_say_stays_out_and_is_counted(told: Any, re
     assert report.of("extract").rejected == {reason: 1}
 
 
-async def test_a_quote_is_found_where_it_is_though_another_text_was_named(rc: Recollect) -> None:
+async def test_a_quote_is_found_where_it_is_though_another_text_was_named(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     said = await mem.remember(["The harbour is cold.", RENT, "The harbour is cold."])
     twice = {"subject": "harbour", "predicate": "is", "object": "cold", "quote": "harbour is cold", "text": 9}
@@ -110,7 +110,7 @@ async def test_a_quote_is_found_where_it_is_though_another_text_was_named(rc: Re
     assert report.of("extract").rejected == {"quote": 1}
 
 
-async def test_what_was_recalled_and_what_an_unnamed_assistant_said_is_not_shown(rc: Recollect) -> None:
+async def test_what_was_recalled_and_what_an_unnamed_assistant_said_is_not_shown(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember("I live in Lisbon.", metadata={"recalled": True})
     talk = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "You live in Rome."}]
@@ -142,7 +142,7 @@ def test_a_long_text_is_shown_whole_in_pieces() -> None:
     assert len(pieces) == 4
 
 
-async def test_a_text_is_read_once_also_while_it_waits_for_its_answer(rc: Recollect) -> None:
+async def test_a_text_is_read_once_also_while_it_waits_for_its_answer(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember([{"role": "user", "content": RENT}], session="s")
     made, chat = model(found(), found())
@@ -153,7 +153,7 @@ async def test_a_text_is_read_once_also_while_it_waits_for_its_answer(rc: Recoll
     assert (await run(rc, mem, chat)).stages == ()
 
 
-async def test_what_was_there_before_there_was_a_model_is_not_read_to_it(rc: Recollect) -> None:
+async def test_what_was_there_before_there_was_a_model_is_not_read_to_it(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember("An old story.")
     await run(rc, mem, None)
@@ -164,7 +164,7 @@ async def test_what_was_there_before_there_was_a_model_is_not_read_to_it(rc: Rec
 
 
 async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
-    rc: Recollect, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    rc: Longmind, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "_AT_ONCE", 1)
     mem = rc.agent("a", user="alice")
@@ -189,7 +189,7 @@ async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
     assert (await run(rc, mem, chat)).stages == ()
 
 
-async def test_a_budget_that_was_raised_is_used_at_once(rc: Recollect, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_budget_that_was_raised_is_used_at_once(rc: Longmind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "_AT_ONCE", 1)
     mem = rc.agent("a")
     await mem.configure(consolidate_calls_per_day=1)
@@ -201,7 +201,7 @@ async def test_a_budget_that_was_raised_is_used_at_once(rc: Recollect, monkeypat
     assert asked(made) == [["One."], ["Two."], ["Three."]]
 
 
-async def test_a_question_that_no_budget_allows_is_asked_in_smaller_parts_and_then_passed_over(rc: Recollect) -> None:
+async def test_a_question_that_no_budget_allows_is_asked_in_smaller_parts_and_then_passed_over(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember(["Short.", "Also short.", "word " * 500])
     made, chat = model(found(), found())
@@ -210,7 +210,7 @@ async def test_a_question_that_no_budget_allows_is_asked_in_smaller_parts_and_th
     assert asked(made) == [["Short."], ["Also short."]]
 
 
-async def test_a_model_that_does_not_answer_gets_a_rest_and_reads_later(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_a_model_that_does_not_answer_gets_a_rest_and_reads_later(rc: Longmind, face_clock: FakeClock) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember(RENT)
     made, chat = model(ModelUnavailable("It is asleep."), found(PAID), found())
@@ -226,7 +226,7 @@ async def test_a_model_that_does_not_answer_gets_a_rest_and_reads_later(rc: Reco
 
 
 async def test_an_answer_that_cannot_be_used_concerns_only_its_own_texts(
-    rc: Recollect, monkeypatch: pytest.MonkeyPatch
+    rc: Longmind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "_AT_ONCE", 1)
     mem = rc.agent("a", user="alice")
@@ -239,7 +239,7 @@ async def test_an_answer_that_cannot_be_used_concerns_only_its_own_texts(
     assert len(made.requests) == 3
 
 
-async def test_an_answer_that_is_too_long_is_asked_for_again_in_halves(rc: Recollect) -> None:
+async def test_an_answer_that_is_too_long_is_asked_for_again_in_halves(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember([RENT, "One.", "Two.", "Three."])
 
@@ -274,7 +274,7 @@ def with_stage(name: str, happens: Callable[[], Any]) -> tuple[Any, ...]:
     return tuple(Interrupting(stage, happens) if stage.name == name else stage for stage in STAGES)
 
 
-async def test_a_stage_that_is_tried_again_does_not_ask_again(rc: Recollect) -> None:
+async def test_a_stage_that_is_tried_again_does_not_ask_again(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember("I live in Lisbon.")
     await run(rc, mem, None)
@@ -293,7 +293,7 @@ async def test_a_stage_that_is_tried_again_does_not_ask_again(rc: Recollect) -> 
     assert "alice is paid by the harbour office" in await facts(mem)
 
 
-async def test_what_was_read_before_a_crash_is_not_read_again_and_undo_reads_anew(rc: Recollect) -> None:
+async def test_what_was_read_before_a_crash_is_not_read_again_and_undo_reads_anew(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember(RENT)
     made, chat = model(found(PAID), found(PAID))
@@ -318,7 +318,7 @@ async def test_what_was_read_before_a_crash_is_not_read_again_and_undo_reads_ane
 
 
 async def test_what_waits_is_not_forgotten_by_a_run_that_is_broken_off(
-    rc: Recollect, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    rc: Longmind, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "SLICE", 2)
     mem = rc.agent("a")
@@ -346,7 +346,7 @@ async def test_what_waits_is_not_forgotten_by_a_run_that_is_broken_off(
     assert len({text for texts in asked(made)[1:] for text in texts}) == 6
 
 
-async def test_a_summary_is_told_by_the_model_where_it_quotes(rc: Recollect) -> None:
+async def test_a_summary_is_told_by_the_model_where_it_quotes(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     said = await mem.remember([{"role": "user", "content": text} for text in TURNS], session="s")
     told = points(
@@ -373,7 +373,7 @@ async def test_a_summary_is_told_by_the_model_where_it_quotes(rc: Recollect) -> 
     assert asked(made, "summarise@1") == []
 
 
-async def test_a_summary_that_no_sentence_of_the_model_supports_stays_what_rules_made_it(rc: Recollect) -> None:
+async def test_a_summary_that_no_sentence_of_the_model_supports_stays_what_rules_made_it(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember([{"role": "user", "content": text} for text in TURNS], session="s")
     _, chat = model(found(), points(("The museum closes.", "it closes for ever", 1)))
@@ -384,7 +384,7 @@ async def test_a_summary_that_no_sentence_of_the_model_supports_stays_what_rules
     assert report.of("summarise").rejected == {"quote": 1}
 
 
-async def test_a_summary_whose_turn_did_not_come_is_told_later(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_a_summary_whose_turn_did_not_come_is_told_later(rc: Longmind, face_clock: FakeClock) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember([{"role": "user", "content": text} for text in TURNS], session="s")
     told = points(("The harbour museum opens new rooms.", "opens room 0 in spring", 0))
@@ -399,7 +399,7 @@ async def test_a_summary_whose_turn_did_not_come_is_told_later(rc: Recollect, fa
     assert (await waiting(rc.store, mem.scope, rc.clock)).retell == ()
 
 
-async def test_a_long_talk_is_shown_by_its_most_telling_sentences(rc: Recollect) -> None:
+async def test_a_long_talk_is_shown_by_its_most_telling_sentences(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     said = [f"{TURNS[n % 5]} The keeper of hall {n} tells of ships. " * 4 for n in range(60)]
     talk = [{"role": "user", "content": text} for text in said]
@@ -413,7 +413,7 @@ async def test_a_long_talk_is_shown_by_its_most_telling_sentences(rc: Recollect)
     assert sum(map(len, texts)) < 8_000
 
 
-async def test_a_dry_run_asks_and_keeps_nothing(rc: Recollect) -> None:
+async def test_a_dry_run_asks_and_keeps_nothing(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember(RENT)
     before = await mem.store.content_hash(mem.scope)
@@ -426,7 +426,7 @@ async def test_a_dry_run_asks_and_keeps_nothing(rc: Recollect) -> None:
     assert [p.content for p in done.proposed] == [p.content for p in dry.proposed]
 
 
-async def test_what_was_edited_while_it_waited_for_the_model_is_withdrawn(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_what_was_edited_while_it_waited_for_the_model_is_withdrawn(rc: Longmind, face_clock: FakeClock) -> None:
     mem = rc.agent("a", user="alice")
     said = await mem.remember("I live in Lisbon.")
     made, chat = model(ModelUnavailable("It is asleep."), found())

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.consolidate import pipeline
-from recollect.consolidate.asking import Reading, Text, Triple
-from recollect.consolidate.pipeline import STAGES, Cycle
-from recollect.consolidate.work import Work
-from recollect.errors import ModelUnavailable
-from recollect.memory import AgentMemory
-from recollect.systems.room import Room
-from recollect.systems.semantic import SemanticMemory
-from recollect.testing import FakeClock
-from recollect.types import STAGES as NAMES
-from recollect.types import Filter, Hit
+from longmind import Longmind
+from longmind.consolidate import pipeline
+from longmind.consolidate.asking import Reading, Text, Triple
+from longmind.consolidate.pipeline import STAGES, Cycle
+from longmind.consolidate.work import Work
+from longmind.errors import ModelUnavailable
+from longmind.memory import AgentMemory
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
+from longmind.testing import FakeClock
+from longmind.types import STAGES as NAMES
+from longmind.types import Filter, Hit
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "I moved to Lisbon and I work as a nurse."},
@@ -33,11 +33,11 @@ async def no_search(query: str, **how: Any) -> list[Hit]:
     raise AssertionError("nothing here searches")
 
 
-def semantic(rc: Recollect, mem: AgentMemory) -> SemanticMemory:
+def semantic(rc: Longmind, mem: AgentMemory) -> SemanticMemory:
     return SemanticMemory(Room(rc.store, mem.scope, rc.clock, rc.embedding.embed, no_search))
 
 
-def cycle(rc: Recollect, mem: AgentMemory, **options: Any) -> Cycle:
+def cycle(rc: Longmind, mem: AgentMemory, **options: Any) -> Cycle:
     settings = options.pop("settings", None) or pipeline.AgentSettings()
     return Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, **options)
 
@@ -51,7 +51,7 @@ def test_the_stages_are_those_that_are_told() -> None:
     assert tuple(stage.name for stage in STAGES) == NAMES
 
 
-async def test_what_was_said_becomes_facts_pages_and_a_summary(rc: Recollect) -> None:
+async def test_what_was_said_becomes_facts_pages_and_a_summary(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     stored = await mem.remember(TALK, session="s")
     report = await mem.consolidate()
@@ -71,14 +71,14 @@ async def test_what_was_said_becomes_facts_pages_and_a_summary(rc: Recollect) ->
     assert stored[0].content[slice(*evidence.span)] == "I moved to Lisbon"
 
 
-async def test_nothing_is_extracted_from_the_assistant_or_from_what_was_recalled(rc: Recollect) -> None:
+async def test_nothing_is_extracted_from_the_assistant_or_from_what_was_recalled(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember([{"role": "assistant", "content": "I love the mountains. You live in Rome."}], session="s")
     await mem.remember("I live in Rome.", metadata={"recalled": True})
     assert (await mem.consolidate()).of("extract").added == 0
 
 
-async def test_a_dry_run_tells_the_same_and_changes_nothing(rc: Recollect) -> None:
+async def test_a_dry_run_tells_the_same_and_changes_nothing(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember(TALK, session="s")
     await mem.remember("tea please")
@@ -94,7 +94,7 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(rc: Recollect) -> No
     ]
 
 
-async def test_undo_takes_the_whole_run_back(rc: Recollect) -> None:
+async def test_undo_takes_the_whole_run_back(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember(TALK, session="s")
     await mem.remember("tea please")
@@ -108,7 +108,7 @@ async def test_undo_takes_the_whole_run_back(rc: Recollect) -> None:
     assert len(again.proposed) == len(report.proposed)
 
 
-async def test_an_unchanged_agent_is_left_alone(rc: Recollect) -> None:
+async def test_an_unchanged_agent_is_left_alone(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember(TALK, session="s")
     await mem.consolidate()
@@ -121,7 +121,7 @@ async def test_an_unchanged_agent_is_left_alone(rc: Recollect) -> None:
     assert (await mem.consolidate()).read == 1
 
 
-async def test_with_a_budget_and_for_one_user_an_unchanged_agent_is_left_alone_too(rc: Recollect) -> None:
+async def test_with_a_budget_and_for_one_user_an_unchanged_agent_is_left_alone_too(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.configure(consolidate_seconds_per_day=100.0)
     await mem.remember("I live in Lisbon.")
@@ -133,7 +133,7 @@ async def test_with_a_budget_and_for_one_user_an_unchanged_agent_is_left_alone_t
     assert (await mem.consolidate()).stages == ()
 
 
-async def test_a_run_over_what_is_done_already_changes_nothing(rc: Recollect) -> None:
+async def test_a_run_over_what_is_done_already_changes_nothing(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember(TALK, session="s")
     await mem.remember("I live in Porto.")
@@ -152,7 +152,7 @@ async def test_a_run_over_what_is_done_already_changes_nothing(rc: Recollect) ->
     assert await mem.store.content_hash(mem.scope) == before
 
 
-async def test_a_later_value_takes_the_place_of_an_earlier_one(rc: Recollect) -> None:
+async def test_a_later_value_takes_the_place_of_an_earlier_one(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember("I live in Lisbon.")
     await mem.consolidate()
@@ -166,7 +166,7 @@ async def test_a_later_value_takes_the_place_of_an_earlier_one(rc: Recollect) ->
     assert await facts(mem, states=("superseded",)) == ["alice lives in Lisbon"]
 
 
-async def test_each_users_facts_are_that_users(rc: Recollect) -> None:
+async def test_each_users_facts_are_that_users(rc: Longmind) -> None:
     await rc.agent("a", user="alice").remember("I live in Lisbon.")
     await rc.agent("a", user="bob").remember("I live in Rome.")
     whole = rc.agent("a")
@@ -177,7 +177,7 @@ async def test_each_users_facts_are_that_users(rc: Recollect) -> None:
     assert (await rc.agent("a", user="bob").consolidate()).proposed == ()
 
 
-async def test_a_fact_that_was_retracted_does_not_come_back_from_the_same_words(rc: Recollect) -> None:
+async def test_a_fact_that_was_retracted_does_not_come_back_from_the_same_words(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     stored = await mem.remember("I live in Lisbon.")
     await mem.consolidate()
@@ -188,7 +188,7 @@ async def test_a_fact_that_was_retracted_does_not_come_back_from_the_same_words(
     assert await semantic(rc, mem).know("alice", "lives in") == []
 
 
-async def test_erasing_the_source_erases_what_was_made_of_it(rc: Recollect) -> None:
+async def test_erasing_the_source_erases_what_was_made_of_it(rc: Longmind) -> None:
     mem = rc.agent("a")
     stored = await mem.remember("I live in Lisbon.")
     await mem.consolidate()
@@ -197,7 +197,7 @@ async def test_erasing_the_source_erases_what_was_made_of_it(rc: Recollect) -> N
     assert await facts(mem) == []
 
 
-async def test_a_turn_that_waits_for_its_answer_becomes_a_page_with_it(rc: Recollect) -> None:
+async def test_a_turn_that_waits_for_its_answer_becomes_a_page_with_it(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember([TALK[0]], session="s")
     assert (await mem.consolidate()).of("segment").added == 0
@@ -207,7 +207,7 @@ async def test_a_turn_that_waits_for_its_answer_becomes_a_page_with_it(rc: Recol
     assert len(page.body["turns"]) == 2
 
 
-async def test_a_turn_without_an_answer_becomes_a_page_in_the_end(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_a_turn_without_an_answer_becomes_a_page_in_the_end(rc: Longmind, face_clock: FakeClock) -> None:
     mem = rc.agent("a")
     await mem.remember([TALK[0]], session="s")
     await mem.consolidate()
@@ -216,7 +216,7 @@ async def test_a_turn_without_an_answer_becomes_a_page_in_the_end(rc: Recollect,
     assert (await mem.consolidate()).of("segment").added == 1
 
 
-async def test_what_fades_goes_to_the_archive_when_its_time_comes(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_what_fades_goes_to_the_archive_when_its_time_comes(rc: Longmind, face_clock: FakeClock) -> None:
     mem = rc.agent("a")
     await mem.configure(archive_after_days=30)
     dull = await mem.remember("The bus was late.", importance=0.1)
@@ -231,7 +231,7 @@ async def test_what_fades_goes_to_the_archive_when_its_time_comes(rc: Recollect,
     assert [hit.memory.id for hit in hits] == [dull.id]
 
 
-async def test_only_a_policy_deletes(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_only_a_policy_deletes(rc: Longmind, face_clock: FakeClock) -> None:
     mem = rc.agent("a")
     dull = await mem.remember("The bus was late.", importance=0.1)
     face_clock.advance(timedelta(days=4000))
@@ -245,7 +245,7 @@ async def test_only_a_policy_deletes(rc: Recollect, face_clock: FakeClock) -> No
     assert (await mem.get(dull.id) or dull).state == "archived"
 
 
-async def test_a_paused_agent_is_left_alone_until_it_is_resumed(rc: Recollect) -> None:
+async def test_a_paused_agent_is_left_alone_until_it_is_resumed(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember("I live in Lisbon.")
     await mem.configure(consolidate_paused=True)
@@ -256,7 +256,7 @@ async def test_a_paused_agent_is_left_alone_until_it_is_resumed(rc: Recollect) -
 
 
 async def test_a_budget_of_seconds_ends_the_day(
-    rc: Recollect, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    rc: Longmind, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "SLICE", 2)
     mem = rc.agent("a")
@@ -273,7 +273,7 @@ async def test_a_budget_of_seconds_ends_the_day(
     assert (last.read, last.stopped) == (2, None)
 
 
-async def test_slices_leave_nothing_out(rc: Recollect, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slices_leave_nothing_out(rc: Longmind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "SLICE", 3)
     mem = rc.agent("a", user="alice")
     await mem.remember([{"role": "user", "content": f"I love apple number {n}."} for n in range(10)], session="s")
@@ -283,7 +283,7 @@ async def test_slices_leave_nothing_out(rc: Recollect, monkeypatch: pytest.Monke
     assert await facts(mem) == []
 
 
-async def test_what_another_writer_says_meanwhile_is_not_missed(rc: Recollect) -> None:
+async def test_what_another_writer_says_meanwhile_is_not_missed(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember("I live in Lisbon.")
     said: list[str] = []
@@ -304,7 +304,7 @@ async def test_what_another_writer_says_meanwhile_is_not_missed(rc: Recollect) -
     assert await facts(mem) == ["alice lives in Lisbon", "alice lives in Porto"]
 
 
-async def test_of_two_runs_at_once_both_end_and_no_fact_is_twice(rc: Recollect) -> None:
+async def test_of_two_runs_at_once_both_end_and_no_fact_is_twice(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember(TALK, session="s")
     other: list[Any] = []
@@ -339,7 +339,7 @@ class Scripted:
         return Reading(tuple(one for one in self.said if isinstance(one, Triple)), "scripted", ("extract@1",))
 
 
-async def test_what_a_model_says_counts_only_if_it_quotes_the_text(rc: Recollect) -> None:
+async def test_what_a_model_says_counts_only_if_it_quotes_the_text(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember("Since May the harbour office pays my rent.")
     script = Scripted(
@@ -353,7 +353,7 @@ async def test_what_a_model_says_counts_only_if_it_quotes_the_text(rc: Recollect
     assert report.of("extract").calls == 1
 
 
-async def test_without_its_model_the_cycle_goes_on_by_rules(rc: Recollect) -> None:
+async def test_without_its_model_the_cycle_goes_on_by_rules(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     await mem.remember("I live in Lisbon.")
     report = await cycle(rc, mem, extractor=Scripted(ModelUnavailable("It is asleep."))).run()
@@ -361,7 +361,7 @@ async def test_without_its_model_the_cycle_goes_on_by_rules(rc: Recollect) -> No
     assert "asleep" in (report.of("extract").failed or "")
 
 
-async def test_a_budget_of_calls_is_kept(rc: Recollect) -> None:
+async def test_a_budget_of_calls_is_kept(rc: Longmind) -> None:
     mem = rc.agent("a")
     settings = pipeline.AgentSettings(consolidate_calls_per_day=1)
     for turn in range(3):
@@ -371,7 +371,7 @@ async def test_a_budget_of_calls_is_kept(rc: Recollect) -> None:
         assert len(script.asked) == (1 if turn == 0 else 0)
 
 
-async def test_recalled_text_is_never_given_to_a_model(rc: Recollect) -> None:
+async def test_recalled_text_is_never_given_to_a_model(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember("I live in Lisbon.", metadata={"recalled": True})
     await mem.remember("Hello.")
@@ -380,7 +380,7 @@ async def test_recalled_text_is_never_given_to_a_model(rc: Recollect) -> None:
     assert [[text.content for text in texts] for texts in script.asked] == [["Hello."]]
 
 
-async def test_rules_of_semantic_memory_are_applied_to_what_is_new(rc: Recollect) -> None:
+async def test_rules_of_semantic_memory_are_applied_to_what_is_new(rc: Longmind) -> None:
     mem = rc.agent("a")
     room = semantic(rc, mem)
     await room.declare("capital", relates=True)
@@ -394,7 +394,7 @@ async def test_rules_of_semantic_memory_are_applied_to_what_is_new(rc: Recollect
     assert (await mem.consolidate()).proposed == ()
 
 
-async def test_the_summary_of_a_talk_grows_with_it(rc: Recollect) -> None:
+async def test_the_summary_of_a_talk_grows_with_it(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember(
         [{"role": "user", "content": f"The harbour museum opens room {n} in spring."} for n in range(4)], session="s"
@@ -412,7 +412,7 @@ async def test_the_summary_of_a_talk_grows_with_it(rc: Recollect) -> None:
     assert second.body["turns"] == 5
 
 
-async def test_hot_topics_tell_who_the_user_is(rc: Recollect) -> None:
+async def test_hot_topics_tell_who_the_user_is(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     lines = []
     for n in range(16):
@@ -426,7 +426,7 @@ async def test_hot_topics_tell_who_the_user_is(rc: Recollect) -> None:
     assert any(text.startswith("alice likes pottery glaze") for text in knowledge)
 
 
-async def test_a_rule_of_the_agent_is_applied_for_each_user_apart(rc: Recollect) -> None:
+async def test_a_rule_of_the_agent_is_applied_for_each_user_apart(rc: Longmind) -> None:
     agent, ann, bob = rc.agent("a"), rc.agent("a", user="ann"), rc.agent("a", user="bob")
     takes, ails = ("?x", "takes", "insulin"), ("?x", "suffers from", "diabetes")
     await agent.semantic.rule("care", "Who takes insulin has diabetes.", when=[takes], then=ails)
@@ -438,7 +438,7 @@ async def test_a_rule_of_the_agent_is_applied_for_each_user_apart(rc: Recollect)
 
 
 async def test_a_turn_whose_answer_is_in_the_next_slice_is_in_a_page_with_it(
-    rc: Recollect, monkeypatch: pytest.MonkeyPatch
+    rc: Longmind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "SLICE", 1)
     mem = rc.agent("a", user="alice")
@@ -449,7 +449,7 @@ async def test_a_turn_whose_answer_is_in_the_next_slice_is_in_a_page_with_it(
     assert [turn["memory"] for turn in page.body["turns"]] == [one.id for one in stored]
 
 
-async def test_a_last_turn_becomes_a_page_though_nothing_else_is_written(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_a_last_turn_becomes_a_page_though_nothing_else_is_written(rc: Longmind, face_clock: FakeClock) -> None:
     mem = rc.agent("a")
     await mem.remember([TALK[0]], session="s")
     await mem.consolidate()
@@ -459,7 +459,7 @@ async def test_a_last_turn_becomes_a_page_though_nothing_else_is_written(rc: Rec
     assert (await mem.consolidate()).stages == ()
 
 
-async def test_what_is_forgotten_while_it_is_read_is_left_out(rc: Recollect) -> None:
+async def test_what_is_forgotten_while_it_is_read_is_left_out(rc: Longmind) -> None:
     mem = rc.agent("a", user="alice")
     gone = await mem.remember("I live in Lisbon.")
     await mem.remember("I like green tea.")
@@ -474,7 +474,7 @@ async def test_what_is_forgotten_while_it_is_read_is_left_out(rc: Recollect) -> 
     assert [p.content for p in report.proposed if p.stage == "extract"] == ["alice likes green tea"]
 
 
-async def test_a_policy_of_more_days_than_a_calendar_has_keeps_everything(rc: Recollect) -> None:
+async def test_a_policy_of_more_days_than_a_calendar_has_keeps_everything(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.configure(archive_after_days=1e9, delete_archived_after_days=1e9)
     await mem.remember("The bus was late.", importance=0.1)

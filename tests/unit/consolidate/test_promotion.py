@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from recollect import Recollect
-from recollect.consolidate.promotion import withdraw
-from recollect.memory import AgentMemory
-from recollect.store.base import Delete
-from recollect.systems.shared import AGENT
-from recollect.types import ConsolidationReport, Filter, Memory, Scope
+from longmind import Longmind
+from longmind.consolidate.promotion import withdraw
+from longmind.memory import AgentMemory
+from longmind.store.base import Delete
+from longmind.systems.shared import AGENT
+from longmind.types import ConsolidationReport, Filter, Memory, Scope
 
 
-async def knows(rc: Recollect, agent: str, user: str | None, *, confidence: float = 0.9) -> AgentMemory:
+async def knows(rc: Longmind, agent: str, user: str | None, *, confidence: float = 0.9) -> AgentMemory:
     mem = rc.agent(agent, user=user)
     await mem.semantic.learn("deploy", "needs", "a green build", confidence=confidence)
     return mem
@@ -20,11 +20,11 @@ def promoted(report: ConsolidationReport) -> list[str]:
     return [p.why for p in report.proposed if p.kind == "knowledge" and p.why.startswith("shared")]
 
 
-async def stored(rc: Recollect) -> list[Memory]:
+async def stored(rc: Longmind) -> list[Memory]:
     return [m async for m in rc.store.every(Scope(agent=AGENT), Filter(kinds=("knowledge",), states=None))]
 
 
-async def test_what_enough_independent_scopes_know_is_shared(rc: Recollect) -> None:
+async def test_what_enough_independent_scopes_know_is_shared(rc: Longmind) -> None:
     told = []
     for agent, user in (("a", "ann"), ("a", "ben"), ("b", "cleo")):
         mem = await knows(rc, agent, user)
@@ -42,14 +42,14 @@ async def test_what_enough_independent_scopes_know_is_shared(rc: Recollect) -> N
     assert "ann" not in str((await stored(rc))[0].model_dump())
 
 
-async def test_the_same_user_again_is_no_further_support(rc: Recollect) -> None:
+async def test_the_same_user_again_is_no_further_support(rc: Longmind) -> None:
     for agent in ("a", "b", "c"):
         await (await knows(rc, agent, "ann")).consolidate()
     (one,) = await rc.agent("a").shared.list(None)
     assert (one.status, one.support) == ("pending", 1)
 
 
-async def test_where_a_person_has_to_approve_support_is_not_enough(rc: Recollect) -> None:
+async def test_where_a_person_has_to_approve_support_is_not_enough(rc: Longmind) -> None:
     await rc.agent("a").shared.configure(approval=True, support=1)
     await (await knows(rc, "a", "ann")).consolidate()
     assert await rc.agent("a").shared.list() == ()
@@ -58,7 +58,7 @@ async def test_where_a_person_has_to_approve_support_is_not_enough(rc: Recollect
     assert len(await rc.agent("b").shared.list()) == 1
 
 
-async def test_what_is_personal_unsure_or_unwanted_is_not_proposed(rc: Recollect) -> None:
+async def test_what_is_personal_unsure_or_unwanted_is_not_proposed(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     await mem.remember("I live in Lisbon. My sister Ines likes tea.")
     await mem.semantic.learn("Bob", "likes", "green tea")
@@ -71,7 +71,7 @@ async def test_what_is_personal_unsure_or_unwanted_is_not_proposed(rc: Recollect
     assert await stored(rc) == []
 
 
-async def test_what_somebody_without_a_name_says_of_themselves_is_personal_too(rc: Recollect) -> None:
+async def test_what_somebody_without_a_name_says_of_themselves_is_personal_too(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.remember("I love the ocean. I adopted a puppy.")
     report = await mem.consolidate()
@@ -79,7 +79,7 @@ async def test_what_somebody_without_a_name_says_of_themselves_is_personal_too(r
     assert (promoted(report), await stored(rc)) == ([], [])
 
 
-async def test_a_fact_that_holds_no_longer_takes_its_support_back(rc: Recollect) -> None:
+async def test_a_fact_that_holds_no_longer_takes_its_support_back(rc: Longmind) -> None:
     await rc.agent("a").shared.configure(support=2)
     ann, ben = await knows(rc, "a", "ann"), await knows(rc, "a", "ben")
     await ann.consolidate()
@@ -97,7 +97,7 @@ async def test_a_fact_that_holds_no_longer_takes_its_support_back(rc: Recollect)
     assert await stored(rc) == []
 
 
-async def test_what_is_erased_leaves_nothing_behind_in_shared_memory(rc: Recollect) -> None:
+async def test_what_is_erased_leaves_nothing_behind_in_shared_memory(rc: Longmind) -> None:
     ann = await knows(rc, "a", "ann")
     await ann.consolidate()
     assert len(await stored(rc)) == 1
@@ -108,7 +108,7 @@ async def test_what_is_erased_leaves_nothing_behind_in_shared_memory(rc: Recolle
     assert all("green build" not in str(change.before) for change in await rc.store.journal(shared))
 
 
-async def test_erasing_what_a_user_told_withdraws_the_support_it_gave(rc: Recollect) -> None:
+async def test_erasing_what_a_user_told_withdraws_the_support_it_gave(rc: Longmind) -> None:
     ann = await knows(rc, "a", "ann")
     await ann.consolidate()
     assert len(await stored(rc)) == 1
@@ -116,7 +116,7 @@ async def test_erasing_what_a_user_told_withdraws_the_support_it_gave(rc: Recoll
     assert await stored(rc) == []
 
 
-async def test_what_is_forgotten_among_much_else_takes_its_support_back(rc: Recollect) -> None:
+async def test_what_is_forgotten_among_much_else_takes_its_support_back(rc: Longmind) -> None:
     ann = rc.agent("a", user="ann")
     for number in range(3):
         await ann.semantic.learn(f"deploy {number}", "needs", "a green build")
@@ -131,7 +131,7 @@ async def test_what_is_forgotten_among_much_else_takes_its_support_back(rc: Reco
     assert await stored(rc) == []
 
 
-async def test_what_is_forgotten_or_undone_takes_its_support_with_it_at_once(rc: Recollect) -> None:
+async def test_what_is_forgotten_or_undone_takes_its_support_with_it_at_once(rc: Longmind) -> None:
     ann = await knows(rc, "a", "ann")
     (fact,) = [m async for m in rc.store.every(ann.scope, Filter(kinds=("fact",)))]
     await ann.consolidate()

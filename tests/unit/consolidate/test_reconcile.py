@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from recollect.consolidate.reconcile import duplicates
-from recollect.testing import memory
-from recollect.types import Memory, Source
+from longmind.consolidate.reconcile import duplicates
+from longmind.testing import memory
+from longmind.types import Memory, Source
 
 
 def vectors(*rows: list[float]) -> NDArray[np.float32]:

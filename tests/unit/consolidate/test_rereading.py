@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from recollect import Recollect
-from recollect.memory import AgentMemory
-from recollect.types import Filter, Memory
+from longmind import Longmind
+from longmind.memory import AgentMemory
+from longmind.types import Filter, Memory
 
 
 async def facts(mem: AgentMemory) -> dict[str, str]:
@@ -23,7 +23,7 @@ async def said(mem: AgentMemory, *texts: str, session: str = "s") -> list[Memory
     return list(await mem.remember(turns, session=session))
 
 
-async def test_a_fact_whose_words_were_edited_away_is_stale(rc: Recollect) -> None:
+async def test_a_fact_whose_words_were_edited_away_is_stale(rc: Longmind) -> None:
     mem = rc.agent("a", user="mel")
     (told,) = await said(mem, "I love tea.")
     await mem.consolidate()
@@ -37,7 +37,7 @@ async def test_a_fact_whose_words_were_edited_away_is_stale(rc: Recollect) -> No
     assert await facts(mem) == {"mel likes tea": "active", "mel likes gum": "active"}, "told again, it holds again"
 
 
-async def test_what_still_says_so_stands(rc: Recollect) -> None:
+async def test_what_still_says_so_stands(rc: Longmind) -> None:
     mem = rc.agent("a", user="mel")
     first, other = await said(mem, "I love tea.", "Yes, I love tea!")
     await mem.consolidate()
@@ -52,7 +52,7 @@ async def test_what_still_says_so_stands(rc: Recollect) -> None:
     assert await facts(mem) == {"mel likes tea": "stale"}
 
 
-async def test_the_wording_that_counts_is_that_of_the_time(rc: Recollect) -> None:
+async def test_the_wording_that_counts_is_that_of_the_time(rc: Longmind) -> None:
     mem = rc.agent("a", user="mel")
     (told,) = await said(mem, "I love tea.")
     await mem.consolidate()
@@ -62,7 +62,7 @@ async def test_the_wording_that_counts_is_that_of_the_time(rc: Recollect) -> Non
     assert await facts(mem) == {"mel likes tea": "stale"}, "the last edit left the quoted characters as they were"
 
 
-async def test_erasing_an_edited_message_erases_what_it_once_said(rc: Recollect) -> None:
+async def test_erasing_an_edited_message_erases_what_it_once_said(rc: Longmind) -> None:
     mem = rc.agent("a", user="mel")
     (told,) = await said(mem, "I love tea.")
     await mem.consolidate()
@@ -81,7 +81,7 @@ TALK = (
 )
 
 
-async def test_a_summary_forgets_what_was_forgotten(rc: Recollect) -> None:
+async def test_a_summary_forgets_what_was_forgotten(rc: Longmind) -> None:
     mem = rc.agent("a", user="mel")
     turns = await said(mem, *TALK)
     await mem.consolidate()
@@ -100,7 +100,7 @@ async def test_a_summary_forgets_what_was_forgotten(rc: Recollect) -> None:
     assert len(await summaries(mem)) == 1
 
 
-async def test_an_edited_turn_changes_the_summary(rc: Recollect) -> None:
+async def test_an_edited_turn_changes_the_summary(rc: Longmind) -> None:
     mem = rc.agent("a", user="mel")
     turns = await said(mem, *TALK)
     await mem.consolidate()
@@ -111,7 +111,7 @@ async def test_an_edited_turn_changes_the_summary(rc: Recollect) -> None:
     assert "long hike" in after.content
 
 
-async def test_topics_and_chains_forget_it_too(rc: Recollect) -> None:
+async def test_topics_and_chains_forget_it_too(rc: Longmind) -> None:
     mem = rc.agent("a", user="mel")
     await mem.dialogue.configure(window=1)
     turns = [turn for n, text in enumerate(TALK) for turn in await _exchange(mem, n, text)]

@@ -1,8 +1,8 @@
 """Which turns make a page."""
 
-from recollect.consolidate.segment import pages_of
-from recollect.testing import memory
-from recollect.types import Memory, Source
+from longmind.consolidate.segment import pages_of
+from longmind.testing import memory
+from longmind.types import Memory, Source
 
 
 def turns(*who: str, session: str = "s") -> list[Memory]:

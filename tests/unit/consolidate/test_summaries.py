@@ -1,6 +1,6 @@
 """Summaries are made of the text's own sentences."""
 
-from recollect.consolidate.summaries import phrases, telling
+from longmind.consolidate.summaries import phrases, telling
 
 TALK = [
     "Hey, how are you?",

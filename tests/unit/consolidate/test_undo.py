@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect import Recollect
-from recollect.config import AgentSettings
-from recollect.consolidate import waiting, watermark
-from recollect.consolidate.pipeline import Cycle
-from recollect.consolidate.undo import SHARED
-from recollect.consolidate.waiting import Waiting, Waits
-from recollect.consolidate.watermark import Ledger
-from recollect.errors import Conflict
-from recollect.memory import AgentMemory
-from recollect.types import ConsolidationReport, Filter, Link
+from longmind import Longmind
+from longmind.config import AgentSettings
+from longmind.consolidate import waiting, watermark
+from longmind.consolidate.pipeline import Cycle
+from longmind.consolidate.undo import SHARED
+from longmind.consolidate.waiting import Waiting, Waits
+from longmind.consolidate.watermark import Ledger
+from longmind.errors import Conflict
+from longmind.memory import AgentMemory
+from longmind.types import ConsolidationReport, Filter, Link
 
 HOME, WORK, SEA = "I live in Lisbon.", "I work as a nurse.", "I love the ocean."
 AT_HOME, AT_WORK, AT_SEA = "Ann lives in Lisbon", "Ann works as nurse", "Ann likes the ocean"
@@ -61,7 +61,7 @@ def test_what_a_run_keeps_of_its_way_is_known_to_undo() -> None:
 
 
 @pytest.mark.parametrize("before", [0, 1], ids=["the first run", "a later run"])
-async def test_a_run_is_undone_after_one_that_changed_nothing(rc: Recollect, before: int) -> None:
+async def test_a_run_is_undone_after_one_that_changed_nothing(rc: Longmind, before: int) -> None:
     mem = rc.agent("a", user="ann")
     if before:
         await told(mem, SEA, "s0")
@@ -81,7 +81,7 @@ async def test_a_run_is_undone_after_one_that_changed_nothing(rc: Recollect, bef
     assert (await mem.consolidate()).stages == ()
 
 
-async def test_what_later_runs_found_stays_and_is_not_found_twice(rc: Recollect) -> None:
+async def test_what_later_runs_found_stays_and_is_not_found_twice(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     first = await told(mem, HOME, "s1")
     await told(mem, WORK, "s2")
@@ -96,7 +96,7 @@ async def test_what_later_runs_found_stays_and_is_not_found_twice(rc: Recollect)
     assert {m.id: m.version for m in await mem.store.get_many(mem.scope, list(kept))} == kept
 
 
-async def test_what_later_runs_lean_on_is_not_taken_away(rc: Recollect) -> None:
+async def test_what_later_runs_lean_on_is_not_taken_away(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     first = await told(mem, HOME, "s1")
     fact = next(p.memory_id for p in first.proposed if p.kind == "fact")
@@ -114,7 +114,7 @@ async def test_what_later_runs_lean_on_is_not_taken_away(rc: Recollect) -> None:
     assert {m.kind async for m in mem.store.every(mem.scope)} == {"message", note.kind}
 
 
-async def test_runs_are_undone_in_any_order_and_all_is_read_again(rc: Recollect) -> None:
+async def test_runs_are_undone_in_any_order_and_all_is_read_again(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     first, second = await told(mem, HOME, "s1"), await told(mem, WORK, "s2")
     everything = await contents(mem)
@@ -125,7 +125,7 @@ async def test_runs_are_undone_in_any_order_and_all_is_read_again(rc: Recollect)
     assert await contents(mem) == everything
 
 
-async def test_the_mark_does_not_go_forward_when_a_run_behind_it_is_undone(rc: Recollect) -> None:
+async def test_the_mark_does_not_go_forward_when_a_run_behind_it_is_undone(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     await told(mem, SEA, "s0")
     first, second = await told(mem, HOME, "s1"), await told(mem, WORK, "s2")
@@ -137,7 +137,7 @@ async def test_the_mark_does_not_go_forward_when_a_run_behind_it_is_undone(rc: R
     assert await facts(mem) == sorted([AT_HOME, AT_SEA, AT_WORK])
 
 
-async def test_a_mark_that_was_made_anew_goes_back_too(rc: Recollect) -> None:
+async def test_a_mark_that_was_made_anew_goes_back_too(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     first, second = await told(mem, HOME, "s1"), await told(mem, WORK, "s2")
     await mem.undo(first.id)
@@ -149,7 +149,7 @@ async def test_a_mark_that_was_made_anew_goes_back_too(rc: Recollect) -> None:
     assert await facts(mem) == [AT_HOME, AT_WORK]
 
 
-async def test_bringing_an_undone_run_back_passes_nothing_over(rc: Recollect) -> None:
+async def test_bringing_an_undone_run_back_passes_nothing_over(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     first, second = await told(mem, HOME, "s1"), await told(mem, WORK, "s2")
     fact = next(p.memory_id for p in first.proposed if p.kind == "fact")
@@ -162,7 +162,7 @@ async def test_bringing_an_undone_run_back_passes_nothing_over(rc: Recollect) ->
     assert await contents(mem) == everything
 
 
-async def test_each_user_has_a_mark_of_their_own(rc: Recollect) -> None:
+async def test_each_user_has_a_mark_of_their_own(rc: Longmind) -> None:
     ann, ben = rc.agent("a", user="ann"), rc.agent("a", user="ben")
     await told(ben, SEA, "s0")
     mark = await Ledger(rc.store, ben.scope, rc.clock).read()
@@ -173,7 +173,7 @@ async def test_each_user_has_a_mark_of_their_own(rc: Recollect) -> None:
     assert (await Ledger(rc.store, ann.scope, rc.clock).read()).through == 0
 
 
-async def test_what_waits_for_the_model_goes_back_with_the_run(rc: Recollect) -> None:
+async def test_what_waits_for_the_model_goes_back_with_the_run(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     store, scope = rc.store, mem.scope
 
@@ -193,7 +193,7 @@ async def test_what_waits_for_the_model_goes_back_with_the_run(rc: Recollect) ->
 
 
 @pytest.mark.parametrize("point", ["extract: write", "finish"])
-async def test_a_run_does_not_pass_over_what_was_undone_meanwhile(rc: Recollect, point: str) -> None:
+async def test_a_run_does_not_pass_over_what_was_undone_meanwhile(rc: Longmind, point: str) -> None:
     mem = rc.agent("a", user="ann")
     await told(mem, SEA, "s0")
     first = await told(mem, HOME, "s1")
@@ -204,7 +204,7 @@ async def test_a_run_does_not_pass_over_what_was_undone_meanwhile(rc: Recollect,
     assert await facts(mem) == sorted([AT_HOME, AT_SEA, AT_WORK])
 
 
-async def interrupted(rc: Recollect, mem: AgentMemory, point: str, operation: str) -> None:
+async def interrupted(rc: Longmind, mem: AgentMemory, point: str, operation: str) -> None:
     """A run during which, at a point of it, another operation is undone."""
     cycle = Cycle(rc.store, mem.scope, AgentSettings(), rc.clock, rc.embedding.embed)
     apply: Callable[..., object] = cycle.store.apply

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
-from recollect import Recollect
-from recollect.consolidate.waiting import Waiting, Waits
-from recollect.consolidate.watermark import Ledger, Mark
-from recollect.types import Scope
+from longmind import Longmind
+from longmind.consolidate.waiting import Waiting, Waits
+from longmind.consolidate.watermark import Ledger, Mark
+from longmind.types import Scope
 
 MANY = 101
 """More than what a read by key looks at."""
 
 
-async def test_an_agent_finds_its_own_among_those_of_many_users(rc: Recollect) -> None:
+async def test_an_agent_finds_its_own_among_those_of_many_users(rc: Longmind) -> None:
     store, clock = rc.store, rc.clock
     scopes = [*(Scope(agent="a", user=f"user {n}") for n in range(MANY)), Scope(agent="a")]
     for number, scope in enumerate(scopes):
@@ -25,7 +25,7 @@ async def test_an_agent_finds_its_own_among_those_of_many_users(rc: Recollect) -
         assert (await Waits(store, scope, clock).read()).after == number
 
 
-async def test_what_several_runs_use_at_once_is_added_up(rc: Recollect) -> None:
+async def test_what_several_runs_use_at_once_is_added_up(rc: Longmind) -> None:
     scope = Scope(agent="a")
     await asyncio.gather(*(Ledger(rc.store, scope, rc.clock).spend(1.5, 2) for _ in range(4)))
     spent = await Ledger(rc.store, scope, rc.clock).spent()

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.consolidate.whens import PHRASE, when
+from longmind.consolidate.whens import PHRASE, when
 
 SAID = datetime(2023, 5, 10, 14, tzinfo=UTC)  # a Wednesday
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.models.minilm import MiniLmEmbedder
+from longmind.models.minilm import MiniLmEmbedder
 
 
 @pytest.fixture(scope="session")

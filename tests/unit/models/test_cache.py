@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from recollect.config import cache_folder
-from recollect.models.cache import kept
+from longmind.config import cache_folder
+from longmind.models.cache import kept
 
 
 def test_xdg_cache_home_is_respected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "recollect"
+    assert cache_folder() == tmp_path / "longmind"
 
 
 @pytest.mark.parametrize(
     ("platform", "expected"),
-    [("linux", ".cache/recollect"), ("darwin", "Library/Caches/recollect"), ("win32", "AppData/Local/recollect/cache")],
+    [("linux", ".cache/longmind"), ("darwin", "Library/Caches/longmind"), ("win32", "AppData/Local/longmind/cache")],
 )
 @pytest.mark.parametrize("value", [None, "", "relative/path"])
 def test_otherwise_the_usual_folder(

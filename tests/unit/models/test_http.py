@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.errors import InvalidSetting, ModelError, ModelMismatch
-from recollect.models import http as module
-from recollect.models.http import HttpEmbedder
+from longmind.errors import InvalidSetting, ModelError, ModelMismatch
+from longmind.models import http as module
+from longmind.models.http import HttpEmbedder
 
 KEY = "sk-very-secret-0123456789"
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

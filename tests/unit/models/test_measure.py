@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.models import measure
+from longmind.models import measure
 
 
 def test_the_texts_are_the_same_every_time() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.errors import ModelError
-from recollect.models import minilm as module
-from recollect.models.minilm import MiniLmEmbedder, read_weights
-from recollect.models.minilm_graph import HEADS, LAYERS, WIDTH
+from longmind.errors import ModelError
+from longmind.models import minilm as module
+from longmind.models.minilm import MiniLmEmbedder, read_weights
+from longmind.models.minilm_graph import HEADS, LAYERS, WIDTH
 
 TEXTS = [
     "A man is eating food.",
@@ -20,7 +20,7 @@ TEXTS = [
     "The girl is carrying a baby.",
     "Größe, naïve café and 日本語",
     "short",
-    "Recollect keeps what an agent has seen, and finds it again when it is asked. " * 3,
+    "Longmind keeps what an agent has seen, and finds it again when it is asked. " * 3,
 ]
 
 

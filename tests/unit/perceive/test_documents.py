@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.perceive.documents import passages
+from longmind.perceive.documents import passages
 
 GUIDE = """Before any heading.
 

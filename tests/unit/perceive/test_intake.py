@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.perceive.importance import _NAME, importance_of
-from recollect.perceive.intake import About, memories_of
-from recollect.testing import FakeClock
-from recollect.types import Document, Memory, Message, Scope, Source
+from longmind.errors import InvalidInput
+from longmind.perceive.importance import _NAME, importance_of
+from longmind.perceive.intake import About, memories_of
+from longmind.testing import FakeClock
+from longmind.types import Document, Memory, Message, Scope, Source
 
 SCOPE = Scope(agent="a", user="u")
 MAY = datetime(2023, 5, 8, tzinfo=UTC)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from recollect.bench.replay import MadeUp
-from recollect.recall.engine import Recaller
-from recollect.store.base import AddLink, Put, Space
-from recollect.store.inmem import InmemBackend
-from recollect.store.store import Store
-from recollect.testing import FakeClock, memory
-from recollect.types import Link, Memory, Scope
+from longmind.bench.replay import MadeUp
+from longmind.recall.engine import Recaller
+from longmind.store.base import AddLink, Put, Space
+from longmind.store.inmem import InmemBackend
+from longmind.store.store import Store
+from longmind.testing import FakeClock, memory
+from longmind.types import Link, Memory, Scope
 
 SCOPE = Scope(agent="assistant")
 

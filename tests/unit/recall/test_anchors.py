@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect.recall.anchors import Anchor, anchor_in, span_around
-from recollect.recall.query import read
-from recollect.testing import FakeClock, memory
+from longmind.recall.anchors import Anchor, anchor_in, span_around
+from longmind.recall.query import read
+from longmind.testing import FakeClock, memory
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.store.search.rows import EPOCH, idf, made, vector_of, view_of
 
-from recollect.recall import arms
-from recollect.recall.fuse import fuse
-from recollect.recall.policy import Plan
-from recollect.recall.query import read
-from recollect.store.search.analysis import context_texts, terms
-from recollect.store.search.okapi import K1, B
-from recollect.store.search.ranking import query_terms
-from recollect.store.search.threads import REACH, SHORT, WEIGHTS
-from recollect.store.search.view import View
-from recollect.types import Memory
+from longmind.recall import arms
+from longmind.recall.fuse import fuse
+from longmind.recall.policy import Plan
+from longmind.recall.query import read
+from longmind.store.search.analysis import context_texts, terms
+from longmind.store.search.okapi import K1, B
+from longmind.store.search.ranking import query_terms
+from longmind.store.search.threads import REACH, SHORT, WEIGHTS
+from longmind.store.search.view import View
+from longmind.types import Memory
 
 WORDS = st.sampled_from("red green blue house tree river cat dog moon stone".split())
 TEXTS = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)

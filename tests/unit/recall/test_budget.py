@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import InvalidInput
-from recollect.recall.budget import HEAD, render
-from recollect.testing import memory
-from recollect.tokens import estimate
-from recollect.types import Hit, Source
+from longmind.errors import InvalidInput
+from longmind.recall.budget import HEAD, render
+from longmind.testing import memory
+from longmind.tokens import estimate
+from longmind.types import Hit, Source
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
 

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.bench.replay import MadeUp
-from recollect.errors import InvalidInput
-from recollect.recall.engine import MAX_QUERY, Recaller
-from recollect.recall.policy import Plan
-from recollect.recall.query import Query
-from recollect.recall.rerank import LocalReranker
-from recollect.store.base import Space
-from recollect.store.inmem import InmemBackend
-from recollect.store.store import Store
-from recollect.testing import FakeClock, memory
-from recollect.types import Message, Scope, Source
+from longmind.bench.replay import MadeUp
+from longmind.errors import InvalidInput
+from longmind.recall.engine import MAX_QUERY, Recaller
+from longmind.recall.policy import Plan
+from longmind.recall.query import Query
+from longmind.recall.rerank import LocalReranker
+from longmind.store.base import Space
+from longmind.store.inmem import InmemBackend
+from longmind.store.store import Store
+from longmind.testing import FakeClock, memory
+from longmind.types import Message, Scope, Source
 
 
 async def test_a_turn_is_found_by_what_was_said_around_it(world: Any) -> None:
@@ -103,7 +103,7 @@ async def test_filters_narrow_and_unknown_keys_are_refused(world: Any) -> None:
         )
 
 
-async def test_recollects_own_records_are_recalled_only_when_asked_for(world: Any) -> None:
+async def test_longminds_own_records_are_recalled_only_when_asked_for(world: Any) -> None:
     await world.add("red settings", kind="configuration")
     assert await world.ask("red") == []
     assert await world.ask("red", kinds=["configuration"]) == ["red settings"]

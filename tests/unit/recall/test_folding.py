@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect import AgentMemory, Recollect
-from recollect.recall.folding import drawn_from
-from recollect.types import Memory
+from longmind import AgentMemory, Longmind
+from longmind.recall.folding import drawn_from
+from longmind.types import Memory
 
 TALK = [
     ("s1", "Ann", "Hi Bob! I moved to Lisbon last week, the flat is small but bright."),
@@ -36,7 +36,7 @@ ASKED = [
 ]
 
 
-async def told(rc: Recollect) -> AgentMemory:
+async def told(rc: Longmind) -> AgentMemory:
     mem = rc.agent("assistant")
     for session in ("s1", "s2", "s3"):
         said = [{"role": "user", "name": who, "content": text} for s, who, text in TALK if s == session]
@@ -54,7 +54,7 @@ async def places(mem: AgentMemory) -> dict[str, int]:
 
 
 async def test_consolidation_does_not_lower_recall() -> None:
-    async with Recollect.open("memory:") as rc:
+    async with Longmind.open("memory:") as rc:
         mem = await told(rc)
         (await rc.recaller()).counts_reads = False
         before = await places(mem)
@@ -66,7 +66,7 @@ async def test_consolidation_does_not_lower_recall() -> None:
 
 
 async def test_what_only_gathers_is_recalled_when_it_is_asked_for_by_name() -> None:
-    async with Recollect.open("memory:") as rc:
+    async with Longmind.open("memory:") as rc:
         mem = await told(rc)
         await mem.consolidate()
         hits = await mem.recall("Where did Ann move to?", k=50)

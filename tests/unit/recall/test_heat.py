@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from recollect.recall.heat import COOLS, MOST, OFTEN, heat, warmed
-from recollect.testing import FakeClock, memory
+from longmind.recall.heat import COOLS, MOST, OFTEN, heat, warmed
+from longmind.testing import FakeClock, memory
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 

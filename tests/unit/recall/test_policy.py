@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.recall.policy import BUILT_IN, Plan, Weights, check, planned
-from recollect.recall.query import Query, read
+from longmind.errors import InvalidInput
+from longmind.recall.policy import BUILT_IN, Plan, Weights, check, planned
+from longmind.recall.query import Query, read
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.recall.query import read
+from longmind.recall.query import read
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 

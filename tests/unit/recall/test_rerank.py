@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect
-from recollect.errors import InvalidSetting, ModelError
-from recollect.models.rerank_http import HttpReranker
-from recollect.recall.rerank import LocalReranker, Reranker, shares
+from longmind import Longmind
+from longmind.errors import InvalidSetting, ModelError
+from longmind.models.rerank_http import HttpReranker
+from longmind.recall.rerank import LocalReranker, Reranker, shares
 
 
 async def test_shares_run_from_0_to_1() -> None:
@@ -28,7 +28,7 @@ async def test_a_store_is_opened_with_one() -> None:
     said = ["Coffee is what she drinks, coffee every morning.", "She drinks tea."]
     first = {}
     for name, reranker in (("without", None), ("with", prefers)):
-        async with Recollect.open("memory:", embedder="none", reranker=reranker) as rc:
+        async with Longmind.open("memory:", embedder="none", reranker=reranker) as rc:
             mem = rc.agent("a")
             for text in said:
                 await mem.remember(text)

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.recall.restated import later_says, restated
-from recollect.store.search.analysis import terms, words
-from recollect.testing import memory
-from recollect.types import Source
+from longmind.recall.restated import later_says, restated
+from longmind.store.search.analysis import terms, words
+from longmind.testing import memory
+from longmind.types import Source
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

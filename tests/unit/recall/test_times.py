@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.recall.times import span_in
+from longmind.recall.times import span_in
 
 NOW = datetime(2026, 11, 15, 9, tzinfo=UTC)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import StoreUnavailable
-from recollect.recall.touches import Touches
-from recollect.store.base import Batch, Receipt
+from longmind.errors import StoreUnavailable
+from longmind.recall.touches import Touches
+from longmind.store.base import Batch, Receipt
 
 
 async def test_many_reads_are_counted_and_in_few_batches(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:

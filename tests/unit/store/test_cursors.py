@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.store import cursors
-from recollect.types import Order
+from longmind.errors import InvalidInput
+from longmind.store import cursors
+from longmind.types import Order
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import StoreError
-from recollect.store import migrate
+from longmind.errors import StoreError
+from longmind.store import migrate
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_no_name_is_looked_up(package: Path, connection: apsw.Connection, monkey
 def test_an_up_to_date_store_is_opened_without_yoyo(tmp_path: Path) -> None:
     code = (
         "import asyncio, sys\n"
-        "from recollect.store.sqlite import SqliteBackend\n"
+        "from longmind.store.sqlite import SqliteBackend\n"
         "asyncio.run(asyncio.wait_for(SqliteBackend.open(sys.argv[1]), 30))\n"
         "print('yoyo' in sys.modules, 'sqlite3' in sys.modules)"
     )

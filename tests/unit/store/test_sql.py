@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store import sql
+from longmind.store import sql
 
 
 @pytest.fixture
@@ -37,6 +37,6 @@ def test_a_name_is_given_once(package: str) -> None:
 
 @pytest.mark.parametrize("file", ["queries.sql", "filters.sql", "checks.sql", "salvage.sql"])
 def test_no_query_of_sqlite_is_empty(file: str) -> None:
-    queries = sql.load("recollect.store.sqlite", file)
+    queries = sql.load("longmind.store.sqlite", file)
     assert queries
     assert all(queries.values())

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Document, Recollect, Settings
-from recollect.errors import InvalidInput
-from recollect.types import Link
+from longmind import Document, Longmind, Settings
+from longmind.errors import InvalidInput
+from longmind.types import Link
 
 
 def quiet() -> Settings:
     return Settings.load({})
 
 
-async def filled(rc: Recollect) -> list[str]:
+async def filled(rc: Longmind) -> list[str]:
     mem = rc.agent("assistant", user="alice")
     one = await mem.remember("I moved to Lisbon — 東京 🙂", metadata={"n": 1.5, "t": True}, tags=["b", "a"])
     two = await mem.remember({"role": "assistant", "content": "noted", "occurred_at": datetime(1999, 1, 1, tzinfo=UTC)})
@@ -28,15 +28,15 @@ async def filled(rc: Recollect) -> list[str]:
     return [line async for line in rc.export()]
 
 
-async def hashes(rc: Recollect) -> dict[str, str]:
+async def hashes(rc: Longmind) -> dict[str, str]:
     return {s.agent: await rc.store.content_hash(s) for s in await rc.agents()}
 
 
-async def test_it_round_trips_into_every_backend(rc: Recollect, tmp_path: Path) -> None:
+async def test_it_round_trips_into_every_backend(rc: Longmind, tmp_path: Path) -> None:
     lines = await filled(rc)
     before = await hashes(rc)
     for url in ("memory:", str(tmp_path / "copy.db")):
-        async with Recollect.open(url, settings=quiet()) as copy:
+        async with Longmind.open(url, settings=quiet()) as copy:
             done = await copy.load(lines)
             assert (done.memories, done.already_there, done.links) == (4, 0, 1)
             assert await hashes(copy) == before
@@ -50,9 +50,9 @@ async def test_it_round_trips_into_every_backend(rc: Recollect, tmp_path: Path) 
 
 
 async def test_a_cut_export_is_noticed_and_can_be_repeated() -> None:
-    async with Recollect.open("memory:", settings=quiet()) as rc:
+    async with Longmind.open("memory:", settings=quiet()) as rc:
         lines = await filled(rc)
-    async with Recollect.open("memory:", settings=quiet()) as copy:
+    async with Longmind.open("memory:", settings=quiet()) as copy:
         with pytest.raises(InvalidInput, match="cut short"):
             await copy.load(lines[:-1])
         assert (await copy.load(lines)).already_there == 4
@@ -63,12 +63,12 @@ async def test_a_cut_export_is_noticed_and_can_be_repeated() -> None:
     [
         (["{"], "Line 1 is not JSON"),
         (['{"something": 1}'], "first line"),
-        (['{"recollect": 1}', "[]"], "Line 2 is not a JSON object"),
-        (['{"recollect": 1}', '{"memory": {"id": "x"}}'], "Line 2: "),
-        (['{"recollect": 1}', '{"end": {}}', '{"memory": {}}'], "Line 3 comes after the end"),
+        (['{"longmind": 1}', "[]"], "Line 2 is not a JSON object"),
+        (['{"longmind": 1}', '{"memory": {"id": "x"}}'], "Line 2: "),
+        (['{"longmind": 1}', '{"end": {}}', '{"memory": {}}'], "Line 3 comes after the end"),
     ],
 )
 async def test_what_is_not_an_export_is_refused_with_its_line(lines: list[str], said: str) -> None:
-    async with Recollect.open("memory:", embedder="none", settings=quiet()) as rc:
+    async with Longmind.open("memory:", embedder="none", settings=quiet()) as rc:
         with pytest.raises(InvalidInput, match=said):
             await rc.load(lines)

@@ -2,7 +2,7 @@
 
 Take ``room`` for one room without vectors. Take ``rooms`` for more: ``await rooms.open(user=..., embedder="static")``
 opens another on the same store, and ``await rooms.restart()`` closes the store and opens it again, as a new process
-would. ``room_on`` of a public ``Recollect`` is there for tests that open stores themselves.
+would. ``room_on`` of a public ``Longmind`` is there for tests that open stores themselves.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from psycopg import sql
 from typer import Typer
 from typer.testing import CliRunner
 
-from recollect import Recollect
-from recollect.config import Settings
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
-from recollect.types import Filter, Hit
+from longmind import Longmind
+from longmind.config import Settings
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
+from longmind.types import Filter, Hit
 
 BACKENDS = ("inmem", "sqlite", "postgres")
 _numbers = itertools.count(1)
 
 
-def room_on(rc: Recollect, agent: str, user: str | None = None) -> Room:
+def room_on(rc: Longmind, agent: str, user: str | None = None) -> Room:
     """The room of an agent in an open store, wired as the public face wires it."""
     mem = rc.agent(agent, user=user)
 
@@ -52,13 +52,13 @@ class Rooms:
         self.url = url
         self.agent = agent
         self.clock = clock
-        self._open: dict[str, Recollect] = {}
+        self._open: dict[str, Longmind] = {}
 
     async def open(self, *, agent: str | None = None, user: str | None = None, embedder: str = "none") -> Room:
         """A room of this test's agent, or of another one; rooms with the same embedder share the open store."""
-        return room_on(await self.recollect(embedder), agent or self.agent, user)
+        return room_on(await self.longmind(embedder), agent or self.agent, user)
 
-    async def recollect(self, embedder: str = "none") -> Recollect:
+    async def longmind(self, embedder: str = "none") -> Longmind:
         """The open store itself: one for each embedder, but in memory one only, whose embedder the first call chose."""
         name = "inmem" if self.backend == "inmem" else embedder
         if name not in self._open:
@@ -81,9 +81,9 @@ class Rooms:
         while self._open:
             await self._open.popitem()[1].close()
 
-    async def _opened(self, embedder: str) -> Recollect:
+    async def _opened(self, embedder: str) -> Longmind:
         settings = Settings.load(environment={})
-        return await Recollect.open(self.url, embedder=embedder, clock=self.clock, settings=settings)
+        return await Longmind.open(self.url, embedder=embedder, clock=self.clock, settings=settings)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def clock() -> FakeClock:
 @pytest.fixture(scope="session")
 def systems_postgres_url(postgres_url: str) -> Iterator[str]:
     """One database for all tests of the systems; each test has an agent of its own, which is a wall."""
-    name = f"recollect_systems_{os.getpid()}"
+    name = f"longmind_systems_{os.getpid()}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
         yield urlunsplit(urlsplit(postgres_url)._replace(path=f"/{name}"))
@@ -134,7 +134,7 @@ class Cli:
 
     def __init__(self, app: Typer, url: str) -> None:
         self._app = app
-        self._env = {"RECOLLECT_URL": url, "RECOLLECT_EMBEDDER": "none", "COLUMNS": "120", "NO_COLOR": "1"}
+        self._env = {"LONGMIND_URL": url, "LONGMIND_EMBEDDER": "none", "COLUMNS": "120", "NO_COLOR": "1"}
 
     def __call__(self, *words: str, code: int = 0) -> str:
         result = CliRunner(env=self._env).invoke(self._app, words, catch_exceptions=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.worker.troubled import TroubledStore
 
-from recollect import Settings
+from longmind import Settings
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -1,4 +1,4 @@
-"""``recollect worker`` and ``recollect jobs``."""
+"""``longmind worker`` and ``longmind jobs``."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import typer
 from tests.unit.worker.troubled import TEA
 from typer.testing import CliRunner
 
-from recollect import Recollect, Settings
-from recollect.cli import jobs, worker
-from recollect.types import Scope
-from recollect.worker import Jobs
+from longmind import Longmind, Settings
+from longmind.cli import jobs, worker
+from longmind.types import Scope
+from longmind.worker import Jobs
 
 COMMAND = """
 import typer
-from recollect.cli import jobs, worker
+from longmind.cli import jobs, worker
 app = typer.Typer()
 app.command("worker")(worker.worker)
 app.add_typer(jobs.app, name="jobs")
@@ -41,7 +41,7 @@ class Cli:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._runner = CliRunner(env={"RECOLLECT_URL": url, "COLUMNS": "120"})
+        self._runner = CliRunner(env={"LONGMIND_URL": url, "COLUMNS": "120"})
 
     def __call__(self, *words: str, code: int = 0) -> str:
         result = self._runner.invoke(app, words, catch_exceptions=False)
@@ -53,7 +53,7 @@ class Cli:
 
 
 async def remember(url: str, *agents: str) -> None:
-    async with Recollect.open(url, settings=Settings.load({})) as rc:
+    async with Longmind.open(url, settings=Settings.load({})) as rc:
         for name in agents:
             await rc.agent(name).remember(TEA)
 
@@ -154,7 +154,7 @@ def test_a_signal_ends_it_cleanly(cli: Cli, how: signal.Signals) -> None:
 
 SLEEPY = """
 import asyncio
-from recollect.memory import AgentMemory
+from longmind.memory import AgentMemory
 async def consolidate(self):
     print("asleep", flush=True)
     await asyncio.Event().wait()
@@ -175,9 +175,9 @@ def test_a_second_signal_ends_it_at_once(cli: Cli) -> None:
 
 
 def without_network(code: str, url: str, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("LONGMIND_")}
     return subprocess.run(
-        [sys.executable, "-c", code + COMMAND, *words], env=env | {"RECOLLECT_URL": url}, capture_output=True, text=True
+        [sys.executable, "-c", code + COMMAND, *words], env=env | {"LONGMIND_URL": url}, capture_output=True, text=True
     )
 
 
@@ -203,8 +203,8 @@ def test_a_worker_needs_no_network_and_no_account(cli: Cli) -> None:
 ABSENT = """
 import sys
 sys.modules["dbos"] = None
-import recollect, recollect.worker
-from recollect.worker import ConsolidationService, Trigger
+import longmind, longmind.worker
+from longmind.worker import ConsolidationService, Trigger
 """
 
 
@@ -214,5 +214,5 @@ def test_without_dbos_only_durable_jobs_are_missing(cli: Cli, words: list[str]) 
     assert done.returncode == 1
     told = json.loads(done.stderr)
     assert told["error"] == "invalid_setting"
-    assert 'pip install "recollect[worker]"' in told["hint"]
+    assert 'pip install "longmind[worker]"' in told["hint"]
     assert without_network(ABSENT, cli.url, "worker", "--help").returncode == 0

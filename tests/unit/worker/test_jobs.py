@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from tests.unit.worker.troubled import TEA, told
 
-from recollect import Recollect, Settings
-from recollect.errors import Conflict, InvalidInput, InvalidSetting, NotFound, StoreUnavailable
-from recollect.types import Scope
-from recollect.worker import Jobs, Mark, Trigger
-from recollect.worker.place import key_of, place_of
-from recollect.worker.sweep import sweep
+from longmind import Longmind, Settings
+from longmind.errors import Conflict, InvalidInput, InvalidSetting, NotFound, StoreUnavailable
+from longmind.types import Scope
+from longmind.worker import Jobs, Mark, Trigger
+from longmind.worker.place import key_of, place_of
+from longmind.worker.sweep import sweep
 
 A, B = Scope(agent="a"), Scope(tenant="x/y", agent="ü %")
 
@@ -87,7 +87,7 @@ async def test_marks_and_pauses_are_kept_apart(jobs: Jobs, shared_url: str) -> N
 
 
 async def test_a_sweep_asks_for_those_that_changed(jobs: Jobs, shared_url: str) -> None:
-    async with Recollect.open(shared_url, settings=Settings.load({})) as rc:
+    async with Longmind.open(shared_url, settings=Settings.load({})) as rc:
         await told(rc, "a", "b", "c", "d")
         await jobs.mark(Scope(agent="b"), (await rc.store.backend.head(Scope(agent="b"))).seq)
         await jobs.pause(Scope(agent="c"))
@@ -100,7 +100,7 @@ async def test_a_sweep_asks_for_those_that_changed(jobs: Jobs, shared_url: str) 
 
 
 async def test_a_trigger_asks_when_enough_has_changed(jobs: Jobs, shared_url: str) -> None:
-    async with Recollect.open(shared_url, settings=Settings.load({})) as rc:
+    async with Longmind.open(shared_url, settings=Settings.load({})) as rc:
         mem = rc.agent("a", "alice")
         trigger = Trigger(rc, jobs, after=4)
         await mem.remember(TEA)

@@ -8,16 +8,16 @@ import logging
 import pytest
 from tests.unit.worker.troubled import TEA, TroubledStore, until
 
-from recollect import Recollect
-from recollect.errors import InvalidSetting
-from recollect.types import Filter, Scope
-from recollect.worker import ConsolidationService, Jobs, Trigger, Worker, WorkerOptions
-from recollect.worker.listening import Listening
+from longmind import Longmind
+from longmind.errors import InvalidSetting
+from longmind.types import Filter, Scope
+from longmind.worker import ConsolidationService, Jobs, Trigger, Worker, WorkerOptions
+from longmind.worker.listening import Listening
 
 FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grace_seconds=30, after=3)
 
 
-async def test_an_agent_is_acted_for_once_when_enough_was_written(rc: Recollect) -> None:
+async def test_an_agent_is_acted_for_once_when_enough_was_written(rc: Longmind) -> None:
     acted: list[Scope] = []
 
     async def act(scope: Scope) -> None:
@@ -45,7 +45,7 @@ async def test_an_agent_is_acted_for_once_when_enough_was_written(rc: Recollect)
 
 
 async def test_what_fails_beside_fails_no_write_and_is_tried_again(
-    rc: Recollect, caplog: pytest.LogCaptureFixture
+    rc: Longmind, caplog: pytest.LogCaptureFixture
 ) -> None:
     tried: list[str] = []
 
@@ -70,12 +70,12 @@ async def test_what_fails_beside_fails_no_write_and_is_tried_again(
     assert "A listener of the store failed." in caplog.text
 
 
-async def test_a_threshold_below_one_is_refused(rc: Recollect) -> None:
+async def test_a_threshold_below_one_is_refused(rc: Longmind) -> None:
     with pytest.raises(InvalidSetting):
         ConsolidationService(rc, after=0)
 
 
-async def test_the_service_consolidates_an_agent_when_enough_was_written(rc: Recollect) -> None:
+async def test_the_service_consolidates_an_agent_when_enough_was_written(rc: Longmind) -> None:
     async with ConsolidationService(rc, after=3) as service:
         await until(lambda: service.status().last is not None)
         mem = rc.agent("a", user="alice")
@@ -92,11 +92,11 @@ def consolidated(service: ConsolidationService) -> int:
     return 0 if last is None else last.consolidated
 
 
-async def facts(rc: Recollect) -> list[str]:
+async def facts(rc: Longmind) -> list[str]:
     return [m.content async for m in rc.store.every(Scope(agent="a"), Filter(kinds=("fact",)))]
 
 
-async def test_shared_memory_is_no_agent_to_consolidate(rc: Recollect) -> None:
+async def test_shared_memory_is_no_agent_to_consolidate(rc: Longmind) -> None:
     await rc.agent("a").shared.propose("Green tea has caffeine.")
     await rc.agent("a").remember("Hello.")
     service = ConsolidationService(rc)

@@ -6,20 +6,20 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from recollect import Recollect, Settings
-from recollect.cli.jobs import result
-from recollect.errors import ModelUnavailable
-from recollect.models.scripted import ScriptedModel
-from recollect.testing import FakeClock
-from recollect.types import Scope
-from recollect.worker import ConsolidationService, Outcome, Worker, WorkerOptions
-from recollect.worker.settle import settle
+from longmind import Longmind, Settings
+from longmind.cli.jobs import result
+from longmind.errors import ModelUnavailable
+from longmind.models.scripted import ScriptedModel
+from longmind.testing import FakeClock
+from longmind.types import Scope
+from longmind.worker import ConsolidationService, Outcome, Worker, WorkerOptions
+from longmind.worker.settle import settle
 
 FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grace_seconds=30, after=None)
 SCOPE = Scope(agent="a")
 
 
-def with_model(rc: Recollect, *script: Any) -> ScriptedModel:
+def with_model(rc: Longmind, *script: Any) -> ScriptedModel:
     """Give a store a model that says this."""
     made = ScriptedModel(*script)
     rc.__dict__["chat"] = made.chat()
@@ -28,7 +28,7 @@ def with_model(rc: Recollect, *script: Any) -> ScriptedModel:
 
 async def test_a_job_whose_budget_is_spent_is_done_and_says_until_when(tmp_path: Path) -> None:
     clock = FakeClock(tick=timedelta(milliseconds=1))
-    async with Recollect.open(str(tmp_path / "memory.db"), clock=clock, settings=Settings.load({})) as rc:
+    async with Longmind.open(str(tmp_path / "memory.db"), clock=clock, settings=Settings.load({})) as rc:
         made = with_model(rc, {"facts": []})
         mem = rc.agent("a", user="alice")
         await mem.configure(model_tokens_per_day=10_000, consolidate_calls_per_day=0)
@@ -55,7 +55,7 @@ async def test_a_job_whose_budget_is_spent_is_done_and_says_until_when(tmp_path:
 
 async def test_an_agent_whose_wait_is_over_has_its_job(tmp_path: Path) -> None:
     clock = FakeClock(tick=timedelta(milliseconds=1))
-    async with Recollect.open(str(tmp_path / "memory.db"), clock=clock, settings=Settings.load({})) as rc:
+    async with Longmind.open(str(tmp_path / "memory.db"), clock=clock, settings=Settings.load({})) as rc:
         made = with_model(rc, ModelUnavailable("It is asleep."), {"facts": []})
         await rc.agent("a").remember("I live in Lisbon.")
         async with Worker(rc, FAST) as worker:
@@ -68,7 +68,7 @@ async def test_an_agent_whose_wait_is_over_has_its_job(tmp_path: Path) -> None:
             assert (await worker.sweep()).queued == 0
 
 
-async def test_a_day_whose_seconds_are_used_goes_on_the_next(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_a_day_whose_seconds_are_used_goes_on_the_next(rc: Longmind, face_clock: FakeClock) -> None:
     mem = rc.agent("a")
     await mem.configure(consolidate_seconds_per_day=1e-6)
     await mem.remember("I live in Lisbon.")
@@ -80,7 +80,7 @@ async def test_a_day_whose_seconds_are_used_goes_on_the_next(rc: Recollect, face
     assert outcome.until.date() == (face_clock.now() + timedelta(days=1)).date()
 
 
-async def test_a_paused_agent_has_no_time_to_go_on(rc: Recollect) -> None:
+async def test_a_paused_agent_has_no_time_to_go_on(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.configure(consolidate_paused=True)
     await mem.remember("I live in Lisbon.")
@@ -89,7 +89,7 @@ async def test_a_paused_agent_has_no_time_to_go_on(rc: Recollect) -> None:
     assert result(outcome) == "paused"
 
 
-async def test_the_service_goes_on_when_the_wait_is_over(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_the_service_goes_on_when_the_wait_is_over(rc: Longmind, face_clock: FakeClock) -> None:
     made = with_model(rc, ModelUnavailable("It is asleep."), {"facts": []})
     await rc.agent("a").remember("I live in Lisbon.")
     service = ConsolidationService(rc)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.worker.presence import Watched
+from longmind.worker.presence import Watched
 
 
 def test_a_worker_is_lost_when_its_number_stood_still_for_a_lease() -> None:

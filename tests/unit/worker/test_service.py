@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 from tests.unit.worker.troubled import TroubledStore, told, until
 
-from recollect import Recollect, Settings
-from recollect.errors import InvalidSetting
-from recollect.testing import FakeClock
-from recollect.types import Scope
-from recollect.worker import ConsolidationService
+from longmind import Longmind, Settings
+from longmind.errors import InvalidSetting
+from longmind.testing import FakeClock
+from longmind.types import Scope
+from longmind.worker import ConsolidationService
 
 
-async def test_it_runs_when_it_starts_and_then_at_the_interval(rc: Recollect) -> None:
+async def test_it_runs_when_it_starts_and_then_at_the_interval(rc: Longmind) -> None:
     await told(rc, "a", "b")
     async with ConsolidationService(rc, timedelta(milliseconds=50)) as service:
         await until(lambda: (last := service.status().last) and last.unchanged == 2)
@@ -24,7 +24,7 @@ async def test_it_runs_when_it_starts_and_then_at_the_interval(rc: Recollect) ->
     assert (status.running, status.agent, status.next_at) == (False, None, None)
 
 
-async def test_only_agents_that_changed_have_a_turn(rc: Recollect) -> None:
+async def test_only_agents_that_changed_have_a_turn(rc: Longmind) -> None:
     await told(rc, "a", "b")
     service = ConsolidationService(rc)
     first = await service.run_now()
@@ -36,7 +36,7 @@ async def test_only_agents_that_changed_have_a_turn(rc: Recollect) -> None:
     assert service.status().last == second
 
 
-async def test_a_tenant_may_be_chosen(rc: Recollect) -> None:
+async def test_a_tenant_may_be_chosen(rc: Longmind) -> None:
     await told(rc, "a")
     await rc.agent("a", tenant="other").remember("I like coffee.")
     assert (await ConsolidationService(rc, tenant="other").run_now()).consolidated == 1
@@ -100,7 +100,7 @@ async def test_stopping_waits_for_the_agent_whose_turn_it_is(store: TroubledStor
 
 
 async def test_a_store_that_cannot_be_reached_is_logged_and_tried_again(
-    rc: Recollect, caplog: pytest.LogCaptureFixture
+    rc: Longmind, caplog: pytest.LogCaptureFixture
 ) -> None:
     service = ConsolidationService(rc, timedelta(milliseconds=20))
     await rc.close()
@@ -110,12 +110,12 @@ async def test_a_store_that_cannot_be_reached_is_logged_and_tried_again(
     await service.stop()
 
 
-async def test_an_interval_of_nothing_is_refused(rc: Recollect) -> None:
+async def test_an_interval_of_nothing_is_refused(rc: Longmind) -> None:
     with pytest.raises(InvalidSetting):
         ConsolidationService(rc, 0)
 
 
-async def test_the_last_pass_tells_when_it_was(rc: Recollect) -> None:
+async def test_the_last_pass_tells_when_it_was(rc: Longmind) -> None:
     await told(rc, "a")
     done = await ConsolidationService(rc).run_now()
     assert done.finished_at is not None
@@ -124,7 +124,7 @@ async def test_the_last_pass_tells_when_it_was(rc: Recollect) -> None:
 
 
 async def test_an_agent_that_nobody_writes_to_has_its_turn_when_something_has_faded(
-    rc: Recollect, face_clock: FakeClock
+    rc: Longmind, face_clock: FakeClock
 ) -> None:
     mem = rc.agent("a")
     await mem.configure(archive_after_days=30)

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 from tests.unit.worker.troubled import TEA, Troubled, TroubledStore
 
-from recollect import Recollect
-from recollect.testing import FakeClock
-from recollect.types import Scope
-from recollect.worker.settle import ROUNDS, settle
+from longmind import Longmind
+from longmind.testing import FakeClock
+from longmind.types import Scope
+from longmind.worker.settle import ROUNDS, settle
 
 
-async def test_the_head_is_where_the_journal_stands(rc: Recollect) -> None:
+async def test_the_head_is_where_the_journal_stands(rc: Longmind) -> None:
     scope = Scope(agent="a")
     await rc.agent("a").remember(TEA)
     outcome = await settle(rc, scope)
@@ -23,7 +23,7 @@ async def test_the_head_is_where_the_journal_stands(rc: Recollect) -> None:
     assert (again.head, again.changes, again.reports) == (outcome.head, 0, ())
 
 
-async def test_a_report_can_be_taken_back(rc: Recollect) -> None:
+async def test_a_report_can_be_taken_back(rc: Longmind) -> None:
     await rc.agent("a").remember(TEA)
     outcome = await settle(rc, Scope(agent="a"))
     assert await rc.agent("a").undo(outcome.reports[0]) > 0
@@ -43,7 +43,7 @@ async def test_an_agent_that_never_rests_is_left_with_a_head_that_is_sure() -> N
         assert outcome.head < (await rc.store.backend.head(Scope(agent="a"))).seq
 
 
-async def test_it_says_when_time_alone_will_give_it_something_to_do(rc: Recollect, face_clock: FakeClock) -> None:
+async def test_it_says_when_time_alone_will_give_it_something_to_do(rc: Longmind, face_clock: FakeClock) -> None:
     await rc.agent("a").configure(archive_after_days=30)
     await rc.agent("a").remember("The bus was late.", importance=0.1)
     outcome = await settle(rc, Scope(agent="a"))

@@ -9,12 +9,12 @@ from datetime import timedelta
 import pytest
 from tests.unit.worker.troubled import TroubledStore, told, until
 
-from recollect import Recollect, Settings
-from recollect.errors import Conflict, InvalidSetting
-from recollect.testing import FakeClock
-from recollect.types import Scope
-from recollect.worker import Jobs, Outcome, Worker, WorkerOptions
-from recollect.worker.presence import ROSTER
+from longmind import Longmind, Settings
+from longmind.errors import Conflict, InvalidSetting
+from longmind.testing import FakeClock
+from longmind.types import Scope
+from longmind.worker import Jobs, Outcome, Worker, WorkerOptions
+from longmind.worker.presence import ROSTER
 
 FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grace_seconds=30)
 
@@ -124,7 +124,7 @@ async def test_stopping_waits_for_what_runs_and_leaves_nothing_behind(troubled: 
     go_on.set()
     await stopping
     left = {thread.name for thread in threading.enumerate()} - {thread.name for thread in before_threads}
-    assert {name for name in left if not name.startswith(("recollect_", "asyncio_"))} == set()
+    assert {name for name in left if not name.startswith(("longmind_", "asyncio_"))} == set()
     async with await Jobs.open(shared_url) as jobs:
         assert [job.state for job in await jobs.list()] == ["done"]
         assert jobs.notes.read([ROSTER]) == {ROSTER: {}}
@@ -161,14 +161,14 @@ async def test_a_schedule_that_is_none_is_refused(troubled: TroubledStore) -> No
 
 
 async def test_a_store_in_memory_has_no_worker() -> None:
-    async with Recollect.open("memory:") as rc:
+    async with Longmind.open("memory:") as rc:
         with pytest.raises(InvalidSetting, match="ConsolidationService"):
             await Worker(rc).start()
 
 
 async def test_an_agent_that_nobody_writes_to_gets_a_job_when_something_has_faded(shared_url: str) -> None:
     clock = FakeClock()
-    async with Recollect.open(shared_url, settings=Settings.load({}), clock=clock) as rc:
+    async with Longmind.open(shared_url, settings=Settings.load({}), clock=clock) as rc:
         await rc.agent("a").configure(archive_after_days=30)
         dull = await rc.agent("a").remember("The bus was late.", importance=0.1)
         async with Worker(rc, FAST) as worker:

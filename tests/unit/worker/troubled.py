@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from recollect import Recollect
-from recollect.errors import InvalidInput, StoreUnavailable
-from recollect.memory import AgentMemory
-from recollect.types import ConsolidationReport, Scope
+from longmind import Longmind
+from longmind.errors import InvalidInput, StoreUnavailable
+from longmind.memory import AgentMemory
+from longmind.types import ConsolidationReport, Scope
 
 TEA = ["I like green tea.", "I like green tea!", "We went to Rome in May."]
 
@@ -17,10 +17,10 @@ TEA = ["I like green tea.", "I like green tea!", "We went to Rome in May."]
 class Troubled(AgentMemory):
     """What an agent knows, whose consolidation may go wrong."""
 
-    _recollect: TroubledStore
+    _longmind: TroubledStore
 
     async def consolidate(self, **options: Any) -> ConsolidationReport:
-        store, name = self._recollect, self.scope.agent
+        store, name = self._longmind, self.scope.agent
         store.tried.append(name)
         if name in store.hopeless:
             raise InvalidInput("This agent cannot be consolidated.", hint="Ask its keeper.")
@@ -30,7 +30,7 @@ class Troubled(AgentMemory):
         return await super().consolidate(**options)
 
 
-class TroubledStore(Recollect):
+class TroubledStore(Longmind):
     """A real store; for chosen agents consolidation fails, so many times or always."""
 
     def __init__(self, *given: Any) -> None:
@@ -46,7 +46,7 @@ class TroubledStore(Recollect):
         return Troubled(self, super().agent(name, user, tenant=tenant).scope)
 
 
-async def told(rc: Recollect, *agents: str) -> list[Scope]:
+async def told(rc: Longmind, *agents: str) -> list[Scope]:
     """Tell these agents something that can be consolidated; their scopes."""
     for name in agents:
         await rc.agent(name).remember(TEA)

@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from recollect.models.chat_anthropic import AnthropicProvider
-from recollect.models.chat_model import ChatModel
-from recollect.models.chat_openai import OpenAiProvider
-from recollect.testing import FakeClock
+from longmind.models.chat_anthropic import AnthropicProvider
+from longmind.models.chat_model import ChatModel
+from longmind.models.chat_openai import OpenAiProvider
+from longmind.testing import FakeClock
 
 KEY = "sk-canary-0123456789abcdef"
 FINISH = {"stop": "end_turn", "length": "max_tokens", "tool_calls": "tool_use", "content_filter": "refusal"}

@@ -7,10 +7,10 @@ from datetime import date, timedelta
 
 import pytest
 
-from recollect.errors import BudgetSpent
-from recollect.models.budget import Budget, MemoryLedger
-from recollect.models.chat import Answer, Usage
-from recollect.testing import START, FakeClock, ScriptedModel
+from longmind.errors import BudgetSpent
+from longmind.models.budget import Budget, MemoryLedger
+from longmind.models.chat import Answer, Usage
+from longmind.testing import START, FakeClock, ScriptedModel
 
 
 def costing(tokens: int) -> Answer:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from recollect.models.answer_cache import MemoryCache
-from recollect.models.budget import Budget
-from recollect.models.chat import Answer
-from recollect.testing import ScriptedModel
+from longmind.models.answer_cache import MemoryCache
+from longmind.models.budget import Budget
+from longmind.models.chat import Answer
+from longmind.testing import ScriptedModel
 
 
 async def test_nothing_is_remembered_unless_asked_for() -> None:

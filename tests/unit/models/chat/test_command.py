@@ -1,4 +1,4 @@
-"""``recollect models`` tells what is configured and whether it answers."""
+"""``longmind models`` tells what is configured and whether it answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from recollect.cli.models import models
+from longmind.cli.models import models
 
 app = typer.Typer()
 app.command()(models)
@@ -17,7 +17,7 @@ app.command()(models)
 
 @pytest.fixture(autouse=True)
 def nothing_configured(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("RECOLLECT_MODEL", "RECOLLECT_MODEL_KEY", "RECOLLECT_EMBEDDER", "OPENAI_API_KEY", "FORCE_COLOR"):
+    for name in ("LONGMIND_MODEL", "LONGMIND_MODEL_KEY", "LONGMIND_EMBEDDER", "OPENAI_API_KEY", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
 
@@ -36,7 +36,7 @@ def test_with_nothing_configured_the_embedder_answers_and_no_model_is_no_fault()
 
 
 def test_the_configured_model_is_tried_with_one_call(server: Any, key: str) -> None:
-    env = {"RECOLLECT_MODEL": f"{server.address}/v1?price=1/10#alpha", "RECOLLECT_MODEL_KEY": key}
+    env = {"LONGMIND_MODEL": f"{server.address}/v1?price=1/10#alpha", "LONGMIND_MODEL_KEY": key}
     told = json.loads(run("--json", **env).stdout)
     assert told["ok"] is True
     embedder, chat = told["models"]
@@ -72,7 +72,7 @@ def test_a_server_that_does_not_tell_its_models_is_said_to_and_why(
     server: Any, key: str, status: int, why: str
 ) -> None:
     server.listing = status
-    env = {"RECOLLECT_MODEL": f"{server.address}/v1#alpha", "RECOLLECT_MODEL_KEY": key}
+    env = {"LONGMIND_MODEL": f"{server.address}/v1#alpha", "LONGMIND_MODEL_KEY": key}
     chat = json.loads(run("--json", **env).stdout)["models"][1]
     assert (chat["ok"], chat["offers"]) == (True, [])
     assert why in chat["unlisted"]
@@ -86,4 +86,4 @@ def test_a_password_in_the_address_is_not_shown() -> None:
 
 
 def test_the_embedder_may_be_switched_off() -> None:
-    assert "switched off" in run(RECOLLECT_EMBEDDER="none").stdout
+    assert "switched off" in run(LONGMIND_EMBEDDER="none").stdout

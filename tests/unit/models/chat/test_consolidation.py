@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from tests.unit.models.chat.conftest import KEY, Server
 
-from recollect import Recollect, Settings
-from recollect.consolidate.pipeline import consolidate
-from recollect.consolidate.waiting import waiting
-from recollect.memory import AgentMemory
-from recollect.models.chat_model import ChatModel
-from recollect.models.resilience import Patience
-from recollect.types import ConsolidationReport, Filter
+from longmind import Longmind, Settings
+from longmind.consolidate.pipeline import consolidate
+from longmind.consolidate.waiting import waiting
+from longmind.memory import AgentMemory
+from longmind.models.chat_model import ChatModel
+from longmind.models.resilience import Patience
+from longmind.types import ConsolidationReport, Filter
 
 SAID = ["I live in Lisbon.", "Since May the harbour office pays my rent."]
 BY_RULES = {"alice lives in Lisbon"}
@@ -44,7 +44,7 @@ def face_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
     return f"sqlite:///{tmp_path / 'memory.db'}"
 
 
-async def run(rc: Recollect, mem: AgentMemory, chat: ChatModel) -> ConsolidationReport:
+async def run(rc: Longmind, mem: AgentMemory, chat: ChatModel) -> ConsolidationReport:
     return await consolidate(rc.store, mem.scope, await mem.configuration(), rc.embedding.embed, chat=chat)
 
 
@@ -52,13 +52,13 @@ async def known(mem: AgentMemory) -> set[str]:
     return {m.content async for m in mem.store.every(mem.scope, Filter(kinds=("fact",)))}
 
 
-async def told(rc: Recollect) -> AgentMemory:
+async def told(rc: Longmind) -> AgentMemory:
     mem = rc.agent("a", user="alice")
     await mem.remember(SAID)
     return mem
 
 
-async def test_a_good_answer_is_taken_as_far_as_it_quotes(rc: Recollect, server: Server, opened: Opened) -> None:
+async def test_a_good_answer_is_taken_as_far_as_it_quotes(rc: Longmind, server: Server, opened: Opened) -> None:
     mem = await told(rc)
     server.plan(GOOD)
     report = await run(rc, mem, opened())
@@ -66,7 +66,7 @@ async def test_a_good_answer_is_taken_as_far_as_it_quotes(rc: Recollect, server:
     assert report.of("extract").rejected == {"quote": 1}
 
 
-async def test_a_server_that_is_busy_is_waited_for(rc: Recollect, server: Server, opened: Opened, waits: Any) -> None:
+async def test_a_server_that_is_busy_is_waited_for(rc: Longmind, server: Server, opened: Opened, waits: Any) -> None:
     mem = await told(rc)
     server.plan(server.status(429, {"error": {"type": "rate_limit"}}, **{"Retry-After": "2"}), GOOD)
     report = await run(rc, mem, opened())
@@ -85,7 +85,7 @@ async def test_a_server_that_is_busy_is_waited_for(rc: Recollect, server: Server
     ],
 )
 async def test_one_that_cannot_answer_leaves_the_rules_and_a_note(
-    trouble: Callable[[Any], Any], rc: Recollect, server: Server, opened: Opened
+    trouble: Callable[[Any], Any], rc: Longmind, server: Server, opened: Opened
 ) -> None:
     mem = await told(rc)
     server.plan(*[trouble(server)] * 8)
@@ -111,7 +111,7 @@ async def test_one_that_cannot_answer_leaves_the_rules_and_a_note(
     ],
 )
 async def test_an_answer_of_no_use_is_counted_and_does_not_come_back(
-    trouble: Callable[[Any], Any], rc: Recollect, server: Server, opened: Opened
+    trouble: Callable[[Any], Any], rc: Longmind, server: Server, opened: Opened
 ) -> None:
     mem = await told(rc)
     server.plan(*[trouble(server)] * 16)
@@ -125,8 +125,8 @@ async def test_an_answer_of_no_use_is_counted_and_does_not_come_back(
 
 
 async def test_a_store_that_is_closed_lets_go_of_its_model(server: Server, tmp_path: Any) -> None:
-    settings = Settings.load({"RECOLLECT_MODEL": f"{server.address}/v1#alpha", "RECOLLECT_MODEL_KEY": KEY})
-    async with Recollect.open(str(tmp_path / "memory.db"), settings=settings) as rc:
+    settings = Settings.load({"LONGMIND_MODEL": f"{server.address}/v1#alpha", "LONGMIND_MODEL_KEY": KEY})
+    async with Longmind.open(str(tmp_path / "memory.db"), settings=settings) as rc:
         chat = await rc.agent("a").chat()
         assert chat is not None
         await chat.complete("Hello?")

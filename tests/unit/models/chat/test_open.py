@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from recollect.config import Settings
-from recollect.errors import InvalidSetting, ModelMissing
-from recollect.models.chat_model import ChatModel, Prices
-from recollect.models.chat_open import chat_from, open_chat
+from longmind.config import Settings
+from longmind.errors import InvalidSetting, ModelMissing
+from longmind.models.chat_model import ChatModel, Prices
+from longmind.models.chat_open import chat_from, open_chat
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +104,7 @@ def test_a_providers_own_key_is_for_that_provider_only(monkeypatch: pytest.Monke
 
 def test_the_settings_name_a_model_or_none() -> None:
     assert chat_from(Settings.load({})) is None
-    chat = chat_from(Settings.load({"RECOLLECT_MODEL": "openai://m", "RECOLLECT_MODEL_KEY": "k"}))
+    chat = chat_from(Settings.load({"LONGMIND_MODEL": "openai://m", "LONGMIND_MODEL_KEY": "k"}))
     assert chat is not None
     assert chat.name == "openai/m"
 
@@ -120,7 +120,7 @@ def test_what_is_not_installed_is_said(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == package else real(name, *rest))
     with pytest.raises(ModelMissing, match=package) as caught:
         open_chat(spec or f"llamacpp:{gguf}", api_key="k")
-    assert f"recollect[{extra}]" in caught.value.hint
+    assert f"longmind[{extra}]" in caught.value.hint
 
 
 QUIET = """
@@ -131,9 +131,9 @@ def heard(event, given):
         raise RuntimeError(f"the network was used: {event} {given!r}")
 
 sys.addaudithook(heard)
-from recollect.models.chat_open import open_chat
-import recollect.models.chat_openai, recollect.models.chat_anthropic, recollect.models.chat_llamacpp
-import recollect.testing
+from longmind.models.chat_open import open_chat
+import longmind.models.chat_openai, longmind.models.chat_anthropic, longmind.models.chat_llamacpp
+import longmind.testing
 for spec in ("openai://m", "anthropic://m", "http://localhost:1/v1#m"):
     open_chat(spec, api_key="k")
 print(sorted({"openai", "anthropic", "xllamacpp", "httpx2", "json_repair", "opentelemetry"} & set(sys.modules)))
@@ -141,6 +141,6 @@ print(sorted({"openai", "anthropic", "xllamacpp", "httpx2", "json_repair", "open
 
 
 def test_opening_a_model_loads_no_package_and_uses_no_network() -> None:
-    env = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("LONGMIND_")}
     done = subprocess.run([sys.executable, "-c", QUIET], env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr

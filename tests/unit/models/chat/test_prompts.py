@@ -7,16 +7,16 @@ from importlib import resources
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.models import prompts
-from recollect.models.prompts import Prompt
+from longmind.errors import InvalidInput
+from longmind.models import prompts
+from longmind.models.prompts import Prompt
 
 
 @pytest.mark.parametrize(
     ("package", "some"),
     [
-        ("recollect.models.prompts", {"structured", "correction"}),
-        ("recollect.consolidate.prompts", {"extract", "summarise"}),
+        ("longmind.models.prompts", {"structured", "correction"}),
+        ("longmind.consolidate.prompts", {"extract", "summarise"}),
     ],
 )
 def test_a_changed_text_has_a_new_version(package: str, some: set[str]) -> None:
@@ -42,4 +42,4 @@ def test_a_prompt_that_is_not_there_is_told() -> None:
     with pytest.raises(InvalidInput, match="nothing"):
         prompts.load("nothing")
     with pytest.raises(InvalidInput, match="elsewhere"):
-        prompts.load("structured", "recollect.elsewhere")
+        prompts.load("structured", "longmind.elsewhere")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidAnswer, ModelError, ModelUnavailable
-from recollect.models.chat import Message, Tool, ToolCall
-from recollect.models.chat_model import ChatModel, Prices
+from longmind.errors import InvalidAnswer, ModelError, ModelUnavailable
+from longmind.models.chat import Message, Tool, ToolCall
+from longmind.models.chat_model import ChatModel, Prices
 
 Open = Callable[..., ChatModel]
 WEATHER = Tool(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.quotes import quotes
+from longmind.models.quotes import quotes
 
 SOURCE = (
     "Alice said: “I moved to Lisbon in May.”\nHer brother\tplays   football – every Sunday. "

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import ModelError, ModelUnavailable
-from recollect.models.chat_model import ChatModel
-from recollect.models.resilience import Breaker, Line, Patience, Transient, retry_after
-from recollect.testing import START, FakeClock, ScriptedModel
+from longmind.errors import ModelError, ModelUnavailable
+from longmind.models.chat_model import ChatModel
+from longmind.models.resilience import Breaker, Line, Patience, Transient, retry_after
+from longmind.testing import START, FakeClock, ScriptedModel
 
 Open = Callable[..., ChatModel]
 
@@ -64,7 +64,7 @@ async def test_broken_connections_are_tried_again(opened: Open, server: Any) -> 
 
 
 async def test_nobody_there(waits: Any) -> None:
-    from recollect.models.chat_openai import OpenAiProvider
+    from longmind.models.chat_openai import OpenAiProvider
 
     chat = ChatModel(OpenAiProvider("m", base_url="http://127.0.0.1:9/v1"), sleep=waits)
     with pytest.raises(ModelUnavailable, match="connection failed"):

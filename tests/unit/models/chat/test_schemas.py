@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from recollect.models.schemas import closed, schema_of, strict
+from longmind.models.schemas import closed, schema_of, strict
 
 
 class Part(BaseModel):

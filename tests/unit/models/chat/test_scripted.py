@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel
 
-from recollect.errors import InvalidInput
-from recollect.models.chat import Answer, Message, ToolCall, messages_of
-from recollect.models.resilience import Transient
-from recollect.testing import ScriptedModel
+from longmind.errors import InvalidInput
+from longmind.models.chat import Answer, Message, ToolCall, messages_of
+from longmind.models.resilience import Transient
+from longmind.testing import ScriptedModel
 
 
 class Point(BaseModel):

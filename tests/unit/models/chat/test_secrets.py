@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from recollect.errors import InvalidSetting, RecollectError
-from recollect.models.chat_model import ChatModel
-from recollect.models.chat_open import open_chat
+from longmind.errors import InvalidSetting, LongmindError
+from longmind.models.chat_model import ChatModel
+from longmind.models.chat_open import open_chat
 
 Open = Callable[..., ChatModel]
 
@@ -34,7 +34,7 @@ async def test_only_what_is_needed_is_sent(
     assert set(headers) == {
         "host", "connection", "content-length", "content-type", "accept", "user-agent", "accept-encoding", *told, *extra
     }  # fmt: skip
-    assert headers["user-agent"] == "recollect"
+    assert headers["user-agent"] == "longmind"
 
 
 async def test_what_stays_on_this_machine_is_shown_to_no_proxy(
@@ -71,7 +71,7 @@ async def test_a_key_is_in_no_log_error_or_repr(
     )
     told = repr(chat) + repr(chat.provider) + str(vars(chat.provider))
     for _ in range(6):
-        with pytest.raises(RecollectError) as caught:
+        with pytest.raises(LongmindError) as caught:
             await chat.complete("Hello?")
         error = caught.value
         told += str(error) + repr(error) + json.dumps(error.as_dict()) + "".join(traceback.format_exception(error))

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from recollect.errors import InvalidAnswer, ModelError
-from recollect.models.budget import Budget
-from recollect.models.chat import Answer
-from recollect.models.chat_model import ChatModel
-from recollect.testing import ScriptedModel
+from longmind.errors import InvalidAnswer, ModelError
+from longmind.models.budget import Budget
+from longmind.models.chat import Answer
+from longmind.models.chat_model import ChatModel
+from longmind.testing import ScriptedModel
 
 Open = Callable[..., ChatModel]
 

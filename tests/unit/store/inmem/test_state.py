@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.errors import NotFound, StoreUnavailable
-from recollect.store.base import Batch, Delete, Put, Update
-from recollect.store.inmem import InmemBackend
-from recollect.testing import START, memory
-from recollect.types import Filter, Scope
+from longmind.errors import NotFound, StoreUnavailable
+from longmind.store.base import Batch, Delete, Put, Update
+from longmind.store.inmem import InmemBackend
+from longmind.testing import START, memory
+from longmind.types import Filter, Scope
 
 SCOPE = Scope(agent="assistant")
 

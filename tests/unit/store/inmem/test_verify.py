@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recollect.store.base import AddLink, Batch, Put, Space
-from recollect.store.inmem import InmemBackend, State
-from recollect.store.inmem.state import AgentState
-from recollect.testing import START, memory
-from recollect.types import Link, Scope
+from longmind.store.base import AddLink, Batch, Put, Space
+from longmind.store.inmem import InmemBackend, State
+from longmind.store.inmem.state import AgentState
+from longmind.testing import START, memory
+from longmind.types import Link, Scope
 
 SCOPE = Scope(agent="assistant")
 

@@ -11,10 +11,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from recollect.clock import SystemClock
-from recollect.store.base import Batch, Write
-from recollect.store.postgres import PostgresBackend
-from recollect.types import Scope
+from longmind.clock import SystemClock
+from longmind.store.base import Batch, Write
+from longmind.store.postgres import PostgresBackend
+from longmind.types import Scope
 
 _clock = SystemClock()
 
@@ -22,7 +22,7 @@ _clock = SystemClock()
 @pytest.fixture(scope="session")
 def installed_template(postgres_url: str) -> Iterator[str]:
     """The name of a database that holds an empty store."""
-    name = f"recollect_template_{os.getpid()}"
+    name = f"longmind_template_{os.getpid()}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
 
@@ -37,7 +37,7 @@ def installed_template(postgres_url: str) -> Iterator[str]:
 @pytest.fixture
 def store_url(postgres_url: str, installed_template: str, request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of a database with an empty store."""
-    name = f"recollect_store_{os.getpid()}_{id(request)}"
+    name = f"longmind_store_{os.getpid()}_{id(request)}"
     copy = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(installed_template))
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(copy)

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recollect.store.base import AddLink, Batch, Delete, Feed, Put, Space, Update
-from recollect.store.postgres import PostgresBackend, feed, flush
-from recollect.testing import memory
-from recollect.types import Filter, Link, Memory, Scope
+from longmind.store.base import AddLink, Batch, Delete, Feed, Put, Space, Update
+from longmind.store.postgres import PostgresBackend, feed, flush
+from longmind.testing import memory
+from longmind.types import Filter, Link, Memory, Scope
 
 SCOPE = Scope(agent="assistant")
 ANY = Filter(states=None)

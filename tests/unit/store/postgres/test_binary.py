@@ -9,8 +9,8 @@ import numpy as np
 import psycopg
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.store.postgres.binary import (
+from longmind.errors import InvalidInput
+from longmind.store.postgres.binary import (
     Column,
     ColumnDumper,
     blobs,

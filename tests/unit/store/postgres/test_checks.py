@@ -8,10 +8,10 @@ import numpy as np
 import psycopg
 import pytest
 
-from recollect.store.base import AddLink, Batch, Put, Space
-from recollect.store.postgres import PostgresBackend
-from recollect.testing import memory
-from recollect.types import Link, Scope
+from longmind.store.base import AddLink, Batch, Put, Space
+from longmind.store.postgres import PostgresBackend
+from longmind.testing import memory
+from longmind.types import Link, Scope
 
 SCOPE = Scope(tenant="acme", agent="assistant")
 
@@ -41,7 +41,7 @@ async def test_damage_is_found(
     assert await backend.check() == []
     statement, said = DAMAGE[name]
     with psycopg.connect(store_url, autocommit=True) as connection:
-        connection.execute("SET search_path = recollect, public")
+        connection.execute("SET search_path = longmind, public")
         connection.execute(statement.encode())
     found = [line for line in await backend.check() if said in line]
     assert len(found) == 1

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Callable
 import numpy as np
 import pytest
 
-from recollect.clock import SystemClock
-from recollect.errors import KeyTaken, ModelMismatch, VersionConflict
-from recollect.store.base import AddLink, Batch, Delete, Put, Space, Touch, Update
-from recollect.store.postgres import PostgresBackend
-from recollect.testing import memory
-from recollect.types import Filter, Link, Scope
+from longmind.clock import SystemClock
+from longmind.errors import KeyTaken, ModelMismatch, VersionConflict
+from longmind.store.base import AddLink, Batch, Delete, Put, Space, Touch, Update
+from longmind.store.postgres import PostgresBackend
+from longmind.testing import memory
+from longmind.types import Filter, Link, Scope
 
 SCOPE = Scope(agent="assistant")
 ANY = Filter(states=None)

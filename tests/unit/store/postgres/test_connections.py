@@ -10,12 +10,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from recollect.clock import SystemClock
-from recollect.errors import StoreUnavailable
-from recollect.store.base import AddLink, Batch, Put, Touch, Update
-from recollect.store.postgres import PostgresBackend
-from recollect.testing import memory
-from recollect.types import Link, Scope
+from longmind.clock import SystemClock
+from longmind.errors import StoreUnavailable
+from longmind.store.base import AddLink, Batch, Put, Touch, Update
+from longmind.store.postgres import PostgresBackend
+from longmind.testing import memory
+from longmind.types import Link, Scope
 
 SCOPE = Scope(agent="assistant")
 MakeBatch = Callable[..., Batch]
@@ -121,7 +121,7 @@ def terminate_all(url: str) -> int:
     with psycopg.connect(url, autocommit=True) as connection:
         ended = connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'recollect'"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'longmind'"
         ).fetchall()
     return len(ended)
 
@@ -154,7 +154,7 @@ async def test_every_call_survives_terminated_connections(
 
 
 def _any() -> Any:
-    from recollect.types import Filter
+    from longmind.types import Filter
 
     return Filter(states=None)
 
@@ -265,7 +265,7 @@ async def test_a_pool_that_is_used_up_says_so(store_url: str) -> None:
 async def test_a_cancelled_call_leaves_the_pool_usable(store_url: str, batch: MakeBatch) -> None:
     backend = await PostgresBackend.open(store_url, clock=SystemClock(), pool_size=1, timeout=10)
     with psycopg.connect(store_url) as other:
-        other.execute("LOCK TABLE recollect.memories IN ACCESS EXCLUSIVE MODE")
+        other.execute("LOCK TABLE longmind.memories IN ACCESS EXCLUSIVE MODE")
         task = asyncio.create_task(backend.apply(batch(SCOPE, Put(memory(scope=SCOPE)))))
         await asyncio.sleep(0.2)
         task.cancel()

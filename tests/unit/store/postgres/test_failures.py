@@ -12,20 +12,20 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
-from recollect.clock import SystemClock
-from recollect.errors import InvalidInput, InvalidSetting, RecollectError, StoreError, StoreFull, StoreUnavailable
-from recollect.store.base import Batch, Put, Update
-from recollect.store.postgres import PostgresBackend
-from recollect.store.postgres.failures import Place, is_lost, place, translate
-from recollect.testing import memory
-from recollect.types import Scope
+from longmind.clock import SystemClock
+from longmind.errors import InvalidInput, InvalidSetting, LongmindError, StoreError, StoreFull, StoreUnavailable
+from longmind.store.base import Batch, Put, Update
+from longmind.store.postgres import PostgresBackend
+from longmind.store.postgres.failures import Place, is_lost, place, translate
+from longmind.testing import memory
+from longmind.types import Scope
 
 SCOPE = Scope(agent="assistant")
 SECRET = "s3cr3t-W0rd"
 MakeBatch = Callable[..., Batch]
 
 
-async def refused(url: str, error: type[RecollectError] = StoreUnavailable, **options: Any) -> RecollectError:
+async def refused(url: str, error: type[LongmindError] = StoreUnavailable, **options: Any) -> LongmindError:
     """The error of an attempt to open a store; no part of it, nor of what it came from, may tell the password."""
     with pytest.raises(error) as caught:
         await PostgresBackend.open(url, clock=SystemClock(), **options)
@@ -80,7 +80,7 @@ async def test_a_url_that_cannot_be_read_is_not_shown(url: str) -> None:
 async def test_a_statement_that_takes_too_long(store_url: str, batch: MakeBatch) -> None:
     backend = await PostgresBackend.open(_with_option(store_url, "statement_timeout=200"), clock=SystemClock())
     with psycopg.connect(store_url) as other:
-        other.execute("LOCK TABLE recollect.memories IN ACCESS EXCLUSIVE MODE")
+        other.execute("LOCK TABLE longmind.memories IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(StoreUnavailable, match="took longer"):
             await backend.get(SCOPE, [memory().id])
     await backend.close()
@@ -91,7 +91,7 @@ async def test_a_record_that_stays_locked(store_url: str, batch: MakeBatch) -> N
     kept = memory(scope=SCOPE)
     await backend.apply(batch(SCOPE, Put(kept)))
     with psycopg.connect(store_url) as other:
-        other.execute("SELECT * FROM recollect.scopes FOR UPDATE")
+        other.execute("SELECT * FROM longmind.scopes FOR UPDATE")
         with pytest.raises(StoreUnavailable, match="locked for too long"):
             await backend.apply(batch(SCOPE, Update(kept.id, {"content": "changed"})))
     assert await backend.get(SCOPE, [kept.id]) == [kept]
@@ -110,7 +110,7 @@ def _raise_on_insert(url: str, table: str, state: str) -> None:
             f" $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '{state}'; END $$".encode()
         )
         connection.execute(
-            f"CREATE TRIGGER fail BEFORE INSERT ON recollect.{table} FOR EACH ROW EXECUTE FUNCTION fail()".encode()
+            f"CREATE TRIGGER fail BEFORE INSERT ON longmind.{table} FOR EACH ROW EXECUTE FUNCTION fail()".encode()
         )
 
 
@@ -139,7 +139,7 @@ async def test_a_collision_of_writers_is_tried_again(
             " RETURN new; END $$"
         )
         connection.execute(
-            "CREATE TRIGGER collide BEFORE INSERT ON recollect.journal FOR EACH ROW EXECUTE FUNCTION collide()"
+            "CREATE TRIGGER collide BEFORE INSERT ON longmind.journal FOR EACH ROW EXECUTE FUNCTION collide()"
         )
         kept = memory(scope=SCOPE)
         receipt = await backend.apply(batch(SCOPE, Put(kept)))
@@ -166,7 +166,7 @@ async def test_collisions_without_end_are_told(store_url: str, backend: Postgres
     ],
 )
 async def test_every_code_has_its_words(
-    store_url: str, backend: PostgresBackend, batch: MakeBatch, state: str, error: type[RecollectError], said: str
+    store_url: str, backend: PostgresBackend, batch: MakeBatch, state: str, error: type[LongmindError], said: str
 ) -> None:
     _raise_on_insert(store_url, "memories", state)
     with pytest.raises(error, match=said) as caught:

@@ -14,13 +14,13 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from recollect.clock import SystemClock
-from recollect.errors import ForeignStore, RecollectError, SchemaTooNew, StoreError
-from recollect.store.base import Batch, Put
-from recollect.store.postgres import PostgresBackend, install
-from recollect.store.postgres.failures import Place
-from recollect.testing import memory
-from recollect.types import Scope
+from longmind.clock import SystemClock
+from longmind.errors import ForeignStore, LongmindError, SchemaTooNew, StoreError
+from longmind.store.base import Batch, Put
+from longmind.store.postgres import PostgresBackend, install
+from longmind.store.postgres.failures import Place
+from longmind.testing import memory
+from longmind.types import Scope
 
 SCOPE = Scope(agent="assistant")
 
@@ -77,14 +77,14 @@ async def test_the_schema_equals_the_sum_of_its_migrations(store_url: str) -> No
         connection.execute("CREATE SCHEMA whole")
         connection.execute("SET search_path = whole, public")
         connection.execute(text.encode())
-        whole, migrated = shape(connection, "whole"), shape(connection, "recollect")
+        whole, migrated = shape(connection, "whole"), shape(connection, "longmind")
     assert len(whole["columns"]) > 50
     assert whole == migrated
 
 
 async def test_tenant_and_agent_lead_every_index_of_what_agents_hold(store_url: str) -> None:
     with psycopg.connect(store_url) as connection:
-        indexes = connection.execute(INDEXES, {"schema": "recollect"}).fetchall()
+        indexes = connection.execute(INDEXES, {"schema": "longmind"}).fetchall()
     ours = [definition for name, definition in indexes if "yoyo" not in name and "spaces" not in name]
     assert len(ours) >= 10
     assert [d for d in ours if "(tenant, agent" not in d] == []
@@ -94,7 +94,7 @@ async def test_opening_again_changes_nothing(store_url: str) -> None:
     await open_and_close(store_url)
     await open_and_close(store_url)
     with psycopg.connect(store_url) as connection:
-        applied = connection.execute("SELECT count(*) FROM recollect._yoyo_migration").fetchone()
+        applied = connection.execute("SELECT count(*) FROM longmind._yoyo_migration").fetchone()
     assert applied == (len(install.migrate.shipped(install.PACKAGE)),)
 
 
@@ -109,8 +109,8 @@ async def test_the_tables_of_others_are_left_alone(fresh_postgres_url: str) -> N
 async def test_many_processes_may_prepare_one_database_at_once(fresh_postgres_url: str) -> None:
     code = (
         "import asyncio, sys\n"
-        "from recollect.clock import SystemClock\n"
-        "from recollect.store.postgres import PostgresBackend\n"
+        "from longmind.clock import SystemClock\n"
+        "from longmind.store.postgres import PostgresBackend\n"
         "async def main():\n"
         "    await (await PostgresBackend.open(sys.argv[1], clock=SystemClock())).close()\n"
         "asyncio.run(main())\n"
@@ -126,16 +126,16 @@ async def test_many_processes_may_prepare_one_database_at_once(fresh_postgres_ur
 
 async def test_a_schema_of_someone_else_is_refused(fresh_postgres_url: str) -> None:
     with psycopg.connect(fresh_postgres_url, autocommit=True) as connection:
-        connection.execute("CREATE SCHEMA recollect")
-        connection.execute("CREATE TABLE recollect.invoices (id int)")
+        connection.execute("CREATE SCHEMA longmind")
+        connection.execute("CREATE TABLE longmind.invoices (id int)")
         with pytest.raises(ForeignStore, match="invoices"):
             await open_store(fresh_postgres_url)
-        assert connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'recollect'").fetchone() == (1,)
+        assert connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'longmind'").fetchone() == (1,)
 
 
 async def test_a_schema_that_yoyo_made_for_another_program_is_refused(store_url: str) -> None:
     with psycopg.connect(store_url, autocommit=True) as connection:
-        connection.execute("UPDATE recollect._yoyo_migration SET migration_id = '0001.invoices'")
+        connection.execute("UPDATE longmind._yoyo_migration SET migration_id = '0001.invoices'")
     with pytest.raises(ForeignStore, match="invoices"):
         await open_store(store_url)
 
@@ -143,7 +143,7 @@ async def test_a_schema_that_yoyo_made_for_another_program_is_refused(store_url:
 async def test_a_store_from_the_future_is_refused(store_url: str) -> None:
     with psycopg.connect(store_url, autocommit=True) as connection:
         connection.execute(
-            "INSERT INTO recollect._yoyo_migration (migration_hash, migration_id, applied_at_utc)"
+            "INSERT INTO longmind._yoyo_migration (migration_hash, migration_id, applied_at_utc)"
             " VALUES ('x', '9999.future', now())"
         )
     with pytest.raises(SchemaTooNew, match="9999"):
@@ -152,7 +152,7 @@ async def test_a_store_from_the_future_is_refused(store_url: str) -> None:
 
 async def test_an_empty_schema_that_an_administrator_made_is_used(fresh_postgres_url: str) -> None:
     with psycopg.connect(fresh_postgres_url, autocommit=True) as connection:
-        connection.execute("CREATE SCHEMA recollect")
+        connection.execute("CREATE SCHEMA longmind")
     await open_and_close(fresh_postgres_url)
 
 
@@ -170,7 +170,7 @@ async def test_pgvector_may_live_in_any_schema(fresh_postgres_url: str) -> None:
 @pytest.fixture
 def plain_user(fresh_postgres_url: str) -> Any:
     """The URL of the fresh database for a user who may create schemas but no extensions."""
-    name = "recollect_plain_user"
+    name = "longmind_plain_user"
     database = urlsplit(fresh_postgres_url).path.removeprefix("/")
     with psycopg.connect(fresh_postgres_url, autocommit=True) as connection:
         connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(name)))
@@ -189,9 +189,9 @@ async def test_a_user_who_may_not_install_pgvector_is_told_who_can(plain_user: s
             "SELECT trusted FROM pg_available_extension_versions WHERE name = 'vector'"
         ).fetchone()
         if trusted == (True,):  # a trusted extension asks only for the right to create in the database
-            revoke = sql.SQL("REVOKE CREATE ON DATABASE {} FROM recollect_plain_user")
+            revoke = sql.SQL("REVOKE CREATE ON DATABASE {} FROM longmind_plain_user")
             connection.execute(revoke.format(sql.Identifier(connection.info.dbname)))
-            connection.execute("CREATE SCHEMA recollect AUTHORIZATION recollect_plain_user")
+            connection.execute("CREATE SCHEMA longmind AUTHORIZATION longmind_plain_user")
     with pytest.raises(StoreError) as caught:
         await open_store(plain_user)
     assert "CREATE EXTENSION vector" in caught.value.hint
@@ -208,18 +208,18 @@ async def test_once_pgvector_is_there_a_plain_user_may_install_the_rest(
 
 def test_an_old_server_is_refused() -> None:
     old: Any = SimpleNamespace(info=SimpleNamespace(server_version=130_011))
-    with pytest.raises(RecollectError, match="PostgreSQL 13; Recollect needs 14"):
+    with pytest.raises(LongmindError, match="PostgreSQL 13; Longmind needs 14"):
         install._require_server(old, Place("db.example", "memories"))
 
 
 def test_without_its_driver_the_package_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['psycopg'] = None\n"
-        "from recollect.errors import InvalidSetting\n"
+        "from longmind.errors import InvalidSetting\n"
         "try:\n"
-        "    import recollect.store.postgres\n"
+        "    import longmind.store.postgres\n"
         "except InvalidSetting as error:\n"
-        "    sys.exit(0 if 'pip install \"recollect[postgres]\"' in error.hint else 2)\n"
+        "    sys.exit(0 if 'pip install \"longmind[postgres]\"' in error.hint else 2)\n"
         "sys.exit(3)\n"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recollect.errors import ModelMismatch
-from recollect.store.base import Batch, Put, Space, Update
-from recollect.store.postgres import PostgresBackend
-from recollect.testing import memory
-from recollect.types import Scope
+from longmind.errors import ModelMismatch
+from longmind.store.base import Batch, Put, Space, Update
+from longmind.store.postgres import PostgresBackend
+from longmind.testing import memory
+from longmind.types import Scope
 
 OLD, NEW = Space("old", 4), Space("new", 6)
 MakeBatch = Callable[..., Batch]

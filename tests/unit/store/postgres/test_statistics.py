@@ -7,16 +7,14 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
-from recollect.store.base import Batch, Put
-from recollect.store.postgres import PostgresBackend
-from recollect.store.postgres.driver import psycopg as driver
-from recollect.store.postgres.statistics import ENOUGH, Statistics
-from recollect.testing import memory
-from recollect.types import Scope
+from longmind.store.base import Batch, Put
+from longmind.store.postgres import PostgresBackend
+from longmind.store.postgres.driver import psycopg as driver
+from longmind.store.postgres.statistics import ENOUGH, Statistics
+from longmind.testing import memory
+from longmind.types import Scope
 
-KNOWN = (
-    "SELECT DISTINCT tablename FROM pg_stats WHERE schemaname = 'recollect' AND tablename IN ('memories', 'journal')"
-)
+KNOWN = "SELECT DISTINCT tablename FROM pg_stats WHERE schemaname = 'longmind' AND tablename IN ('memories', 'journal')"
 MakeBatch = Callable[..., Batch]
 SCOPE = Scope(agent="assistant")
 
@@ -26,7 +24,7 @@ async def test_statistics_are_gathered_when_a_store_fills(
 ) -> None:
     with psycopg.connect(store_url, autocommit=True) as connection:
         for table in ("memories", "journal"):  # the server must not be faster
-            connection.execute(f"ALTER TABLE recollect.{table} SET (autovacuum_enabled = false)")
+            connection.execute(f"ALTER TABLE longmind.{table} SET (autovacuum_enabled = false)")
         await backend.apply(batch(SCOPE, *(Put(memory(scope=SCOPE)) for _ in range(ENOUGH - 1))))
         assert connection.execute(KNOWN).fetchall() == []
         await backend.apply(batch(SCOPE, Put(memory(scope=SCOPE))))

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from recollect.store.base import Feed, Head, IndexRow
-from recollect.store.search.analysis import index_terms
-from recollect.store.search.view import View
-from recollect.testing import FakeClock
-from recollect.types import Memory, Scope, Source
+from longmind.store.base import Feed, Head, IndexRow
+from longmind.store.search.analysis import index_terms
+from longmind.store.search.view import View
+from longmind.testing import FakeClock
+from longmind.types import Memory, Scope, Source
 
 DIMENSIONS = 8
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)

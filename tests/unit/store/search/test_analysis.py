@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.store.search.rows import made
 
-from recollect.store.search import analysis
-from recollect.store.search.analysis import (
+from longmind.store.search import analysis
+from longmind.store.search.analysis import (
     _NUMBER,
     _NUMBER_WORDS,
     _TIME,
@@ -33,7 +33,7 @@ from recollect.store.search.analysis import (
     terms,
     words,
 )
-from recollect.types import Memory, Source
+from longmind.types import Memory, Source
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from tests.unit.store.search.rows import DIMENSIONS, made, row, view_of
 
-from recollect.store.base import Feed, Head
-from recollect.store.search import okapi, ranking
-from recollect.store.search.view import View
-from recollect.types import Filter, Memory
+from longmind.store.base import Feed, Head
+from longmind.store.search import okapi, ranking
+from longmind.store.search.view import View
+from longmind.types import Filter, Memory
 
 VOCABULARY = [f"word{number}" for number in range(120)]
 CHANCES = [1 / (3 + number) for number in range(120)]

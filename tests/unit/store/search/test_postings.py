@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.store.search import postings
-from recollect.store.search.analysis import HEADER
-from recollect.store.search.postings import Postings, Segment
+from longmind.store.search import postings
+from longmind.store.search.analysis import HEADER
+from longmind.store.search.postings import Postings, Segment
 
 ROWS = st.lists(st.dictionaries(st.integers(0, 2**32 - 1) | st.integers(0, 4), st.integers(1, 255), max_size=6))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.store.search import vectors
-from recollect.store.search.vectors import Vectors
+from longmind.store.search import vectors
+from longmind.store.search.vectors import Vectors
 
 ROWS, DIMENSIONS = 4_000, 256
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.store.search.rows import DIMENSIONS, EPOCH, made, row, vector_of, view_of
 
-from recollect.store.base import Feed, Head
-from recollect.store.search import ranking, vectors
-from recollect.store.search.analysis import term_hash
-from recollect.store.search.threads import REACH, WEIGHTS, surroundings
-from recollect.store.search.view import View
-from recollect.types import Filter, Memory
+from longmind.store.base import Feed, Head
+from longmind.store.search import ranking, vectors
+from longmind.store.search.analysis import term_hash
+from longmind.store.search.threads import REACH, WEIGHTS, surroundings
+from longmind.store.search.view import View
+from longmind.types import Filter, Memory
 
 WORDS = st.sampled_from("red green blue house tree river cat dog moon stone".split())
 TEXTS = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)

@@ -1,4 +1,4 @@
-"""The views in memory: of which space their vectors are, and what an older release of Recollect has stored."""
+"""The views in memory: of which space their vectors are, and what an older release of Longmind has stored."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator
 import numpy as np
 import pytest
 
-from recollect.store.base import Feed, Put, Space
-from recollect.store.inmem import InmemBackend
-from recollect.store.search.analysis import ANALYSIS_VERSION
-from recollect.store.search.ranking import by_text
-from recollect.store.search.views import Views
-from recollect.store.store import Store
-from recollect.testing import FakeClock, memory
-from recollect.types import Filter, Memory, Scope
+from longmind.store.base import Feed, Put, Space
+from longmind.store.inmem import InmemBackend
+from longmind.store.search.analysis import ANALYSIS_VERSION
+from longmind.store.search.ranking import by_text
+from longmind.store.search.views import Views
+from longmind.store.store import Store
+from longmind.testing import FakeClock, memory
+from longmind.types import Filter, Memory, Scope
 
 SCOPE = Scope(agent="a")
 SPACE = Space("one/4", 4)

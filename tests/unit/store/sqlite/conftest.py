@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.sqlite import SqliteBackend
+from longmind.store.sqlite import SqliteBackend
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import ForeignStore, StoreUnavailable
-from recollect.store.base import Checkable, Delete, Update
-from recollect.store.conformance.steps import AGENT, SMALL, apply, link, put, unit, update
-from recollect.store.sqlite import SqliteBackend, salvage
-from recollect.types import Memory
+from longmind.errors import ForeignStore, StoreUnavailable
+from longmind.store.base import Checkable, Delete, Update
+from longmind.store.conformance.steps import AGENT, SMALL, apply, link, put, unit, update
+from longmind.store.sqlite import SqliteBackend, salvage
+from longmind.types import Memory
 
 
 async def filled(store: SqliteBackend, count: int = 8) -> list[Memory]:
@@ -55,7 +55,7 @@ async def test_what_does_not_fit_is_found(store: SqliteBackend, path: Path, tamp
     other.close()
     found = await store.check()
     assert any(told in line for line in found), found
-    assert all(str(path) in line and ("recollect export" in line or "recollect reembed" in line) for line in found)
+    assert all(str(path) in line and ("longmind export" in line or "longmind reembed" in line) for line in found)
 
 
 def spoil(path: Path, where: str, pick: Callable[[int], bool] = lambda _: True) -> int:
@@ -86,7 +86,7 @@ async def test_damage_is_told_with_what_to_do(path: Path) -> None:
     store = await SqliteBackend.open(path)
     found = await store.check()
     assert found
-    assert all("damaged" in line and f"recollect doctor --url {path}" in line for line in found)
+    assert all("damaged" in line and f"longmind doctor --url {path}" in line for line in found)
     await store.close()
 
 

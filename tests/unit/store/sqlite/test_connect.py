@@ -14,11 +14,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import ForeignStore, SchemaTooNew, StoreCorrupt, StoreUnavailable
-from recollect.store.conformance.steps import AGENT, get, put
-from recollect.store.sqlite import SqliteBackend
-from recollect.store.sqlite.connect import Target
-from recollect.types import Filter
+from longmind.errors import ForeignStore, SchemaTooNew, StoreCorrupt, StoreUnavailable
+from longmind.store.conformance.steps import AGENT, get, put
+from longmind.store.sqlite import SqliteBackend
+from longmind.store.sqlite.connect import Target
+from longmind.types import Filter
 
 
 def bytes_of(path: Path) -> bytes | None:
@@ -88,7 +88,7 @@ async def refused(path: Path, error: type[Exception], *said: str) -> None:
 
 async def test_a_text_file_is_refused(path: Path) -> None:
     rewrite(path, b"Dear diary, this is not a database. " * 50)
-    await refused(path, ForeignStore, "recollect doctor --url")
+    await refused(path, ForeignStore, "longmind doctor --url")
 
 
 async def test_a_database_of_another_program_is_refused(path: Path) -> None:
@@ -111,7 +111,7 @@ async def test_a_newer_schema_is_refused(path: Path) -> None:
     newer = apsw.Connection(str(path))
     newer.pragma("user_version", 99)
     newer.close()
-    await refused(path, SchemaTooNew, "99", "newer Recollect")
+    await refused(path, SchemaTooNew, "99", "newer Longmind")
 
 
 async def test_a_folder_is_refused(path: Path) -> None:
@@ -130,7 +130,7 @@ async def test_a_damaged_beginning_is_refused(path: Path) -> None:
     await put(backend)
     await backend.close()
     rewrite(path, b"\0" * 50 + (bytes_of(path) or b"")[50:])
-    await refused(path, ForeignStore, "beginning is damaged", "recollect doctor --url")
+    await refused(path, ForeignStore, "beginning is damaged", "longmind doctor --url")
 
 
 def pages_of(path: Path, *tables: str) -> list[int]:
@@ -154,7 +154,7 @@ async def test_a_damaged_page_is_told_when_it_is_read(path: Path) -> None:
         content[(page - 1) * 4096 : (page - 1) * 4096 + 64] = b"\xff" * 64
     rewrite(path, content)
     backend = await SqliteBackend.open(path)
-    with pytest.raises(StoreCorrupt, match=r"memory\.db is damaged.*left as it is.*recollect doctor --url"):
+    with pytest.raises(StoreCorrupt, match=r"memory\.db is damaged.*left as it is.*longmind doctor --url"):
         await backend.scan(AGENT, Filter())
     with pytest.raises(StoreCorrupt):
         await put(backend)
@@ -217,11 +217,11 @@ async def test_a_file_that_stays_locked_is_unavailable(path: Path) -> None:
 async def test_many_processes_make_one_store(path: Path) -> None:
     code = (
         "import asyncio, sys\n"
-        "from recollect.store.sqlite import SqliteBackend\n"
-        "from recollect.store.base import Put, Batch\n"
-        "from recollect.clock import SystemClock\n"
-        "from recollect.testing import memory\n"
-        "from recollect.types import Scope\n"
+        "from longmind.store.sqlite import SqliteBackend\n"
+        "from longmind.store.base import Put, Batch\n"
+        "from longmind.clock import SystemClock\n"
+        "from longmind.testing import memory\n"
+        "from longmind.types import Scope\n"
         "async def main():\n"
         "    clock, scope = SystemClock(), Scope(tenant='acme', agent='assistant')\n"
         "    sys.stdin.read()\n"

@@ -10,12 +10,12 @@ from typing import get_args
 import apsw
 import pytest
 
-from recollect.store.base import Put
-from recollect.store.conformance.steps import AGENT, ALICE, NOON, apply, clock, feed, get, put
-from recollect.store.sqlite import SqliteBackend, backend, reads, scans
-from recollect.store.sqlite.queries import QUERIES, of_slot
-from recollect.testing import memory
-from recollect.types import Filter, Order, Scope
+from longmind.store.base import Put
+from longmind.store.conformance.steps import AGENT, ALICE, NOON, apply, clock, feed, get, put
+from longmind.store.sqlite import SqliteBackend, backend, reads, scans
+from longmind.store.sqlite.queries import QUERIES, of_slot
+from longmind.testing import memory
+from longmind.types import Filter, Order, Scope
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.store.sqlite import rows
-from recollect.testing import memory
-from recollect.types import Link, Memory, Scope, Source
+from longmind.store.sqlite import rows
+from longmind.testing import memory
+from longmind.types import Link, Memory, Scope, Source
 
 FULL = memory(
     "All fields.",

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import apsw
 
-from recollect.store import migrate
-from recollect.store.sqlite import SqliteBackend
-from recollect.store.sqlite.connect import APPLICATION_ID, SCHEMA_VERSION
-from recollect.store.sqlite.queries import PACKAGE
+from longmind.store import migrate
+from longmind.store.sqlite import SqliteBackend
+from longmind.store.sqlite.connect import APPLICATION_ID, SCHEMA_VERSION
+from longmind.store.sqlite.queries import PACKAGE
 
 Schema = list[tuple[str, str, str, list[str]]]
 
@@ -38,7 +38,7 @@ async def test_schema_equals_the_sum_of_migrations(path: Path) -> None:
 async def test_the_header_says_whose_file_it_is(path: Path) -> None:
     await (await SqliteBackend.open(path)).close()
     connection = apsw.Connection(str(path))
-    assert connection.pragma("application_id") == APPLICATION_ID == int.from_bytes(b"Rcl1", "big")
+    assert connection.pragma("application_id") == APPLICATION_ID == int.from_bytes(b"Lmd1", "big")
     assert connection.pragma("user_version") == SCHEMA_VERSION
     connection.close()
 

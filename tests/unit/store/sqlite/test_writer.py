@@ -10,12 +10,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.errors import Conflict, InvalidInput, NotFound, StoreFull, StoreUnavailable
-from recollect.store.base import Delete, Put, Update
-from recollect.store.conformance.steps import AGENT, NOBODY, SMALL, apply, clock, feed, get, put, unit
-from recollect.store.sqlite import SqliteBackend
-from recollect.testing import memory
-from recollect.types import Filter, Memory
+from longmind.errors import Conflict, InvalidInput, NotFound, StoreFull, StoreUnavailable
+from longmind.store.base import Delete, Put, Update
+from longmind.store.conformance.steps import AGENT, NOBODY, SMALL, apply, clock, feed, get, put, unit
+from longmind.store.sqlite import SqliteBackend
+from longmind.testing import memory
+from longmind.types import Filter, Memory
 
 
 @pytest.fixture

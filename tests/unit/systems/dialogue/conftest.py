@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recollect.systems.dialogue import DialogueMemory
-from recollect.systems.room import Room
+from longmind.systems.dialogue import DialogueMemory
+from longmind.systems.room import Room
 
 TOPICS = {
     "garden": ("the tomatoes in the greenhouse need compost and water", "tomatoes love compost and plenty of water"),

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect.systems.dialogue import DialogueMemory
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.systems.dialogue import DialogueMemory
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 
 async def chain_of(dialogue: DialogueMemory, user: str, **fields: Any) -> str:

@@ -1,4 +1,4 @@
-"""``recollect dialogue`` on a file."""
+"""``longmind dialogue`` on a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.systems.conftest import Cli
 
-from recollect.cli.dialogue import app
+from longmind.cli.dialogue import app
 
 
 @pytest.fixture

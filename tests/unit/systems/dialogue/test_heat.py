@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect.systems.dialogue import DialogueMemory, DialogueSettings, Page, Segment
-from recollect.systems.dialogue.heat import heat
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.systems.dialogue import DialogueMemory, DialogueSettings, Page, Segment
+from longmind.systems.dialogue.heat import heat
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 
 def test_the_formula() -> None:

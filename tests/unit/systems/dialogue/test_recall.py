@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.store.base import Put
-from recollect.systems.dialogue import DialogueMemory
-from recollect.systems.persona import PersonaMemory
-from recollect.systems.room import Room
-from recollect.systems.shared import SharedMemory
+from longmind.errors import InvalidInput
+from longmind.store.base import Put
+from longmind.systems.dialogue import DialogueMemory
+from longmind.systems.persona import PersonaMemory
+from longmind.systems.room import Room
+from longmind.systems.shared import SharedMemory
 
 
 async def test_every_level_answers(dialogue: DialogueMemory, room: Room, talk: Any) -> None:

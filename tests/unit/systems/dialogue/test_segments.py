@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import NotFound
-from recollect.systems.dialogue import DialogueMemory, DialogueSettings
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import NotFound
+from longmind.systems.dialogue import DialogueMemory, DialogueSettings
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 
 async def members(dialogue: DialogueMemory) -> list[set[str]]:
@@ -93,7 +93,7 @@ async def test_erasing_a_page_takes_its_segment_and_the_rest_is_grouped_anew(
     garden = await talk("garden", 3)
     await talk("trains", 7)
     (before,) = await dialogue.segments()
-    mem = (await rooms.recollect()).agent(rooms.agent)
+    mem = (await rooms.longmind()).agent(rooms.agent)
     await mem.forget(garden[0], erase=True)
     assert await dialogue.segments() == (), "its summary quoted the page"
     kept = await dialogue.upkeep()
@@ -112,7 +112,7 @@ async def test_archived_pages_are_grouped_anew_in_the_archive(
     await talk("trains", 7)
     await dialogue.configure(retention_days=30)
     assert len((await dialogue.upkeep()).archived_segments) == 1
-    mem = (await rooms.recollect()).agent(rooms.agent)
+    mem = (await rooms.longmind()).agent(rooms.agent)
     await mem.forget(garden[0], erase=True)
     kept = await dialogue.upkeep()
     assert {moved.page for moved in kept.regrouped} == set(garden[1:])

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidSetting
-from recollect.systems.dialogue import DialogueMemory, DialogueSettings
-from recollect.systems.room import Room
+from longmind.errors import InvalidSetting
+from longmind.systems.dialogue import DialogueMemory, DialogueSettings
+from longmind.systems.room import Room
 
 
 def test_the_published_constants_are_the_defaults() -> None:

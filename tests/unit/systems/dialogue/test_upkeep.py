@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import ModelError
-from recollect.systems.dialogue import DialogueMemory
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import ModelError
+from longmind.systems.dialogue import DialogueMemory
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 WORDS = "apple bridge candle dragon engine forest guitar hammer island jungle kettle ladder marble needle".split()
 
@@ -130,7 +130,7 @@ async def test_upkeep_can_be_undone(rooms: Any, dialogue: DialogueMemory, clock:
     await talk("trains", 7)
     await dialogue.configure(retention_days=30)
     kept = await dialogue.upkeep()
-    mem = (await rooms.recollect()).agent(rooms.agent)
+    mem = (await rooms.longmind()).agent(rooms.agent)
     for operation in reversed(kept.operations):
         await mem.undo(operation)
     assert (await dialogue.page(old)).state == "active"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput, NotFound
-from recollect.systems.dialogue import DialogueMemory, PageDraft
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
-from recollect.types import Filter, Source
+from longmind.errors import InvalidInput, NotFound
+from longmind.systems.dialogue import DialogueMemory, PageDraft
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
+from longmind.types import Filter, Source
 
 
 async def test_the_eighth_page_moves_the_first_to_a_segment(dialogue: DialogueMemory, room: Room) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.systems.dialogue import words
-from recollect.systems.dialogue.models import Turn
-from recollect.systems.dialogue.pages import Said
+from longmind.systems.dialogue import words
+from longmind.systems.dialogue.models import Turn
+from longmind.systems.dialogue.pages import Said
 
 
 def test_weights_leave_out_stop_words_and_chatter() -> None:

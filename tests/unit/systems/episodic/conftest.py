@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.systems.episodic import EpisodicMemory
-from recollect.systems.room import Room
+from longmind.systems.episodic import EpisodicMemory
+from longmind.systems.room import Room
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""``recollect episodes`` on a file."""
+"""``longmind episodes`` on a file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.unit.systems.conftest import Cli
 
-from recollect import Recollect, Settings
-from recollect.cli.episodes import app
-from recollect.systems.episodic import EpisodicMemory
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind import Longmind, Settings
+from longmind.cli.episodes import app
+from longmind.systems.episodic import EpisodicMemory
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -22,7 +22,7 @@ async def tell(url: str) -> list[str]:
     """Six tries at the same thing; those that were checked went well."""
     clock = FakeClock()
     ids = []
-    async with Recollect.open(url, embedder="none", clock=clock, settings=Settings.load({})) as rc:
+    async with Longmind.open(url, embedder="none", clock=clock, settings=Settings.load({})) as rc:
         mem = rc.agent("default")
         room = Room(rc.store, mem.scope, clock, rc.embedding.embed, mem.recall)
         episodic = EpisodicMemory(room)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.systems.episodic import EpisodicMemory
-from recollect.systems.episodic.clusters import by_words, joined
+from longmind.errors import InvalidInput
+from longmind.systems.episodic import EpisodicMemory
+from longmind.systems.episodic.clusters import by_words, joined
 
 STORIES = {
     "travel": ["Book a flight to Lisbon", "Book a flight to Porto", "Change the flight to Lisbon"],

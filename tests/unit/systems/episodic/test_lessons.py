@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.systems.episodic import Account, Draft, EpisodicMemory
-from recollect.systems.episodic.contrast import Case, cases_of, lessons_of
+from longmind.errors import InvalidInput
+from longmind.systems.episodic import Account, Draft, EpisodicMemory
+from longmind.systems.episodic.contrast import Case, cases_of, lessons_of
 
 
 async def deploy(episodic: EpisodicMemory, number: int, *, tested: bool, succeeded: bool) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Conflict, InvalidInput, NotFound
-from recollect.systems.episodic import EpisodicMemory
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import Conflict, InvalidInput, NotFound
+from longmind.systems.episodic import EpisodicMemory
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

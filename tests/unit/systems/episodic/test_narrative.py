@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.errors import InvalidInput, ModelError
-from recollect.systems.episodic import EpisodicMemory
-from recollect.systems.episodic.narrative import quoted, span
-from recollect.testing import FakeClock
+from longmind.errors import InvalidInput, ModelError
+from longmind.systems.episodic import EpisodicMemory
+from longmind.systems.episodic.narrative import quoted, span
+from longmind.testing import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

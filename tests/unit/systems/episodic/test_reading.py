@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.store.base import Put
-from recollect.systems.episodic import Episode, EpisodicMemory
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import InvalidInput
+from longmind.store.base import Put
+from longmind.systems.episodic import Episode, EpisodicMemory
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

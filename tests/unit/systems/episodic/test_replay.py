@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.systems.episodic import EpisodicMemory
+from longmind.errors import InvalidInput
+from longmind.systems.episodic import EpisodicMemory
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

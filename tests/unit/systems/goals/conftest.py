@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.systems.goals import GoalMemory
-from recollect.systems.procedural import ProceduralMemory, ToolRegistry
-from recollect.systems.room import Room
+from longmind.systems.goals import GoalMemory
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.room import Room
 
 
 @pytest.fixture

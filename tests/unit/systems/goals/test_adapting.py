@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.systems.goals.adapting import free_id, renamed, renames
-from recollect.systems.goals.models import PlanStep
-from recollect.systems.goals.order import arranged, without
+from longmind.systems.goals.adapting import free_id, renamed, renames
+from longmind.systems.goals.models import PlanStep
+from longmind.systems.goals.order import arranged, without
 
 
 @pytest.mark.parametrize(

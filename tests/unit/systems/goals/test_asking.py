@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from recollect.models.schemas import schema_of
-from recollect.systems.goals.asking import Names, PlannedSteps, form_of
+from longmind.models.schemas import schema_of
+from longmind.systems.goals.asking import Names, PlannedSteps, form_of
 
 TOOLS = [
     {"name": "search", "parameters": {"type": "object", "properties": {"to": {}, "day": {}}}},

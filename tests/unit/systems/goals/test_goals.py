@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Conflict, Forbidden, InvalidInput, NotFound
-from recollect.store.base import Put
-from recollect.systems.goals import Criterion, GoalMemory
-from recollect.systems.goals.models import GOAL
-from recollect.systems.procedural import ProceduralMemory, ToolRegistry
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
-from recollect.types import Filter
+from longmind.errors import Conflict, Forbidden, InvalidInput, NotFound
+from longmind.store.base import Put
+from longmind.systems.goals import Criterion, GoalMemory
+from longmind.systems.goals.models import GOAL
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
+from longmind.types import Filter
 
 NOWHERE = str(uuid.UUID(int=7))
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from recollect.store.base import Delete
-from recollect.systems.configuration import configure
-from recollect.systems.goals.book import PlanBook
-from recollect.systems.goals.history import Print
-from recollect.systems.goals.models import Criterion, Finding, Goal, Plan, PlanBody, PlanStep
-from recollect.systems.goals.monitor import MONITORING, Monitor, MonitorSettings, findings
-from recollect.systems.goals.prints import plan_print
-from recollect.systems.goals.progress import Carry
-from recollect.systems.room import Room
-from recollect.systems.semantic import SemanticMemory
-from recollect.testing import START, FakeClock, memory
-from recollect.types import Memory
+from longmind.store.base import Delete
+from longmind.systems.configuration import configure
+from longmind.systems.goals.book import PlanBook
+from longmind.systems.goals.history import Print
+from longmind.systems.goals.models import Criterion, Finding, Goal, Plan, PlanBody, PlanStep
+from longmind.systems.goals.monitor import MONITORING, Monitor, MonitorSettings, findings
+from longmind.systems.goals.prints import plan_print
+from longmind.systems.goals.progress import Carry
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
+from longmind.testing import START, FakeClock, memory
+from longmind.types import Memory
 
 ID = "0197f9a0-0000-7000-8000-00000000000{}"
 RULE = MonitorSettings()

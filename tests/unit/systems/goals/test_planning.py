@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput, ModelUnavailable
-from recollect.systems.goals import Goal, GoalMemory, Plan
-from recollect.systems.procedural import ProceduralMemory, ToolRegistry
-from recollect.systems.room import Room
-from recollect.testing import ScriptedModel
+from longmind.errors import InvalidInput, ModelUnavailable
+from longmind.systems.goals import Goal, GoalMemory, Plan
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.room import Room
+from longmind.testing import ScriptedModel
 
 REPORT: dict[str, Any] = {
     "name": "send_weekly_report",

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Conflict, InvalidInput
-from recollect.systems.goals import Goal, GoalMemory, Plan
-from recollect.systems.goals.book import plan_key
-from recollect.systems.goals.models import PLAN
-from recollect.systems.room import Room
-from recollect.systems.semantic import SemanticMemory
-from recollect.testing import FakeClock
+from longmind.errors import Conflict, InvalidInput
+from longmind.systems.goals import Goal, GoalMemory, Plan
+from longmind.systems.goals.book import plan_key
+from longmind.systems.goals.models import PLAN
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
+from longmind.testing import FakeClock
 
 WANTED = ["A flight is booked", "A hotel is booked"]
 

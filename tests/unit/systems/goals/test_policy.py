@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from recollect.systems.goals.models import FindingKind, Strategy
-from recollect.systems.goals.policy import (
+from longmind.systems.goals.models import FindingKind, Strategy
+from longmind.systems.goals.policy import (
     HOPELESS,
     LAST,
     PRIORS,
@@ -17,8 +17,8 @@ from recollect.systems.goals.policy import (
     chance,
     choose,
 )
-from recollect.systems.procedural.evidence import Counts
-from recollect.systems.room import Room
+from longmind.systems.procedural.evidence import Counts
+from longmind.systems.room import Room
 
 ALL: tuple[Strategy, ...] = ("retry", "substitute", "decompose", "reorder", "replan", "ask", "abandon")
 KINDS: tuple[FindingKind, ...] = tuple(PRIORS)

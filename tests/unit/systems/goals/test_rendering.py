@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.systems.goals import GoalMemory
-from recollect.testing import FakeClock
+from longmind.errors import InvalidInput
+from longmind.systems.goals import GoalMemory
+from longmind.testing import FakeClock
 
 TEXT = """\
 [ ] Travel to Lisbon (active, 33%, due 2026-01-02 12:00)

@@ -8,23 +8,23 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Conflict, Forbidden, ModelUnavailable
-from recollect.store.base import Delete
-from recollect.systems.configuration import configure
-from recollect.systems.goals.answers import AskChat
-from recollect.systems.goals.book import PlanBook
-from recollect.systems.goals.memory import GoalMemory
-from recollect.systems.goals.models import REVISION, Finding, Plan, PlanBody, Revision, Standing, Strategy
-from recollect.systems.goals.monitor import Monitor
-from recollect.systems.goals.planning import Planner
-from recollect.systems.goals.policy import Policy
-from recollect.systems.goals.rest import rest_of
-from recollect.systems.goals.revising import REVISING, Reviser, RevisionSettings
-from recollect.systems.procedural import ProceduralMemory, ToolRegistry
-from recollect.systems.room import Room
-from recollect.systems.semantic import SemanticMemory
-from recollect.testing import FakeClock, ScriptedModel
-from recollect.types import Filter
+from longmind.errors import Conflict, Forbidden, ModelUnavailable
+from longmind.store.base import Delete
+from longmind.systems.configuration import configure
+from longmind.systems.goals.answers import AskChat
+from longmind.systems.goals.book import PlanBook
+from longmind.systems.goals.memory import GoalMemory
+from longmind.systems.goals.models import REVISION, Finding, Plan, PlanBody, Revision, Standing, Strategy
+from longmind.systems.goals.monitor import Monitor
+from longmind.systems.goals.planning import Planner
+from longmind.systems.goals.policy import Policy
+from longmind.systems.goals.rest import rest_of
+from longmind.systems.goals.revising import REVISING, Reviser, RevisionSettings
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
+from longmind.testing import FakeClock, ScriptedModel
+from longmind.types import Filter
 
 TIMEOUT = "Timeout: It did not finish within 60 seconds."
 DENIED = "PermissionError: denied"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Conflict, InvalidInput, NotFound
-from recollect.store.base import Put
-from recollect.systems.goals import GoalMemory, Plan, PlanStep
-from recollect.systems.goals.models import MAX_RESULT
-from recollect.systems.procedural import ProceduralMemory, ToolRegistry
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import Conflict, InvalidInput, NotFound
+from longmind.store.base import Put
+from longmind.systems.goals import GoalMemory, Plan, PlanStep
+from longmind.systems.goals.models import MAX_RESULT
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 NOWHERE = str(uuid.UUID(int=7))
 DIAMOND: list[dict[str, Any]] = [

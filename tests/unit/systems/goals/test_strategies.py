@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from recollect.systems.goals import strategies
-from recollect.systems.goals.alternatives import Alternative, alternatives
-from recollect.systems.goals.models import MAX_STEPS, Criterion, Finding, FindingKind, Goal, Plan, PlanBody, PlanStep
-from recollect.systems.goals.parts import (
+from longmind.systems.goals import strategies
+from longmind.systems.goals.alternatives import Alternative, alternatives
+from longmind.systems.goals.models import MAX_STEPS, Criterion, Finding, FindingKind, Goal, Plan, PlanBody, PlanStep
+from longmind.systems.goals.parts import (
     Part,
     SmallerSteps,
     parts_by_criteria,
@@ -17,10 +17,10 @@ from recollect.systems.goals.parts import (
     parts_by_procedure,
     parts_by_words,
 )
-from recollect.systems.goals.prints import error_print, hope, plan_print
-from recollect.systems.procedural import ProceduralMemory, Procedure, ToolRegistry
-from recollect.systems.room import Room
-from recollect.testing import START, ScriptedModel
+from longmind.systems.goals.prints import error_print, hope, plan_print
+from longmind.systems.procedural import ProceduralMemory, Procedure, ToolRegistry
+from longmind.systems.room import Room
+from longmind.testing import START, ScriptedModel
 
 ID = "0197f9a0-0000-7000-8000-00000000000{}"
 CRITERIA = tuple(Criterion(id=f"c{n}", description=f"Criterion {n}.", weight=n) for n in (1, 2, 3))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.systems.persona import PersonaMemory
-from recollect.systems.room import Room
+from longmind.systems.persona import PersonaMemory
+from longmind.systems.room import Room
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""``recollect persona`` on a file."""
+"""``longmind persona`` on a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.systems.conftest import Cli
 
-from recollect.cli.persona import app
+from longmind.cli.persona import app
 
 
 @pytest.fixture

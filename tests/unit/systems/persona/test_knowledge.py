@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput, InvalidSetting, NotFound
-from recollect.store.base import Put
-from recollect.systems.persona import PersonaMemory, PersonaSettings
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import InvalidInput, InvalidSetting, NotFound
+from longmind.store.base import Put
+from longmind.systems.persona import PersonaMemory, PersonaSettings
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 
 async def texts(persona: PersonaMemory, *, archived: bool = False) -> set[str]:

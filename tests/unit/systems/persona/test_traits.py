@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput, NotFound
-from recollect.store.base import Put
-from recollect.systems.persona import PersonaMemory
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import InvalidInput, NotFound
+from longmind.store.base import Put
+from longmind.systems.persona import PersonaMemory
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 
 async def said(room: Room, text: str) -> str:

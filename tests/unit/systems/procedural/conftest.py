@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.systems.procedural import ProceduralMemory, ToolRegistry
-from recollect.systems.room import Room
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.room import Room
 
 
 class Desk:

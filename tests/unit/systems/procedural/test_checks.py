@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from recollect.systems.procedural import ProceduralMemory
-from recollect.systems.room import Room
-from recollect.types import Filter
+from longmind.systems.procedural import ProceduralMemory
+from longmind.systems.room import Room
+from longmind.types import Filter
 
 TRIP: dict[str, Any] = {
     "name": "trip",

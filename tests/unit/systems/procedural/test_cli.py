@@ -1,4 +1,4 @@
-"""``recollect procedures`` on a file."""
+"""``longmind procedures`` on a file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from tests.unit.systems.conftest import Cli
 
-from recollect.cli.procedures import app
+from longmind.cli.procedures import app
 
 TOOLS = '''
-from recollect.systems.procedural import ToolRegistry
+from longmind.systems.procedural import ToolRegistry
 
 registry = ToolRegistry()
 
@@ -132,15 +132,15 @@ def test_a_run_waits_is_approved_refused_and_cancelled(cli: Procedures) -> None:
 def test_decisions_are_told_and_undone(cli: Procedures) -> None:
     import asyncio
 
-    from recollect import Recollect, Settings
-    from recollect.systems.procedural import ProceduralMemory, ToolRegistry
-    from recollect.systems.room import Room
+    from longmind import Longmind, Settings
+    from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+    from longmind.systems.room import Room
 
     cli.store(DOUBLE)
     assert "Nothing was decided yet." in cli("decisions", "double")
 
     async def propose() -> None:
-        async with Recollect.open(cli._env["RECOLLECT_URL"], embedder="none", settings=Settings.load()) as rc:
+        async with Longmind.open(cli._env["LONGMIND_URL"], embedder="none", settings=Settings.load()) as rc:
             mem = rc.agent("default")
             room = Room(rc.store, mem.scope, rc.clock, rc.embedding.embed, mem.recall)
             await ProceduralMemory(room, ToolRegistry()).propose("double", {"purpose": "Better."}, why="a thought")

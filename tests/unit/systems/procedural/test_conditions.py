@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from recollect.errors import InvalidInput
-from recollect.systems.procedural.conditions import Condition, holds
+from longmind.errors import InvalidInput
+from longmind.systems.procedural.conditions import Condition, holds
 
 CONTEXT = {"params": {"n": 3, "name": "Ann", "list": [1, "a", True], "none": None, "map": {"k": 1}}}
 _read = TypeAdapter[Any](Condition)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from recollect.store.base import Put
-from recollect.systems.procedural import ProceduralMemory
-from recollect.systems.procedural.distil import distil
-from recollect.systems.procedural.traces import Call, Trace
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.store.base import Put
+from longmind.systems.procedural import ProceduralMemory
+from longmind.systems.procedural.distil import distil
+from longmind.systems.procedural.traces import Call, Trace
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 CITIES = [("Lisbon", 3, "h7"), ("Rome", 2, "h9"), ("Oslo", 5, "h1"), ("Bern", 4, "h3")]
 

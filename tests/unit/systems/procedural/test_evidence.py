@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recollect.systems.procedural.evidence import (
+from longmind.systems.procedural.evidence import (
     Counts,
     Rule,
     choose,
@@ -15,7 +15,7 @@ from recollect.systems.procedural.evidence import (
     probability_better,
     tries_candidate,
 )
-from recollect.systems.procedural.simulate import main, simulate, trial
+from longmind.systems.procedural.simulate import main, simulate, trial
 
 
 def counts(successes: int, failures: int) -> Counts:

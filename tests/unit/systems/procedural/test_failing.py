@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect.systems.procedural import ProceduralMemory
+from longmind.systems.procedural import ProceduralMemory
 
 
 def one(**step: Any) -> dict[str, Any]:

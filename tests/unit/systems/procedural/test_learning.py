@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Conflict, Forbidden, InvalidInput, NotFound
-from recollect.systems.procedural import ProceduralMemory, Proposal, Rule
-from recollect.systems.procedural.statistics import percentile
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import Conflict, Forbidden, InvalidInput, NotFound
+from longmind.systems.procedural import ProceduralMemory, Proposal, Rule
+from longmind.systems.procedural.statistics import percentile
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 QUICK = Rule(share=0.5, min_runs=5, max_runs=60)
 

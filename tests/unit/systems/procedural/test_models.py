@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from recollect.errors import InvalidInput
-from recollect.systems.procedural import Procedure, Retry
-from recollect.systems.procedural.diff import dump
-from recollect.systems.room import valid
+from longmind.errors import InvalidInput
+from longmind.systems.procedural import Procedure, Retry
+from longmind.systems.procedural.diff import dump
+from longmind.systems.room import valid
 
 GOOD: dict[str, Any] = {
     "name": "trip",

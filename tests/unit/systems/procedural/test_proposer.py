@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.systems.procedural import ModelProposer, ProceduralMemory
-from recollect.testing import ScriptedModel
+from longmind.errors import InvalidInput
+from longmind.systems.procedural import ModelProposer, ProceduralMemory
+from longmind.testing import ScriptedModel
 
 WORK: dict[str, Any] = {
     "name": "work",

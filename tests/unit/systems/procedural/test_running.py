@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Conflict, InvalidInput, NotFound, OperationMismatch
-from recollect.systems.procedural import ProceduralMemory
-from recollect.systems.procedural.values import MAX_VALUE
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
-from recollect.types import Filter
+from longmind.errors import Conflict, InvalidInput, NotFound, OperationMismatch
+from longmind.systems.procedural import ProceduralMemory
+from longmind.systems.procedural.values import MAX_VALUE
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
+from longmind.types import Filter
 
 
 def params(**types: str) -> dict[str, Any]:

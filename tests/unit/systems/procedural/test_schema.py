@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.systems.procedural.schema import accept, checked, kind_of, verify
+from longmind.errors import InvalidInput
+from longmind.systems.procedural.schema import accept, checked, kind_of, verify
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Conflict, NotFound
-from recollect.systems.procedural import ProceduralMemory, ToolRegistry
-from recollect.systems.room import Room
-from recollect.testing import FakeClock
+from longmind.errors import Conflict, NotFound
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.room import Room
+from longmind.testing import FakeClock
 
 PAY = {
     "name": "pay",

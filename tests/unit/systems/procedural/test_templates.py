@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.systems.procedural.templates import Path, escaped, parse, references, render
+from longmind.errors import InvalidInput
+from longmind.systems.procedural.templates import Path, escaped, parse, references, render
 
 CONTEXT = {
     "params": {"city": "Lisbon", "n": 3, "on": True, "none": None, "list": [1, 2], "nested": {"a b": [{"id": 7}]}},

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from recollect.errors import InvalidInput, NotFound
-from recollect.systems.procedural.tools import ToolRegistry
-from recollect.systems.procedural.values import MAX_VALUE
+from longmind.errors import InvalidInput, NotFound
+from longmind.systems.procedural.tools import ToolRegistry
+from longmind.systems.procedural.values import MAX_VALUE
 
 
 class Guest(BaseModel):

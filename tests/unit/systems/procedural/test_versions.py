@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Conflict, Forbidden, InvalidInput, NotFound
-from recollect.systems.procedural import ProceduralMemory, Procedure
-from recollect.systems.room import Room
-from recollect.types import Filter
+from longmind.errors import Conflict, Forbidden, InvalidInput, NotFound
+from longmind.systems.procedural import ProceduralMemory, Procedure
+from longmind.systems.room import Room
+from longmind.types import Filter
 
 
 def trip(n: int = 0, **fields: Any) -> dict[str, Any]:
@@ -232,7 +232,7 @@ async def test_everything_is_there_after_a_restart(rooms: Any, desk: Any) -> Non
 
 
 async def test_what_it_was_made_from_is_linked(procedures: ProceduralMemory, room: Room) -> None:
-    from recollect.store.base import Put
+    from longmind.store.base import Put
 
     episode = room.new("episode", "What happened.")
     await room.write([Put(episode)])
@@ -243,7 +243,7 @@ async def test_what_it_was_made_from_is_linked(procedures: ProceduralMemory, roo
 
 async def test_erasing_leaves_nothing_behind(rooms: Any, desk: Any) -> None:
     room = await rooms.open()
-    mem = (await rooms.recollect()).agent(rooms.agent)
+    mem = (await rooms.longmind()).agent(rooms.agent)
     procedures = desk.memory(room)
     await stored(procedures, 2)
     await procedures.propose("trip", {"purpose": "Plan another trip."})

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.systems.room import Room
-from recollect.systems.semantic import SemanticMemory
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""``recollect facts`` and ``recollect graph``."""
+"""``longmind facts`` and ``longmind graph``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner, Result
 
-from recollect.cli import facts, graph
+from longmind.cli import facts, graph
 
 
 class Cli:
     """Runs a command group on a store of the test's own and expects an exit code."""
 
     def __init__(self, url: str) -> None:
-        self._runner = CliRunner(env={"RECOLLECT_URL": url, "RECOLLECT_EMBEDDER": "none", "COLUMNS": "120"})
+        self._runner = CliRunner(env={"LONGMIND_URL": url, "LONGMIND_EMBEDDER": "none", "COLUMNS": "120"})
 
     def __call__(self, group: str, *words: str, code: int = 0) -> Result:
         app = {"facts": facts.app, "graph": graph.app}[group]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.errors import Conflict, InvalidInput, NotFound
-from recollect.store.base import Delete
-from recollect.systems.room import Room
-from recollect.systems.semantic import SemanticMemory
+from longmind.errors import Conflict, InvalidInput, NotFound
+from longmind.store.base import Delete
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
 
 
 async def test_found_by_name_alias_and_id_whatever_the_case(semantic: SemanticMemory) -> None:

@@ -10,20 +10,20 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from recollect import Recollect
-from recollect.systems.room import Room
-from recollect.systems.semantic import Fact, SemanticMemory
-from recollect.systems.semantic.timeline import EVER
+from longmind import Longmind
+from longmind.systems.room import Room
+from longmind.systems.semantic import Fact, SemanticMemory
+from longmind.systems.semantic.timeline import EVER
 
 WRITER = """
 import asyncio, sys
 from datetime import datetime, UTC
-from recollect import Recollect
-from recollect.systems.room import Room
-from recollect.systems.semantic import SemanticMemory
+from longmind import Longmind
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
 
 async def main(path, name, count):
-    async with Recollect.open(path, embedder="none") as rc:
+    async with Longmind.open(path, embedder="none") as rc:
         mem = rc.agent("assistant")
         room = Room(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
         semantic = SemanticMemory(room)
@@ -105,7 +105,7 @@ async def test_two_stores_on_one_database(rooms: Any) -> None:
 
 async def test_processes_on_sqlite(tmp_path: Path) -> None:
     path, count = str(tmp_path / "memory.db"), 12
-    async with Recollect.open(path, embedder="none"):
+    async with Longmind.open(path, embedder="none"):
         pass  # the file is there, so that both begin at once
     running = [
         await asyncio.create_subprocess_exec(sys.executable, "-c", WRITER, path, name, str(count), stderr=PIPE)
@@ -113,7 +113,7 @@ async def test_processes_on_sqlite(tmp_path: Path) -> None:
     ]
     failures = [(await process.communicate())[1].decode() for process in running]
     assert [process.returncode for process in running] == [0, 0], failures
-    async with Recollect.open(path, embedder="none") as rc:
+    async with Longmind.open(path, embedder="none") as rc:
         mem = rc.agent("assistant")
         semantic = SemanticMemory(
             Room(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)

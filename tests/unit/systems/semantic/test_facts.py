@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from recollect.errors import InvalidInput, NotFound
-from recollect.store.base import Delete, Put
-from recollect.systems.room import Room
-from recollect.systems.semantic import Evidence, SemanticMemory
-from recollect.testing import FakeClock
-from recollect.types import Source
+from longmind.errors import InvalidInput, NotFound
+from longmind.store.base import Delete, Put
+from longmind.systems.room import Room
+from longmind.systems.semantic import Evidence, SemanticMemory
+from longmind.testing import FakeClock
+from longmind.types import Source
 
 Year = Callable[[int], datetime]
 

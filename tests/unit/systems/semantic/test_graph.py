@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from recollect.errors import InvalidInput, NotFound
-from recollect.systems.semantic import SemanticMemory
+from longmind.errors import InvalidInput, NotFound
+from longmind.systems.semantic import SemanticMemory
 
 Year = Callable[[int], datetime]
 NS = {"g": "http://graphml.graphdrawing.org/xmlns"}

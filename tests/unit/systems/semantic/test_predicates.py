@@ -7,9 +7,9 @@ from datetime import datetime
 
 import pytest
 
-from recollect.errors import Conflict, InvalidInput
-from recollect.systems.room import Room
-from recollect.systems.semantic import SemanticMemory
+from longmind.errors import Conflict, InvalidInput
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
 
 Year = Callable[[int], datetime]
 

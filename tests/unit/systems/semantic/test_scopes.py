@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import Forbidden
-from recollect.systems.semantic import SemanticMemory
+from longmind.errors import Forbidden
+from longmind.systems.semantic import SemanticMemory
 
 
 @pytest.fixture

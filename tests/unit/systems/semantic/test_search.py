@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from recollect.systems.room import Room
-from recollect.systems.semantic import SemanticMemory
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
 
 Year = Callable[[int], datetime]
 

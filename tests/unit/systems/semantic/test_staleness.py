@@ -7,11 +7,11 @@ from datetime import datetime
 
 import pytest
 
-from recollect.errors import NotFound
-from recollect.store.base import AddLink, Put
-from recollect.systems.room import Room
-from recollect.systems.semantic import SemanticMemory
-from recollect.types import Link
+from longmind.errors import NotFound
+from longmind.store.base import AddLink, Put
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
+from longmind.types import Link
 
 Year = Callable[[int], datetime]
 

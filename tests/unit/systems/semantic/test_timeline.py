@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from recollect.systems.semantic.timeline import Span, paint
+from longmind.systems.semantic.timeline import Span, paint
 
 
 def at(year: int) -> datetime:

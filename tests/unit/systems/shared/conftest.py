@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.systems.room import Room
-from recollect.systems.shared import SharedMemory
+from longmind.systems.room import Room
+from longmind.systems.shared import SharedMemory
 
 _numbers = itertools.count(1)
 
@@ -22,7 +22,7 @@ class Tenant:
         self.name = f"tenant-{os.getpid()}-{next(_numbers)}"
 
     async def room(self, agent: str = "a", user: str | None = None, *, embedder: str = "none") -> Room:
-        rc = await self._rooms.recollect(embedder)
+        rc = await self._rooms.longmind(embedder)
         mem = rc.agent(agent, user, tenant=self.name)
         return Room(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
 

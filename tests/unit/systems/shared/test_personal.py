@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.systems.shared.personal import personal
+from longmind.systems.shared.personal import personal
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput, NotFound
-from recollect.store.base import Put
-from recollect.systems.shared import AGENT, Shared, SharedMemory, SharedSettings
-from recollect.types import Filter, Scope, Source
+from longmind.errors import InvalidInput, NotFound
+from longmind.store.base import Put
+from longmind.systems.shared import AGENT, Shared, SharedMemory, SharedSettings
+from longmind.types import Filter, Scope, Source
 
 SUN = "Tomatoes need six hours of sun."
 
@@ -161,7 +161,7 @@ async def test_tenants_share_nothing(tenant: Any, rooms: Any) -> None:
 
 async def test_recall_of_an_agent_does_not_find_candidates(tenant: Any, rooms: Any) -> None:
     await proposed(await tenant("a", "ann"))
-    rc = await rooms.recollect()
+    rc = await rooms.longmind()
     assert await rc.agent("a", "ann", tenant=tenant.name).recall("tomatoes") == []
     scope = Scope(tenant=tenant.name, agent=AGENT)
     (one,) = [m async for m in rc.store.every(scope, Filter(kinds=("knowledge",), states=None))]

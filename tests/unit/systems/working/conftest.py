@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.systems.room import Room
-from recollect.systems.working import WorkingMemory
+from longmind.systems.room import Room
+from longmind.systems.working import WorkingMemory
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from recollect.systems.room import Room
-from recollect.systems.working import WorkingMemory
-from recollect.systems.working.entities import entities
+from longmind.systems.room import Room
+from longmind.systems.working import WorkingMemory
+from longmind.systems.working.entities import entities
 
 LISBON = {
     "hotel": "We sleep in Lisbon near the river",

@@ -1,4 +1,4 @@
-"""``recollect working`` on a file."""
+"""``longmind working`` on a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.systems.conftest import Cli
 
-from recollect.cli.working import app
+from longmind.cli.working import app
 
 
 @pytest.fixture

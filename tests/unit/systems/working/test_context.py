@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from recollect.errors import InvalidInput
-from recollect.systems.episodic import EpisodicMemory
-from recollect.systems.room import Room
-from recollect.systems.working import Conversation, WorkingMemory
-from recollect.types import Source
+from longmind.errors import InvalidInput
+from longmind.systems.episodic import EpisodicMemory
+from longmind.systems.room import Room
+from longmind.systems.working import Conversation, WorkingMemory
+from longmind.types import Source
 
 
 async def test_the_context_is_text_for_a_prompt(working: WorkingMemory) -> None:

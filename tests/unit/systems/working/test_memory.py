@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from recollect.errors import InvalidInput, NotFound
-from recollect.systems.episodic import EpisodicMemory
-from recollect.systems.room import Room
-from recollect.systems.working import WorkingMemory
-from recollect.testing import FakeClock
-from recollect.types import Source
+from longmind.errors import InvalidInput, NotFound
+from longmind.systems.episodic import EpisodicMemory
+from longmind.systems.room import Room
+from longmind.systems.working import WorkingMemory
+from longmind.testing import FakeClock
+from longmind.types import Source
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -109,7 +109,7 @@ async def test_the_latest_text_comes_back(working: WorkingMemory, room: Room) ->
 
 
 async def test_erasing_an_event_erases_what_came_back_from_it(rooms: Any, room: Room) -> None:
-    mem = (await rooms.recollect()).agent(rooms.agent)
+    mem = (await rooms.longmind()).agent(rooms.agent)
     working = WorkingMemory(room)
     await working.put("secret", "the number is 4711")
     await working.release("secret")

@@ -1,0 +1,45 @@
+"""A run of a procedure, told as an experience."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from longmind.across.models import Experience, Occurrence
+from longmind.systems.episodic import Outcome
+from longmind.systems.procedural import Run
+
+OUTCOMES: dict[bool | None, Outcome] = {True: "succeeded", False: "failed", None: "unknown"}
+
+
+def run_key(run: str) -> str:
+    """The key of the experience that tells of a run."""
+    return f"run:{run}"
+
+
+def account(run: Run, task: str | None) -> Experience:
+    """A run as an experience. A step that was skipped did not happen; items of a loop are told by the loop."""
+    told = [step for step in run.steps if step.path == step.step and step.outcome != "skipped"]
+    events = [
+        Occurrence(
+            what=f"{step.step}: {step.error.message}"[:2_000] if step.error else f"{step.step} {step.outcome}",
+            type=step.step,
+            at=step.started_at,
+            duration=max(step.finished_at - step.started_at, timedelta(0)),
+            data={"outcome": step.outcome, "attempts": step.attempts},
+            valence=-0.5 if step.outcome == "failed" else 0.0,
+        )
+        for step in told
+    ]
+    start = min([run.started_at, *(step.started_at for step in told)])
+    ends = [step.at + step.duration for step in events if step.at is not None]
+    return Experience(
+        title=(task or "").strip()[:500] or f"Ran {run.name}",
+        type="action",
+        start=start,
+        end=max([run.finished_at or start, start, *ends]),
+        outcome=OUTCOMES[None if run.status == "cancelled" else run.status == "succeeded"],
+        note=run.error.message[:2_000] if run.error else "",
+        attributes={"procedure": run.name, "version": run.number, "run": run.id},
+        events=tuple(events),
+        key=run_key(run.id),
+    )

@@ -1,0 +1,109 @@
+"""Learning what an experience states, with the episode, or the message that says so, as evidence.
+
+The episode stands by then, so a fact that cannot be learnt is reported and undoes nothing. What was learnt from the
+same evidence before is passed over: an experience that was cut off is completed by storing it again, and a fact that
+somebody retracted meanwhile does not come back.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from longmind.across.experience import Written
+from longmind.across.models import Claimed, Experience, Refusal
+from longmind.errors import LongmindError, StoreError
+from longmind.systems.room import Room
+from longmind.systems.semantic import Evidence, Fact, Learned, SemanticMemory
+from longmind.systems.semantic.names import folded, predicate_name
+from longmind.systems.semantic.vocabulary import COMMON, INVERSES
+from longmind.types import Memory
+
+Extract = Callable[[Memory], Iterable[Claimed] | Awaitable[Iterable[Claimed]]]
+"""Finds what a text states, at once; without one, consolidation does so later."""
+Identity = tuple[str, str, frozenset[str]]
+"""What a fact is known by here: the memory it rests on, its predicate, and its two ends."""
+
+
+class Teaching:
+    """What one experience states, learnt fact by fact."""
+
+    def __init__(self, room: Room, semantic: SemanticMemory, written: Written) -> None:
+        self._room = room
+        self._semantic = semantic
+        self._written = written
+        self._known: dict[Identity, Fact] = {}
+        self.learned: list[Learned] = []
+        self.refused: list[Refusal] = []
+
+    async def learn(self, told: Experience, extract: Extract | None) -> None:
+        """Learn the facts that are stated outright, and with an extractor those in the texts."""
+        if self._written.again:
+            self._known = await self._learnt_before()
+        episode = self._written.episode
+        for fact in told.facts:
+            fields = {name: getattr(fact, name) for name in type(fact).model_fields}
+            fields |= {"valid_from": fact.valid_from or episode.occurred_at, "source": told.source}
+            await self._one(fields, Evidence(memory=episode.id))
+        for message in self._written.messages if extract is not None else ():
+            found = extract(message) if extract is not None else ()
+            for claim in await found if inspect.isawaitable(found) else found:
+                await self._one(_fields(claim, message), Evidence(memory=message.id, span=claim.span), claim)
+
+    async def _one(self, fields: dict[str, Any], evidence: Evidence, claim: Claimed | None = None) -> None:
+        """Learn a fact. What is wrong with it is reported; a store that fails is another matter, and raised."""
+        try:
+            known = await self._before(fields, evidence)
+            if known is None and claim is not None:
+                await self._declare(claim)
+            self.learned.append(known or await self._semantic.learn(**fields, evidence=evidence))
+        except StoreError:
+            raise
+        except LongmindError as error:
+            name = f"{fields['subject']} {fields['predicate']} {fields['object']}"
+            self.refused.append(Refusal(fact=name, message=str(error)))
+
+    async def _declare(self, claim: Claimed) -> None:
+        """Say what a predicate means before its first use, which would otherwise decide."""
+        name = predicate_name(claim.predicate)
+        if name not in COMMON and name not in INVERSES and name not in await self._canonical():
+            await self._semantic.declare(name, many=claim.many, relates=claim.relates)
+
+    async def _canonical(self) -> dict[str, str]:
+        """The predicate that each name, and each inverse, is stored with."""
+        return {name: p.name for p in await self._semantic.predicates() for name in (p.name, p.inverse) if name}
+
+    async def _before(self, fields: dict[str, Any], evidence: Evidence) -> Learned | None:
+        if not self._known:
+            return None
+        name = predicate_name(fields["predicate"])
+        ends = frozenset(folded(str(fields[end])) for end in ("subject", "object"))
+        known = self._known.get((evidence.memory, (await self._canonical()).get(name, name), ends))
+        return None if known is None else Learned(fact=known, outcome="confirmed")
+
+    async def _learnt_before(self) -> dict[Identity, Fact]:
+        """The facts that rest on this experience, those that ended or were retracted too."""
+        written, room = self._written, self._room
+        ids = [written.episode.id, *(message.id for message in written.messages)]
+        links = await room.store.links(room.scope, ids, relation="derived_from", direction="in", limit=1_000_000)
+        records = await room.store.get_many(room.scope, list(dict.fromkeys(link.source for link in links)))
+        facts = [Fact.of(record) for record in records if record.kind == "fact"]
+        return {
+            (evidence.memory, fact.predicate, frozenset((folded(fact.subject), folded(str(fact.object))))): fact
+            for fact in facts
+            for evidence in fact.evidence
+        }
+
+
+def _fields(claim: Claimed, message: Memory) -> dict[str, Any]:
+    """A claim as a statement: no surer than who says it is trusted, as consolidation has it."""
+    return {
+        "subject": claim.subject,
+        "predicate": claim.predicate,
+        "object": claim.object,
+        "valid_from": claim.start or message.occurred_at,
+        "confidence": min(claim.confidence, message.trust + 0.1),
+        "source": message.source.model_copy(update={"span": None}),
+        "importance": max(message.importance, 0.5),
+    }

@@ -1,0 +1,268 @@
+"""What the manager is given and what it answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Protocol
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from longmind.errors import InvalidInput, LongmindError
+from longmind.systems.episodic import Episode, Event, Lessons, Outcome
+from longmind.systems.episodic.models import Title
+from longmind.systems.procedural import Run
+from longmind.systems.procedural.learning import Learned as Tallied
+from longmind.systems.procedural.models import Found as FoundProcedure
+from longmind.systems.room import valid
+from longmind.systems.semantic import Learned
+from longmind.systems.working.models import Conversation, Item
+from longmind.types import Hit, Id, Memory, Message, Model, Moment, Name, PlainJson, Scalar, Source, Tag, Text, Unit
+
+MOST = 1_000
+"""Events, messages and facts, each, that one experience may have: they are written in one batch."""
+_HEADLINE = 100
+
+
+# -- what is given -----------------------------------------------------------------------------------------------
+
+
+class Stated(Model):
+    """A fact that an experience states: subject, predicate and object, or a list of these three."""
+
+    subject: Annotated[str, StringConstraints(min_length=1)]
+    predicate: Annotated[str, StringConstraints(min_length=1)]
+    object: Scalar
+    valid_from: Moment | None = None
+    """Since when it holds; by default since the experience began."""
+    valid_to: Moment | None = None
+    confidence: Unit | None = None
+    qualifiers: Mapping[str, Scalar] = Field(default_factory=dict)
+    importance: Unit = 0.5
+
+
+class Occurrence(Model):
+    """An event of an experience, or only the text of one. One without a time happened when the one before it did."""
+
+    what: Text = ""
+    type: Name = "note"
+    at: Moment | None = None
+    duration: Annotated[timedelta, Field(ge=timedelta(0))] = timedelta(0)
+    actor: Name | None = None
+    data: PlainJson = Field(default_factory=dict)
+    importance: Unit = 0.5
+    valence: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
+    tags: tuple[Tag, ...] = ()
+
+
+def _as_fact(given: Any) -> Any:
+    if isinstance(given, list | tuple):
+        if len(given) != 3:
+            raise ValueError("a fact is three things: subject, predicate and object")
+        return dict(zip(("subject", "predicate", "object"), given, strict=True))
+    return given
+
+
+def _as_event(given: Any) -> Any:
+    return {"what": given} if isinstance(given, str) else given
+
+
+def _as_message(given: Any) -> Any:
+    return {"content": given} if isinstance(given, str) else given
+
+
+class Experience(Model):
+    """Something that happened, as ``store_experience`` is told it: how it went, what was said, and what it taught."""
+
+    title: Title
+    type: Name = "experience"
+    description: Text = ""
+    start: Moment | None = None
+    end: Moment | None = None
+    outcome: Outcome = "unknown"
+    note: Text = ""
+    """Why it came out so."""
+    parent: Id | None = None
+    tags: tuple[Tag, ...] = ()
+    attributes: PlainJson = Field(default_factory=dict)
+    importance: Unit = 0.5
+    session: Name | None = None
+    """Where the messages were said; by default each experience is a place of its own."""
+    events: Annotated[tuple[Annotated[Occurrence, BeforeValidator(_as_event)], ...], Field(max_length=MOST)] = ()
+    messages: Annotated[tuple[Annotated[Message, BeforeValidator(_as_message)], ...], Field(max_length=MOST)] = ()
+    text: Text = ""
+    """What was told in free words. It is remembered, and consolidation extracts from it what it states."""
+    facts: Annotated[tuple[Annotated[Stated, BeforeValidator(_as_fact)], ...], Field(max_length=MOST)] = ()
+    """What it states outright. It is learnt at once, with the episode as evidence."""
+    source: Source | None = None
+    """Who says so; it decides how far the facts are trusted."""
+    key: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
+    """With a key the same experience can be stored again harmlessly, and goes on where it was cut off."""
+
+
+class Claimed(Protocol):
+    """What an extractor found in a text; ``longmind.consolidate`` makes such claims."""
+
+    @property
+    def subject(self) -> str: ...
+    @property
+    def predicate(self) -> str: ...
+    @property
+    def object(self) -> str: ...
+    @property
+    def span(self) -> tuple[int, int]: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def many(self) -> bool: ...
+    @property
+    def relates(self) -> bool: ...
+    @property
+    def start(self) -> datetime | None: ...
+
+
+def experience_of(data: Any) -> Experience:
+    """An experience from what a caller gives: one, the fields of one, or a text, which is its own title."""
+    if isinstance(data, Experience):
+        return data
+    if isinstance(data, str):
+        return valid(Experience, {"title": headline(data), "text": data})
+    if isinstance(data, Mapping):
+        return valid(Experience, data)
+    raise InvalidInput(
+        f"A {type(data).__name__} is no experience.", hint="Give a text, the fields of an Experience, or one."
+    )
+
+
+def headline(text: str) -> str:
+    """The first line of a text, cut where it gets long."""
+    line = " ".join(text.strip().partition("\n")[0].split())
+    return line if len(line) <= _HEADLINE else line[: _HEADLINE - 1].rstrip() + "…"
+
+
+# -- what comes back ---------------------------------------------------------------------------------------------
+
+
+class Failed(Model):
+    """A system that could not do what was asked, and why. The others did."""
+
+    system: str
+    error: str
+    """The name of the exception."""
+    message: str
+
+    @classmethod
+    def of(cls, system: str, error: BaseException) -> Failed:
+        return cls(system=system, error=type(error).__name__, message=str(error) or type(error).__name__)
+
+
+class Stored(Model):
+    """What each system made of what it was given."""
+
+    stored: Mapping[str, Any]
+    """By the system's name: what its ``store`` returned."""
+    failed: tuple[Failed, ...] = ()
+
+    def check(self) -> Stored:
+        """Itself, if every system stored it; else an error that names those that did not."""
+        if self.failed:
+            told = "; ".join(f"{one.system}: {one.message}" for one in self.failed)
+            raise LongmindError(
+                f"Not every system stored it. {told}",
+                hint=f"It is stored in: {', '.join(self.stored) or 'none'}.",
+                failed=[one.system for one in self.failed],
+            )
+        return self
+
+
+class Retrieved(Model):
+    """What each system holds under a key; those that hold nothing are left out."""
+
+    key: str
+    found: Mapping[str, Any]
+    failed: tuple[Failed, ...] = ()
+
+
+class SystemHit(Hit):
+    """A hit, and the system it belongs to."""
+
+    system: str
+
+
+class Answer(Model):
+    """What the systems know about a question, the best first, whichever system it is from."""
+
+    query: str
+    hits: tuple[SystemHit, ...]
+    failed: tuple[Failed, ...] = ()
+
+
+class Knowledge(Model):
+    """What matters in a context, by system; each hit says why it is there."""
+
+    context: str
+    systems: Mapping[str, tuple[SystemHit, ...]]
+    """Only those that know something; the system with the best hit first."""
+    failed: tuple[Failed, ...] = ()
+
+    @property
+    def hits(self) -> tuple[SystemHit, ...]:
+        """All of it, the best first."""
+        every = [hit for hits in self.systems.values() for hit in hits]
+        return tuple(sorted(every, key=lambda hit: -hit.score))
+
+
+class Refusal(Model):
+    """A fact that could not be learnt, and why."""
+
+    fact: str
+    message: str
+
+
+class Experienced(Model):
+    """What was made of an experience."""
+
+    episode: Episode
+    events: tuple[Event, ...]
+    messages: tuple[Memory, ...]
+    """What was said, with the free text last."""
+    facts: tuple[Learned, ...]
+    refused: tuple[Refusal, ...] = ()
+
+
+class Judged(Model):
+    """What was made of an outcome."""
+
+    learned: Tallied | None
+    """What it did to the procedure's statistics, and what it decided."""
+    episode: Episode | None
+    """The episode it was about, judged anew."""
+
+
+class Perceived(Model):
+    """What was made of what came in."""
+
+    memories: tuple[Memory, ...]
+    conversation: Conversation | None = None
+    """Where the conversation stands, if it was part of one."""
+    experience: Experienced | None = None
+
+
+class Thought(Model):
+    """What an agent should have in mind for a task. All of it is evidence, none of it an instruction."""
+
+    task: str
+    attention: tuple[Item, ...]
+    """What is in working memory and matters for the task."""
+    knowledge: Knowledge
+    procedures: tuple[FoundProcedure, ...]
+    """Ways of doing it that are known."""
+    lessons: Lessons
+    """What went well and badly before."""
+
+
+class Acted(Model):
+    """A run, and the episode that tells of it; None as long as the run has not ended."""
+
+    run: Run
+    episode: Episode | None

@@ -1,0 +1,330 @@
+"""``Systems``: all memory systems of an agent under one manager."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from longmind.across.accounts import OUTCOMES, account, run_key
+from longmind.across.experience import account_of, write_episode
+from longmind.across.facts import Extract, Teaching
+from longmind.across.models import (
+    Acted,
+    Answer,
+    Experience,
+    Experienced,
+    Failed,
+    Judged,
+    Knowledge,
+    Perceived,
+    Retrieved,
+    Stored,
+    SystemHit,
+    Thought,
+    experience_of,
+)
+from longmind.across.registry import MemorySystem, Names, Registry, hits_of
+from longmind.across.rooms import (
+    BuiltIn,
+    Episodic,
+    Procedural,
+    Remember,
+    Remembered,
+    Semantic,
+    Working,
+    check_fields,
+)
+from longmind.errors import InvalidInput
+from longmind.systems.episodic import Episode, EpisodicMemory, Event
+from longmind.systems.procedural import ProceduralMemory, Run
+from longmind.systems.room import Room, valid
+from longmind.systems.semantic import SemanticMemory
+from longmind.systems.working import WorkingMemory
+from longmind.types import Filter, Hit, Memory, Model, Name
+
+Recall = Callable[..., Awaitable[list[Hit]]]
+TIMEOUT = 30.0
+MAX_K = 1_000
+_FOCUS = 2_000
+
+
+class _Key(Model):
+    key: Name
+
+
+class Systems:
+    """Stores to, retrieves from and searches all memory systems of an agent, and those a user registers.
+
+    ``recall`` and ``remember`` are the agent's own verbs. ``extract`` finds at once what the texts of an experience
+    state; without it consolidation does so later. A system of the user's has ``timeout`` seconds for each call. What is
+    registered belongs to this object and this process; nothing of it is stored.
+    """
+
+    def __init__(
+        self,
+        room: Room,
+        *,
+        working: WorkingMemory,
+        episodic: EpisodicMemory,
+        semantic: SemanticMemory,
+        procedural: ProceduralMemory,
+        recall: Recall,
+        remember: Remember,
+        extract: Extract | None = None,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        self._room = room
+        self._working = working
+        self._episodic = episodic
+        self._semantic = semantic
+        self._procedural = procedural
+        self._recall = recall
+        self._remember = remember
+        self._extract = extract
+        self._remembered = Remembered(room, remember, self._claimed)
+        self._built_in: dict[str, BuiltIn] = {
+            system.name: system
+            for system in (
+                Working(room, working),
+                Episodic(room),
+                Semantic(room, semantic),
+                Procedural(room, procedural),
+                self._remembered,
+            )
+        }
+        self._registry = Registry(self._built_in.values(), timeout=timeout)
+
+    # -- the systems ---------------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The registered systems, the built-in ones first."""
+        return self._registry.names
+
+    def register(self, system: MemorySystem) -> None:
+        """Let a memory system of yours take part. See ``MemorySystem`` for what it must offer."""
+        self._registry.add(system)
+
+    def unregister(self, name: str) -> None:
+        """Leave a registered system out from now on; what it holds is not touched."""
+        self._registry.remove(name)
+
+    async def store(self, data: Any, into: Names) -> Stored:
+        """Store something in one system, or in several.
+
+        A built-in system reads from a mapping the fields it knows; a registered one gets the data as it is. With one
+        system an error is raised. With several each is on its own, and ``failed`` tells which could not (``check()``
+        raises then): what one stored is kept whatever befalls the others.
+        """
+        names = self._registry.chosen(into)
+        if all(self._registry.built_in(name) for name in names):
+            check_fields(data, [self._built_in[name] for name in names])
+        if len(names) == 1:
+            return Stored(stored={names[0]: await self._registry.ask(names[0], "store", data)})
+        stored, failed = await self._registry.ask_all(names, "store", data, report_all=True)
+        return Stored(stored=stored, failed=failed)
+
+    async def retrieve(self, key: str, systems: Names | None = None) -> Retrieved:
+        """What the systems hold under a key or id: all of them, or those named."""
+        asked = valid(_Key, {"key": key}).key
+        told, failed = await self._registry.ask_all(self._registry.chosen(systems), "retrieve", asked)
+        found = {name: one for name, one in told.items() if one is not None}
+        return Retrieved(key=key, found=found, failed=failed)
+
+    async def search(
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        systems: Names | None = None,
+        where: Filter | Mapping[str, Any] | None = None,
+        explain: bool = False,
+    ) -> Answer:
+        """The best k hits of all systems, or of those named, each with the name of its system.
+
+        What is kept in this store is found by one recall; its policies choose among the systems unless some are named.
+        Registered systems that keep their memories elsewhere are asked one by one; ``where`` does not reach those.
+        """
+        if not 1 <= k <= MAX_K:
+            raise InvalidInput(f"k must be from 1 to {MAX_K}, not {k}.")
+        names = self._registry.chosen(systems)
+        own, kinds = self._recalled(names, every=systems is None)
+        hits: list[SystemHit] = []
+        if own:
+            found = await self._recall(query, k, kinds=kinds, where=where, explain=explain)
+            hits = [self._named(hit) for hit in found]
+        elsewhere = [name for name in names if name not in own]
+        told, failed = await self._registry.ask_all(elsewhere, "search", query, k)
+        for name, answer in told.items():
+            try:
+                hits += [_with_system(hit, name) for hit in hits_of(answer, k)]
+            except InvalidInput as error:
+                failed += (Failed.of(name, error),)
+        return Answer(query=query, hits=tuple(_best(hits)[:k]), failed=failed)
+
+    # -- experience and knowledge --------------------------------------------------------------------------------
+
+    async def store_experience(
+        self, data: Experience | Mapping[str, Any] | str, *, extract: Extract | None = None
+    ) -> Experienced:
+        """Write down something that happened, and learn what it states.
+
+        The episode, its events and what was said are stored together. ``facts`` are learnt with the episode as their
+        evidence. Free text is remembered for consolidation to extract from, or extracted from now if there is an
+        ``extract``. A fact that cannot be learnt is told in ``refused``.
+        """
+        told = experience_of(data)
+        written = await write_episode(self._room, told)
+        teaching = Teaching(self._room, self._semantic, written)
+        await teaching.learn(told, extract or self._extract)
+        return Experienced(
+            episode=Episode.of(written.episode),
+            events=tuple(Event.of(event) for event in written.events),
+            messages=written.messages,
+            facts=tuple(teaching.learned),
+            refused=tuple(teaching.refused),
+        )
+
+    async def relevant_knowledge(self, context: str, k: int = 20, *, systems: Names | None = None) -> Knowledge:
+        """The k things that matter most in a context, by system, each with its reason. The recall policies choose."""
+        answer = await self.search(context, k, systems=systems, explain=True)
+        by_system: dict[str, tuple[SystemHit, ...]] = {}
+        for hit in answer.hits:
+            by_system[hit.system] = (*by_system.get(hit.system, ()), hit)
+        return Knowledge(context=context, systems=by_system, failed=answer.failed)
+
+    async def execute_procedure(
+        self,
+        name: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        version: int | str | None = None,
+        key: str | None = None,
+    ) -> Run:
+        """Run a procedure; see ``procedural.execute``. To have it in episodic memory as well, ``act``."""
+        return await self._procedural.execute(name, params, version=version, key=key)
+
+    async def learn_from_outcome(
+        self,
+        procedure: str | None = None,
+        outcome: bool | None = None,
+        metrics: Mapping[str, float] | None = None,
+        *,
+        run: str | None = None,
+        episode: str | None = None,
+        note: str | None = None,
+    ) -> Judged:
+        """Say how something really came out: it succeeded, failed, or cannot be said (None).
+
+        The procedure's statistics count it, and may decide about a version on trial. The episode, the one named or the
+        one that ``act`` wrote of the run, is judged anew, with ``note`` saying why.
+        """
+        if procedure is None and run is None and episode is None:
+            raise InvalidInput("An outcome of what?", hint="Name a procedure, a run or an episode.")
+        if procedure is None and run is not None:
+            procedure = (await self._procedural.run(run)).procedure
+        learned = None
+        if procedure is not None:
+            learned = await self._procedural.learn(procedure, outcome, metrics, run=run)
+        if episode is None and run is not None and (known := await account_of(self._room, run_key(run))) is not None:
+            episode = known.id
+        judged = None
+        if episode is not None:
+            judged = await self._episodic.judge(episode, OUTCOMES[outcome], note=note)
+        return Judged(learned=learned, episode=judged)
+
+    # -- perception, cognition, action ---------------------------------------------------------------------------
+
+    async def perceive(self, data: Any, *, session: str | None = None) -> Perceived:
+        """Take in what comes from outside: a text, messages, a document, or something that happened.
+
+        An experience, or a mapping with a ``title``, is stored as one. Everything else is remembered, and working
+        memory notes the turns of the conversation.
+        """
+        if isinstance(data, Experience) or (isinstance(data, Mapping) and "title" in data):
+            told = experience_of(data)
+            if session is not None and told.session is None:
+                told = told.model_copy(update={"session": session})
+            stored = await self.store_experience(told)
+            return Perceived(memories=stored.messages, experience=stored)
+        made = await self._remember(data, session=session)
+        memories: list[Memory] = [made] if isinstance(made, Memory) else list(made)
+        conversation = None
+        turns = [m for m in memories if m.kind == "message" and m.source.role in ("user", "assistant")]
+        if turns and session is not None and (await self._working.conversation()).session != session:
+            await self._working.converse(session=session)
+        for turn in turns:
+            conversation = await self._working.turn(turn.source.role, turn.content)
+        return Perceived(memories=tuple(memories), conversation=conversation)
+
+    async def think(self, task: str, *, k: int = 20, procedures: int = 3) -> Thought:
+        """Turn attention to a task and gather what speaks to it.
+
+        That is what is in mind, what is known, which procedures might do it, and what earlier episodes teach. Nothing
+        is decided here; that is the caller's part.
+        """
+        if not task.strip():
+            raise InvalidInput("There is no task to think about.", hint="Say in a sentence what is to be done.")
+        await self._working.focus(task[:_FOCUS])
+        return Thought(
+            task=task,
+            attention=await self._working.attend(),
+            knowledge=await self.relevant_knowledge(task, k),
+            procedures=tuple(await self._procedural.search(task, procedures)),
+            lessons=await self._episodic.lessons(task),
+        )
+
+    async def act(
+        self,
+        procedure: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        task: str | None = None,
+        version: int | str | None = None,
+        key: str | None = None,
+    ) -> Acted:
+        """Run a procedure and write down how it went: an episode with an event for each step, titled by the task.
+
+        A run that waits for an approval has no episode yet; with a ``key``, the same call after the approval writes it.
+        """
+        run = await self.execute_procedure(procedure, params, version=version, key=key)
+        if not run.finished:
+            return Acted(run=run, episode=None)
+        return Acted(run=run, episode=await self._accounted(run, task))
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    async def _accounted(self, run: Run, task: str | None) -> Episode:
+        known = await account_of(self._room, run_key(run.id))
+        if known is None:
+            known = (await write_episode(self._room, account(run, task), derived_from=[run.id])).episode
+        return Episode.of(known)
+
+    def _claimed(self) -> frozenset[str]:
+        return frozenset(kind for name in self._registry.names for kind in self._registry.kinds(name))
+
+    def _recalled(self, names: Iterable[str], *, every: bool) -> tuple[list[str], tuple[str, ...] | None]:
+        """Which of these systems one recall answers for, and the kinds to ask it for; None lets its policies choose."""
+        own = [name for name in names if self._registry.built_in(name) or self._registry.kinds(name)]
+        if every:
+            return own, None
+        kinds = [kind for name in own for kind in self._registry.kinds(name)]
+        return own, (*kinds, *(self._remembered.unclaimed() if self._remembered.name in own else ()))
+
+    def _named(self, hit: Hit) -> SystemHit:
+        owners = (name for name in self._registry.names if hit.memory.kind in self._registry.kinds(name))
+        return _with_system(hit, next(owners, self._remembered.name))
+
+
+def _with_system(hit: Hit, name: str) -> SystemHit:
+    return SystemHit(memory=hit.memory, score=hit.score, why=hit.why, parts=hit.parts, system=name)
+
+
+def _best(hits: Iterable[SystemHit]) -> list[SystemHit]:
+    """Each memory once, the best first. One that a registered system found belongs to that system."""
+    kept: dict[str, SystemHit] = {}
+    for hit in hits:
+        known = kept.get(hit.memory.id)
+        best = hit if known is None or hit.score > known.score else known
+        kept[hit.memory.id] = best.model_copy(update={"system": hit.system})
+    return sorted(kept.values(), key=lambda hit: -hit.score)

@@ -1,0 +1,221 @@
+"""``Agent``: memory, reflection, goals, tools and a policy, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from longmind.agent.acting import Bench
+from longmind.agent.loop import Emit, Parts, TaskRun
+from longmind.agent.model_critic import ModelCritic
+from longmind.agent.model_policy import ModelPolicy
+from longmind.agent.models import Judge, Limits, Observation, Outcome, Policy, PolicyFunction
+from longmind.agent.policies import MemoryPolicy, policy_of
+from longmind.agent.recalling import FromMemory, Recall
+from longmind.agent.reflect import Critic, RuleCritic
+from longmind.agent.streaming import Stream
+from longmind.agent_memory import AgentMemory
+from longmind.errors import Conflict, InvalidInput, StoreError
+from longmind.models.chat import Chat
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.room import valid
+from longmind.types import Model, Name, Text
+
+if TYPE_CHECKING:
+    from longmind.agent.mcp import Connection
+    from longmind.agent.pursuit.models import OnEvent, Pursuit, PursuitLimits
+    from longmind.systems.goals import Goal, GoalMemory
+
+_SESSION = 200
+
+
+class _Asked(Model):
+    task: Text
+    session: Name | None = None
+    key: Annotated[Name, Field(max_length=150)] | None = None
+    timeout: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+
+
+class Agent:
+    """Does tasks with what it remembers, and remembers what it did.
+
+    What to do is decided by the ``policy``; without one by the language model, ``chat`` or that of the settings; and
+    without that, the agent answers from memory and says so. The other parts are optional: ``critic`` for reflection,
+    ``goals`` for what it pursues, ``judge`` to say whether an outcome is a success, ``recall`` for memories from
+    elsewhere.
+    ``tools`` are by default those of the store's ``rc.tools``.
+    """
+
+    def __init__(
+        self,
+        mem: AgentMemory,
+        *,
+        policy: Policy | PolicyFunction | None = None,
+        chat: Chat | None = None,
+        tools: ToolRegistry | None = None,
+        critic: Critic | None = None,
+        limits: Limits | None = None,
+        judge: Judge | None = None,
+        goals: GoalMemory | None = None,
+        recall: Recall | None = None,
+    ) -> None:
+        self.mem = mem
+        self.goals = goals
+        self.limits = limits or Limits()
+        self.last: Outcome | None = None
+        """The outcome of the run that ended last."""
+        self.current: TaskRun | None = None
+        """The run that ``begin`` began."""
+        self._policy = None if policy is None else policy_of(policy)
+        self.own_chat = chat
+        """The language model it was given; without one it uses the settings'."""
+        self._critic = critic
+        self._judge = judge
+        self._recall = recall or FromMemory(mem)
+        self._procedural = mem.procedural if tools is None else ProceduralMemory(mem.room, tools)
+        self._connections: list[Connection] = []
+
+    # -- tools ---------------------------------------------------------------------------------------------------
+
+    @property
+    def tools(self) -> ToolRegistry:
+        """The functions it may call, by name."""
+        return self._procedural.tools
+
+    @property
+    def tool(self) -> Callable[..., Any]:
+        """Register a function it may call: ``@agent.tool``; its schema comes from its type hints."""
+        return self.tools.tool
+
+    async def tools_from_mcp(
+        self,
+        command: Sequence[str] | None = None,
+        *,
+        url: str | None = None,
+        env: Mapping[str, str] | None = None,
+        prefix: str = "",
+        timeout: float = 30.0,
+    ) -> list[str]:
+        """Connect to an MCP server and offer its tools; returns their names.
+
+        The server is a ``command`` to start, spoken to over stdio, or a ``url`` of streamable HTTP. It stays connected
+        until ``close``. ``prefix`` keeps the names of two servers apart.
+        """
+        from longmind.agent.mcp import Connection
+
+        connection = await Connection.open(command, url=url, env=env, timeout=timeout)
+        try:
+            names = connection.register(self.tools, prefix)
+        except BaseException:
+            await connection.close()
+            raise
+        self._connections.append(connection)
+        return names
+
+    async def decides(self) -> bool:
+        """Whether a policy or a model decides for it; without either it can only answer from memory."""
+        return self._policy is not None or self.own_chat is not None or await self.mem.chat() is not None
+
+    # -- running -------------------------------------------------------------------------------------------------
+
+    async def run(
+        self, task: str, *, session: str | None = None, timeout: float | None = None, key: str | None = None
+    ) -> Outcome:
+        """Do a task, and say how it came out.
+
+        Runs of one session go one after the other and see what was said in it; without a session a run stands alone.
+        With a ``key`` of yours the call can be repeated: the outcome of the run it started is returned.
+        """
+        return await self._ended(_asked(task, session, timeout, key), None)
+
+    def stream(self, message: str, *, session: str | None = None, timeout: float | None = None) -> Stream:
+        """Answer piece by piece: ``async for text in agent.stream(...)``; the stream has the ``outcome`` afterwards."""
+        asked = _asked(message, session, timeout, None)
+        return Stream(lambda emit: self._ended(asked, emit))
+
+    async def begin(self, task: str, *, session: str | None = None, timeout: float | None = None) -> TaskRun:
+        """Begin a task, to be done step by step with ``step``. ``cancel`` the run to give it up."""
+        if self.current is not None and self.current.outcome is None:
+            raise Conflict("A run is still going on.", hint="Step it to its end, or cancel it.")
+        run = await self._prepared(_asked(task, session, timeout, None), None)
+        self.current = await run.open()
+        return run
+
+    async def step(self) -> Observation | Outcome:
+        """Decide once and do it, in the run that ``begin`` began."""
+        if self.current is None:
+            raise InvalidInput("There is no run to step.", hint="Begin one: `await agent.begin(task)`.")
+        done = await self.current.step()
+        if isinstance(done, Outcome):
+            self.last = done
+        return done
+
+    async def pursue(
+        self, goal: str | Goal, *, limits: PursuitLimits | None = None, on_event: OnEvent | None = None
+    ) -> Pursuit:
+        """Pursue a goal until it is achieved, somebody is needed, or a limit is reached."""
+        from longmind.agent.pursuit import pursue
+
+        return await pursue(self, goal, limits=limits, on_event=on_event)
+
+    async def close(self) -> None:
+        """Give up the run that was begun and let go of MCP servers."""
+        if self.current is not None and self.current.outcome is None:
+            self.last = await self.current.cancel()
+        while self._connections:
+            await self._connections.pop().close()
+
+    async def __aenter__(self) -> Agent:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    async def _ended(self, asked: _Asked, emit: Emit | None) -> Outcome:
+        run = await self._prepared(asked, emit)
+        await run.open()
+        self.last = await run.to_end()
+        return self.last
+
+    async def _prepared(self, asked: _Asked, emit: Emit | None) -> TaskRun:
+        problems: list[str] = []
+        chat = self.own_chat
+        if chat is None and self._policy is None:
+            try:
+                chat = await self.mem.chat()
+            except StoreError as error:
+                problems.append(f"The language model's budget could not be read, so none is used: {error}")
+        policy = self._policy or (MemoryPolicy() if chat is None else ModelPolicy(chat))
+        bench = Bench(self.tools, self._procedural, self.mem.room.clock, self.limits)
+        parts = Parts(self.mem, policy, bench, self._recall, self._critic_for(chat), self._judge, self.limits)
+        named = asked.session or f"task:{asked.key or self.mem.room.clock.new_id()}"[:_SESSION].rstrip()
+        return TaskRun(parts, asked.task, named, asked.key, asked.timeout, emit, problems=problems)
+
+    def _critic_for(self, chat: Chat | None) -> Critic | None:
+        return self._critic
+
+
+class ReflectiveAgent(Agent):
+    """The agent that has all parts: it remembers, reflects by rules and with its model, and has goals."""
+
+    def __init__(self, mem: AgentMemory, *, goals: GoalMemory | None = None, **parts: Any) -> None:
+        super().__init__(mem, goals=goals or mem.goals, **parts)
+
+    def _critic_for(self, chat: Chat | None) -> Critic | None:
+        if self._critic is not None:
+            return self._critic
+        return RuleCritic() if chat is None else ModelCritic(chat)
+
+
+def _asked(task: str, session: str | None, timeout: float | None, key: str | None) -> _Asked:
+    asked = valid(_Asked, {"task": task, "session": session, "timeout": timeout, "key": key})
+    if not asked.task.strip():
+        raise InvalidInput("There is no task.", hint="Say in a sentence what is to be done.")
+    return asked

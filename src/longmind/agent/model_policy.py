@@ -1,0 +1,138 @@
+"""A language model as a policy.
+
+What the rules say stands in one prompt that never changes, so that a provider can keep it ready. What memory brought is
+quoted in the message with the task; what was done so far follows as calls and their results.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from longmind.agent.models import Action, Call, Observation, Say, Turn
+from longmind.errors import InvalidAnswer
+from longmind.models import prompts
+from longmind.models.chat import Answer, Chat, Message, Tool, ToolCall, Usage
+from longmind.systems.procedural.tools import ToolDescription
+
+_NAME = 64
+_ODD = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class ModelPolicy:
+    """Lets a model decide; of several calls in one answer the first is made, and the model is asked again."""
+
+    def __init__(self, chat: Chat, *, max_tokens: int | None = None, temperature: float | None = None) -> None:
+        self._chat = chat
+        self._max_tokens = max_tokens
+        self._temperature = temperature
+        self._prompt = prompts.load("agent")
+        self._usage = Usage()
+
+    @property
+    def usage(self) -> Usage:
+        """What all its decisions took."""
+        return self._usage
+
+    @property
+    def described(self) -> Mapping[str, str]:
+        return {"policy": "model", "model": self._chat.name, "prompt": self._prompt.id}
+
+    async def decide(self, turn: Turn) -> Action:
+        names = wire_names(turn.tools)
+        try:
+            answer = await self._chat.complete(self.messages(turn), **self._asked(turn, names))
+        except InvalidAnswer as error:
+            self._count(error.usage)
+            raise
+        self._count(answer.usage)
+        return _action(answer, names)
+
+    async def speak(self, turn: Turn) -> AsyncGenerator[str | Action, None]:
+        """The answer as it comes, and the action it makes."""
+        names = wire_names(turn.tools)
+        stream = self._chat.stream(self.messages(turn), **self._asked(turn, names))
+        try:
+            async with aclosing(stream) as pieces:  # type: ignore[type-var]
+                async for piece in pieces:
+                    if piece.text:
+                        yield piece.text
+                    if piece.answer is not None:
+                        self._count(piece.answer.usage)
+                        yield _action(piece.answer, names)
+        except InvalidAnswer as error:
+            self._count(error.usage)
+            raise
+
+    def messages(self, turn: Turn) -> list[Message]:
+        """What the model is told."""
+        names = {tool: name for name, tool in wire_names(turn.tools).items()}
+        made = [Message(role="system", content=self._prompt.text)]
+        for said in turn.conversation:
+            if said.role == "user":
+                made.append(Message(role="user", content=said.content))
+            elif said.role == "assistant":
+                made.append(Message(role="assistant", content=said.content))
+        context = f"<memory>\n{turn.context}\n</memory>\n\n" if turn.context else ""
+        made.append(Message(role="user", content=context + turn.task))
+        for number, done in enumerate(turn.done, 1):
+            made += _exchange(number, done, names)
+        if turn.critique is not None:
+            made.append(Message(role="user", content=f"Before you go on, think it over: {turn.critique.objection}"))
+        if turn.problem:
+            made.append(Message(role="user", content=f"Your last answer could not be used: {turn.problem}"))
+        return made
+
+    def _asked(self, turn: Turn, names: Mapping[str, str]) -> dict[str, Any]:
+        by_name = {tool.name: tool for tool in turn.tools}
+        tools = [
+            Tool(name=wire, description=by_name[name].description, parameters=by_name[name].parameters)
+            for wire, name in names.items()
+        ]
+        return {
+            "tools": tools,
+            "max_tokens": self._max_tokens,
+            "temperature": self._temperature,
+            "prompts": (self._prompt.id,),
+        }
+
+    def _count(self, usage: Usage | None) -> None:
+        self._usage += usage or Usage()
+
+
+def wire_names(tools: Sequence[ToolDescription]) -> dict[str, str]:
+    """The names of the tools as providers allow them, each with the tool it stands for."""
+    names: dict[str, str] = {}
+    for tool in tools:
+        plain = _ODD.sub("_", tool.name)[:_NAME]
+        name, number = plain, 1
+        while name in names:
+            number += 1
+            tail = f"_{number}"
+            name = plain[: _NAME - len(tail)] + tail
+        names[name] = tool.name
+    return names
+
+
+def _action(answer: Answer, names: Mapping[str, str]) -> Action:
+    if answer.tool_calls:
+        call = answer.tool_calls[0]
+        return Call(tool=names.get(call.name, call.name), args=call.arguments, thought=answer.text)
+    if answer.finish == "length":
+        raise InvalidAnswer("The answer broke off for want of room.", text=answer.text[-2000:])
+    if answer.finish == "filter" and not answer.text.strip():
+        return Say(text="The model would not answer this.", success=False)
+    return Say(text=answer.text)
+
+
+def _exchange(number: int, done: Observation, names: Mapping[str, str]) -> list[Message]:
+    id = f"call_{number}"
+    result = done.result if isinstance(done.result, str) else json.dumps(done.result, ensure_ascii=False)
+    call = ToolCall(id=id, name=names.get(done.call.tool, done.call.tool), arguments=done.call.args)
+    return [
+        Message(role="assistant", content=done.call.thought, tool_calls=(call,)),
+        Message(role="tool", content=result if done.ok else f"Error: {done.error}", call_id=id),
+    ]

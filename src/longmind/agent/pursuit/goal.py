@@ -1,0 +1,281 @@
+"""The pursuit of one goal: its sub-goals first, then what its plan says, revised when monitoring finds something."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from longmind.agent.lease import Lease
+from longmind.agent.pursuit.models import PursuitEnding
+from longmind.agent.pursuit.record import PursuitRecord
+from longmind.agent.pursuit.state import Shared
+from longmind.agent.pursuit.steps import Attempt
+from longmind.agent.record import close_interrupted
+from longmind.agent.shielding import unbroken
+from longmind.errors import Conflict, NotFound, StoreError
+from longmind.systems.goals.models import Finding, Goal, Plan, PlanStep, Standing
+from longmind.systems.goals.order import ready
+
+NEEDED = "Somebody is needed. "
+"""How ``why`` begins for a goal that a pursuit blocked because something was missing here. The next pursuit looks
+again whether it is still missing; what monitoring asked a person stays blocked until a person says otherwise."""
+_LOOK_AGAIN = 1.0
+_CONFLICTS = 20
+_AT_ONCE = 0.001
+Ended = tuple[PursuitEnding, str]
+
+
+@dataclass(slots=True)
+class GoalPursuit:
+    """One goal being pursued."""
+
+    shared: Shared
+    id: str
+    _lease: Lease = field(init=False)
+    _record: PursuitRecord = field(init=False)
+    _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _attempts: dict[str, Attempt] = field(default_factory=dict)
+    _held: dict[str, str] = field(default_factory=dict)
+    """Steps that wait for a person, and why."""
+    _seen: set[str] = field(default_factory=set)
+    """Sub-goals that were pursued."""
+    _review: bool = True
+    """Whether something happened since the plan was looked at."""
+    _conflicts: int = 0
+
+    def __post_init__(self) -> None:
+        shared, room = self.shared, self.shared.mem.room
+        self._record = PursuitRecord(shared.mem, room.clock.new_id(), shared.problem)
+        self._lease = Lease(room, f"goal:{self.id}", self._record.id, shared.limits.lease_seconds, shared.problem)
+
+    async def run(self) -> Ended:
+        """Pursue it to its end, or to that of a budget. ``Conflict`` when somebody else is at it."""
+        await self._take()
+        ending: PursuitEnding | None = None
+        why = "The pursuit was cancelled."
+        try:
+            try:
+                await self._taken_over()
+                ending, why = await self._pursued()
+            except StoreError as error:
+                ending, why = "broken_off", f"Memory failed: {error}"
+                self.shared.problem(why)
+            return ending, why
+        finally:
+            await unbroken(self._finish(ending, why))
+
+    async def _take(self) -> None:
+        try:
+            await self._lease.take(self.shared.limits.wait_seconds)
+        except Conflict as error:
+            raise Conflict(
+                f"Somebody else pursues the goal {self.id}.", hint="Wait for that to end, or cancel it.", goal=self.id
+            ) from error
+
+    async def _taken_over(self) -> None:
+        """Close what a pursuit left whose process is gone, and let go of the steps it ran."""
+        interrupted = self._lease.interrupted
+        if interrupted is None:
+            return
+        await close_interrupted(self.shared.mem, interrupted)
+        plan = await self.shared.goals.plan(self.id)
+        for step in plan.steps if plan else ():
+            if step.status == "running" and step.episode == interrupted:
+                with suppress(Conflict, NotFound):  # it has just been ended, which is as good
+                    await self.shared.goals.renew_step(self.id, step.id, lease_seconds=_AT_ONCE)
+
+    async def _finish(self, ending: PursuitEnding | None, why: str) -> None:
+        try:
+            await self._stop()
+            await self.shared.reviser.settle(self.id)
+        except Exception as error:
+            self.shared.problem(f"The pursuit could not be ended properly: {error}")
+        finally:
+            await self._record.close(ending, why)
+            await self._lease.release()
+
+    async def _stop(self) -> None:
+        """Stop what still runs; each step lets go of its lease."""
+        tasks = list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        for task in tasks:
+            if not task.cancelled() and (error := task.exception()) is not None:
+                self.shared.problem(f"A step could not be stopped properly: {error}")
+        self._running.clear()
+
+    # -- the loop --------------------------------------------------------------------------------------------------
+
+    async def _pursued(self) -> Ended:
+        await self._woken()
+        while True:
+            standing = await self.shared.goals.book.need(self.id)
+            if (ended := await self._ended(standing)) is not None:
+                return ended
+            if standing.goal.status == "blocked" or self.shared.over():
+                await self._wait()
+                continue
+            if not self._running and (ended := await self._below()) is not None:
+                return ended
+            if self._review and (moved := await self._reviewed(standing)) is not False:
+                if isinstance(moved, tuple):
+                    return moved
+                continue
+            if standing.plan is None and any(not one.met for one in standing.goal.criteria):
+                await self._planned()
+                continue
+            started = await self._started(standing.plan)
+            if self._running:
+                await self._wait()
+            elif not started and (ended := await self._stuck(standing)) is not None:
+                return ended
+
+    async def _woken(self) -> None:
+        """Begin a goal that was only proposed, and look again at one that was blocked for want of something."""
+        goals = self.shared.goals
+        goal = await goals.get(self.id)
+        if goal.status == "proposed":
+            await goals.activate(self.id)
+        elif goal.status == "blocked" and goal.why.startswith(NEEDED):
+            await goals.unblock(self.id)
+
+    async def _ended(self, standing: Standing) -> Ended | None:
+        """How it ended, if it did. Where something still runs that may go on, that is waited for."""
+        goal, shared = standing.goal, self.shared
+        if not goal.open:
+            ending: PursuitEnding = "abandoned" if goal.status == "abandoned" else "failed"
+            return ("achieved", "") if goal.status == "achieved" else (ending, goal.why)
+        if self._lease.lost:
+            return "broken_off", "Another process has taken the goal over, since this one seemed dead."
+        if self._running and shared.left:
+            return None
+        if goal.status == "blocked":
+            await shared.tell("blocked", self.id, goal.why)
+            return "blocked", goal.why
+        over = shared.over()
+        return ("out_of_budget", over) if over else None
+
+    async def _below(self) -> Ended | None:
+        """Pursue the open sub-goals, the most important first, each once."""
+        shared = self.shared
+        children = [one for one in await shared.goals.book.children([self.id]) if one.open and one.id not in self._seen]
+        for child in sorted(children, key=lambda one: (-one.priority, one.id)):
+            self._seen.add(child.id)
+            if child.status == "proposed":
+                continue  # nobody said yet that it is wanted
+            await shared.tell("sub_goal", child.id, child.description)
+            self._review = True
+            try:
+                ending, why = await GoalPursuit(shared, child.id).run()
+            except Conflict as error:
+                shared.problem(error.message)
+                continue
+            if ending in ("out_of_budget", "broken_off"):
+                return ending, why
+        return None
+
+    async def _planned(self) -> None:
+        plan = await self.shared.goals.plan_for(self.id)
+        self._review = True
+        await self.shared.tell("planned", self.id, f"{len(plan.steps)} steps ({plan.origin}): {plan.why}")
+
+    # -- monitoring ------------------------------------------------------------------------------------------------
+
+    async def _reviewed(self, standing: Standing) -> Ended | bool:
+        """Look at the plan and answer the gravest finding. True when that changed something, or may have."""
+        shared = self.shared
+        await shared.reviser.settle(self.id)
+        for finding in await shared.monitor.seen(standing):
+            if not await self._concerns(standing, finding):
+                continue
+            if len(shared.revisions) >= shared.limits.revisions:
+                told = f"{len(shared.revisions)} revisions were made, and no more are allowed."
+                if not self._running:
+                    return "out_of_budget", f"{told} {finding.detail}"
+                self._review = False  # what runs may end; the next to end makes it look again
+                return False
+            try:
+                revision = await shared.reviser.revise(self.id, finding)
+            except Conflict as error:
+                self._conflicts += 1
+                if self._conflicts > _CONFLICTS:
+                    return "broken_off", f"The goal is being changed by others all the time: {error.message}"
+                return True
+            if revision is not None:
+                shared.revisions.append(revision)
+                await shared.tell("revised", self.id, f"{revision.strategy}: {revision.why}", step=revision.step)
+                return True
+        self._review = False
+        return False
+
+    async def _concerns(self, standing: Standing, finding: Finding) -> bool:
+        """Whether a finding has to be answered: a step that stands still is begun by the pursuit itself."""
+        if finding.kind == "stall" and finding.step is not None and standing.plan is not None:
+            able = {step.id for step in ready(standing.plan.steps, self.shared.mem.room.now())}
+            return finding.step not in able and finding.step not in self._running
+        if finding.kind == "deadline_risk":
+            past = await self.shared.reviser.revisions(self.id)
+            return not any(one.finding == "deadline_risk" and one.worked is None for one in past)
+        return True
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+
+    async def _started(self, plan: Plan | None) -> bool:
+        """Begin what can be done now, as many steps at once as are allowed. Whether any was begun."""
+        shared, started = self.shared, False
+        for step in ready(plan.steps, shared.mem.room.now()) if plan else ():
+            if step.id in self._running or step.id in self._held:
+                continue
+            if len(self._running) >= shared.limits.parallel or shared.over():
+                break
+            if missing := await shared.hands.missing(step):
+                self._held[step.id] = missing
+                continue
+            self._start(step)
+            started = True
+        return started
+
+    def _start(self, step: PlanStep) -> None:
+        attempt = Attempt(self.shared, self._record, self.id, step)
+        self.shared.begun += 1
+        self._attempts[step.id] = attempt
+        self._running[step.id] = asyncio.create_task(attempt.run(), name=f"step {step.id}")
+
+    async def _wait(self) -> None:
+        """Wait until a step has ended, or the time is over."""
+        if not self._running:
+            return
+        await asyncio.wait(self._running.values(), timeout=self.shared.left, return_when=asyncio.FIRST_COMPLETED)
+        for id in [id for id, task in self._running.items() if task.done()]:
+            task, attempt = self._running.pop(id), self._attempts.pop(id)
+            self._review = True
+            if attempt.needs:
+                self._held[id] = attempt.needs
+            task.result()
+
+    async def _stuck(self, standing: Standing) -> Ended | None:
+        """Nothing can begin and nothing runs here: wait for who is at work, or say who is needed."""
+        now = self.shared.mem.room.now()
+        elsewhere = [one for one in standing.plan.steps if one.status == "running"] if standing.plan else []
+        if any(one.lease_until is not None and one.lease_until > now for one in elsewhere):
+            await asyncio.sleep(min(_LOOK_AGAIN, self.shared.left))
+            self._review = True
+            return None
+        below = [one for one in await self.shared.goals.book.children([self.id]) if one.open]
+        needed = [*self._held.values(), *map(_waits, below)] or ["Nothing of the plan can begin."]
+        if standing.plan is not None and standing.plan.number > 1:
+            needed.append(f"Why the plan is what it is: {standing.plan.why}")
+        try:
+            goal = await self.shared.goals.block(self.id, f"{NEEDED}{' '.join(needed)}"[:4_000])
+        except (Conflict, NotFound):
+            return None  # it is not open any more, which the next look tells
+        await self.shared.tell("blocked", self.id, goal.why)
+        return "blocked", goal.why
+
+
+def _waits(goal: Goal) -> str:
+    told = f"The sub-goal {goal.id} ({goal.description[:200]}) is {goal.status}"
+    return f"{told}: {goal.why[:1_000]}" if goal.why else f"{told}."

@@ -1,0 +1,164 @@
+"""Who does a step of a plan: a tool, a stored procedure, or the agent itself.
+
+Whatever happens comes back as a ``Done``: a tool that raises, hangs or returns ten megabytes is a step that failed, or
+one with a cut result, and never an exception.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from longmind.agent.acting import Bench
+from longmind.agent.models import Call, Outcome
+from longmind.agent.pursuit.models import How, PursuitLimits
+from longmind.errors import LongmindError, NotFound
+from longmind.models.chat import Usage
+from longmind.systems.goals.models import Plan, PlanStep, Standing
+from longmind.systems.goals.results import bounded, cut
+from longmind.systems.procedural import ProceduralMemory, Run
+from longmind.systems.procedural.values import message_of
+
+if TYPE_CHECKING:
+    from longmind.agent.agent import Agent
+
+REFUSED = "NOT DONE"
+"""How an agent begins its answer when it could not do a step."""
+_SHOWN, _EARLIER = 1_000, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a step."""
+
+    how: How
+    ok: bool = False
+    result: Any = None
+    error: str = ""
+    needs: str = ""
+    """What a person has to do before it can go on; then it neither worked nor failed."""
+    spent: str = ""
+    """That a budget is used up; the same."""
+    episode: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Hands:
+    """Does steps, with what one agent has."""
+
+    agent: Agent
+    procedural: ProceduralMemory
+    decides: bool
+    """Whether the agent has a policy or a model, and so can do what no tool is named for."""
+    limits: PursuitLimits
+
+    async def missing(self, step: PlanStep) -> str:
+        """What a step needs that is not here; nothing when it can be done."""
+        if step.tool is not None:
+            return "" if step.tool in self.agent.tools else f"{step.id} needs the tool {step.tool}, which is not here."
+        if step.procedure is None:
+            return "" if self.decides else f"{step.id} needs somebody to do it: {step.description.rstrip('. ')}."
+        try:
+            procedure = (await self.procedural.retrieve(step.procedure)).procedure
+        except NotFound:
+            return f"{step.id} needs the procedure {step.procedure}, which is not here."
+        lacking = [one.use for one in procedure.steps if one.use is not None and one.use not in self.agent.tools]
+        return f"{step.id} needs the tool {lacking[0]}, for the procedure {procedure.name}." if lacking else ""
+
+    async def do(self, standing: Standing, step: PlanStep) -> Done:
+        """Do a step that was begun."""
+        assert standing.plan is not None
+        how: How = "tool" if step.tool else "procedure" if step.procedure else "agent"
+        key = f"{standing.plan.id}:{step.id}"
+        # A new version of the plan is a new key. Within one version a step only begins again when its runner was lost,
+        # and then it goes on with what that one began.
+        try:
+            if step.tool is not None:
+                return await self._call(step, step.tool, key)
+            if step.procedure is not None:
+                return await self._execute(step, step.procedure, key)
+            return await self._ask(standing, standing.plan, step)
+        except LongmindError as error:
+            return Done(how, error=str(error))
+        except Exception as error:
+            return Done(how, error=f"{type(error).__name__}: {message_of(error)}")
+
+    async def _call(self, step: PlanStep, tool: str, key: str) -> Done:
+        agent = self.agent
+        bench = Bench(agent.tools, self.procedural, agent.mem.room.clock, agent.limits)
+        seen = await bench.perform(Call(tool=tool, args=step.args), key)
+        return Done("tool", ok=seen.ok, result=seen.result, error=seen.error)
+
+    async def _execute(self, step: PlanStep, name: str, key: str) -> Done:
+        seconds = self.limits.step_seconds
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                run = await self._run(name, step.args, key)
+        except NotFound as error:
+            return Done("procedure", needs=f"{step.id}: {error.message}")
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            left = await self.procedural.execute(name, step.args, key=key)
+            await self.procedural.cancel(left.id)  # the next attempt starts a run of its own
+            return Done("procedure", error=f"{name} did not finish within {seconds:g} seconds.")
+        if run.status == "succeeded":
+            return Done("procedure", ok=True, result=bounded(run.result, self.agent.limits.result_chars))
+        if run.status == "waiting":
+            return Done("procedure", needs=f"{step.id} waits for an approval: the run {run.id} of {name}.")
+        return Done("procedure", error=run.error.message if run.error else f"The run {run.id} is {run.status}.")
+
+    async def _run(self, name: str, args: dict[str, Any], key: str) -> Run:
+        """The run of this step: a new one, or what is left of the one that was interrupted."""
+        run = await self.procedural.execute(name, args, key=key)
+        if run.status in ("running", "interrupted"):  # whoever ran it is gone: the goal is ours now
+            run = await self.procedural.resume(run.id, take_over=True)
+        return run
+
+    async def _ask(self, standing: Standing, plan: Plan, step: PlanStep) -> Done:
+        """Give a step to the agent. Attempts share a session, so each sees what the one before said."""
+        outcome = await self.agent.run(
+            task_of(standing, plan, step),
+            session=f"goal:{standing.goal.id}:{step.id}",
+            timeout=self.limits.step_seconds,
+        )
+        told: dict[str, Any] = {
+            "episode": outcome.episode,
+            "usage": outcome.usage,
+            "problems": outcome.problems,
+        }
+        if outcome.ending == "out_of_budget":
+            return Done("agent", spent=outcome.text, **told)
+        if succeeded(outcome):
+            return Done("agent", ok=True, result=outcome.text, **told)
+        return Done("agent", error=outcome.text or f"The run ended as {outcome.ending}.", **told)
+
+
+def succeeded(outcome: Outcome) -> bool:
+    """Whether a run did its step: as its judge or policy says and, where nobody did, by how the answer begins."""
+    if outcome.success is not None:
+        return outcome.success
+    return outcome.ending == "answered" and not outcome.text.lstrip(" *_#\n").upper().startswith(REFUSED)
+
+
+def task_of(standing: Standing, plan: Plan, step: PlanStep) -> str:
+    """A step as a task: what to do stands first, and all around it follows as data."""
+    goal = standing.goal
+    before = {one.id: one for one in plan.steps}
+    results = {name: bounded(before[name].result, _SHOWN) for name in step.after if before[name].result is not None}
+    around: dict[str, Any] = {
+        "goal": goal.description,
+        "criteria": [criterion.description for criterion in goal.criteria if criterion.id in step.criteria],
+        "given": step.args,
+        "results_of_earlier_steps": results,
+        "went_wrong_before": [cut(error, _SHOWN) for error in step.errors[-_EARLIER:]],
+    }
+    lines = [step.description, f"Expected result: {step.expected}" if step.expected else ""]
+    lines.append(f"If it cannot be done, begin your answer with {REFUSED} and say what is missing.")
+    shown = {name: value for name, value in around.items() if value}
+    lines.append(f"What it is for, as data: {json.dumps(shown, ensure_ascii=False)}")
+    return "\n".join(filter(None, lines))

@@ -1,0 +1,119 @@
+"""What is written down of a pursuit: an episode about the goal, with an event for each step that was tried.
+
+The plan keeps the beginning of a result; the event holds more of it. A pursuit that cannot be written down still goes
+on, and says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from longmind.agent.pursuit.models import PursuitEnding, StepOutcome
+from longmind.agent.record import DETAILS, close
+from longmind.agent_memory import AgentMemory
+from longmind.store.base import AddLink, Put
+from longmind.systems.episodic import ledger
+from longmind.systems.episodic.models import EPISODE, EpisodeBody, EventDraft
+from longmind.systems.episodic.models import Outcome as Ended
+from longmind.systems.goals.models import Goal, PlanStep
+from longmind.systems.goals.results import cut
+from longmind.systems.room import settled, valid
+from longmind.types import Link
+
+TYPE, STEP = "pursuit", "step"
+"""The type of the episode, and of its events."""
+_TITLE, _TOLD, _NOTE = 500, 500, 2_000
+_ENDED: Mapping[PursuitEnding, Ended] = {"achieved": "succeeded", "failed": "failed", "abandoned": "failed"}
+
+
+@dataclass(slots=True)
+class PursuitRecord:
+    """The episode of one pursuit of one goal. It begins with the first step, so that nothing done leaves no trace."""
+
+    mem: AgentMemory
+    id: str
+    problem: Callable[[str], None]
+    _begun: bool = False
+    _tried: bool = False
+    _steps: dict[str, datetime] = field(default_factory=dict)
+
+    @property
+    def episode(self) -> str | None:
+        """The id of the episode, if it is stored."""
+        return self.id if self._begun else None
+
+    async def began(self, goal: Goal, step: PlanStep) -> None:
+        """A step is about to begin."""
+        if not self._tried:
+            self._tried = True
+            self._begun = await self._stored("beginning", lambda: self._store_episode(goal))
+        self._steps[step.id] = self.mem.room.now()
+
+    async def ended(self, step: PlanStep, outcome: StepOutcome) -> None:
+        """A step has ended."""
+        if self._begun:
+            at = self._steps.get(step.id) or self.mem.room.now()
+            await self._stored(f"step {step.id}", lambda: self._store_step(step, outcome, at))
+
+    async def close(self, ending: PursuitEnding | None, why: str) -> None:
+        """The pursuit is over; None says that it was cancelled."""
+        if self._begun:
+            told, note = ending or "cancelled", f"{ending or 'cancelled'}: {why}"[:_NOTE]
+            outcome: Ended = "unknown" if ending is None else _ENDED.get(ending, "unknown")
+            await self._stored("end", lambda: close(self.mem, self.id, outcome, note, {"ending": told}))
+
+    async def _stored(self, what: str, store: Callable[[], Awaitable[None]]) -> bool:
+        try:
+            await store()
+        except Exception as error:
+            self.problem(f"Memory could not store the {what} of the pursuit: {error}")
+            return False
+        return True
+
+    async def _store_episode(self, goal: Goal) -> None:
+        """The episode derives from the goal, so that erasing the goal erases what was done for it."""
+        room = self.mem.room
+        title = " ".join(goal.description.split())[:_TITLE]
+        description = f"Pursuing the goal: {goal.description}"
+        body = valid(
+            EpisodeBody, {"title": title, "type": TYPE, "description": description, "attributes": {DETAILS: {}}}
+        )
+        record = ledger.episode_record(room, body, room.now(), id=self.id)
+        links = [Link(source=record.id, relation=name, target=goal.id) for name in ("about", "derived_from")]
+        await room.write([Put(record, existing="fail"), *(AddLink(link) for link in links)], reason="pursuit begun")
+
+    async def _store_step(self, step: PlanStep, outcome: StepOutcome, at: datetime) -> None:
+        room = self.mem.room
+        data: dict[str, Any] = {"step": step.id, "how": outcome.how, "ok": outcome.ok, "attempt": outcome.attempt}
+        used = step.tool or step.procedure
+        data |= {"uses": used, "args": step.args} if used else {}
+        data |= {"result": outcome.result} if outcome.ok else {"error": outcome.error}
+        data |= {"run": outcome.episode} if outcome.episode not in (None, self.id) else {}
+        came = outcome.result if outcome.ok else f"failed: {outcome.error}"
+        told = {
+            "what": f"{step.description} -> {_short(came)}",
+            "type": STEP,
+            "at": at,
+            "duration": timedelta(seconds=outcome.seconds),
+            "actor": used,
+            "data": data,
+            "valence": 0.0 if outcome.ok else -0.5,
+        }
+        draft = valid(EventDraft, told)
+
+        async def add() -> None:
+            owner = await room.need(self.id, EPISODE)
+            event = ledger.event_record(room, owner, draft)
+            link = AddLink(Link(source=event.id, relation="derived_from", target=owner.id))
+            await room.rewrite([*await ledger.recording(room, owner, [event]), link], "a step ended")
+
+        await settled(add)
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return cut(" ".join(text.split()), _TOLD)

@@ -1,0 +1,76 @@
+"""What the pursuit of a goal and those of its sub-goals share: the parts, the limits, and what came of it so far."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from dataclasses import dataclass, field
+
+from longmind.agent.pursuit.hands import Hands
+from longmind.agent.pursuit.models import EventKind, OnEvent, PursuitEvent, PursuitLimits, StepOutcome
+from longmind.agent_memory import AgentMemory
+from longmind.models.chat import Usage
+from longmind.systems.goals import GoalMemory, Revision
+from longmind.systems.goals.monitor import Monitor
+from longmind.systems.goals.revising import Reviser
+
+
+@dataclass(slots=True)
+class Shared:
+    """One for each call of ``pursue``."""
+
+    mem: AgentMemory
+    limits: PursuitLimits
+    on_event: OnEvent | None = None
+    goals: GoalMemory = field(init=False)
+    monitor: Monitor = field(init=False)
+    reviser: Reviser = field(init=False)
+    hands: Hands = field(init=False)
+    usage: Usage = field(default_factory=Usage)
+    outcomes: list[StepOutcome] = field(default_factory=list)
+    revisions: list[Revision] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    begun: int = 0
+    """Steps that were begun."""
+    exhausted: str = ""
+    """That a budget which is not ours is used up, such as the agent's tokens of today."""
+    _deadline: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._deadline = asyncio.get_running_loop().time() + self.limits.seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return max(0.0, self._deadline - asyncio.get_running_loop().time())
+
+    def over(self) -> str:
+        """Which limit is reached; nothing when none is."""
+        limits = self.limits
+        if self.exhausted:
+            return self.exhausted
+        if not self.left:
+            return f"The time for the pursuit is over ({limits.seconds:g} seconds)."
+        if self.begun >= limits.steps:
+            return f"{self.begun} steps were begun, and no more are allowed."
+        if limits.tokens is not None and self.usage.tokens >= limits.tokens:
+            return f"{self.usage.tokens:,} of the {limits.tokens:,} tokens it may use are used."
+        return ""
+
+    def count(self, usage: Usage) -> None:
+        self.usage += usage
+
+    def problem(self, told: str) -> None:
+        if told not in self.problems:
+            self.problems.append(told)
+
+    async def tell(self, kind: EventKind, goal: str, text: str = "", *, step: str | None = None) -> None:
+        """Tell whoever watches. Who cannot listen is no reason to stop."""
+        if self.on_event is None:
+            return
+        try:
+            heard = self.on_event(PursuitEvent(kind=kind, goal=goal, step=step, text=text))
+            if inspect.isawaitable(heard):
+                await heard
+        except Exception as error:
+            self.problem(f"Who was told about the pursuit failed: {type(error).__name__}: {error}")

@@ -1,0 +1,163 @@
+"""One attempt at a step: begun under a lease, done, and told to the plan.
+
+Wherever it is cancelled, the plan is left consistent: the step has not begun, is told, or its lease ends at once, so
+that whoever goes on may begin it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from longmind.agent.pursuit.hands import Done
+from longmind.agent.pursuit.models import StepOutcome
+from longmind.agent.pursuit.record import PursuitRecord
+from longmind.agent.pursuit.state import Shared
+from longmind.agent.shielding import unbroken
+from longmind.errors import Conflict, NotFound, StoreError
+from longmind.systems.goals.models import PlanStep, Standing
+from longmind.systems.goals.results import bounded, note_of
+
+_RENEWALS = 3
+"""How often a lease is renewed within its time."""
+_TRIES, _PAUSE = 4, 0.1
+"""Seconds after which the lease of a step that was let go ends."""
+
+
+@dataclass(slots=True)
+class Attempt:
+    """An attempt at a step of a goal."""
+
+    shared: Shared
+    record: PursuitRecord
+    goal: str
+    step: PlanStep
+    needs: str = ""
+    """Afterwards: what a person has to do before it can go on."""
+    _begun: Standing | None = None
+    _told: bool = False
+
+    async def run(self) -> None:
+        """Begin, do and tell it. Somebody else's change of the plan is no error; then nothing is done."""
+        try:
+            await self._tried()
+        except BaseException:
+            if self._begun is not None and not self._told:
+                await unbroken(self._let_go(self._begun))
+            raise
+
+    async def _tried(self) -> None:
+        shared = self.shared
+        try:
+            await unbroken(self._begin())
+        except (Conflict, NotFound) as error:
+            shared.problem(f"The step {self.step.id} did not begin: {error.message}")
+            return
+        assert self._begun is not None
+        await shared.tell("started", self.goal, self.step.description, step=self.step.id)
+        room = shared.mem.room
+        at = room.now()
+        async with self._leased():
+            done = await shared.hands.do(self._begun, self.step)
+        shared.count(done.usage)
+        for problem in done.problems:
+            shared.problem(problem)
+        if done.needs or done.spent:
+            self.needs, shared.exhausted = done.needs, done.spent or shared.exhausted
+            await unbroken(self._let_go(self._begun))
+            self._told = True
+            await shared.tell("stopped", self.goal, done.needs or done.spent, step=self.step.id)
+            return
+        outcome = StepOutcome(
+            goal=self.goal,
+            step=self.step.id,
+            attempt=self.step.attempts,
+            how=done.how,
+            ok=done.ok,
+            result=bounded(done.result, shared.hands.agent.limits.result_chars),
+            error=done.error,
+            episode=done.episode or self.record.episode,
+            seconds=max(0.0, (room.now() - at).total_seconds()),
+        )
+        await unbroken(self._tell(outcome, done))
+        text = note_of(outcome.result) if outcome.ok else outcome.error
+        await shared.tell("done" if outcome.ok else "failed", self.goal, text, step=self.step.id)
+
+    async def _begin(self) -> None:
+        goals, lease = self.shared.goals, self.shared.limits.lease_seconds
+        goal = await goals.get(self.goal)
+        await self.record.began(goal, self.step)
+        self._begun = await goals.start_step(self.goal, self.step.id, episode=self.record.episode, lease_seconds=lease)
+        assert self._begun.plan is not None
+        self.step = self._begun.plan.step(self.step.id) or self.step
+
+    async def _tell(self, outcome: StepOutcome, done: Done) -> None:
+        """Tell the plan and the record. What was done must not be lost because memory was away for a moment."""
+        self.shared.outcomes.append(outcome)
+        try:
+            if outcome.ok:
+                await _patiently(lambda: self._complete(outcome, done))
+            else:
+                error = outcome.error or "It failed, and did not say why."
+                await _patiently(lambda: self.shared.goals.fail_step(self.goal, self.step.id, error))
+        except (Conflict, NotFound) as error:
+            self.shared.problem(f"What came of the step {self.step.id} was not wanted any more: {error.message}")
+        self._told = True
+        await self.record.ended(self.step, outcome)
+
+    async def _complete(self, outcome: StepOutcome, done: Done) -> Standing:
+        goals = self.shared.goals
+        if outcome.episode is None:
+            return await goals.complete_step(self.goal, self.step.id, done.result)
+        shown = {"note": note_of(bounded(done.result)), "memory": outcome.episode}
+        try:
+            return await goals.complete_step(self.goal, self.step.id, done.result, evidence=shown)
+        except NotFound:  # the episode was forgotten meanwhile; the step is done all the same
+            return await goals.complete_step(self.goal, self.step.id, done.result)
+
+    async def _let_go(self, begun: Standing) -> None:
+        """Give the step back, if it is still ours. Being stopped is no failure of the step: it counts as no attempt."""
+        goals = self.shared.goals
+        try:
+            plan = await goals.plan(self.goal)
+            now = None if plan is None else plan.step(self.step.id)
+            if now is not None and (now.status, now.started_at) == ("running", self.step.started_at):
+                await goals.release_step(self.goal, self.step.id)
+        except (Conflict, NotFound):
+            return  # it is not running any more, which is what was wanted
+        except StoreError as error:
+            self.shared.problem(f"The step {self.step.id} could not be let go, and stays taken for a while: {error}")
+
+    @asynccontextmanager
+    async def _leased(self) -> AsyncIterator[None]:
+        renewing = asyncio.create_task(self._renew(), name=f"lease of {self.step.id}")
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            await asyncio.wait({renewing})
+
+    async def _renew(self) -> None:
+        seconds = self.shared.limits.lease_seconds
+        while True:
+            await asyncio.sleep(seconds / _RENEWALS)
+            try:
+                await unbroken(self.shared.goals.renew_step(self.goal, self.step.id, lease_seconds=seconds))
+            except (Conflict, NotFound):
+                return  # somebody ended it; telling its outcome will show that
+            except StoreError as error:
+                self.shared.problem(f"The lease of the step {self.step.id} could not be renewed: {error}")
+
+
+async def _patiently(write: Callable[[], Awaitable[object]]) -> None:
+    """Try a write again when the store cannot take it for a moment."""
+    for n in range(_TRIES):
+        try:
+            await write()
+            return
+        except StoreError:
+            if n == _TRIES - 1:
+                raise
+            await asyncio.sleep(_PAUSE * 2**n)

@@ -1,0 +1,211 @@
+"""What is written down of a run: the task, an episode with an event for each action, and the answer.
+
+Writing may fail while the task goes on. What could not be written waits and is tried again with the next thing, in
+order, so a store that was away for a moment misses nothing; what is still missing at the end is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from longmind.agent.models import Critique, Ending, Observation, Outcome
+from longmind.agent_memory import AgentMemory
+from longmind.store.base import AddLink, Put, Write
+from longmind.systems import ownership
+from longmind.systems.episodic import ledger
+from longmind.systems.episodic.models import EPISODE, EpisodeBody, EventDraft
+from longmind.systems.episodic.models import Outcome as Ended
+from longmind.systems.room import settled, valid
+from longmind.types import Link, Memory, Message
+
+TYPE = "task"
+"""The type of an episode that is a run."""
+CALL, ANSWER = "call", "answer"
+"""The types of its events."""
+CRITIQUE = "critique"
+DETAILS = "run"
+"""The attribute that keeps how the run ended. Nested, so that no lesson is drawn from what restates the outcome."""
+_TITLE, _NOTE, _TOLD = 500, 2_000, 500
+_ENDED: Mapping[bool | None, Ended] = {True: "succeeded", False: "failed", None: "unknown"}
+
+
+@dataclass(slots=True)
+class Record:
+    """The record of one run, as far as it is written."""
+
+    mem: AgentMemory
+    episode: str
+    """The id its episode has, or will have."""
+    task: str
+    session: str
+    key: str | None
+    problem: Callable[[str], None]
+    begun: datetime
+    _message: Memory | None = None
+    _waiting: list[tuple[str, Callable[[], Awaitable[None]]]] = field(default_factory=list)
+    _written: set[str] = field(default_factory=set)
+    _tried: set[str] = field(default_factory=set)
+
+    @property
+    def stored(self) -> bool:
+        """Whether there is an episode of this run."""
+        return "episode" in self._written
+
+    async def begin(self) -> None:
+        """Store the task as what the user said, and begin the episode."""
+        self._waiting += [("task", self._store_task), ("episode", self._store_episode)]
+        await self._write()
+
+    async def action(self, number: int, done: Observation, at: datetime, critique: Critique | None) -> None:
+        """Store one call and what came of it."""
+        self._waiting.append((f"action {number}", lambda: self._store_call(number, done, at, critique)))
+        await self._write()
+
+    async def answer(self, text: str, metadata: Mapping[str, Any], critique: Critique | None) -> None:
+        """Store what was answered, as said by the agent and as the run's last event."""
+        at = self.mem.room.now()
+        self._waiting.append(("answer", lambda: self._store_answer(text, metadata, at, critique)))
+        await self._write()
+
+    async def end(self, outcome: Outcome, details: Mapping[str, Any]) -> None:
+        """End the episode, however the run ended."""
+        self._waiting.append(("end", lambda: self._store_end(outcome, details)))
+        await self._write()
+
+    async def _write(self) -> None:
+        while self._waiting:
+            what, store = self._waiting[0]
+            try:
+                await store()
+            except Exception as error:
+                self.problem(f"Memory could not store the {what} of the run: {error}")
+                return
+            self._written.add(what)
+            self._waiting.pop(0)
+
+    # -- the writes ----------------------------------------------------------------------------------------------
+
+    async def _store_task(self) -> None:
+        message = Message(role="user", content=self.task, occurred_at=self.begun)
+        talk = self.mem.conversation(self.session)
+        self._message = await talk.add(message, key=f"task:{self.episode}", metadata={EPISODE: self.episode})
+
+    async def _store_episode(self) -> None:
+        room = self.mem.room
+        title, description = self.task.strip().partition("\n")[0].strip(), ""
+        if title != self.task.strip() or len(title) > _TITLE:
+            title, description = title[:_TITLE], self.task
+        body = valid(EpisodeBody, {"title": title, "type": TYPE, "description": description})
+        key = None if self.key is None else ownership.own_key(room.scope, key_of(self.key))
+        record = ledger.episode_record(room, body, self.begun, id=self.episode, key=key, session=self.session)
+        writes: list[Write] = [Put(record, existing="fail")]
+        if self._message is not None:
+            writes.append(AddLink(Link(source=record.id, relation="derived_from", target=self._message.id)))
+        await room.write(writes, reason="run begun", operation=f"begin:{self.episode}")
+
+    async def _store_call(self, number: int, done: Observation, at: datetime, critique: Critique | None) -> None:
+        data: dict[str, Any] = {"tool": done.call.tool, "args": done.call.args, "ok": done.ok, **_kept(critique)}
+        data |= {"result": done.result} if done.ok else {"error": done.error}
+        data |= {"truncated": True} if done.truncated else {}
+        data |= {"thought": done.call.thought} if done.call.thought else {}
+        draft = {
+            "what": told_call(done),
+            "type": CALL,
+            "at": max(at, self.begun),
+            "duration": timedelta(seconds=done.seconds),
+            "actor": done.call.tool[:200],
+            "data": data,
+            "valence": 0.0 if done.ok else -0.5,
+            "key": str(number),
+        }
+        await self._store_event(draft)
+
+    async def _store_answer(
+        self, text: str, metadata: Mapping[str, Any], at: datetime, critique: Critique | None
+    ) -> None:
+        said = Message(role="assistant", content=text, occurred_at=at, metadata={**metadata, EPISODE: self.episode})
+        memory = await self.mem.conversation(self.session).add(said, key=f"answer:{self.episode}")
+        data = {**metadata, **_kept(critique)}
+        draft = {"what": text, "type": ANSWER, "at": max(at, self.begun), "data": data, "key": ANSWER}
+        await self._store_event(draft, also=[Link(source=memory.id, relation="derived_from", target=self.episode)])
+
+    async def _store_event(self, told: Mapping[str, Any], also: list[Link] | None = None) -> None:
+        """An event of the episode; it is derived from it, so that erasing the task erases what was done for it."""
+        room, draft = self.mem.room, valid(EventDraft, told)
+
+        async def add() -> None:
+            owner = await room.need(self.episode, EPISODE)
+            if await self._there_already(str(draft.key)):
+                return
+            event = ledger.event_record(room, owner, draft)
+            links = [Link(source=event.id, relation="derived_from", target=owner.id), *(also or ())]
+            writes = await ledger.recording(room, owner, [event])
+            await room.rewrite([*writes, *(AddLink(link) for link in links)], "run goes on")
+
+        await settled(add)
+
+    async def _there_already(self, key: str) -> bool:
+        """Whether an event that is tried again was stored after all; a first attempt need not look."""
+        if key not in self._tried:
+            self._tried.add(key)
+            return False
+        room = self.mem.room
+        return await room.store.by_key(room.scope, ledger.event_key(self.episode, key)) is not None
+
+    async def _store_end(self, outcome: Outcome, details: Mapping[str, Any]) -> None:
+        note = "" if outcome.ending == "answered" else f"{outcome.ending}: {outcome.text}"[:_NOTE]
+        await close(self.mem, self.episode, _ENDED[outcome.success], note, details)
+
+
+async def close(
+    mem: AgentMemory, episode: str, outcome: Ended, note: str, details: Mapping[str, Any], *, free_key: bool = False
+) -> None:
+    """End the episode of a run, unless it has ended; with ``free_key`` its key may be used again."""
+
+    async def end() -> None:
+        record = await mem.room.need(episode, EPISODE)
+        body = EpisodeBody.read(record)
+        if body.end is not None:
+            return
+        moment = max(filter(None, (mem.room.now(), record.occurred_at, body.covers)))
+        attributes = {**body.attributes, DETAILS: dict(details)}
+        changes = {"end": moment, "outcome": outcome, "note": note, "attributes": attributes}
+        update = ledger.changed(record, valid(EpisodeBody, body.model_dump() | changes))
+        if free_key:
+            update.changes["key"] = None
+        await mem.room.rewrite([update], "run ended")
+
+    await settled(end)
+
+
+async def close_interrupted(mem: AgentMemory, episode: str) -> None:
+    """End the episode of a run whose process died; how its task came out is not known."""
+    there = await mem.room.store.get(mem.scope, episode)
+    if there is not None and there.kind == EPISODE:
+        ending: Ending = "cancelled"
+        note = "interrupted: the process that ran it is gone."
+        await close(mem, episode, "unknown", note, {"ending": ending, "text": ""}, free_key=True)
+
+
+def _kept(critique: Critique | None) -> Mapping[str, Any]:
+    return {} if critique is None else {CRITIQUE: critique.model_dump(mode="json")}
+
+
+def key_of(key: str) -> str:
+    """The name under which the episode of a run with a key is found."""
+    return f"task:{key}"
+
+
+def told_call(done: Observation) -> str:
+    """A call in one line, for people and for search."""
+    args = ", ".join(f"{name}={_short(value)}" for name, value in done.call.args.items())
+    came = _short(done.result) if done.ok else f"failed: {_short(done.error)}"
+    return f"{done.call.tool}({args}) -> {came}"
+
+
+def _short(value: Any) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= _TOLD else text[: _TOLD - 1] + "…"

@@ -1,0 +1,112 @@
+"""Keeping reflections: said again they grow stronger, contradicted they give way.
+
+A reflection is a memory of the kind ``reflection``, linked ``derived_from`` to every episode that speaks for it. Newer
+evidence against an older one supersedes it; what of the older one nobody contradicted is taken over. Both only among
+those of the same user, or of none: what happened with one user neither changes nor tells what is another's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from longmind.agent.families import belongs
+from longmind.agent.reflect import Draft, told
+from longmind.agent_memory import AgentMemory
+from longmind.store.base import AddLink, Put, Update, Write
+from longmind.systems.room import settled
+from longmind.types import TRUST, Filter, Json, Link, Memory
+
+REFLECTION = "reflection"
+SURPRISING = 0.9
+_LOOKED_AT = 20
+_STRONGER = 0.05
+_KEPT = 20
+
+
+@dataclass(slots=True)
+class Reflections:
+    """The reflections of an agent."""
+
+    mem: AgentMemory
+
+    async def keep(self, draft: Draft, episode: str | None) -> str:
+        """Store a reflection, or strengthen the one that says the same; returns its id."""
+        return await settled(lambda: self._kept(draft, episode))
+
+    async def of_family(self, task: str) -> list[Memory]:
+        """What was concluded about tasks of this family and still holds, the most fitting first."""
+        where = Filter(states=("active",))
+        hits = await self.mem.recall(task, _LOOKED_AT, kinds=(REFLECTION,), where=where)
+        return [hit.memory for hit in hits if belongs(task, hit.memory.body.get("family", ()))]
+
+    async def _kept(self, draft: Draft, episode: str | None) -> str:
+        task = str(draft.body.get("task", "")) or draft.text
+        known = [memory for memory in await self.of_family(task) if memory.user == self.mem.scope.user]
+        against = [memory for memory in known if contradicts(memory.body, draft.body)]
+        same = next((m for m in known if m not in against and says_same(m.body, draft.body)), None)
+        writes: list[Write] = []
+        if same is not None:
+            count = int(same.metadata.get("count", 1)) + 1
+            stronger = min(1.0, same.importance + _STRONGER)
+            changes: Json = {"metadata": {**same.metadata, "count": count}, "importance": stronger}
+            writes.append(Update(same.id, changes, same.version))
+            id = same.id
+        else:
+            made = self._new(draft, against)
+            writes.append(Put(made))
+            id = made.id
+        if episode is not None:
+            writes.append(AddLink(Link(source=id, relation="derived_from", target=episode)))
+        for memory in against:
+            writes.append(Update(memory.id, {"state": "superseded"}, memory.version))
+            writes.append(AddLink(Link(source=id, relation="supersedes", target=memory.id)))
+        await self.mem.room.rewrite(writes, "reflection")
+        return id
+
+    def _new(self, draft: Draft, against: list[Memory]) -> Memory:
+        body, text = dict(draft.body), draft.text
+        if against and "failed" in body:
+            body["failed"] = _merged(body, against)
+            text = told(body) if draft.text == told(draft.body) else text
+        success = body.get("success")
+        return self.mem.room.new(
+            REFLECTION,
+            text,
+            body=body,
+            metadata={"count": 1} | ({} if success is None else {"success": success}),
+            importance=max(draft.importance, SURPRISING) if against else draft.importance,
+            valence=0.0 if success is None else 0.3 if success else -0.5,
+            trust=TRUST["assistant"],
+        )
+
+
+def says_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two conclusions differ in nothing but their occasion."""
+    alike = all(_shapes(one, part) == _shapes(other, part) for part in ("worked", "failed"))
+    same_needs = one.get("needs", []) == other.get("needs", [])
+    return (
+        alike and same_needs and one.get("success") == other.get("success") and one.get("answer") == other.get("answer")
+    )
+
+
+def contradicts(older: Mapping[str, Any], newer: Mapping[str, Any]) -> bool:
+    """Whether newer evidence speaks against an older conclusion about the same calls."""
+    if _shapes(older, "failed") & _shapes(newer, "worked") or _shapes(older, "worked") & _shapes(newer, "failed"):
+        return True
+    outcomes = older.get("success"), newer.get("success")
+    steps = older.get("steps"), newer.get("steps")
+    return None not in outcomes and outcomes[0] != outcomes[1] and bool(steps[0]) and steps[0] == steps[1]
+
+
+def _shapes(body: Mapping[str, Any], part: str) -> set[str]:
+    return {str(call["shape"]) for call in body.get(part, ())}
+
+
+def _merged(body: Mapping[str, Any], against: list[Memory]) -> list[Any]:
+    """The failures of this run and those known before that nothing here speaks against."""
+    worked = _shapes(body, "worked")
+    found = {call["shape"]: call for memory in against for call in memory.body.get("failed", ())}
+    found |= {call["shape"]: call for call in body["failed"]}
+    return [call for its_shape, call in found.items() if its_shape not in worked][:_KEPT]

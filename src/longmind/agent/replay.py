@@ -1,0 +1,202 @@
+"""A stored run, again: what the policy saw, what it decided, what came of it. No tool is called and no model asked.
+
+    for step in await replay(mem, outcome.episode):
+        print(step.action, step.observation)
+
+``divergence`` gives the same turns to another policy and tells where it would have done something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from longmind.agent.models import Action, Call, Critique, Observation, Outcome, Policy, PolicyFunction, Say, Turn
+from longmind.agent.policies import policy_of
+from longmind.agent.record import ANSWER, CALL, CRITIQUE, DETAILS, TYPE, close_interrupted, key_of
+from longmind.agent_memory import AgentMemory
+from longmind.errors import InvalidInput, NotFound, OperationMismatch
+from longmind.models.chat import Usage
+from longmind.systems import ownership
+from longmind.systems.episodic.models import EPISODE, Episode, Event, Lesson
+from longmind.systems.episodic.reading import events_of
+from longmind.systems.procedural.models import Found
+from longmind.systems.procedural.tools import ToolDescription
+from longmind.types import Filter, Hit, Memory, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision of a stored run: what the policy looked at, what it did, and for a call what came back."""
+
+    turn: Turn
+    action: Action
+    observation: Observation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Where another policy would have done something else: the number of the step (from 1), then and now."""
+
+    at: int
+    was: Action
+    now: Action
+
+
+async def replay(mem: AgentMemory, episode: str) -> list[Step]:
+    """The steps of a stored run, in order. Memories that were forgotten since are missing from the turns."""
+    run = await _stored(mem, episode)
+    turn = await _turn(mem, run)
+    steps: list[Step] = []
+    done: list[Observation] = []
+    async for event in events_of(mem.room, episode):
+        seen = replace(turn, done=tuple(done), critique=_critique(event))
+        if event.type == CALL:
+            observation = _observation(event)
+            steps.append(Step(seen, observation.call, observation))
+            done.append(observation)
+        elif event.type == ANSWER and not event.data.get("partial"):
+            steps.append(Step(seen, Say(text=event.what)))
+    return steps
+
+
+async def divergence(mem: AgentMemory, episode: str, policy: Policy | PolicyFunction) -> Divergence | None:
+    """The first step where a policy decides otherwise than was decided then; None if it would do the same."""
+    deciding = policy_of(policy)
+    for number, step in enumerate(await replay(mem, episode), 1):
+        now = await deciding.decide(step.turn)
+        if not _same(step.action, now):
+            return Divergence(number, step.action, now)
+    return None
+
+
+async def outcome_of(mem: AgentMemory, episode: str) -> Outcome:
+    """How a stored run ended."""
+    run = await _stored(mem, episode)
+    told = _details(run)
+    if run.open:
+        raise InvalidInput(f"The run {episode} has not ended.", hint="Wait for it; one that died ends with the next.")
+    done = [_observation(event) async for event in events_of(mem.room, episode) if event.type == CALL]
+    turn = await _turn(mem, run)
+    return Outcome(
+        task=turn.task,
+        session=turn.session,
+        ending=told.get("ending", "cancelled"),
+        text=str(told.get("text", "")),
+        success=told.get("success"),
+        done=tuple(done),
+        memories=turn.memories,
+        reflection=await _reflection(mem, episode),
+        episode=episode,
+        problems=tuple(told.get("problems", ())),
+        usage=Usage.model_validate(told.get("usage", {})),
+        seconds=float(told.get("seconds", 0.0)),
+    )
+
+
+async def of_key(mem: AgentMemory, key: str, task: str) -> Outcome | None:
+    """The outcome of the run that was started with a key; None if there is none.
+
+    Asked by who has the session: a run that is still open under the key was broken off by a crash. It is closed, and
+    the key is free again.
+    """
+    there = await ownership.held(mem.room, key_of(key))
+    if there is None:
+        return None
+    run = Episode.of(there)
+    if _task(run) != task:
+        raise OperationMismatch(
+            f"The key {key!r} was used before for another task.", hint="Give each task a key of its own."
+        )
+    if run.open:
+        await close_interrupted(mem, there.id)
+        return None
+    return await outcome_of(mem, there.id)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------
+
+
+async def _stored(mem: AgentMemory, episode: str) -> Episode:
+    run = Episode.of(await mem.room.need(episode, EPISODE))
+    if run.type != TYPE:
+        raise NotFound(f"The episode {episode} is not a run of an agent.", id=episode)
+    return run
+
+
+async def _turn(mem: AgentMemory, run: Episode) -> Turn:
+    """What the policy had before it for its first decision."""
+    brought: Mapping[str, Any] = _details(run).get("brought", {})
+    scores: Mapping[str, float] = brought.get("memories", {})
+    there = {m.id: m for m in await mem.store.get_many(mem.scope, [*scores, *brought.get("reflections", ())])}
+    return Turn(
+        task=_task(run),
+        session=run.session or "",
+        tools=tuple(
+            ToolDescription(name=name, description="", parameters={}, pure=False) for name in brought.get("tools", ())
+        ),
+        memories=tuple(Hit(memory=there[id], score=score, why="replay") for id, score in scores.items() if id in there),
+        reflections=tuple(there[id] for id in brought.get("reflections", ()) if id in there),
+        lessons=tuple(Lesson.model_validate(lesson) for lesson in brought.get("lessons", ())),
+        procedures=await _procedures(mem, brought.get("procedures", {})),
+        conversation=await _conversation(mem, run),
+        context=str(brought.get("context", "")),
+    )
+
+
+async def _procedures(mem: AgentMemory, scores: Mapping[str, float]) -> tuple[Found, ...]:
+    found: list[Found] = []
+    for name, score in scores.items():
+        try:
+            found.append(Found(version=await mem.procedural.retrieve(name), score=score, why="replay"))
+        except NotFound:
+            continue  # it was deleted since
+    return tuple(found)
+
+
+async def _conversation(mem: AgentMemory, run: Episode) -> tuple[Message, ...]:
+    if run.session is None:
+        return ()
+    where = Filter(sessions=(run.session,), until=run.start)
+    page = await mem.list(kinds=("message",), where=where, order="occurred", limit=20)
+    said: list[Memory] = [m for m in reversed(page.items) if m.metadata.get(EPISODE) != run.id]
+    return tuple(Message(role=m.source.role, content=m.content, occurred_at=m.occurred_at) for m in said)
+
+
+def _task(run: Episode) -> str:
+    return run.description or run.title
+
+
+def _details(run: Episode) -> Mapping[str, Any]:
+    told = run.attributes.get(DETAILS, {})
+    return told if isinstance(told, Mapping) else {}
+
+
+def _observation(event: Event) -> Observation:
+    data = event.data
+    return Observation(
+        call=Call(tool=data["tool"], args=data.get("args", {}), thought=data.get("thought", "")),
+        ok=bool(data.get("ok")),
+        result=data.get("result"),
+        error=data.get("error", ""),
+        truncated=bool(data.get("truncated")),
+        seconds=event.duration.total_seconds(),
+    )
+
+
+def _critique(event: Event) -> Critique | None:
+    told = event.data.get(CRITIQUE)
+    return None if told is None else Critique.model_validate(told)
+
+
+def _same(one: Action, other: Action) -> bool:
+    if isinstance(one, Call) and isinstance(other, Call):
+        return one.tool == other.tool and one.args == other.args
+    return isinstance(one, Say) and isinstance(other, Say) and one.text == other.text
+
+
+async def _reflection(mem: AgentMemory, episode: str) -> str | None:
+    links = await mem.store.links(mem.scope, [episode], relation="derived_from", direction="in")
+    made = await mem.store.get_many(mem.scope, [link.source for link in links])
+    return next((memory.id for memory in made if memory.kind == "reflection"), None)

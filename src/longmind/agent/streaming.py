@@ -1,0 +1,95 @@
+"""A run whose words are heard as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+
+from longmind.agent.loop import Emit
+from longmind.agent.models import Outcome
+
+Start = Callable[[Emit], Awaitable[Outcome]]
+
+
+class Stream:
+    """The pieces of an answer, and afterwards the ``outcome``.
+
+    The run goes on by itself while its pieces are read. One that is no longer wanted is cancelled, and recorded so: by
+    ``aclose``, at the end of ``async with``, or when the loop over it was left and nobody holds it any more.
+    """
+
+    def __init__(self, start: Start) -> None:
+        self._start = start
+        self._pieces: asyncio.Queue[str | None] = asyncio.Queue()
+        self._task: asyncio.Task[Outcome] | None = None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the run ended; None while it goes on, or if it was cancelled or refused."""
+        task = self._task
+        if task is None or not task.done() or task.cancelled() or task.exception() is not None:
+            return None
+        return task.result()
+
+    async def result(self) -> Outcome:
+        """Wait for the end and tell how it came out; pieces not yet read can still be read."""
+        return await asyncio.shield(self._running())
+
+    def __aiter__(self) -> Stream:
+        self._running()
+        return self
+
+    async def __anext__(self) -> str:
+        task = self._running()
+        piece = None if self._ended() else await self._pieces.get()
+        if piece is None:
+            await asyncio.wait({task})
+            if not task.cancelled():
+                task.result()  # what kept the run from beginning, such as an empty task
+            raise StopAsyncIteration
+        return piece
+
+    async def __aenter__(self) -> Stream:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Cancel the run unless it has ended, and wait until that is recorded."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    def _ended(self) -> bool:
+        return self._task is not None and self._task.done() and self._pieces.empty()
+
+    def _running(self) -> asyncio.Task[Outcome]:
+        if self._task is None:
+            self._task = asyncio.create_task(_run(self._start, self._pieces), name="agent stream")
+            self._task.add_done_callback(_looked_at)
+            weakref.finalize(self, _give_up, self._task, asyncio.get_running_loop()).atexit = False
+        return self._task
+
+
+async def _run(start: Start, pieces: asyncio.Queue[str | None]) -> Outcome:
+    """Without a reference to the stream, so that a stream nobody holds can go."""
+    try:
+        return await start(pieces.put)
+    finally:
+        pieces.put_nowait(None)
+
+
+def _give_up(task: asyncio.Task[Outcome], loop: asyncio.AbstractEventLoop) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(task.cancel)
+
+
+def _looked_at(task: asyncio.Task[Outcome]) -> None:
+    """An error of a stream that nobody reads any more must not be complained about; a reader still gets it."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,469 @@
+"""What one agent knows: five verbs, the rooms for one kind of memory each, and the plain verbs underneath."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+from longmind import telemetry
+from longmind.clock import as_utc
+from longmind.config import AgentSettings
+from longmind.errors import InvalidInput, NotFound
+from longmind.perceive.intake import About, Told, is_place, memories_of
+from longmind.recall.filters import filter_of
+from longmind.store import journal
+from longmind.store.base import Delete, Put, Update, Write
+from longmind.systems.configuration import configuration, configure
+from longmind.systems.room import Room, valid
+from longmind.types import (
+    Change,
+    ConsolidationReport,
+    Document,
+    Filter,
+    Hit,
+    Memory,
+    Message,
+    Model,
+    Order,
+    Page,
+    Scope,
+    Source,
+    Stats,
+)
+
+if TYPE_CHECKING:
+    from longmind.across import Systems
+    from longmind.consolidate.retelling import Teller
+    from longmind.conversation import Conversation
+    from longmind.memory import Longmind
+    from longmind.models.chat_model import ChatModel
+    from longmind.store.base import Vector
+    from longmind.store.store import Embed, Store
+    from longmind.systems.dialogue import DialogueMemory
+    from longmind.systems.episodic import EpisodicMemory
+    from longmind.systems.goals import GoalMemory
+    from longmind.systems.persona import PersonaMemory
+    from longmind.systems.procedural import ProceduralMemory
+    from longmind.systems.semantic import SemanticMemory
+    from longmind.systems.shared import SharedMemory
+    from longmind.systems.working import WorkingMemory
+
+_AT_ONCE = 1_000
+_ONE_MEMORY = (str, dict, Mapping, Message)
+"""What becomes one memory. Of the mappings a ``dict`` is named too: it is known at once, others are asked for more."""
+_ONE_THING = (*_ONE_MEMORY, Model)
+_SETTINGS = "agent"
+Memories = list[Memory]
+Changes = list[Change]
+Hits = list[Hit]
+
+
+class AgentMemory:
+    """What one agent knows, perhaps with one user: five verbs, and the plain ones underneath."""
+
+    def __init__(self, longmind: Longmind, scope: Scope) -> None:
+        self._longmind = longmind
+        self.scope = scope
+
+    @property
+    def store(self) -> Store:
+        return self._longmind.store
+
+    # -- the rooms: one for each kind of memory --------------------------------------------------------------------
+
+    @cached_property
+    def room(self) -> Room:
+        """What a memory system stands on, for those who build one of their own."""
+        from longmind.systems.room import Room
+
+        return Room(self.store, self.scope, self._longmind.clock, self._longmind.embedding.embed, self.recall)
+
+    @cached_property
+    def working(self) -> WorkingMemory:
+        """What is on the agent's mind now: few things, ranked by attention."""
+        from longmind.systems.working import WorkingMemory
+
+        return WorkingMemory(self.room)
+
+    @cached_property
+    def episodic(self) -> EpisodicMemory:
+        """What happened: episodes of events, their replay, and the lessons in them."""
+        from longmind.systems.episodic import EpisodicMemory
+
+        return EpisodicMemory(self.room)
+
+    @cached_property
+    def semantic(self) -> SemanticMemory:
+        """What is known: concepts, facts with their validity in time, and the graph they make."""
+        from longmind.systems.semantic import SemanticMemory
+
+        return SemanticMemory(self.room)
+
+    @cached_property
+    def procedural(self) -> ProceduralMemory:
+        """How to do things: procedures that run, resume, keep their versions and learn."""
+        from longmind.systems.procedural import ProceduralMemory
+
+        return ProceduralMemory(self.room, self._longmind.tools)
+
+    @cached_property
+    def goals(self) -> GoalMemory:
+        """What is wanted and the way there: goals with criteria and evidence, plans, and how far they are."""
+        from longmind.systems.goals import GoalMemory
+
+        return GoalMemory(self.room, self.procedural, self.chat)
+
+    @cached_property
+    def dialogue(self) -> DialogueMemory:
+        """What was said: the last pages as they were, what came before by topic, and what of it is hot."""
+        from longmind.systems.dialogue import DialogueMemory
+
+        return DialogueMemory(self.room)
+
+    @cached_property
+    def persona(self) -> PersonaMemory:
+        """Who they are: traits and knowledge of the user, and the agent's own, with evidence and history."""
+        from longmind.systems.persona import PersonaMemory
+
+        return PersonaMemory(self.room)
+
+    @cached_property
+    def shared(self) -> SharedMemory:
+        """What many agents of the tenant learnt, approved, and without what is personal."""
+        from longmind.systems.shared import SharedMemory
+
+        return SharedMemory(self.room)
+
+    @cached_property
+    def systems(self) -> Systems:
+        """All of these under one manager, with the systems you register; and perceive, think, act."""
+        from longmind.across import Systems
+
+        return Systems(
+            self.room,
+            working=self.working,
+            episodic=self.episodic,
+            semantic=self.semantic,
+            procedural=self.procedural,
+            recall=self.recall,
+            remember=self.remember,
+        )
+
+    def conversation(self, id: str, *, window: int = 20) -> Conversation:
+        """One conversation with its history, its summary, and what memory adds; ``window`` messages are told whole."""
+        from longmind.conversation import Conversation
+
+        return Conversation(self.room, id, self.active, window=window, teller=self._teller)
+
+    async def _teller(self) -> Teller | None:
+        chat = await self.chat()
+        if chat is None:
+            return None
+        from longmind.consolidate.retelling import ChatTeller
+
+        return ChatTeller(chat)
+
+    # -- the five verbs ------------------------------------------------------------------------------------------
+
+    @overload
+    async def remember(  # type: ignore[overload-overlap]  # a str is one text, though it is also an Iterable[str]
+        self,
+        told: str | Message | Mapping[str, Any],
+        *,
+        session: str | None = None,
+        occurred_at: datetime | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        source: Source | str | None = None,
+        operation: str | None = None,
+    ) -> Memory: ...
+
+    @overload
+    async def remember(
+        self,
+        told: Document | Iterable[Told],
+        *,
+        session: str | None = None,
+        occurred_at: datetime | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        source: Source | str | None = None,
+        operation: str | None = None,
+    ) -> Memories: ...
+
+    async def remember(
+        self,
+        told: Told | Iterable[Told],
+        *,
+        session: str | None = None,
+        occurred_at: datetime | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        source: Source | str | None = None,
+        operation: str | None = None,
+    ) -> Memory | Memories:
+        """Store a text, a message, a list of messages, or a document, and return what was stored.
+
+        When it returns, it is durable and the next recall finds it. The same text in the same place is stored once;
+        then the memory that was there is returned. With an ``operation`` id of yours the call can be repeated safely.
+        """
+        given = list(told) if not isinstance(told, _ONE_THING) and isinstance(told, Iterable) else [told]
+        about = About(session, occurred_at, importance, tags, metadata, source)
+        if any(isinstance(one, Document) for one in given):
+            about = about._replace(passage_chars=(await self.configuration()).passage_chars)
+        made = memories_of(given, about, self.scope, self._longmind.clock)
+        stored: list[Memory] = []
+        for start in range(0, len(made), _AT_ONCE):
+            part = operation if operation is None or len(made) <= _AT_ONCE else f"{operation}:{start}"
+            stored += await self._remember_part(made[start : start + _AT_ONCE], part)
+        return stored[0] if isinstance(told, _ONE_MEMORY) else stored
+
+    async def _remember_part(self, made: list[Memory], operation: str | None) -> list[Memory]:
+        puts = [Put(memory) for memory in made]
+        receipt = await self.store.apply(self.scope, puts, embed=self._embed_new(), operation=operation)
+        asleep = [m for m in receipt.memories if m.state == "archived"]
+        if not asleep:
+            return list(receipt.memories)
+        woken = await self.store.apply(
+            self.scope, [Update(m.id, {"state": "active"}) for m in asleep], reason="remembered again"
+        )
+        by_id = {m.id: m for m in woken.memories}
+        return [by_id.get(m.id, m) for m in receipt.memories]
+
+    def _embed_new(self) -> Embed:
+        """What makes the vectors of one batch of new memories.
+
+        It does not ask the store beforehand which embedder is in use now, since another process may have changed that
+        at any moment: the store refuses vectors of a space that it no longer reads. Asked again, after a refusal, it
+        looks.
+        """
+        embedding, refused = self._longmind.embedding, False
+
+        async def embed(texts: Sequence[str]) -> tuple[Sequence[Vector | None], str | None]:
+            nonlocal refused
+            known = None if refused else embedding.embedder
+            refused = True
+            return await embedding.embed(texts) if known is None else (list(await known.embed(texts)), known.name)
+
+        return embed
+
+    async def recall(
+        self,
+        query: str,
+        k: int | None = None,
+        *,
+        kinds: Sequence[str] | None = None,
+        where: Filter | Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        session: str | None = None,
+        min_score: float = 0.0,
+        explain: bool = False,
+    ) -> Hits:
+        """The memories that fit a question best, the best first, each with its reason.
+
+        ``as_of`` answers as the world was at a moment, ``known_at`` as the agent knew at a moment.
+        """
+        recaller = await self._longmind.recaller()
+        with telemetry.span("longmind.recall", {"longmind.agent": self.scope.agent}) as span:
+            hits = await recaller.recall(
+                self.scope,
+                query,
+                k=(await self.configuration()).recall_k if k is None else k,
+                kinds=kinds,
+                where=where,
+                since=since,
+                until=until,
+                as_of=as_of,
+                known_at=known_at,
+                session=session,
+                min_score=min_score,
+                explain=explain,
+            )
+            span.set("longmind.hits", len(hits))
+        return hits
+
+    async def active(
+        self,
+        task: str,
+        conversation: Sequence[Message | Mapping[str, Any]] = (),
+        *,
+        n: int = 5,
+        threshold: float = 0.35,
+    ) -> Hits:
+        """What the agent should have in mind for its turn: at most n memories over a threshold."""
+        recaller = await self._longmind.recaller()
+        messages = [one if isinstance(one, Message) else valid(Message, one) for one in conversation]
+        return await recaller.active(self.scope, task, messages, n=n, threshold=threshold)
+
+    async def standing(self) -> Memories:
+        """What the agent should have in mind whatever its task is: goals that are open, and who the user is."""
+        recaller = await self._longmind.recaller()
+        return await recaller.standing(self.scope)
+
+    async def context(self, task: str, tokens: int | None = None) -> str:
+        """What this agent knows that matters for a task, ready for a prompt, within a budget of tokens."""
+        recaller = await self._longmind.recaller()
+        budget = (await self.configuration()).context_tokens if tokens is None else tokens
+        return await recaller.context(self.scope, task, tokens=budget)
+
+    async def forget(
+        self,
+        which: str | Sequence[str] | None = None,
+        *,
+        where: Filter | Mapping[str, Any] | None = None,
+        erase: bool = False,
+        reason: str = "",
+    ) -> int:
+        """Remove memories by id, or all that match a filter, and say how many.
+
+        What is forgotten is found by no recall, but ``history`` keeps it and ``undo`` brings it back. With ``erase``
+        nothing remains: not in the journal, and not what was derived from it.
+        """
+        if (which is None) == (where is None):
+            raise InvalidInput(
+                "Say what to forget: ids, or a filter.", hint="To forget everything, pass where={'states': None}."
+            )
+        if which is None:
+            ids = sorted(await self.store.backend.matching(self.scope, filter_of(where)))
+        else:
+            ids = [which] if isinstance(which, str) else list(dict.fromkeys(which))
+        found = await self.store.get_many(self.scope, ids)
+        there = {memory.id for memory in found}
+        missing = [id for id in ids if id not in there]
+        writes: list[Write] = await self._forgotten(missing) if erase else []
+        if len(writes) < len(missing):
+            raise NotFound(f"There is no memory {missing[0]} here; nothing was forgotten.", ids=missing)
+        if erase:
+            ids = await self._with_derived(ids)
+            found = await self.store.get_many(self.scope, ids)
+        await self._withdraw([m for m in found if erase or m.state == "active"])  # first: no support without a fact
+        writes += [Delete(id, erase=erase) for id in ids]
+        if writes:
+            await self.store.apply(self.scope, writes, reason=reason or ("erase" if erase else "forget"))
+        return len(ids)
+
+    async def _withdraw(self, gone: Iterable[Memory]) -> None:
+        """Take back the support that facts gave to shared memory. What is brought back is offered by the next run."""
+        facts = [memory for memory in gone if memory.kind == "fact"]
+        if facts:
+            from longmind.consolidate.promotion import withdraw
+
+            await withdraw(self.room, facts)
+
+    async def _forgotten(self, ids: list[str]) -> list[Write]:
+        """Those of these that were forgotten before and that the journal still tells, put back so as to be erased."""
+        back: list[Write] = []
+        for id in ids:
+            last = [change for change in await self.store.history(self.scope, id) if change.link is None][-1:]
+            if last and last[0].action == "delete" and last[0].before is not None:
+                back.append(Put(Memory.model_validate({**last[0].before, "key": None}), existing="fail"))
+        return back
+
+    async def _with_derived(self, ids: list[str]) -> list[str]:
+        """These and everything that was made from them, at any remove."""
+        found = dict.fromkeys(ids)
+        frontier = ids
+        while frontier:
+            links = await self.store.links(
+                self.scope, frontier, relation="derived_from", direction="in", limit=1_000_000
+            )
+            frontier = [s for s in {link.source: None for link in links} if s not in found]
+            found.update(dict.fromkeys(frontier))
+        return list(found)
+
+    async def consolidate(self, *, dry_run: bool = False) -> ConsolidationReport:
+        """Turn experience into knowledge; the report tells what changed, and ``undo(report.id)`` takes it back."""
+        from longmind.consolidate.pipeline import consolidate
+
+        settings = await self.configuration()
+        return await consolidate(
+            self.store,
+            self.scope,
+            settings,
+            self._longmind.embedding.embed,
+            dry_run=dry_run,
+            chat=await self.chat(),
+        )
+
+    # -- the plain ones ------------------------------------------------------------------------------------------
+
+    async def get(self, id: str, *, as_of: datetime | None = None) -> Memory | None:
+        """One memory by its id, or None; with ``as_of`` as it was recorded at that moment."""
+        if as_of is not None:
+            return await self.store.get_at(self.scope, id, as_utc(as_of))
+        return await self.store.get(self.scope, id)
+
+    async def update(
+        self, id: str, /, *, expected_version: int | None = None, reason: str = "", **changes: Any
+    ) -> Memory:
+        """Change fields of a memory. With ``expected_version`` only if nobody changed it since it was read."""
+        stored = await self.store.get(self.scope, id)
+        if stored is not None and changes.get("content", stored.content) != stored.content and is_place(stored.key):
+            changes = {"key": None, **changes}  # what was said there first may be said again
+        receipt = await self.store.apply(
+            self.scope, [Update(id, changes, expected_version)], embed=self._longmind.embedding.embed, reason=reason
+        )
+        return receipt.memories[0]
+
+    async def list(
+        self,
+        *,
+        kinds: Sequence[str] | None = None,
+        where: Filter | Mapping[str, Any] | None = None,
+        order: Order = "recorded",
+        descending: bool = True,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """A page of memories, the newest first unless told otherwise."""
+        return await self.store.scan(
+            self.scope, filter_of(where, kinds=kinds), order=order, descending=descending, limit=limit, cursor=cursor
+        )
+
+    async def history(self, id: str) -> Changes:
+        """Who changed a memory, when and why, and what it was before and after; also of one that was forgotten."""
+        changes = await self.store.history(self.scope, id)
+        if not changes:
+            raise NotFound(f"There never was a memory {id} here.")
+        return changes
+
+    async def undo(self, operation: str) -> int:
+        """Take an operation back; its id is in ``history`` and in reports. Says how many records changed."""
+        from longmind.consolidate.undo import SHARED
+
+        receipt = await self.store.undo(self.scope, operation, self._longmind.embedding.embed, shared=SHARED)
+        undone = journal.changes(self.store.backend, self.scope, operation=receipt.operation)
+        removed = [change.before async for change in undone if change.action == "delete"]
+        await self._withdraw(Memory.model_validate(before) for before in removed if before is not None)
+        return len(receipt.memories)
+
+    async def stats(self) -> Stats:
+        """How much this agent knows, by kind and state."""
+        return await self.store.stats(self.scope)
+
+    async def configuration(self) -> AgentSettings:
+        """This agent's settings: the defaults and what ``configure`` changed."""
+        return await configuration(self.room, _SETTINGS, AgentSettings())
+
+    async def configure(self, /, **changes: Any) -> AgentSettings:
+        """Change this agent's settings, for good. They are the agent's, whoever the user is."""
+        return await configure(self.room, _SETTINGS, AgentSettings(), changes)
+
+    async def chat(self) -> ChatModel | None:
+        """The language model, under this agent's budget; None when none is configured."""
+        model = self._longmind.chat
+        if model is None:
+            return None
+        from longmind.models.budget import Budget
+        from longmind.spending import StoreLedger
+
+        limit = (await self.configuration()).model_tokens_per_day
+        return model.under(Budget(limit, StoreLedger(self.room), self._longmind.clock))

@@ -1,0 +1,36 @@
+"""``longmind agents``: whose memories a store holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longmind.cli import screen
+from longmind.cli.command import Call, tenant_command
+from longmind.types import Scope, Stats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@tenant_command
+async def agents(call: Call) -> None:
+    """List the agents of the tenant, and how much each knows."""
+    async with call.store() as rc:
+        found = [(scope, await rc.store.stats(scope)) for scope in await rc.agents()]
+    data = [{"tenant": scope.tenant, "agent": scope.agent, **screen.as_data(held)} for scope, held in found]
+    call.answer({"agents": data}, lambda: show(found))
+
+
+def show(found: Sequence[tuple[Scope, Stats]], *, tenants: bool = False) -> None:
+    """Agents and their counts as a table."""
+    out = screen.console()
+    if not found:
+        out.print("Nobody yet.")
+        return
+    made = screen.table("Agent", "Memories", "Links", "Changes")
+    for column in made.columns[1:]:
+        column.justify = "right"
+    for scope, held in found:
+        name = f"{scope.tenant} / {scope.agent}" if tenants else scope.agent
+        made.add_row(screen.plain(name), f"{held.memories:,}", f"{held.links:,}", f"{held.changes:,}")
+    out.print(made)

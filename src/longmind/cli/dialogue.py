@@ -1,0 +1,200 @@
+"""``longmind dialogue``: the last exchanges, the topics of those before, and how hot each is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from longmind.cli import screen
+from longmind.cli.command import Call, agent_command
+from longmind.cli.ids import memory_id
+
+if TYPE_CHECKING:
+    from longmind.memory import AgentMemory
+    from longmind.systems.dialogue import Added, DialogueMemory, DialogueSettings, Page, Recalled, Segment, Upkeep
+
+app = typer.Typer(name="dialogue", help="Conversations: the last exchanges, topics, and what is hot.")
+
+_Archived = Annotated[bool, typer.Option("--archived", help="What is in the archive.")]
+_Id = Annotated[
+    str, typer.Argument(metavar="ID", help="A segment's id, or 8 or more characters of its beginning or end.")
+]
+
+
+@asynccontextmanager
+async def _dialogue(call: Call) -> AsyncIterator[tuple[AgentMemory, DialogueMemory]]:
+    from longmind.systems.dialogue import DialogueMemory
+
+    async with call.agent() as mem:
+        yield mem, DialogueMemory(mem.room)
+
+
+@app.command("show")
+@agent_command
+async def show(call: Call) -> None:
+    """Show short-term memory: the last pages, and what the conversation has been about."""
+    async with _dialogue(call) as (_, dialogue):
+        pages, chain = await dialogue.short_term(), await dialogue.chain()
+    call.answer({"pages": pages, "chain": chain}, lambda: _show_window(pages, chain))
+
+
+@app.command("add")
+@agent_command
+async def add(
+    call: Call,
+    said: Annotated[str, typer.Argument(help="What the user said.")],
+    reply: Annotated[str | None, typer.Argument(help="The reply.")] = None,
+    session: Annotated[str | None, typer.Option("--session", "-s", help="The conversation it belongs to.")] = None,
+) -> None:
+    """Add a page; what there is no room for moves on to its topic."""
+    async with _dialogue(call) as (_, dialogue):
+        added = await dialogue.add(said, reply, session=session)
+    call.answer(added, lambda: _show_added(added))
+
+
+@app.command("segments")
+@agent_command
+async def segments(
+    call: Call,
+    archived: _Archived = False,
+    hot: Annotated[bool, typer.Option("--hot", help="Only those hot enough for long-term memory.")] = False,
+) -> None:
+    """List the topics of mid-term memory, the hottest first."""
+    async with _dialogue(call) as (_, dialogue):
+        found = await dialogue.hot() if hot else await dialogue.segments(archived=archived)
+    call.answer({"segments": found}, lambda: _show_segments(found))
+
+
+@app.command("pages")
+@agent_command
+async def pages(call: Call, id: _Id) -> None:
+    """Show the pages of a topic, in the order of their time."""
+    async with _dialogue(call) as (mem, dialogue):
+        segment = await dialogue.segment(await memory_id(mem, id))
+        found = await dialogue.pages(segment)
+    call.answer({"segment": segment, "pages": found}, lambda: _show_pages(found))
+
+
+@app.command("recall")
+@agent_command
+async def recall(
+    call: Call,
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    archived: _Archived = False,
+) -> None:
+    """Ask every level: the window, topics and their pages, persona, and shared memory."""
+    async with _dialogue(call) as (_, dialogue):
+        found = await dialogue.recall(query, archived=archived)
+    call.answer(found, lambda: _show_recalled(found))
+
+
+@app.command("upkeep")
+@agent_command
+async def upkeep(call: Call) -> None:
+    """Do what time made necessary: retention, pruning, and topics past capacity."""
+    async with _dialogue(call) as (_, dialogue):
+        done = await dialogue.upkeep()
+    call.answer(done, lambda: _show_upkeep(done))
+
+
+@app.command("configure")
+@agent_command
+async def configure(
+    call: Call,
+    change: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="Settings to change; none shows all.")
+    ] = None,
+) -> None:
+    """Show the agent's settings for conversations, or change them for good."""
+    changes = dict(map(_setting, change or ()))
+    async with _dialogue(call) as (_, dialogue):
+        told = await dialogue.configure(**changes) if changes else await dialogue.configuration()
+    call.answer(told, lambda: _show_settings(told))
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise typer.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint="NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _one_line(text: str) -> str:
+    return screen.plain(" ".join(text.split()))
+
+
+def _show_pages(found: Sequence[Page]) -> None:
+    out = screen.console()
+    if not found:
+        out.print("No pages.")
+    for page in found:
+        out.print(screen.dim(f"{screen.minute(page.at)}  {screen.short(page.id)}  {screen.plain(page.session or '')}"))
+        for turn in page.turns:
+            out.print(f"  {screen.plain(turn.who)}: {_one_line(turn.text)}")
+
+
+def _show_window(found: Sequence[Page], chain: str) -> None:
+    _show_pages(found)
+    if chain:
+        out = screen.console()
+        out.print("So far, in short:")
+        for line in chain.splitlines():
+            out.print(f"  {screen.plain(line)}")
+
+
+def _show_added(added: Added) -> None:
+    out = screen.console()
+    out.print(f"Added page {screen.short(added.pages[0].id)}.")
+    for moved in added.moved:
+        where = "a new topic" if moved.created else "topic"
+        out.print(screen.dim(f"Page {screen.short(moved.page)} moved to {where} {screen.short(moved.segment)}."))
+
+
+def _show_segments(found: Sequence[Segment]) -> None:
+    from rich.text import Text
+
+    out = screen.console()
+    if not found:
+        out.print("No topics.")
+        return
+    made = screen.table("Id", "Heat", "Pages", "Visits", "Last", "Keywords")
+    for column in made.columns[:-1]:
+        column.no_wrap = True
+    for segment in found:
+        made.add_row(
+            screen.short(segment.id),
+            f"{segment.heat:.2f}",
+            str(segment.length),
+            str(segment.all_visits),
+            screen.day(segment.last_at),
+            Text(_one_line(", ".join(segment.keywords)), no_wrap=True, overflow="ellipsis"),
+        )
+    out.print(made)
+
+
+def _show_recalled(found: Recalled) -> None:
+    from longmind.systems.dialogue.rendering import text
+
+    screen.console().print(screen.plain(text(found)) or "Nothing.")
+
+
+def _show_upkeep(done: Upkeep) -> None:
+    counts = {
+        "page moved on": len(done.moved),
+        "page grouped anew": len(done.regrouped),
+        "page archived": len(done.archived_pages),
+        "topic archived": len(done.archived_segments),
+    }
+    told = [f"{screen.counted(n, what.split(' ', 1)[0])} {what.split(' ', 1)[1]}" for what, n in counts.items() if n]
+    screen.console().print(", ".join(told) + "." if told else "Nothing to do.")
+
+
+def _show_settings(told: DialogueSettings) -> None:
+    screen.console().print(screen.pairs({k: "none" if v is None else v for k, v in told.model_dump().items()}))

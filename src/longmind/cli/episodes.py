@@ -1,0 +1,228 @@
+"""``longmind episodes``: what happened, told, replayed and learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from longmind.cli import options, screen
+from longmind.cli.command import Call, agent_command
+from longmind.cli.ids import memory_id
+from longmind.store.base import MAX_PAGE
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from longmind.systems.episodic import Cluster, Episode, Event, Lessons, Replayed
+
+app = typer.Typer(name="episodes", help="What happened: list, show, search, replay, and learn from it.")
+
+_Id = Annotated[
+    str, typer.Argument(metavar="ID", help="An episode's id, or 8 or more characters of its beginning or end.")
+]
+_Outcome = Literal["succeeded", "failed", "unknown"]
+_Length = Literal["short", "medium", "full"]
+_Type = Annotated[str | None, typer.Option("--type", "-t", help="Only this type.")]
+_Limit = Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help="How many.")]
+
+
+@app.command("list")
+@agent_command
+async def list_(
+    call: Call,
+    type: _Type = None,
+    outcome: Annotated[_Outcome | None, typer.Option(help="Only what came out so.")] = None,
+    open: Annotated[
+        bool | None, typer.Option("--open/--ended", help="Only what still goes on, or only what ended.")
+    ] = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    limit: _Limit = 50,
+    cursor: Annotated[str | None, typer.Option(help="Where the last page said to go on.")] = None,
+) -> None:
+    """List episodes, the latest first."""
+    async with call.agent() as mem:
+        page = await mem.episodic.list(
+            type=type, outcome=outcome, open=open, since=since, until=until, limit=limit, cursor=cursor
+        )
+
+    def show() -> None:
+        _show_episodes(page.items)
+        if page.cursor:
+            screen.console().print(screen.dim(f"More: --cursor {page.cursor}"), soft_wrap=True)
+
+    call.answer(page, show)
+
+
+@app.command("show")
+@agent_command
+async def show(
+    call: Call,
+    id: _Id,
+    length: Annotated[_Length, typer.Option("--length", help="How much is told.")] = "full",
+) -> None:
+    """Tell an episode in words: short, medium or full."""
+    async with call.agent() as mem:
+        full = await memory_id(mem, id)
+        episode = await mem.episodic.get(full)
+        told = await mem.episodic.narrate(full, length)
+    call.answer({"episode": episode, "narrative": told}, lambda: screen.console().print(screen.plain(told)))
+
+
+@app.command("search")
+@agent_command
+async def search(
+    call: Call,
+    text: Annotated[str, typer.Argument(help="What to look for, in episodes and in their events.")],
+    type: _Type = None,
+    limit: _Limit = 10,
+) -> None:
+    """Find episodes by their words and by those of their events."""
+    async with call.agent() as mem:
+        found = await mem.episodic.search(text, limit, type=type)
+    call.answer({"found": found}, lambda: _show_episodes([hit.episode for hit in found]))
+
+
+@app.command("timeline")
+@agent_command
+async def timeline(
+    call: Call,
+    moment: Annotated[datetime, typer.Argument(parser=options.moment, metavar="WHEN", help="The moment to look at.")],
+    minutes: Annotated[float, typer.Option(min=0, help="How far to look before and after it.")] = 60,
+    limit: _Limit = 50,
+) -> None:
+    """Tell what happened around a moment, and which episodes were going on."""
+    span = timedelta(minutes=minutes)
+    async with call.agent() as mem:
+        found = await mem.episodic.timeline(moment, before=span, after=span, limit=limit)
+
+    def show() -> None:
+        out = screen.console()
+        for event in found.before:
+            out.print(_line(event))
+        out.print(screen.dim(f"--- {screen.minute(found.moment)} ---"))
+        for event in found.after:
+            out.print(_line(event))
+        if found.ongoing:
+            out.print("Going on then:")
+            _show_episodes(found.ongoing)
+        if found.truncated:
+            out.print(screen.dim("There is more; raise --limit or narrow --minutes."))
+
+    call.answer(found, show)
+
+
+@app.command("replay")
+@agent_command
+async def replay(
+    call: Call,
+    id: _Id,
+    speed: Annotated[
+        float | None, typer.Option(help="1 is as fast as it was, 60 a minute in a second; without it no pauses.")
+    ] = None,
+    type: Annotated[
+        list[str] | None, typer.Option("--type", "-t", help="Only events of this type; may repeat.")
+    ] = None,
+    actor: Annotated[list[str] | None, typer.Option("--actor", help="Only what this one did; may repeat.")] = None,
+) -> None:
+    """Tell the events of an episode one by one, with the pauses there were."""
+    seen: list[Replayed] = []
+    async with call.agent() as mem:
+        full = await memory_id(mem, id)
+        async for one in mem.episodic.replay(full, speed=speed, types=type or None, actors=actor or None):
+            seen.append(one)
+            if not call.json:
+                screen.console().print(_line(one.event))
+    call.answer({"events": seen}, lambda: None if seen else screen.console().print("No events."))
+
+
+@app.command("lessons")
+@agent_command
+async def lessons(
+    call: Call,
+    task: Annotated[str, typer.Argument(help="What is to be done.")],
+    confidence: Annotated[float, typer.Option(min=0, max=1, help="How sure a lesson must be.")] = 0.8,
+) -> None:
+    """Tell what the episodes relevant to a task teach: what set success apart from failure."""
+    async with call.agent() as mem:
+        found = await mem.episodic.lessons(task, confidence=confidence)
+    call.answer(found, lambda: _show_lessons(found))
+
+
+@app.command("clusters")
+@agent_command
+async def clusters(
+    call: Call,
+    type: _Type = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-l", min=1, max=1000, help="How many of the latest to compare.")
+    ] = 200,
+) -> None:
+    """Group episodes that are alike, and say what they have in common."""
+    async with call.agent() as mem:
+        found = await mem.episodic.clusters(type=type, most=limit)
+    call.answer({"clusters": found}, lambda: _show_clusters(found))
+
+
+def _show_episodes(episodes: Sequence[Episode]) -> None:
+    from rich.text import Text
+
+    out = screen.console()
+    if not episodes:
+        out.print("Nothing here.")
+        return
+    made = screen.table("Id", "Began", "Took", "Outcome", "Events", "Type", "Title")
+    for column in made.columns[:-1]:
+        column.no_wrap = True
+    for episode in episodes:
+        made.add_row(
+            screen.short(episode.id),
+            screen.minute(episode.start),
+            _took(episode),
+            episode.outcome,
+            str(episode.events),
+            screen.plain(episode.type),
+            Text(screen.plain(" ".join(episode.title.split())), no_wrap=True, overflow="ellipsis"),
+        )
+    out.print(made)
+
+
+def _took(episode: Episode) -> str:
+    from longmind.systems.episodic.narrative import span
+
+    return "goes on" if episode.end is None else span(episode.end - episode.start)
+
+
+def _line(event: Event) -> Text:
+    from rich.text import Text
+
+    told = Text.assemble((f"{event.at:%Y-%m-%d %H:%M:%S} ", "dim"), (f"[{screen.plain(event.type)}] ", "bold"))
+    if event.actor:
+        told.append(f"{screen.plain(event.actor)}: ")
+    told.append(screen.plain(screen.beginning(" ".join(event.what.split()))))
+    return told
+
+
+def _show_lessons(found: Lessons) -> None:
+    out = screen.console()
+    out.print(
+        f"{screen.counted(len(found.considered), 'episode')}: {found.succeeded} succeeded, {found.failed} failed."
+    )
+    for lesson in found.lessons:
+        out.print(f"{lesson.advice:>5}  {lesson.confidence:.0%}  {screen.plain(lesson.statement)}")
+    if not found.lessons:
+        out.print("Nothing sets them apart yet.")
+    for remark in found.remarks:
+        out.print(screen.dim(f"{remark.outcome}: {screen.plain(remark.title)}: {screen.plain(remark.note)}"))
+
+
+def _show_clusters(found: Sequence[Cluster]) -> None:
+    out = screen.console()
+    for cluster in found:
+        out.print(f"{screen.plain(cluster.label)} ({screen.counted(len(cluster.episodes), 'episode')})")
+        out.print(screen.dim(f"  {screen.plain(cluster.summary)}"))
+    if not found:
+        out.print("No two episodes are alike.")

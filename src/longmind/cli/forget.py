@@ -1,0 +1,90 @@
+"""``longmind forget``: remove memories, so that it can be undone, or erase them for good."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from longmind.cli import options, screen
+from longmind.cli.chat_input import on_interrupt
+from longmind.cli.command import Call, agent_command
+from longmind.cli.ids import memory_ids
+from longmind.types import Filter
+
+if TYPE_CHECKING:
+    from longmind.memory import AgentMemory
+
+
+@agent_command
+async def forget(
+    call: Call,
+    id: Annotated[
+        list[str] | None, typer.Argument(metavar="ID", help="Ids, or 8 or more characters of their beginning or end.")
+    ] = None,
+    kind: options.Kinds = None,
+    session: options.Session = None,
+    tag: options.Tags = None,
+    name: options.Names = None,
+    meta: options.Metas = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    all: Annotated[
+        bool, typer.Option("--all", help="Everything this agent knows (with --user: with this user).")
+    ] = False,
+    erase: Annotated[
+        bool,
+        typer.Option(
+            "--erase", help="Leave nothing: not in the journal either, nor what was derived from it. No undo."
+        ),
+    ] = False,
+    reason: Annotated[str, typer.Option("--reason", "-r", help="Why; kept in the history.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; needed with --json.")] = False,
+) -> None:
+    """Forget memories by id, or all that match.
+
+    What is forgotten is found no more, but its history stays and `longmind undo` brings it back, unless --erase.
+    """
+    given = options.filter_of(kinds=kind, session=session, tags=tag, names=name, metas=meta, since=since, until=until)
+    filtered = given != Filter()
+    if sum((bool(id), filtered, all)) != 1:
+        raise typer.BadParameter("Say what to forget: ids, or what must match, or --all.", param_hint="ID")
+    async with call.agent() as mem:
+        where = Filter(states=None) if all else given
+        ids = await memory_ids(mem, id) if id else sorted(await mem.store.backend.matching(mem.scope, where))
+        if ids and not yes and (erase or not id):
+            ask(call, len(ids), erase=erase)
+        done = await mem.forget(ids, erase=erase, reason=reason) if ids else 0
+        operation = await _operation(mem, ids[0]) if ids and not erase else None
+    call.answer(
+        {"forgotten": done, "erased": erase, "ids": ids, "operation": operation},
+        lambda: _show(call, done, erase, operation),
+    )
+
+
+def ask(call: Call, count: int, *, erase: bool) -> None:
+    """Ask a person. A program is not asked: a question would stand between the JSON that it reads."""
+    what = f"{'Erase' if erase else 'Forget'} {screen.counted(count, 'memory')}{' for good' if erase else ''}?"
+    if call.json:
+        raise typer.BadParameter(f"{what} Nobody is asked with --json: give --yes.", param_hint="--yes")
+    sys.stderr.write(f"{what} [y/N]: ")
+    sys.stderr.flush()
+    with on_interrupt(None):
+        answer = sys.stdin.readline()
+    if answer.strip().lower() not in ("y", "yes"):
+        raise typer.Abort
+
+
+async def _operation(mem: AgentMemory, id: str) -> str:
+    return (await mem.history(id))[-1].operation
+
+
+def _show(call: Call, done: int, erased: bool, operation: str | None) -> None:
+    out = screen.console()
+    if erased:
+        out.print(f"Erased {screen.counted(done, 'memory')}.")
+        return
+    out.print(f"Forgot {screen.counted(done, 'memory')}.")
+    if operation:
+        out.print(screen.dim(f"To bring back: {call.again('undo', screen.short(operation))}"), soft_wrap=True)

@@ -1,0 +1,62 @@
+"""``longmind import``: take in what ``export`` wrote."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from longmind.cli import screen
+from longmind.cli.command import Call, store_command
+from longmind.cli.progress import bar
+from longmind.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from longmind.store.transfer import Imported
+
+
+@store_command
+async def import_(
+    call: Call,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An export; - is the standard input.")],
+) -> None:
+    """Take in what `longmind export` wrote, under the agents it names.
+
+    What is there already is left as it is, so an import can be repeated.
+    """
+    piped = str(file) == "-"
+    if not piped and not file.is_file():
+        raise NotFound(f"There is no file {file}.")
+    async with call.store() as rc:
+        with bar(call, "Importing", None if piped else file.stat().st_size) as told:
+            if piped:
+                done = await rc.load(_lines(sys.stdin.buffer, told))
+            else:
+                with file.open("rb") as stream:
+                    done = await rc.load(_lines(stream, told))
+    agents = sorted(f"{tenant}/{agent}" for tenant, agent in done.agents)
+    data = {"memories": done.memories, "already_there": done.already_there, "links": done.links, "agents": agents}
+    call.answer(data, lambda: _show(done))
+
+
+def _lines(stream: IO[bytes], told: Callable[..., None]) -> Iterator[str]:
+    """The lines of a file, telling how many bytes were read."""
+    read = 0
+    for number, line in enumerate(stream, 1):
+        read += len(line)
+        told(read)
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InvalidInput(f"Line {number} is not UTF-8 text.", hint="Is this a Longmind export?") from error
+
+
+def _show(done: Imported) -> None:
+    known = f"; {done.already_there:,} were there already" if done.already_there else ""
+    screen.console().print(
+        f"Imported {screen.counted(done.memories, 'memory')} and {screen.counted(done.links, 'link')} "
+        f"of {screen.counted(len(done.agents), 'agent')}{known}."
+    )

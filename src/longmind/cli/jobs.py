@@ -1,0 +1,170 @@
+"""``longmind jobs``: what the workers of a store did, do and will do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from longmind.cli import screen
+from longmind.cli.command import Call, store_command
+from longmind.errors import InvalidInput
+from longmind.store.base import MAX_PAGE
+from longmind.types import Scope
+from longmind.worker.models import JOB_STATES, Job, Outcome
+
+if TYPE_CHECKING:
+    from longmind.worker.jobs import Jobs
+
+app = typer.Typer(name="jobs", help="The jobs of the workers: list, show, retry, pause and resume.")
+
+_JobId = Annotated[
+    str, typer.Argument(metavar="JOB", help="A job's id, or 8 or more characters of its beginning or end.")
+]
+_Agent = Annotated[str | None, typer.Option("--agent", "-a", help="Only this agent.")]
+_Tenant = Annotated[str | None, typer.Option(help="The agent's tenant. By default LONGMIND_TENANT, or default.")]
+
+
+@asynccontextmanager
+async def _jobs(call: Call) -> AsyncIterator[Jobs]:
+    from longmind.worker.jobs import Jobs
+
+    call.must_exist()
+    async with await Jobs.open(call.settings.store_url()) as jobs:
+        yield jobs
+
+
+def _scope(call: Call, agent: str | None, tenant: str | None) -> Scope | None:
+    if agent is None:
+        if tenant is not None:
+            raise typer.BadParameter("--tenant names the tenant of an agent: give --agent too.")
+        return None
+    return Scope(tenant=tenant or call.settings.tenant, agent=agent)
+
+
+@app.command("list")
+@store_command
+async def list_(
+    call: Call,
+    agent: _Agent = None,
+    tenant: _Tenant = None,
+    state: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STATE", help="waiting, running, done, failed or cancelled; may repeat."),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help="How many.")] = 50,
+) -> None:
+    """List the newest jobs."""
+    wanted = [one for one in JOB_STATES if one in (state or ())]
+    if unknown := sorted(set(state or ()) - set(JOB_STATES)):
+        raise typer.BadParameter(f"{unknown[0]!r} is no state of a job.", param_hint="--state")
+    async with _jobs(call) as jobs:
+        found = await jobs.list(scope=_scope(call, agent, tenant), states=wanted, limit=limit)
+        paused = await jobs.paused()
+    call.answer({"jobs": found, "paused": paused}, lambda: _show_all(found, paused))
+
+
+@app.command("show")
+@store_command
+async def show(call: Call, id: _JobId) -> None:
+    """Show a job: when it ran, where, and what came of it."""
+    async with _jobs(call) as jobs:
+        job = await jobs.get(id)
+    call.answer(job, lambda: _show(job))
+
+
+@app.command("retry")
+@store_command
+async def retry(
+    call: Call,
+    id: Annotated[str | None, typer.Argument(metavar="JOB", help="A failed job.")] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Every agent whose newest job failed.")] = False,
+) -> None:
+    """Ask again for what a failed job was to do."""
+    if failed == (id is not None):
+        raise InvalidInput("Say what to try again: one job, or --failed.")
+    async with _jobs(call) as jobs:
+        again = [await jobs.retry(id)] if id is not None else await jobs.retry_failed()
+    call.answer({"jobs": again}, lambda: _show_all(again, False, nothing="No agent's newest job failed."))
+
+
+@app.command("pause")
+@store_command
+async def pause(call: Call, agent: _Agent = None, tenant: _Tenant = None) -> None:
+    """Start no more jobs, of one agent or of any, until `longmind jobs resume`."""
+    await _pause(call, _scope(call, agent, tenant), paused=True)
+
+
+@app.command("resume")
+@store_command
+async def resume(call: Call, agent: _Agent = None, tenant: _Tenant = None) -> None:
+    """Take a pause back; the workers catch up with what changed meanwhile."""
+    await _pause(call, _scope(call, agent, tenant), paused=False)
+
+
+async def _pause(call: Call, scope: Scope | None, *, paused: bool) -> None:
+    async with _jobs(call) as jobs:
+        await (jobs.pause(scope) if paused else jobs.resume(scope))
+    whose = None if scope is None else {"tenant": scope.tenant, "agent": scope.agent}
+    name = "Everything" if scope is None else screen.plain(scope.agent)
+    told = "is paused" if paused else "goes on"
+    call.answer({"paused": paused, "agent": whose}, lambda: screen.console().print(f"{name} {told}."))
+
+
+def _show_all(found: Sequence[Job], paused: bool, *, nothing: str = "No jobs yet.") -> None:
+    out = screen.console()
+    if not found:
+        out.print(nothing)
+    else:
+        made = screen.table("Id", "Agent", "State", "Why", "Asked", "Result")
+        for job in found:
+            made.add_row(
+                screen.short(job.id),
+                screen.plain(f"{job.tenant}/{job.agent}"),
+                job.state,
+                job.cause,
+                screen.minute(job.queued_at),
+                screen.plain(_result(job)),
+            )
+        out.print(made)
+    if paused:
+        out.print("Everything is paused: longmind jobs resume")
+
+
+def _result(job: Job) -> str:
+    if job.failure is not None:
+        return screen.beginning(job.failure.message, 120)
+    if job.outcome is None:
+        return ""
+    return result(job.outcome)
+
+
+def result(outcome: Outcome) -> str:
+    """What came of a job, in a few words."""
+    if outcome.paused:
+        return "paused"
+    told = screen.counted(outcome.changes, "change")
+    return told if outcome.until is None else f"{told}, paused until {screen.minute(outcome.until)}"
+
+
+def _show(job: Job) -> None:
+    outcome = job.outcome
+    rows: dict[str, object] = {
+        "id": job.id,
+        "tenant": job.tenant,
+        "agent": job.agent,
+        "state": job.state,
+        "why": job.cause,
+        "asked": f"{job.queued_at:%Y-%m-%d %H:%M:%S}",
+        "started": f"{job.started_at:%Y-%m-%d %H:%M:%S}" if job.started_at else "",
+        "ended": f"{job.finished_at:%Y-%m-%d %H:%M:%S}" if job.finished_at else "",
+        "starts": job.starts,
+        "worker": job.worker,
+        "result": _result(job),
+        "put off": outcome.why if outcome and outcome.until else "",
+        "to take back": " ".join(outcome.reports) if outcome else "",
+        "error": job.failure.error if job.failure else "",
+    }
+    screen.console().print(screen.pairs(rows))

@@ -1,0 +1,101 @@
+"""Options that several commands share, and the filter they make together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from longmind.clock import as_utc
+from longmind.errors import InvalidInput
+from longmind.types import STATES, Filter
+
+
+def moment(text: str | datetime) -> datetime:
+    """A date or a date and time, ISO 8601; without a zone it is UTC."""
+    if isinstance(text, datetime):
+        return text
+    try:
+        return as_utc(datetime.fromisoformat(text))
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(f"{text!r} is not a date: write 2026-05-31 or 2026-05-31T18:30+02:00.") from error
+
+
+def metadata_of(given: Sequence[str]) -> dict[str, Any]:
+    """``key=value`` pairs. A value that is JSON (a number, true, "text") is that; anything else is text."""
+    import json
+
+    found: dict[str, Any] = {}
+    for pair in given:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise typer.BadParameter(f"{pair!r} is not key=value.", param_hint="--meta")
+        try:
+            found[key] = json.loads(value)
+        except json.JSONDecodeError:
+            found[key] = value
+    return found
+
+
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", metavar="KIND", help="Only this kind, such as message or document; may repeat."),
+]
+Session = Annotated[str | None, typer.Option("--session", "-s", help="Only this session.")]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", "-t", help="Only with this tag; may repeat, any of them counts.")
+]
+Names = Annotated[list[str] | None, typer.Option("--name", "-n", help="Only what this person said; may repeat.")]
+Metas = Annotated[
+    list[str] | None,
+    typer.Option("--meta", "-m", metavar="KEY=VALUE", help="Only where the metadata says this; may repeat."),
+]
+Since = Annotated[
+    datetime | None, typer.Option(parser=moment, metavar="WHEN", help="Only what happened at or after this moment.")
+]
+Until = Annotated[
+    datetime | None, typer.Option(parser=moment, metavar="WHEN", help="Only what happened before this moment.")
+]
+States = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--state",
+        metavar="STATE",
+        help="active, archived, superseded, stale, quarantined, or any; may repeat. By default all but archived and "
+        "quarantined.",
+    ),
+]
+
+
+def filter_of(
+    *,
+    kinds: Sequence[str] | None = None,
+    session: str | None = None,
+    tags: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    metas: Sequence[str] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    states: Sequence[str] | None = None,
+) -> Filter:
+    """The filter that the options describe."""
+    from longmind.recall.filters import filter_of
+
+    told: dict[str, Any] = {
+        "kinds": kinds or None,
+        "sessions": (session,) if session else None,
+        "tags_any": tags or None,
+        "speakers": names or None,
+        "metadata": metadata_of(metas) if metas else None,
+        "since": since,
+        "until": until,
+    }
+    if unknown := sorted(set(states or ()) - {*STATES, "any"}):
+        raise typer.BadParameter(f"{unknown[0]!r} is no state.", param_hint="--state")
+    if states:
+        told["states"] = None if "any" in states else tuple(states)
+    if since and until and until <= since:
+        raise InvalidInput("--until is not after --since, so nothing can match.")
+    return filter_of(told)

@@ -1,0 +1,211 @@
+"""``longmind persona``: who the user and the agent are, and what the agents of a tenant share."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from longmind.cli import screen
+from longmind.cli.command import Call, agent_command
+from longmind.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from longmind.systems.persona import Knowledge, Learnt, PersonaMemory, Profile, Trait
+    from longmind.systems.shared import Proposal, Shared, SharedMemory
+
+app = typer.Typer(name="persona", help="Profiles of the user and the agent, and what all agents share.")
+
+_About = Annotated[Literal["user", "agent"], typer.Option("--about", help="Of the user, or of the agent.")]
+_Confidence = Annotated[float, typer.Option("--confidence", "-c", min=0, max=1, help="How sure, from 0 to 1.")]
+_Status = Literal["pending", "approved", "rejected", "any"]
+_Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or 8 or more characters of its beginning or end.")]
+_Note = Annotated[str, typer.Option("--note", help="Why; kept with it.")]
+
+
+@asynccontextmanager
+async def _persona(call: Call) -> AsyncIterator[PersonaMemory]:
+    from longmind.systems.persona import PersonaMemory
+
+    async with call.agent() as mem:
+        yield PersonaMemory(mem.room)
+
+
+@asynccontextmanager
+async def _shared(call: Call) -> AsyncIterator[SharedMemory]:
+    from longmind.systems.shared import SharedMemory
+
+    async with call.agent() as mem:
+        yield SharedMemory(mem.room)
+
+
+@app.command("show")
+@agent_command
+async def show(call: Call, about: _About = "user") -> None:
+    """Show a profile: traits, the surest first, and knowledge, the most useful first."""
+    async with _persona(call) as persona:
+        profile = await persona.profile(about)
+    call.answer(profile, lambda: _show_profile(profile))
+
+
+@app.command("observe")
+@agent_command
+async def observe(
+    call: Call,
+    dimension: Annotated[str, typer.Argument(help="What side of the character, such as diet.")],
+    value: Annotated[str, typer.Argument(help="What it was seen to be.")],
+    score: Annotated[float | None, typer.Option(min=0, max=1, help="How pronounced, from 0 to 1.")] = None,
+    confidence: _Confidence = 0.5,
+    about: _About = "user",
+    correction: Annotated[
+        bool, typer.Option("--correction", help="Somebody said so: it holds from now on, whatever was seen before.")
+    ] = False,
+) -> None:
+    """Take in an observation. Another value than the one that holds lowers its confidence."""
+    async with _persona(call) as persona:
+        trait = await persona.observe(
+            dimension, value, score=score, confidence=confidence, about=about, correction=correction
+        )
+    call.answer(trait, lambda: _show_traits([trait]))
+
+
+@app.command("history")
+@agent_command
+async def history(
+    call: Call,
+    dimension: Annotated[str, typer.Argument(help="What side of the character.")],
+    about: _About = "user",
+) -> None:
+    """Show every value a dimension ever had, the oldest first."""
+    async with _persona(call) as persona:
+        found = await persona.history(dimension, about)
+    if not found:
+        raise NotFound(f"Nothing was ever observed of {dimension!r}.", hint="`longmind persona show` lists all.")
+    call.answer({"values": found}, lambda: _show_traits(found, history=True))
+
+
+@app.command("learn")
+@agent_command
+async def learn(
+    call: Call,
+    text: Annotated[str, typer.Argument(help="What is known.")],
+    confidence: _Confidence = 0.5,
+    importance: Annotated[float, typer.Option("--importance", "-i", min=0, max=1, help="From 0 to 1.")] = 0.5,
+    about: _About = "user",
+) -> None:
+    """Take in a piece of knowledge; the least useful makes room for it."""
+    async with _persona(call) as persona:
+        learnt = await persona.learn(text, confidence=confidence, importance=importance, about=about)
+    call.answer(learnt, lambda: _show_learnt(learnt))
+
+
+@app.command("shared")
+@agent_command
+async def shared(
+    call: Call,
+    status: Annotated[_Status, typer.Option(help="What is shared, waits, or was rejected; or any.")] = "approved",
+) -> None:
+    """List what the agents of the tenant share, the best supported first."""
+    async with _shared(call) as memory:
+        found = await memory.list(None if status == "any" else status)
+    call.answer({"shared": found}, lambda: _show_shared(found))
+
+
+@app.command("propose")
+@agent_command
+async def propose(call: Call, text: Annotated[str, typer.Argument(help="What this agent knows.")]) -> None:
+    """Say that this agent (with --user: with this user) knows something; enough of them make it shared."""
+    async with _shared(call) as memory:
+        proposal = await memory.propose(text)
+    call.answer(proposal, lambda: _show_proposal(proposal))
+
+
+@app.command("approve")
+@agent_command
+async def approve(call: Call, id: _Id, note: _Note = "") -> None:
+    """Let a candidate be shared, whatever its support."""
+    async with _shared(call) as memory:
+        one = await memory.approve(await _meant(memory, id), note)
+    call.answer(one, lambda: _show_shared([one]))
+
+
+@app.command("reject")
+@agent_command
+async def reject(call: Call, id: _Id, note: _Note = "") -> None:
+    """Keep a candidate from being shared, whatever its support."""
+    async with _shared(call) as memory:
+        one = await memory.reject(await _meant(memory, id), note)
+    call.answer(one, lambda: _show_shared([one]))
+
+
+async def _meant(memory: SharedMemory, given: str) -> str:
+    """The id of the candidate that is meant; they are not this agent's own memories."""
+    given = given.strip().lower()
+    if len(given) < screen.SHORT:
+        raise InvalidInput(f"{given!r} is too short for an id.", hint=f"Give {screen.SHORT} or more characters.")
+    found = [one.id for one in await memory.list(None) if one.id.startswith(given) or one.id.endswith(given)]
+    if len(found) != 1:
+        raise NotFound(f"{len(found)} candidates are named {given!r}.", hint="`longmind persona shared --status any`.")
+    return found[0]
+
+
+def _show_profile(profile: Profile) -> None:
+    out = screen.console()
+    if not profile.traits and not profile.knowledge:
+        out.print(f"Nothing is known of the {profile.about} yet.")
+        return
+    if profile.traits:
+        _show_traits(profile.traits)
+    if profile.knowledge:
+        _show_knowledge(profile.knowledge)
+
+
+def _show_traits(traits: Sequence[Trait], *, history: bool = False) -> None:
+    made = screen.table("Dimension", "Value", "Conf.", "Score", "Seen", "Against", "Until" if history else "Since")
+    for trait in traits:
+        until = screen.day(trait.until) if trait.until else "now"
+        made.add_row(
+            screen.plain(trait.dimension),
+            screen.plain(trait.value),
+            f"{trait.confidence:.2f}",
+            "" if trait.score is None else f"{trait.score:.2f}",
+            str(trait.observations),
+            str(trait.against),
+            until if history else screen.day(trait.since),
+        )
+    screen.console().print(made)
+
+
+def _show_knowledge(entries: Sequence[Knowledge]) -> None:
+    made = screen.table("Knowledge", "Conf.", "Imp.", "Used")
+    for entry in entries:
+        text = screen.beginning(" ".join(entry.text.split()))
+        made.add_row(screen.plain(text), f"{entry.confidence:.2f}", f"{entry.importance:.2f}", str(entry.used))
+    screen.console().print(made)
+
+
+def _show_learnt(learnt: Learnt) -> None:
+    out = screen.console()
+    out.print(f"{'Learnt' if learnt.created else 'Known already, surer now'}: {screen.plain(learnt.knowledge.text)}")
+    if learnt.archived:
+        out.print(screen.dim(f"{screen.counted(len(learnt.archived), 'entry')} went to the archive."))
+
+
+def _show_shared(found: Sequence[Shared]) -> None:
+    out = screen.console()
+    if not found:
+        out.print("Nothing.")
+        return
+    made = screen.table("Id", "Status", "Support", "Text")
+    for one in found:
+        made.add_row(screen.short(one.id), one.status, str(one.support), screen.plain(" ".join(one.text.split())))
+    out.print(made)
+
+
+def _show_proposal(proposal: Proposal) -> None:
+    if proposal.knowledge is None:
+        screen.console().print(f"Refused: {proposal.refused}")
+    else:
+        _show_shared([proposal.knowledge])

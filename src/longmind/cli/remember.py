@@ -1,0 +1,128 @@
+"""``longmind remember``: store a text, a conversation or a document."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from longmind.cli import options, screen
+from longmind.cli.command import Call, agent_command, as_text, read_stdin
+from longmind.errors import InvalidInput
+from longmind.types import Document, Memory, Message, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MESSAGE = 'A message is {"role": "user", "content": "..."}; name, occurred_at and metadata may be added.'
+_READABLE = {"exists": True, "dir_okay": False, "readable": True}
+
+
+@agent_command
+async def remember(
+    call: Call,
+    text: Annotated[
+        str | None, typer.Argument(metavar="TEXT", help="What to remember; - reads it from the standard input.")
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", "-f", metavar="FILE", help="A document to remember, passage by passage.", **_READABLE),
+    ] = None,
+    messages: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A conversation: a JSON list, or JSON lines, of role, content, name, occurred_at, metadata.",
+            **_READABLE,
+        ),
+    ] = None,
+    session: Annotated[str | None, typer.Option("--session", "-s", help="The conversation it belongs to.")] = None,
+    at: Annotated[
+        datetime | None, typer.Option(parser=options.moment, metavar="WHEN", help="When it happened; by default now.")
+    ] = None,
+    importance: Annotated[
+        float | None, typer.Option("--importance", "-i", min=0, max=1, help="0 to 1; by default it is judged.")
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; may repeat.")] = None,
+    meta: Annotated[
+        list[str] | None, typer.Option("--meta", "-m", metavar="KEY=VALUE", help="Metadata; may repeat.")
+    ] = None,
+    role: Annotated[Role, typer.Option(help="Who says the text.")] = "user",
+    name: Annotated[str | None, typer.Option("--name", "-n", help="The speaker's name.")] = None,
+) -> None:
+    """Remember a text, a conversation or a document.
+
+    The same text in the same place is remembered once.
+    """
+    told = _told(text, file, messages, role, name)
+    metadata = options.metadata_of(meta or ())
+    async with call.agent() as mem:
+        before = mem.store.clock.now()
+        stored: Sequence[Memory] = await mem.remember(
+            told, session=session, occurred_at=at, importance=importance, tags=tag or (), metadata=metadata
+        )
+    known = sum(memory.recorded_at < before for memory in stored)
+    call.answer({"memories": stored, "known_already": known}, lambda: _show(stored, known))
+
+
+def _told(
+    text: str | None, file: Path | None, messages: Path | None, role: Role, name: str | None
+) -> list[Message | Document | dict[str, Any]]:
+    if sum(given is not None for given in (text, file, messages)) != 1:
+        raise typer.BadParameter("Give a text, or --file, or --messages: one of them.", param_hint="TEXT")
+    if file is not None:
+        return [Document(content=_read(file), title=file.stem, uri=file.resolve().as_uri())]
+    if messages is not None:
+        return _conversation(_read(messages), messages.name)
+    said = read_stdin().rstrip("\n") if text == "-" else text or ""
+    return [{"role": role, "content": said, "name": name}]
+
+
+def _read(path: Path) -> str:
+    return as_text(path.read_bytes(), path.name)
+
+
+def _conversation(text: str, name: str) -> list[Message | Document | dict[str, Any]]:
+    """The messages of a file: one JSON list, or one JSON object a line."""
+    lines = [(1, text)] if text.lstrip().startswith("[") else list(enumerate(text.splitlines(), 1))
+    found: list[Any] = []
+    for number, line in lines:
+        if not line.strip():
+            continue
+        try:
+            told = json.loads(line)
+        except json.JSONDecodeError as error:
+            at = number + error.lineno - 1
+            raise InvalidInput(f"{name}, line {at}: this is not JSON: {error.msg}.") from error
+        found += told if isinstance(told, list) else [told]
+    if wrong := [one for one in found if not isinstance(one, dict)]:
+        raise InvalidInput(
+            f"{name}: a {type(wrong[0]).__name__} is not a message.",
+            hint=_MESSAGE,
+        )
+    for number, one in enumerate(found, 1):
+        _check(one, f"{name}, message {number}")
+    return found
+
+
+def _check(told: Any, whence: str) -> None:
+    """Refuse what is no message here, where it is known which of them it is."""
+    try:
+        Message.model_validate(told)
+    except ValidationError as error:
+        wrong = error.errors(include_input=False, include_url=False)[0]
+        raise InvalidInput(f"{whence}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}.", hint=_MESSAGE) from error
+
+
+def _show(stored: Sequence[Memory], known: int) -> None:
+    out, new = screen.console(), len(stored) - known
+    if len(stored) == 1:
+        one = stored[0]
+        said = "Known already" if known else "Remembered"
+        out.print(f"{said}: {screen.short(one.id)} (importance {one.importance:.2f})")
+        return
+    out.print(f"Remembered {screen.counted(new, 'memory')}" + (f"; {known} known already." if known else "."))

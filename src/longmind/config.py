@@ -1,0 +1,145 @@
+"""Settings: the defaults, what the environment changes, and what one agent changes for itself.
+
+``Settings`` is for a process and is the only thing here that looks at the environment (``LONGMIND_*``).
+``AgentSettings`` is for one agent; changes to it are stored with the agent's memories, so they survive restarts, travel
+with an export and have a history.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+
+from longmind.errors import InvalidSetting
+from longmind.types import Model, Name, Unit
+
+PREFIX = "LONGMIND_"
+
+
+class Settings(Model):
+    """How this process uses Longmind. Every field can be set as ``LONGMIND_<FIELD>`` in the environment."""
+
+    url: str | None = None
+    """The store: a path, ``sqlite:///path``, ``postgresql://...``, or ``memory:``; by default a file of the user."""
+    tenant: Name = "default"
+    agent: Name = "default"
+    """The agent the command line speaks for unless told otherwise."""
+    embedder: str | None = None
+    """``static``, ``minilm``, ``minilm-int8``, ``http://host/v1#model`` or ``none``; by default the store's own."""
+    embedder_key: SecretStr | None = None
+    model: str | None = None
+    """The language model: ``openai://name``, ``anthropic://name``, ``http://host/v1#name`` or ``llamacpp:path.gguf``.
+    Without one everything works by rules."""
+    model_key: SecretStr | None = None
+    otel: bool = False
+    """Give spans and metrics to the application's OpenTelemetry."""
+    view_mb: Annotated[int, Field(ge=1)] = 256
+    """Memory that search may use for the scopes it keeps loaded."""
+    pool_size: Annotated[int, Field(ge=1, le=1000)] = 10
+    """Connections to PostgreSQL."""
+    busy_seconds: Annotated[float, Field(ge=0, le=3600)] = 30.0
+    """How long to wait for another process that is writing to the same SQLite file."""
+
+    @classmethod
+    def load(cls, environment: Mapping[str, str] | None = None, **given: object) -> Settings:
+        """The defaults, changed by the environment, changed by what is given here and is not None."""
+        environment = os.environ if environment is None else environment
+        told: dict[str, object] = {}
+        for field in cls.model_fields:
+            value = environment.get(PREFIX + field.upper())
+            if value:
+                told[field] = value
+        told.update({key: value for key, value in given.items() if value is not None})
+        try:
+            return cls.model_validate(told)
+        except ValidationError as error:
+            raise InvalidSetting(_first(error), hint=f"Check {PREFIX}* in the environment.") from error
+
+    def store_url(self) -> str:
+        """Where the store is when nothing else was said.
+
+        An empty URL is something said, and is refused when it is opened: a script whose variable is unset must not
+        work on the user's own store.
+        """
+        return str(default_path()) if self.url is None else self.url
+
+
+def default_path(environment: Mapping[str, str] | None = None) -> Path:
+    """The user's own store: one file in the user's data folder."""
+    environment = os.environ if environment is None else environment
+    data = environment.get("XDG_DATA_HOME")
+    base = Path(data) if data else Path.home() / ".local" / "share"
+    return base / "longmind" / "memory.db"
+
+
+def cache_folder(environment: Mapping[str, str] | None = None) -> Path:
+    """Where this system keeps what can be made again: ``XDG_CACHE_HOME`` if it is set, else the usual folder."""
+    environment = os.environ if environment is None else environment
+    chosen = environment.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(chosen):
+        return Path(chosen) / "longmind"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "longmind"
+    if sys.platform == "win32":
+        return Path(environment.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "longmind" / "cache"
+    return Path.home() / ".cache" / "longmind"
+
+
+def provider_key(
+    provider: Literal["openai", "anthropic"], environment: Mapping[str, str] | None = None
+) -> SecretStr | None:
+    """The key that a provider's own tools would use; for that provider only, never for another address."""
+    environment = os.environ if environment is None else environment
+    found = environment.get(f"{provider.upper()}_API_KEY")
+    return SecretStr(found) if found else None
+
+
+class AgentSettings(Model):
+    """What one agent does its own way. Stored with the agent; see ``AgentMemory.configure``."""
+
+    recall_k: Annotated[int, Field(ge=1, le=1000)] = 10
+    """How many memories ``recall`` returns unless told."""
+    context_tokens: Annotated[int, Field(ge=50, le=1_000_000)] = 1500
+    """The budget of ``context`` unless told."""
+    passage_chars: Annotated[int, Field(ge=200, le=20_000)] = 1000
+    """About how long the passages of a document are."""
+    duplicate_similarity: Annotated[float, Field(gt=0.5, le=1.0)] = 0.92
+    """How alike two memories must be for consolidation to see one in the other."""
+    consolidate_paused: bool = False
+    """Whether consolidation leaves this agent alone until it is set back."""
+    consolidate_seconds_per_day: Annotated[float, Field(gt=0)] | None = None
+    """How long consolidation may work for the agent in a day (UTC); None sets no limit."""
+    consolidate_calls_per_day: Annotated[int, Field(ge=0)] | None = None
+    """How many requests to a language model consolidation may make for the agent in a day (UTC)."""
+    archive_after_days: Annotated[float, Field(gt=0)] | None = 365
+    """After how long without being recalled what was said goes to the archive; what was recalled often or is important
+    stays longer. None keeps it for ever."""
+    archive_below_importance: Unit = 0.7
+    """What is at least as important as this is never archived by age."""
+    delete_archived_after_days: Annotated[float, Field(gt=0)] | None = None
+    """After how long in the archive it is deleted; None, the default, deletes nothing."""
+    model_tokens_per_day: Annotated[int, Field(ge=0)] | None = None
+    """How many tokens of the language model the agent may use in a day (UTC); None sets no limit."""
+
+    def changed(self, changes: Mapping[str, object]) -> AgentSettings:
+        """These settings with some of them changed, validated."""
+        unknown = sorted(set(changes) - set(type(self).model_fields))
+        if unknown:
+            raise InvalidSetting(
+                f"There is no agent setting {', '.join(unknown)}.",
+                hint=f"There are: {', '.join(sorted(type(self).model_fields))}.",
+            )
+        try:
+            return type(self).model_validate({**self.model_dump(), **changes})
+        except ValidationError as error:
+            raise InvalidSetting(_first(error)) from error
+
+
+def _first(error: ValidationError) -> str:
+    problem = error.errors(include_input=False)[0]
+    return f"The setting {'.'.join(map(str, problem['loc']))} is not usable: {problem['msg']}."

@@ -1,0 +1,115 @@
+"""The stage ``distill``: from many cases to what holds in general.
+
+The rules of semantic memory are applied to what is known now, so that what was derived from a fact that changed is
+derived anew or stays stale. Episodes of one kind that ended, often enough, become a reflection on how they go, a
+procedure where they did the same with success, and lessons where some failed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from longmind.consolidate.lessons import lessons
+from longmind.consolidate.practice import practise
+from longmind.consolidate.work import Work
+from longmind.store.base import AddLink, Batch, Put, Update, Write
+from longmind.systems.episodic.clusters import clusters
+from longmind.systems.episodic.models import Cluster, Episode
+from longmind.systems.room import Room
+from longmind.systems.semantic import SemanticMemory
+from longmind.types import Filter, Link, Memory
+
+SMALLEST = 3
+"""Episodes that make a reflection."""
+_MOST = 500
+_REFLECTION = "reflection:"
+
+
+@dataclass(frozen=True, slots=True)
+class Distilling:
+    """The stage."""
+
+    name: str = "distill"
+
+    async def propose(self, work: Work) -> None:
+        owners = await _owners(work, "rule")
+        if None in owners:  # the whole agent's rules hold for what each user told, too
+            owners = sorted({*owners, *await _owners(work, "fact")}, key=_nobody_first)
+        for user in owners:
+            for learned in await SemanticMemory(work.room(user)).derive():
+                work.notes.why.setdefault(
+                    learned.fact.id, (learned.fact.subject_id, f"by the rule {learned.fact.rule}")
+                )
+        if "episode" in work.kinds:  # what happened is gone over only when something happened
+            for user in await _owners(work, "episode"):
+                await _reflect(work, work.room(user))
+
+
+async def _owners(work: Work, kind: str) -> list[str | None]:
+    """The users who have memories of a kind, nobody's own first."""
+    found = {m.user async for m in work.store.every(work.scope, Filter(kinds=(kind,), states=("active",)))}
+    return sorted(found, key=_nobody_first)
+
+
+def _nobody_first(user: str | None) -> tuple[bool, str]:
+    return user is not None, user or ""
+
+
+async def _reflect(work: Work, room: Room) -> None:
+    where = Filter(kinds=("episode",), states=("active",))
+    mine = [m async for m in work.store.every(room.scope, where) if m.user == room.scope.user]
+    ended = [e for e in map(Episode.of, mine[-_MOST:]) if e.outcome != "unknown" and not e.open]
+    if len(ended) < SMALLEST:
+        return
+    found = await clusters(work.reading(room.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None)
+    for cluster, kind in zip(found, _kinds(found, await _known(work, room)), strict=True):
+        writes = [*await _reflection(work, room, cluster, kind), *await lessons(work, room, cluster, kind)]
+        if writes:
+            await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
+        await practise(work, room, cluster, kind)
+
+
+async def _known(work: Work, room: Room) -> dict[str, str]:
+    """For each episode that a reflection is about, the name of its cluster."""
+    held = (await work.draft.scan(room.scope, Filter(kinds=("reflection",), states=None))).items
+    mine = [m for m in held if m.user == room.scope.user and m.key is not None and m.key.startswith(_REFLECTION)]
+    return {id: str(m.key).removeprefix(_REFLECTION) for m in mine for id in m.body["episodes"]}
+
+
+def _kinds(found: Sequence[Cluster], known: Mapping[str, str]) -> list[str]:
+    """Names of clusters that stay the same as they grow, also when their first episodes are gone over no more.
+
+    It is the name that most of a cluster's episodes go by; that of a new cluster is made of its first episode.
+    """
+    names: list[str] = []
+    for cluster in found:
+        votes = Counter(known[e.id] for e in cluster.episodes if e.id in known)
+        first = sorted(cluster.episodes, key=lambda e: (e.start, e.id))
+        made = [sha256(e.id.encode()).hexdigest()[:32] for e in first]
+        wanted = [*(kind for kind, _ in votes.most_common()), *made]
+        names.append(next((name for name in wanted if name not in names), made[0]))
+    return names
+
+
+async def _reflection(work: Work, room: Room, cluster: Cluster, kind: str) -> list[Write]:
+    """What stores the summary of episodes that are alike; ``kind`` names their cluster, so that it grows with them."""
+    first = min(cluster.episodes, key=lambda e: (e.start, e.id))
+    key = f"{_REFLECTION}{kind}"
+    body = {
+        "episodes": [e.id for e in cluster.episodes],
+        "terms": list(cluster.terms),
+        "outcomes": dict(cluster.outcomes),
+    }
+    await work.draft.know_keys([key])
+    old = next((m for id in work.draft.holders(key) if (m := work.draft.now[id]) and m.user == room.scope.user), None)
+    if old is not None and old.body == body and old.content == cluster.summary:
+        return []
+    record: Memory = old or room.new("reflection", cluster.summary, key=key, body=body)
+    work.notes.why[record.id] = (first.id, f"{len(cluster.episodes)} episodes that are alike")
+    links = [AddLink(Link(source=record.id, relation="derived_from", target=e.id)) for e in cluster.episodes]
+    if old is None:
+        return [Put(record, existing="fail"), *links]
+    return [Update(old.id, {"content": cluster.summary, "body": body}, old.version), *links]

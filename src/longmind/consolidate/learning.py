@@ -1,0 +1,162 @@
+"""The stage ``extract``: from what was said to facts with evidence, learnt by semantic memory as any others are.
+
+A claim whose evidence is recorded already is passed over, so the same text can be read any number of times, and a fact
+that somebody retracted does not come back from the words it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from longmind.consolidate.asking import ModelClaim, ask
+from longmind.consolidate.claims import Claim
+from longmind.consolidate.extract import extract_memory, is_source
+from longmind.consolidate.work import Work
+from longmind.errors import Conflict, Forbidden, InvalidInput
+from longmind.store.base import Batch, Update
+from longmind.systems.semantic import Evidence, SemanticMemory
+from longmind.systems.semantic.names import (
+    concept_key,
+    folded,
+    predicate_key,
+    predicate_name,
+    slot_key,
+    value_identity,
+)
+from longmind.systems.semantic.vocabulary import COMMON, INVERSES
+from longmind.types import Memory
+
+Found = tuple[Memory, Claim]
+Known = set[tuple[str, int, int, str, str]]
+"""Evidence that a fact rests on: memory, span, subject and predicate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The stage."""
+
+    name: str = "extract"
+
+    async def propose(self, work: Work) -> None:
+        found = [(memory, claim) for memory in work.sources for claim in _claims(work, memory)]
+        found += await ask(work)
+        known = await _known(work, [memory.id for memory, _ in found])
+        fresh = [(memory, claim) for memory, claim in found if _identity(memory, claim) not in known]
+        fresh.sort(key=lambda one: one[0].occurred_at)  # stable: of one moment, in the order in which they were told
+        for user in work.users():
+            own = [one for one in fresh if one[0].user == user]
+            if own:
+                await _learn(work, user, own)
+
+
+def _claims(work: Work, memory: Memory) -> list[Claim]:
+    if not is_source(memory):
+        return []
+    found = extract_memory(memory)
+    work.notes.rejected.update(refused.reason for refused in found.refused)
+    return found.claims
+
+
+async def _known(work: Work, ids: Iterable[str]) -> Known:
+    """What facts there are already that rest on these memories."""
+    links = await work.draft.links(
+        work.scope, list(dict.fromkeys(ids)), relation="derived_from", direction="in", limit=10_000_000
+    )
+    facts = await work.draft.get(work.scope, [link.source for link in links])
+    known: Known = set()
+    for fact in facts:
+        for evidence in fact.body.get("evidence", ()) if fact.kind == "fact" else ():
+            start, end = evidence["span"] or (-1, -1)
+            names = folded(fact.body["subject_name"]), fact.body["predicate"]
+            known.add((evidence["memory"], start, end, *names))
+    return known
+
+
+def _identity(memory: Memory, claim: Claim) -> tuple[str, int, int, str, str]:
+    return (memory.id, *claim.span, folded(claim.subject), predicate_name(claim.predicate))
+
+
+async def _learn(work: Work, user: str | None, found: Sequence[Found]) -> None:
+    """Learn the claims of one user, in the order of their time."""
+    room = work.room(user)
+    semantic = SemanticMemory(room)
+    await _foresee(work, found)
+    declared: set[str] = set()
+    for memory, claim in found:
+        try:
+            await _declare(work, semantic, claim, declared)
+            learned = await semantic.learn(
+                claim.subject,
+                claim.predicate,
+                claim.object,
+                valid_from=claim.start or memory.occurred_at,
+                confidence=min(claim.confidence, memory.trust + 0.1),
+                evidence=Evidence(memory=memory.id, span=claim.span),
+                source=memory.source.model_copy(update={"span": None}),
+                importance=max(memory.importance, 0.5),
+            )
+        except (
+            InvalidInput,
+            Conflict,
+            Forbidden,
+        ) as error:  # a name too long, or a predicate that means otherwise here
+            work.notes.rejected["invalid" if isinstance(error, InvalidInput) else "conflict"] += 1
+            continue
+        if isinstance(claim, ModelClaim) and learned.outcome == "new":
+            await _record_model(work, learned.fact.id, claim)
+        quote = memory.content[claim.span[0] : claim.span[1]]
+        work.notes.why.setdefault(learned.fact.id, (memory.id, f"{claim.rule}: {quote!r}"))
+        for old in (old for old in learned.superseded if old.id in work.draft.read):
+            work.notes.why[old.id] = (learned.fact.id, f"replaced by {learned.fact}")
+        for id in learned.stale:
+            work.notes.why[id] = (learned.fact.id, f"rested on what {learned.fact} replaced")
+
+
+async def _record_model(work: Work, id: str, claim: ModelClaim) -> None:
+    """Note with a new fact which model told it, asked with which prompts."""
+    fact = work.draft.now[id]
+    assert fact is not None
+    metadata = {**fact.metadata, "model": claim.model, "prompts": ", ".join(claim.prompts)}
+    change = Update(id, {"metadata": metadata}, fact.version)
+    await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), (change,)))
+
+
+async def _declare(work: Work, semantic: SemanticMemory, claim: Claim, declared: set[str]) -> None:
+    """Say what a predicate means before its first use, which would otherwise decide."""
+    name = predicate_name(claim.predicate)
+    if name in declared or name in COMMON or name in INVERSES:
+        return
+    declared.add(name)
+    await work.draft.know_keys([predicate_key(name)])
+    if not work.draft.holders(predicate_key(name)):
+        await semantic.declare(name, many=claim.many, relates=claim.relates)
+
+
+async def _foresee(work: Work, found: Sequence[Found]) -> None:
+    """Read in a few goes what learning one claim after the other would read one by one."""
+    names = {claim.subject for _, claim in found} | {claim.object for _, claim in found if claim.relates}
+    keys = [concept_key(name) for name in names if name.strip() and len(name) <= 200]
+    predicates = {predicate_name(claim.predicate) for _, claim in found}
+    await work.draft.know_keys([*keys, *map(predicate_key, sorted(predicates))])
+    await work.draft.get(work.scope, [memory.id for memory, _ in found])
+    await work.draft.know_keys(_slots(work, found))
+    concepts = [id for key in keys for id in work.draft.holders(key)]
+    await work.draft.know_links(concepts, leaving=False)
+    facts = await work.draft.links(work.scope, concepts, relation="about", direction="in", limit=10_000_000)
+    await work.draft.get(work.scope, [link.source for link in facts])
+
+
+def _slots(work: Work, found: Sequence[Found]) -> Iterable[str]:
+    """The keys of the timelines that the claims about known concepts may belong to."""
+    for _, claim in found:
+        if not claim.subject.strip() or len(claim.subject) > 200:
+            continue
+        name = predicate_name(claim.predicate)
+        objects: list[str | None] = [None]
+        if claim.relates and len(claim.object) <= 200:
+            objects += work.draft.holders(concept_key(claim.object))
+        for subject in work.draft.holders(concept_key(claim.subject)):
+            yield slot_key(subject, name, None)
+            for object in objects:
+                yield slot_key(subject, name, value_identity(claim.object, object))

@@ -1,0 +1,93 @@
+"""From deeds to skills: what was done in the same way again and again, with success, becomes a procedure.
+
+Procedural memory finds the steps that most of the episodes have in common; here it is decided when to keep them. Each
+kind of task has one procedure, known by the first episode of its kind. It grows as more is seen, by new versions, and
+as long as nobody else has touched it: one that somebody changed is theirs, and one that somebody deleted stays deleted.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+from longmind.consolidate.work import Work
+from longmind.errors import InvalidInput
+from longmind.store.base import Batch, Put, Update
+from longmind.systems.episodic.models import Cluster
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.procedural.distil import Distilled, distil
+from longmind.systems.procedural.models import Version
+from longmind.systems.procedural.shelf import Shelf
+from longmind.systems.procedural.traces import traces
+from longmind.systems.room import Room
+from longmind.types import Memory, Source
+
+SUPPORT = 3
+"""Successful episodes that must have done it in the same way."""
+_STEPS = 2
+"""A single call is no procedure."""
+_EPISODES = 50
+_TRUST = 0.5
+
+
+async def practise(work: Work, room: Room, cluster: Cluster, kind: str) -> None:
+    """Keep, or renew, the procedure that a cluster of episodes suggests; ``kind`` names the cluster for good."""
+    succeeded = [e.id for e in cluster.episodes if e.outcome == "succeeded"]
+    if len(succeeded) < SUPPORT:
+        return
+    done = await traces(work.reading(room.scope.user), None, succeeded, limit=_EPISODES, min_trust=_TRUST)
+    name = _name(cluster, kind)
+    account = await _account(work, room, kind)
+    if account is not None:
+        name = str(account.body["name"])
+    try:
+        found = distil(done, name=name, purpose=None, min_support=SUPPORT)
+    except InvalidInput:  # such as a function whose name no step can have
+        work.notes.rejected["invalid"] += 1
+        return
+    if found is None or len(found.procedure.steps) < _STEPS or not await _ours(room, name, account):
+        return
+    stored = await ProceduralMemory(room, ToolRegistry()).store(
+        found.procedure, why=found.why, derived_from=found.episodes
+    )
+    await _note(work, room, account, kind, found, stored)
+
+
+async def _ours(room: Room, name: str, account: Memory | None) -> bool:
+    """Whether the procedure is not there yet, or still as consolidation left it."""
+    head = await Shelf(room).find(name)
+    if account is None:
+        return head is None
+    return head is not None and head.id == account.body["procedure"] and head.card.number == account.body["number"]
+
+
+async def _account(work: Work, room: Room, kind: str) -> Memory | None:
+    """What consolidation noted of the procedure that it made of these episodes."""
+    key = _key(kind)
+    await work.draft.know_keys([key])
+    held = (work.draft.now[id] for id in work.draft.holders(key))
+    return next((memory for memory in held if memory is not None and memory.user == room.scope.user), None)
+
+
+async def _note(work: Work, room: Room, account: Memory | None, kind: str, found: Distilled, stored: Version) -> None:
+    body = {"name": stored.name, "procedure": stored.id, "number": stored.number}
+    if account is not None and account.body == body:
+        return
+    work.notes.why[stored.id] = (found.episodes[0], found.why)
+    write: Put | Update
+    if account is None:
+        made = room.new("configuration", "", key=_key(kind), body=body, source=Source(role="system"), trust=1.0)
+        write = Put(made, existing="fail")
+    else:
+        write = Update(account.id, {"body": body}, account.version)
+    await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), (write,)))
+
+
+def _key(kind: str) -> str:
+    return f"configuration:distilled:{kind}"
+
+
+def _name(cluster: Cluster, kind: str) -> str:
+    """A name that says what it is about, and is no other's."""
+    about = "-".join(re.sub(r"[^a-z0-9]+", "", term.lower()) for term in cluster.terms[:3]).strip("-")
+    return f"{about or 'procedure'}-{sha256(kind.encode()).hexdigest()[:6]}"

@@ -1,0 +1,206 @@
+"""The public face: ``Longmind`` opens a store; ``rc.agent(...)`` is what one agent knows."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from contextlib import AsyncExitStack
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from longmind import telemetry
+from longmind.agent_memory import AgentMemory
+from longmind.clock import Clock, SystemClock
+from longmind.config import Settings
+from longmind.embedding import Embedding
+from longmind.errors import InvalidInput, StoreUnavailable
+from longmind.store.base import Checkable
+from longmind.store.open import open_store
+from longmind.store.transfer import Imported, export_lines, import_lines
+from longmind.types import (
+    Scope,
+)
+
+if TYPE_CHECKING:
+    from longmind.models.base import Embedder
+    from longmind.models.chat_model import ChatModel
+    from longmind.recall.engine import Recaller
+    from longmind.recall.policy import Policy
+    from longmind.recall.rerank import Reranker
+    from longmind.store.store import Store
+    from longmind.systems.procedural import ToolRegistry
+
+__all__ = ["AgentMemory", "Longmind"]
+
+_NOT_OPEN = "The store is not open."
+_OPEN_IT = "Use `async with Longmind.open() as rc`, or await Longmind.open()."
+
+
+class Longmind:
+    """A store that is open.
+
+    ``async with Longmind.open() as rc`` opens and closes it; ``rc = await Longmind.open()`` opens it, and then
+    ``await rc.close()`` is yours to call.
+    """
+
+    def __init__(
+        self,
+        url: str | None,
+        settings: Settings,
+        clock: Clock,
+        embedder: Embedder | str | None,
+        reranker: Reranker | None = None,
+    ) -> None:
+        self.url = settings.store_url() if url is None else url
+        self.settings = settings
+        self.clock = clock
+        self._asked_embedder: Embedder | str | None = embedder or settings.embedder
+        self._store: Store | None = None
+        self._embedding: Embedding | None = None
+        self._recaller: Recaller | None = None
+        self._policies: list[Policy] = []
+        self._reranker = reranker
+
+    @classmethod
+    def open(
+        cls,
+        url: str | None = None,
+        *,
+        embedder: Embedder | str | None = None,
+        tenant: str | None = None,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+        reranker: Reranker | None = None,
+    ) -> Longmind:
+        """A store by its URL: a path, ``sqlite:///path``, ``postgresql://...`` or ``memory:``.
+
+        Without a URL it is ``LONGMIND_URL``, or else a file of the user. ``embedder`` counts for a new store; one that
+        was built with another says so in the log and keeps its own until ``reembed``. A ``reranker`` is asked about the
+        best hits of each recall; closing it is yours.
+        """
+        settings = settings or Settings.load(tenant=tenant)
+        return cls(url, settings, clock or SystemClock(), embedder, reranker)
+
+    async def __aenter__(self) -> Longmind:
+        if self.settings.otel:
+            telemetry.configure(True)
+        self._store = await open_store(self.url, clock=self.clock, settings=self.settings)
+        self._embedding = Embedding(self._store, self._asked_embedder, self.settings)
+        try:
+            await self._embedding.settle()
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    def __await__(self) -> Generator[Any, None, Longmind]:
+        return self.__aenter__().__await__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Write what is still to be written and let go of the store. Closing twice does nothing more."""
+        chat: ChatModel | None = self.__dict__.pop("chat", None)  # only if it was ever asked for
+        parts = (self._store, chat, self._embedding, self._recaller)
+        self._recaller, self._embedding, self._store = None, None, None
+        async with AsyncExitStack() as closing:
+            for part in parts:  # the last is closed first, and what goes wrong with one is raised after the others
+                if part is not None:
+                    closing.push_async_callback(part.close)
+
+    @property
+    def store(self) -> Store:
+        """The store underneath, for those who build a memory system of their own."""
+        if self._store is None:
+            raise StoreUnavailable(_NOT_OPEN, hint=_OPEN_IT)
+        return self._store
+
+    def agent(self, name: str, user: str | None = None, *, tenant: str | None = None) -> AgentMemory:
+        """All that an agent knows; with a user, what it knows with this user."""
+        if name.startswith("@"):
+            raise InvalidInput(f"An agent cannot be called {name}: names with @ are Longmind's own.")
+        try:
+            scope = Scope(tenant=tenant or self.settings.tenant, agent=name, user=user)
+        except ValidationError as error:
+            problem = error.errors(include_input=False)[0]
+            raise InvalidInput(f"The {problem['loc'][0]}'s name is not usable: {problem['msg']}.") from error
+        return AgentMemory(self, scope)
+
+    def register(self, policy: Policy) -> None:
+        """Let a recall policy of yours take part, for every agent."""
+        self._policies.append(policy)
+        if self._recaller is not None:
+            self._recaller.register(policy)
+
+    @property
+    def embedding(self) -> Embedding:
+        """The embedder of this store."""
+        if self._embedding is None:
+            raise StoreUnavailable(_NOT_OPEN, hint=_OPEN_IT)
+        return self._embedding
+
+    @cached_property
+    def chat(self) -> ChatModel | None:
+        """The language model of the settings (``LONGMIND_MODEL``); None when there is none."""
+        if self.settings.model is None:
+            return None
+        from longmind.models.chat_open import chat_from
+
+        return chat_from(self.settings, clock=self.clock)
+
+    @cached_property
+    def tools(self) -> ToolRegistry:
+        """The functions that procedures may call, by name. They belong to this process and are never stored."""
+        from longmind.systems.procedural import ToolRegistry
+
+        return ToolRegistry()
+
+    @property
+    def tool(self) -> Callable[..., Any]:
+        """Register a function that procedures may call: ``@rc.tool``; its schema comes from its type hints."""
+        return self.tools.tool
+
+    async def recaller(self) -> Recaller:
+        """The one that answers recalls, with the embedder the store uses now."""
+        embedder = await self.embedding.settle()
+        if self._recaller is None:
+            from longmind.recall.engine import Recaller
+
+            self._recaller = Recaller(self.store, embedder, self.clock, reranker=self._reranker)
+            for policy in self._policies:
+                self._recaller.register(policy)
+        self._recaller.embedder = embedder
+        return self._recaller
+
+    async def agents(self) -> list[Scope]:
+        """Every agent of this tenant that holds something."""
+        known = await self.store.backend.scopes()
+        return [s for s in known if s.tenant == self.settings.tenant and not s.agent.startswith("@")]
+
+    async def reembed(self, embedder: Embedder | str, progress: Callable[[int, int], None] | None = None) -> int:
+        """Change the embedder of this store while it is in use; says how many memories got new vectors."""
+        return await self.embedding.reembed(embedder, progress or (lambda done, total: None))
+
+    async def check(self) -> list[str]:
+        """What is wrong with the store, one line each with what to do; empty when all is well."""
+        backend = self.store.backend
+        return await backend.check() if isinstance(backend, Checkable) else []
+
+    def export(self, scopes: Sequence[Scope] | None = None) -> AsyncIterator[str]:
+        """The lines of an export: of these scopes, or of every agent of the tenant."""
+        return self._export(scopes)
+
+    async def _export(self, scopes: Sequence[Scope] | None) -> AsyncIterator[str]:
+        if scopes is None:
+            scopes = [s for s in await self.store.backend.scopes() if s.tenant == self.settings.tenant]
+        async for line in export_lines(self.store, scopes):
+            yield line
+
+    async def load(self, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> Imported:
+        """Store what an export holds; what is there already is left as it is."""
+        return await import_lines(self.store, lines, self.embedding.embed, progress=progress or (lambda done: None))

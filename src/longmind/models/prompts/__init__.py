@@ -1,0 +1,65 @@
+"""Prompts as files, each with a version that is recorded with what the prompt produced.
+
+A prompt is a Markdown file that begins with its version; ``{name}`` in it is a place to fill, and nothing else in
+braces is touched. ``versions.json`` beside the files holds the digest of each version: a test fails when a text changed
+and its version did not, so that what was recorded stays true.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from longmind.errors import InvalidInput
+
+_FILE = re.compile(r"\A---\nversion: (?P<version>[1-9][0-9]*)\n---\n(?P<text>.+)\Z", re.DOTALL)
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A text for a model."""
+
+    name: str
+    version: int
+    text: str
+
+    @property
+    def id(self) -> str:
+        """What is recorded with what it produced: ``structured@1``."""
+        return f"{self.name}@{self.version}"
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def fill(self, **values: str) -> str:
+        """The text with its places filled, all of them and no others; what is filled in is not looked at again."""
+        places = set(_PLACE.findall(self.text))
+        if places != set(values):
+            raise InvalidInput(
+                f"The prompt {self.id} has the places {sorted(places)}, and {sorted(values)} were given.",
+                hint="Give a text for each place.",
+            )
+        return _PLACE.sub(lambda place: values[place[1]], self.text).strip()
+
+
+@cache
+def load(name: str, package: str = __name__) -> Prompt:
+    """A prompt of ours, or of another package that keeps its prompts in the same way."""
+    try:
+        found = _FILE.match(resources.files(package).joinpath(f"{name}.md").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ModuleNotFoundError) as error:
+        raise InvalidInput(f"There is no prompt {name!r} in {package}.") from error
+    if found is None:
+        raise InvalidInput(f"The prompt {name!r} in {package} does not begin with its version.")
+    return Prompt(name, int(found["version"]), found["text"].strip())
+
+
+def names(package: str = __name__) -> list[str]:
+    """The prompts that a package has."""
+    files = [file.name for file in resources.files(package).iterdir()]
+    return sorted(name.removesuffix(".md") for name in files if name.endswith(".md"))

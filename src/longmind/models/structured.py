@@ -1,0 +1,189 @@
+"""An answer that is a valid object, in three steps.
+
+1. The server is asked to hold the answer to the JSON schema; if it cannot, to JSON of any shape with the schema in the
+   prompt; if it cannot do that either, the prompt alone asks for it.
+2. What comes is read as JSON. Small faults are mended.
+3. If it does not validate, the model is told why and asked once more.
+
+What is still not valid is an ``InvalidAnswer`` with the text attached, and it is counted. An answer that broke off for
+want of room is never taken for whole, even if it could be mended: the rest of a list would be lost without a word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Generic
+
+from pydantic import BaseModel, ValidationError
+
+from longmind import telemetry
+from longmind.errors import InvalidAnswer, ModelError
+from longmind.models import prompts
+from longmind.models.chat import Answer, Form, Message, Request, S, Usage
+from longmind.models.mending import Unreadable, read_json
+from longmind.models.schemas import schema_of
+from longmind.models.wire import FORM_REFUSED
+
+MAX_TEXT = 10_000
+"""Characters of a bad answer that its error keeps."""
+_AT_ONCE = 2_000
+"""A text up to this length is read in the event loop; a longer one in a thread."""
+
+Ask = Callable[[Request], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Structured(Generic[S]):
+    """A valid object, and how it came about."""
+
+    value: S
+    usage: Usage
+    """Of all requests it took."""
+    model: str
+    form: Form | None
+    """What the server held the answer to; None when only the prompt asked."""
+    mended: bool
+    """Whether the JSON had faults that were mended."""
+    retried: bool
+    """Whether the first answer was not valid."""
+    prompts: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened on the way to structured answers."""
+
+    valid: int = 0
+    mended: int = 0
+    retried: int = 0
+    invalid: int = 0
+
+
+@dataclass(slots=True)
+class Structurer:
+    """Asks for objects, and remembers which forms a server refused for which schema."""
+
+    ask: Ask
+    forms: tuple[Form, ...]
+    tally: Tally = field(default_factory=Tally)
+    refused: set[tuple[Form, str]] = field(default_factory=set)
+
+    async def structured(self, request: Request, schema: type[S]) -> Structured[S]:
+        """A valid ``schema``, or ``InvalidAnswer``."""
+        shape = schema_of(schema)
+        asked, answer = await self._in_strongest_form(request, shape)
+        read = await _read(answer, schema)
+        usage, retried = answer.usage, False
+        if isinstance(read, str) and answer.finish != "filter":
+            retried, self.tally.retried = True, self.tally.retried + 1
+            asked, answer = await self._once_more(asked, answer, read, usage)
+            usage += answer.usage
+            read = await _read(answer, schema)
+        if isinstance(read, str):
+            self.tally.invalid += 1
+            _count(schema, "invalid")
+            raise _invalid(schema, answer, read, usage)
+        value, mended = read
+        self.tally.valid += 1
+        self.tally.mended += mended
+        _count(schema, "retried" if retried else "mended" if mended else "valid")
+        return Structured(value, usage, answer.model, asked.form, mended, retried, asked.prompts)
+
+    async def _in_strongest_form(self, request: Request, shape: dict[str, object]) -> tuple[Request, Answer]:
+        name = str(shape["title"])
+        refused: list[Form] = []
+        for form in self.forms:
+            if (form, name) in self.refused:
+                continue
+            asked = _asking(request, form, shape)
+            try:
+                answer = await self.ask(asked)
+            except ModelError as error:
+                if error.details.get("status") not in FORM_REFUSED:
+                    raise
+                refused.append(form)
+            else:
+                self.refused |= {(earlier, name) for earlier in refused}
+                return asked, answer
+        asked = _asking(request, None, shape)
+        answer = await self.ask(asked)
+        self.refused |= {(earlier, name) for earlier in refused}  # it works without: so it was the form
+        return asked, answer
+
+    async def _once_more(self, asked: Request, answer: Answer, problem: str, usage: Usage) -> tuple[Request, Answer]:
+        correction = prompts.load("correction")
+        again = asked.model_copy(
+            update={
+                "messages": (
+                    *asked.messages,
+                    Message(role="assistant", content=answer.text[:MAX_TEXT] or "(nothing)"),
+                    Message(role="user", content=correction.fill(problem=problem)),
+                ),
+                "prompts": (*asked.prompts, correction.id),
+            }
+        )
+        try:
+            return again, await self.ask(again)
+        except InvalidAnswer as error:
+            error.usage = (error.usage or Usage()) + usage
+            raise
+
+
+def _count(schema: type[BaseModel], outcome: str) -> None:
+    """``longmind.structured``: how objects came about, or that they did not."""
+    attributes = {"longmind.schema": schema.__name__, "longmind.outcome": outcome}
+    telemetry.count("longmind.structured", attributes=attributes, unit="{answer}")
+
+
+def _asking(request: Request, form: Form | None, shape: dict[str, object]) -> Request:
+    """The request in one form. Where the server does not know the schema, the prompt tells it."""
+    if form == "schema":
+        return request.model_copy(update={"form": form, "shape": shape})
+    instruction = prompts.load("structured")
+    told, rest = instruction.fill(schema=json.dumps(shape)), request.messages
+    if rest[0].role == "system":  # one system message: many chat templates take no second
+        told, rest = f"{rest[0].content}\n\n{told}", rest[1:]
+    messages = (Message(role="system", content=told), *rest)
+    return request.model_copy(
+        update={"form": form, "messages": messages, "prompts": (*request.prompts, instruction.id)}
+    )
+
+
+async def _read(answer: Answer, schema: type[S]) -> tuple[S, bool] | str:
+    """The object and whether it was mended, or what is wrong with the answer."""
+    if answer.finish == "length":
+        return "it is too long and broke off. Give a shorter answer"
+    if len(answer.text) <= _AT_ONCE:
+        return _validated(answer.text, schema)
+    return await asyncio.to_thread(_validated, answer.text, schema)
+
+
+def _validated(text: str, schema: type[S]) -> tuple[S, bool] | str:
+    try:
+        told, mended = read_json(text)
+        return schema.model_validate(told), mended
+    except Unreadable as error:
+        return f"{error}."
+    except ValidationError as error:
+        return _problems(error)
+
+
+def _problems(error: ValidationError) -> str:
+    """What is not valid, for the model to read: places and reasons."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)[:5]
+    return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'the answer'}: {item['msg']}" for item in found) + "."
+
+
+def _invalid(schema: type[BaseModel], answer: Answer, problem: str, usage: Usage) -> InvalidAnswer:
+    return InvalidAnswer(
+        f"The model gave no valid {schema.__name__}: {problem}",
+        hint="Nothing was taken from it. A stronger model, a simpler schema or more tokens may help.",
+        usage=usage,
+        schema=schema.__name__,
+        text=answer.text[:MAX_TEXT],
+        problem=problem,
+        finish=answer.finish,
+    )

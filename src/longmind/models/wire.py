@@ -1,0 +1,254 @@
+"""What the providers that speak HTTP share: a client that says and reads no more than it should, and clear failures.
+
+The SDKs would add headers of their own (the machine's system and Python version, and whatever ``OPENAI_ORG_ID`` or
+``*_CUSTOM_HEADERS`` hold) and send them to any address. Here an allow-list decides: the question, the model's name and
+the key go to the address that was given, and nothing else goes anywhere. Redirects are not followed, so the key stays
+with that address. A server's own words are left out of errors: some repeat the key, or the question, in them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+
+from longmind.clock import Clock, SystemClock
+from longmind.errors import InvalidAnswer, LongmindError, ModelError, ModelMissing
+from longmind.models.addresses import checked_address, checked_key
+from longmind.models.resilience import Transient, retry_after
+
+if TYPE_CHECKING:
+    import httpx2
+
+_ADDRESS_HINT = "Give it as http(s)://host[:port]/v1#model, without user name or password; the key is model_key."
+MAX_ANSWER = 8 * 1024 * 1024
+"""Bytes of one answer. A longer one is broken off: nobody needs it, and it could fill the memory."""
+RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+FORM_REFUSED = frozenset({400, 404, 415, 422, 501})
+"""With these a server may mean that it does not know the form of answer that was asked for."""
+_SENT = ("host", "content-length", "content-type", "transfer-encoding", "accept", "connection", "anthropic-version")
+_PLAIN = re.compile(r"^[A-Za-z0-9_.\[\]-]{1,64}$")
+_HINTS = {
+    400: "Check that the model takes questions of this length and kind.",
+    401: "Check the API key (LONGMIND_MODEL_KEY).",
+    403: "Check that the API key may use this model.",
+    404: "Check the address (it usually ends in /v1) and the model's name; `longmind models` lists what there is.",
+    413: "The question is too long for the server.",
+}
+
+
+class Told(BaseModel):
+    """What is read of an answer. Servers add fields of their own, and more of them over time."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+def plain(made: Any) -> Any:
+    """An SDK's object as plain data: the SDKs do not check what a server sent, so we do."""
+    return made.to_dict(mode="json", warnings=False) if hasattr(made, "to_dict") else made
+
+
+class _TooMuch(Exception):
+    """An answer went over the limit, or came packed so that its length cannot be known."""
+
+
+@dataclass(slots=True)
+class Wire:
+    """The way to one address with one key."""
+
+    sdk: str
+    """The package that speaks the protocol; imported when first used."""
+    extra: str
+    base_url: str
+    model: str
+    key: SecretStr | None = None
+    header: str = "authorization"
+    """The header that carries the key."""
+    timeout: float = 60.0
+    clock: Clock = field(default_factory=SystemClock)
+
+    def __post_init__(self) -> None:
+        if importlib.util.find_spec(self.sdk) is None:
+            raise ModelMissing(
+                f"The model {self.model!r} needs the package {self.sdk!r}.",
+                hint=f'Run: pip install "longmind[{self.extra}]"',
+            )
+        checked_address(self.base_url, "model's server", _ADDRESS_HINT)
+        checked_key(None if self.key is None else self.key.get_secret_value())
+
+    @property
+    def address(self) -> str:
+        return urlsplit(self.base_url).netloc
+
+    def options(self) -> dict[str, Any]:
+        """What a client of the SDK is made with: our way to the address, our limits, and no retries of its own."""
+        return {
+            "api_key": "in the header that the wire sets",
+            "base_url": self.base_url,
+            "max_retries": 0,
+            "timeout": self.limits(),
+            "http_client": self.client(),
+        }
+
+    async def package(self) -> ModuleType:
+        """The SDK. Importing it takes a second, which the event loop does not wait for."""
+        return await asyncio.to_thread(importlib.import_module, self.sdk)
+
+    def client(self) -> httpx2.AsyncClient:
+        """A client that sends what is allowed and reads no more than ``MAX_ANSWER``."""
+        import httpx2
+
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [self._send_only_what_is_needed], "response": [_bound]}
+        return httpx2.AsyncClient(
+            event_hooks=hooks,
+            timeout=self.limits(),
+            follow_redirects=False,
+            trust_env=not _is_this_machine(self.base_url),  # a proxy must not see what stays on this machine
+        )
+
+    def limits(self) -> httpx2.Timeout:
+        import httpx2
+
+        return httpx2.Timeout(self.timeout, connect=min(10.0, self.timeout))
+
+    async def _send_only_what_is_needed(self, request: httpx2.Request) -> None:
+        kept = {name: value for name, value in request.headers.items() if name.lower() in _SENT}
+        kept |= {"user-agent": "longmind", "accept-encoding": "identity"}
+        if self.key is not None:
+            secret = self.key.get_secret_value()
+            kept[self.header] = f"Bearer {secret}" if self.header == "authorization" else secret
+        request.headers.clear()
+        request.headers.update(kept)
+
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        """Turn what the SDK raises into our errors. The SDK's own is not chained: it holds the key and the answer."""
+        try:
+            yield
+        except LongmindError:
+            raise
+        except (ValidationError, ValueError, RecursionError) as error:
+            raise self.malformed("it cannot be read", str(getattr(error, "doc", ""))) from None
+        except Exception as error:
+            failure = self._explained(error)
+            if failure is None:
+                raise
+            raise failure from None
+
+    def malformed(self, what: str, text: str = "") -> InvalidAnswer:
+        """An answer that is not of the protocol."""
+        return InvalidAnswer(
+            f"{self.base_url} gave an answer that is not a chat answer: {what}.",
+            hint="Check that the address is the API of a chat model (it usually ends in /v1).",
+            text=self.without_key(text)[:2000],
+        )
+
+    def cut(self) -> Transient:
+        """A stream that ended without saying that it ends."""
+        return Transient("the stream ended before the answer did")
+
+    def without_key(self, text: str) -> str:
+        """A text with the key taken out, should a server have repeated it."""
+        secret = self.key.get_secret_value() if self.key is not None else ""
+        return text.replace(secret, "[key]") if secret else text
+
+    def _explained(self, error: Exception) -> Exception | None:
+        import httpx2
+
+        if _is_too_much(error):
+            return InvalidAnswer(
+                f"{self.base_url} gave an answer of more than {MAX_ANSWER:,} bytes, or a packed one.",
+                hint="It was broken off. Ask for fewer tokens.",
+                text="",
+            )
+        status = getattr(error, "status_code", None)
+        if isinstance(status, int):
+            return self._refusal(status, error)
+        kind = type(error).__name__
+        if isinstance(error, httpx2.TimeoutException) or kind == "APITimeoutError":
+            return Transient(f"no answer within {self.timeout:g} s")
+        if isinstance(error, httpx2.TransportError) or kind == "APIConnectionError":
+            return Transient(f"the connection failed ({type(error.__cause__ or error).__name__})")
+        if kind == "APIError":  # an error event within a stream
+            return Transient("the server reported an error while it answered")
+        if isinstance(error, httpx2.HTTPError | httpx2.StreamError) or type(error).__module__.startswith(self.sdk):
+            return self.malformed(kind)
+        return None
+
+    def _refusal(self, status: int, error: Any) -> Exception:
+        said = self._said(error)
+        if status in RETRIED and "insufficient_quota" not in said:
+            header = error.response.headers.get("retry-after") if hasattr(error, "response") else None
+            return Transient(f"status {status}", retry_after(header, self.clock), outage=status != 429)
+        if status < 300:
+            return self.malformed("it cannot be read")
+        return ModelError(
+            f"{self.base_url} refused the request for model {self.model!r} with status {status}"
+            + (f" ({', '.join(said)})." if said else "."),
+            hint="Check the account's credit."
+            if "insufficient_quota" in said
+            else _HINTS.get(status, "Check the address and the model's name."),
+            status=status,
+            said=said,
+        )
+
+    def _said(self, error: Any) -> list[str]:
+        """The machine-readable part of a refusal, such as ``invalid_request_error`` and ``temperature``."""
+        body = getattr(error, "body", None)
+        inner = body.get("error", body) if isinstance(body, dict) else None
+        told = [inner.get(name) for name in ("type", "code", "param")] if isinstance(inner, dict) else []
+        words = dict.fromkeys(word for word in told if isinstance(word, str) and _PLAIN.match(word))
+        secret = self.key.get_secret_value() if self.key is not None else None
+        return [word for word in words if secret is None or (word not in secret and secret not in word)]
+
+
+class _Bounded:
+    """A response's bytes, counted."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        seen = 0
+        async for chunk in self._stream:
+            seen += len(chunk)
+            if seen > MAX_ANSWER:
+                raise _TooMuch
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    import httpx2
+
+    if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise _TooMuch  # we asked for a plain one; a packed one could unfold to any size
+
+    class Bounded(_Bounded, httpx2.AsyncByteStream):
+        pass
+
+    response.stream = Bounded(response.stream)
+
+
+def _is_too_much(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, _TooMuch):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _is_this_machine(base_url: str) -> bool:
+    host = urlsplit(base_url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")

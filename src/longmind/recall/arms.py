@@ -1,0 +1,202 @@
+"""The arms of recall: how well the words of a question, its meaning, its time and its speakers fit each row of a view.
+
+A small view is scored whole. In a large one the rows worth a closer look are found first (the best by words and the
+best by meaning), and only these are scored in full. Both ways give a row the same numbers; only a row that neither arm
+puts among its best can be missed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longmind.recall.query import Query
+from longmind.recall.wording import Floats, Ints, Terms, Words, words_of, words_of_all
+from longmind.store.search.analysis import ASKS, COUNTED, DATED, by, mark_hash
+from longmind.store.search.okapi import LARGE, best_by_words
+from longmind.store.search.threads import REACH, WEIGHTS, surroundings
+from longmind.store.search.view import View
+
+WHOLE = 20_000
+"""Rows up to which a view is scored whole."""
+LISTED = 250
+"""Rows that each of the two arms puts on the list in a larger view."""
+CELLS = 4_000_000
+"""Terms times rows that are looked at together; a longer question is cut to its rarest terms."""
+FADES = 14 * 86_400.0
+"""Seconds in which the interest in what came after the time asked for fades: things are told after they happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What can be said of rows without a question."""
+
+    fullness: Floats
+    """How much a row says, from 0 to 1."""
+    asks: Floats
+    dated: Floats
+    counted: Floats
+    reply: Floats
+
+
+@dataclass(slots=True)
+class Found:
+    """What the arms say of some rows of a view, each array in the order of ``rows``."""
+
+    rows: Ints
+    words: Words
+    cosine: Floats
+    near_cosine: Floats
+    leaning: Floats
+    marks: Marks
+    speaker: Floats
+    time: Floats
+
+
+def look(view: View, query: Query, terms: Terms, vector: Floats | None, allowed: NDArray[np.bool_]) -> Found:
+    """Score the rows of a view that may fit a question."""
+    if vector is not None and (view.vectors.dimensions == 0 or not vector.any()):
+        vector = None
+    whole = view.rows <= WHOLE
+    if whole:
+        rows = np.arange(view.rows, dtype=np.int32)
+        words = words_of_all(view, terms)
+        cosine, near_cosine = _meaning_of_all(view, vector)
+        leaning = view.threads.leaning
+    else:
+        rows = _worth_a_look(view, terms, vector, allowed)
+        around = view.lines(rows, REACH)
+        words = words_of(view, terms, rows, around)
+        cosine, near_cosine = _meaning_of(view, vector, rows, around)
+        leaning = view.leaning_of(rows)
+    return Found(
+        rows=rows,
+        words=words,
+        cosine=cosine,
+        near_cosine=near_cosine,
+        leaning=leaning,
+        marks=view.kept("marks", lambda: _marks(view, rows)) if whole else _marks(view, rows),
+        speaker=_flags(view, [by(stem) for stem in query.stems], rows),
+        time=_in_time(view, query, rows),
+    )
+
+
+def cut(view: View, terms: Terms) -> Terms:
+    """The terms of a question that occur here, the rarest of them when they are too many for a view of this size."""
+    most = max(16, CELLS // max(min(view.rows, WHOLE), 1))
+    if len(terms) <= most:
+        return terms
+    return sorted(terms, key=lambda term: len(view.postings.find(term[0])[0]) or view.rows)[:most]
+
+
+# -- meaning ---------------------------------------------------------------------------------------------------------
+
+
+def _meaning_of_all(view: View, vector: Floats | None) -> tuple[Floats, Floats]:
+    if vector is None:
+        nothing = np.zeros(view.rows, np.float32)
+        return nothing, nothing
+    cosine, threads = view.vectors.scores(vector), view.threads
+    spread = np.zeros(threads.size, np.float32)
+    spread[threads.place] = cosine
+    spread[-1] = 0
+    norms = view.kept("near norms", view.near_norms)
+    return cosine, _divided(surroundings(spread)[threads.place], norms)
+
+
+def _meaning_of(view: View, vector: Floats | None, rows: Ints, around: Ints) -> tuple[Floats, Floats]:
+    if vector is None:
+        nothing = np.zeros(len(rows), np.float32)
+        return nothing, nothing
+    every, places = np.unique(around, return_inverse=True)
+    there = every < view.rows
+    scores = np.zeros(len(every), np.float32)
+    scores[there] = view.vectors.take(every[there]) @ vector
+    by_place = scores[places.reshape(around.shape)]
+    return by_place[:, REACH], _divided(by_place @ np.array(WEIGHTS, np.float32), view.near_norms(rows))
+
+
+def _divided(sums: Floats, norms: NDArray[np.floating[Any]]) -> Floats:
+    """A cosine from a product and a length; 0 where there is no vector."""
+    cosines: Floats = np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0)
+    return cosines
+
+
+def _worth_a_look(view: View, terms: Terms, vector: Floats | None, allowed: NDArray[np.bool_]) -> Ints:
+    """The best rows by words and the best by meaning, and those beside the best of them."""
+    if view.rows > LARGE:
+        best = [best_by_words(view, terms, allowed, LISTED)[0]]
+    else:
+        at, scores = view.bm25(terms)
+        kept = allowed[at]
+        at, scores = at[kept], scores[kept]
+        best = [at[_best(scores, LISTED)]]
+    if vector is not None:
+        flags = allowed & view.column("has_vector")[: view.rows]
+        if view.vectors.compressed:
+            near = view.vectors.short_list(vector, flags)
+            cosines = view.vectors.cosines(near, vector)
+        else:
+            near = np.flatnonzero(flags).astype(np.int32)
+            cosines = view.vectors.scores(vector)[near]
+        best.append(near[_best(cosines, LISTED)])
+    beside = view.lines(np.concatenate([part[: LISTED // 4] for part in best]), 1).ravel()
+    beside = beside[beside < view.rows]
+    every = np.unique(np.concatenate([*best, beside[allowed[beside]]]))
+    return every.astype(np.int32)
+
+
+def _best(scores: Floats, most: int) -> NDArray[np.intp]:
+    """The places of the highest scores, the highest first; equal ones in their order."""
+    if len(scores) > most:
+        kept = np.sort(np.argpartition(-scores, most - 1)[:most])
+        return kept[np.argsort(-scores[kept], kind="stable")]
+    return np.argsort(-scores, kind="stable")
+
+
+# -- the rest --------------------------------------------------------------------------------------------------------
+
+
+def _marks(view: View, rows: Ints) -> Marks:
+    return Marks(
+        fullness=np.minimum(np.log1p(view.column("length")[rows]) / np.float32(math.log(16)), 1.0),
+        asks=_flags(view, [ASKS], rows),
+        dated=_flags(view, [DATED], rows),
+        counted=_flags(view, [COUNTED], rows),
+        reply=_flags(view, ["role assistant"], rows),
+    )
+
+
+def _flags(view: View, marks: Sequence[str], rows: Ints) -> Floats:
+    """1 for rows that carry any of these marks."""
+    marked = [view.postings.find(mark_hash(mark))[0] for mark in marks]
+    marked = [at for at in marked if len(at)]
+    if sum(map(len, marked)) > 16 * len(rows):  # to look up the few is cheaper than to mark the many
+        near = [at[np.minimum(np.searchsorted(at, rows), len(at) - 1)] == rows for at in marked]
+        carried: Floats = np.any(near, axis=0).astype(np.float32)
+        return carried
+    scratch = view.blank()
+    for at in marked:
+        scratch[at] = 1
+    flags = scratch[rows]
+    for at in marked:
+        scratch[at] = 0
+    return flags
+
+
+def _in_time(view: View, query: Query, rows: Ints) -> Floats:
+    """How sure a row is in the time the question names, up to 1; less for those told soon after."""
+    span = query.span
+    if span is None:
+        return np.zeros(len(rows), np.float32)
+    when = view.column("occurred_at")[rows]
+    since = -math.inf if span.since is None else span.since.timestamp()
+    until = math.inf if span.until is None else span.until.timestamp()
+    late = np.clip((when - until) / FADES, 0, 50) if span.since is not None else np.full(len(rows), 50.0)
+    score = np.where(when < since, 0.0, np.where(when < until, 1.0, 0.6 * np.exp(-late)))
+    return (span.sure * score).astype(np.float32)

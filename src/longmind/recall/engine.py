@@ -1,0 +1,252 @@
+"""Recall: from a question to ranked memories, each with its reason.
+
+Read the question, let the policies make a plan, ask the arms, add up what they say, look up the best and set right what
+only the records show (what replaced what, what is linked), rerank if there is a reranker, count the reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longmind.clock import Clock
+from longmind.errors import InvalidInput
+from longmind.recall import anchors, arms, budget, fuse, policy
+from longmind.recall.filters import HIDDEN, NOT_NARROWED, filter_of
+from longmind.recall.query import Query, read
+from longmind.recall.rerank import Reranker
+from longmind.recall.settle import Settling
+from longmind.recall.touches import Touches
+from longmind.store.search.ranking import query_terms
+from longmind.store.search.view import View
+from longmind.store.store import Store
+from longmind.types import Filter, Hit, Memory, Message, Scope
+
+if TYPE_CHECKING:
+    from longmind.models.base import Embedder
+
+MAX_K = 1_000
+MAX_QUERY = 1_000_000
+EMBEDDED = 2_000
+"""Characters of a question that are embedded; an embedder's window is full long before."""
+THRESHOLD = 0.35
+RECENT = 4
+"""Messages of a conversation that count for ``active``."""
+
+
+class Recaller:
+    """Finds what a scope knows about a question."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder | None, clock: Clock, *, reranker: Reranker | None = None
+    ) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.clock = clock
+        self.reranker = reranker
+        self._policies: list[policy.Policy] = list(policy.BUILT_IN)
+        self._touches = Touches(store)
+        self.counts_reads = True
+        """Whether what is recalled is counted as read, which makes it warmer for later questions."""
+        self.watch: Callable[[str], None] = _unwatched
+        """Told the name of each stage as it ends; for measuring."""
+
+    def register(self, chosen: policy.Policy) -> None:
+        """Let a policy take part in choosing systems, arms and weights."""
+        self._policies.append(policy.check(chosen))
+
+    async def recall(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        k: int = 10,
+        kinds: Sequence[str] | None = None,
+        where: Filter | Mapping[str, Any] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        session: str | None = None,
+        min_score: float = 0.0,
+        explain: bool = False,
+    ) -> list[Hit]:
+        """The memories that fit a question best, the best first.
+
+        ``as_of`` answers as the world was at that moment: facts that were valid then, and what had happened by then.
+        ``known_at`` answers as the agent knew at that moment: only what had been recorded by then. They combine.
+        ``explain`` adds to each hit what every arm gave, and which policies had their say.
+        """
+        _check(query, k, min_score)
+        asked = read(query, self.clock.now())
+        plan = policy.planned(asked, self._policies)
+        narrowed = filter_of(
+            where,
+            kinds=kinds if kinds is not None else plan.kinds,
+            since=since,
+            until=until,
+            session=session,
+            valid_at=as_of,
+            recorded_until=known_at,
+        )
+        self.watch("plan")
+        return await self._answer(scope, asked, plan, narrowed, k, min_score=min_score, full=explain)
+
+    async def active(
+        self,
+        scope: Scope,
+        task: str,
+        conversation: Sequence[Message] = (),
+        *,
+        n: int = 5,
+        threshold: float = THRESHOLD,
+    ) -> list[Hit]:
+        """At most n memories an agent should have in mind for its turn, none that the conversation itself says."""
+        recent = [message.content for message in conversation[-RECENT:]]
+        text = "\n".join([task, *recent])
+        hits = await self.recall(scope, text[:MAX_QUERY], k=min(n + len(recent), MAX_K), min_score=threshold)
+        said = {" ".join(content.split()) for content in recent}
+        return [hit for hit in hits if " ".join(hit.memory.content.split()) not in said][:n]
+
+    async def context(self, scope: Scope, task: str, *, tokens: int = 1500) -> str:
+        """What is known that matters for a task, within a budget of tokens, quoted as data."""
+        most = max(5, min(200, tokens // 20))
+        known = await self._known(scope, task, most) if task.strip() else []
+        return budget.render(await self.standing(scope), known, tokens)
+
+    async def standing(self, scope: Scope) -> list[Memory]:
+        """What an agent should have in mind whatever the task is: goals that are open, and who the user is."""
+        present = set((await self.store.view(scope)).kinds.names)
+        found: list[Memory] = []
+        for where in budget.STANDING:
+            if present.intersection(where.kinds or ()):
+                page = await self.store.scan(
+                    scope, where, order="importance", descending=True, limit=budget.STANDING_MOST
+                )
+                found += page.items
+        return found
+
+    async def flush(self) -> None:
+        """Wait until every read so far is counted."""
+        await self._touches.flush()
+
+    async def close(self) -> None:
+        await self.flush()
+
+    # -- the way of a question -----------------------------------------------------------------------------------
+
+    async def _known(self, scope: Scope, task: str, k: int) -> list[Hit]:
+        """What is known about a task; facts and what they were drawn from side by side, for a text that groups them."""
+        _check(task, k, 0.0)
+        asked = read(task, self.clock.now())
+        plan = policy.planned(asked, self._policies)
+        return await self._answer(scope, asked, plan, filter_of(None, kinds=plan.kinds), k, folds=False)
+
+    async def _answer(
+        self,
+        scope: Scope,
+        asked: Query,
+        plan: policy.Plan,
+        narrowed: Filter,
+        k: int,
+        *,
+        min_score: float = 0.0,
+        full: bool = False,
+        folds: bool = True,
+    ) -> list[Hit]:
+        """The hits of a question that was read and planned. Kinds that were asked for by name all stand by themselves,
+        as everything does without ``folds``."""
+        vector, space = await self._vector(asked.text)
+        self.watch("embed")
+        ids = await self.store.allowed_ids(scope, narrowed)
+        view = await self.store.view(scope)
+        allowed = _allowed(view, narrowed, ids)
+        if space != view.space:
+            vector = None  # the store has changed its embedder since: vectors of two models cannot be compared
+        self.watch("view")
+        asked = await self._dated(scope, asked, view, allowed)
+        found = arms.look(view, asked, arms.cut(view, query_terms(view, asked.text)), vector, allowed)
+        self.watch("arms")
+        timeless = narrowed.valid_at is not None or narrowed.recorded_until is not None
+        here = allowed[found.rows]
+        fused = fuse.fuse(view, found, plan, here, self.clock.now().timestamp(), demote=not timeless)
+        self.watch("fuse")
+        settling = Settling(
+            self.store, scope, asked, plan, view, found, fused, here, folds=folds and narrowed.kinds is None
+        )
+        await self._settle(settling, k, allowed, timeless)
+        hits = settling.hits(k, min_score, full)
+        self.watch("explain")
+        if self.counts_reads:
+            self._touches.add(scope, [hit.memory.id for hit in hits], self.clock.now())
+        return hits
+
+    async def _settle(self, settling: Settling, k: int, allowed: NDArray[np.bool_], timeless: bool) -> None:
+        await settling.fetch(k)
+        self.watch("fetch")
+        if not timeless:
+            settling.warm(self.clock.now())
+        await settling.follow_links(allowed)
+        await settling.put_replacements_first(allowed, timeless)
+        if self.reranker is not None:
+            await settling.rerank(self.reranker)
+        self.watch("settle")
+
+    async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, str | None]:
+        """The question as a vector, and the space it is of."""
+        text, embedder = query[:EMBEDDED].strip(), self.embedder
+        if embedder is None or not text:
+            return None, None
+        vector: NDArray[np.float32] = (await embedder.embed([text]))[0]
+        return vector, embedder.name
+
+    async def _dated(self, scope: Scope, asked: Query, view: View, allowed: NDArray[np.bool_]) -> Query:
+        """The question with the time of the event it names, if it names one and no date, and memory knows of it."""
+        if asked.span is not None or asked.anchor is None:
+            return asked
+        id = anchors.telling(view, asked.anchor, allowed)
+        told = await self.store.get(scope, id) if id is not None else None
+        return asked if told is None else replace(asked, span=anchors.span_around(asked.anchor, told))
+
+
+def _unwatched(stage: str) -> None:
+    """Nobody measures."""
+
+
+def _check(query: str, k: int, min_score: float) -> None:
+    if not isinstance(query, str):
+        raise InvalidInput(f"The question must be text, not {type(query).__name__}.")
+    if len(query) > MAX_QUERY:
+        raise InvalidInput(
+            f"The question has {len(query):,} characters; at most {MAX_QUERY:,} are read.",
+            hint="Ask something shorter.",
+        )
+    if not 1 <= k <= MAX_K:
+        raise InvalidInput(f"k must be from 1 to {MAX_K}, not {k}.")
+    if not 0 <= min_score <= 1:
+        raise InvalidInput(f"min_score must be from 0 to 1, not {min_score}.")
+
+
+def _allowed(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
+    """The rows that pass the filter; what is Longmind's own, or says nothing itself, only when it is asked for."""
+    if ids is None and narrowed is NOT_NARROWED:
+        return view.kept("all that recall tells", lambda: _passing(view, narrowed, ids))
+    return _passing(view, narrowed, ids)
+
+
+def _passing(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
+    allowed = view.allowed(narrowed, ids)
+    if narrowed.kinds is None:
+        allowed &= (view.column("length")[: view.rows] > 0) | view.column("has_vector")[: view.rows]
+        for kind in HIDDEN.intersection(view.kinds.names):
+            allowed &= view.column("kind")[: view.rows] != view.kinds.names.index(kind)
+    if narrowed.valid_at is not None:
+        # what bears no validity of its own counts from when it happened
+        plain = np.isinf(view.column("valid_from")[: view.rows]) & np.isinf(view.column("valid_to")[: view.rows])
+        allowed &= ~plain | (view.column("occurred_at")[: view.rows] <= narrowed.valid_at.timestamp())
+    return allowed

@@ -1,0 +1,74 @@
+"""From what a caller gives to one filter: an allow-list of keys, and clear errors for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from longmind.errors import InvalidInput
+from longmind.types import Filter
+
+NOT_NARROWED = Filter()
+"""The filter of a question that asks for nothing in particular."""
+HIDDEN = frozenset({"configuration", "page", "segment", "summary", "alias"})
+"""Kinds that are Longmind's own, or only gather what other memories say. They are recalled when they are asked
+for by name: beside what they are made of they would take its places and tell nothing new."""
+
+
+def filter_of(
+    where: Filter | Mapping[str, Any] | None,
+    *,
+    kinds: Sequence[str] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    session: str | None = None,
+    valid_at: datetime | None = None,
+    recorded_until: datetime | None = None,
+) -> Filter:
+    """The filter that all of these describe together; each narrows what the others leave."""
+    if all(one is None for one in (where, kinds, since, until, session, valid_at, recorded_until)):
+        return NOT_NARROWED
+    told: dict[str, Any] = where.model_dump(exclude_unset=True) if isinstance(where, Filter) else _checked(where)
+    listed = {
+        "kinds": None if kinds is None else _texts("kinds", kinds),
+        "sessions": None if session is None else (session,),
+    }
+    for name, values in listed.items():
+        if values is not None:
+            before = told.get(name)
+            told[name] = values if before is None else tuple(v for v in values if v in tuple(before))
+    moments = {"since": since, "until": until, "valid_at": valid_at, "recorded_until": recorded_until}
+    for name, moment in moments.items():
+        if moment is not None:
+            if told.get(name) not in (None, moment):
+                raise InvalidInput(f"{name} is given twice, in the filter and beside it.", hint="Give it once.")
+            told[name] = moment
+    try:
+        return Filter.model_validate(told)
+    except ValidationError as error:
+        problem = error.errors(include_input=False)[0]
+        raise InvalidInput(
+            f"The filter is not usable: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.",
+            hint=f"It may have: {', '.join(sorted(Filter.model_fields))}.",
+        ) from error
+
+
+def _checked(where: Mapping[str, Any] | None) -> dict[str, Any]:
+    if where is not None and not isinstance(where, Mapping):
+        raise InvalidInput(f"where must be a Filter or a mapping, not {type(where).__name__}.")
+    told = dict(where or {})
+    if unknown := sorted(str(key) for key in set(told) - set(Filter.model_fields)):
+        raise InvalidInput(
+            f"A filter has no {', '.join(unknown)}.",
+            hint=f"It may have: {', '.join(sorted(Filter.model_fields))}. Your own keys go under metadata.",
+        )
+    return told
+
+
+def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(values, str):
+        raise InvalidInput(f"{name} must be a list of texts, not one text.", hint=f"Write {name}=[{values!r}].")
+    return tuple(values)

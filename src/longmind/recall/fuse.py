@@ -1,0 +1,189 @@
+"""From what the arms say to one score a row.
+
+Scores are added, not ranks: how far ahead an arm puts a row matters. The balance between words and meaning comes from
+the texts: short turns are found by the words around them, long texts by their own words and their meaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longmind.recall.arms import Found
+from longmind.recall.policy import Plan, Weights
+from longmind.store.search.view import View
+
+Floats = NDArray[np.float32]
+
+STATE_FACTORS = {"superseded": 0.5, "stale": 0.7}
+"""What is left of the score of a memory that was replaced, or whose ground has changed."""
+OWN_SHARE = np.float32(0.75)
+"""How much of the meaning of a text that speaks for itself is its own; the rest is that of its surroundings."""
+SUREST = 0.99
+"""The score of a hit that holds all of the question: that it answers it is still not certain."""
+HALF_LIFE = 30 * 86_400.0
+RRF = 60.0
+USUAL = Weights()
+
+
+@dataclass(slots=True)
+class Arms:
+    """What each arm says of each row, before it is weighed: its share of the best that was said, so from 0 to 1 for
+    what was said, and more for a fact that fits better than all of it."""
+
+    own: Floats
+    near: Floats
+    session: Floats
+    meaning: Floats
+    """Of texts that lean on their surroundings."""
+    own_meaning: Floats
+    """Of texts that speak for themselves."""
+
+
+@dataclass(slots=True)
+class Fused:
+    """The scores of the rows looked at, what they are made of, and how sure recall is of the best of them."""
+
+    total: Floats
+    """Raw; only for ordering."""
+    found: Found
+    arms: Arms
+    weights: Weights
+    priors: Floats
+    confidence: float = 0.0
+
+    def scores(self, allowed: NDArray[np.bool_]) -> Floats:
+        """Scores from 0 to 1: each row's share of the best, times how sure recall is of the best."""
+        best = float(self.total.max(where=allowed, initial=0.0))
+        if best <= 0:
+            return np.zeros_like(self.total)
+        scores: Floats = np.clip(self.total / np.float32(best), 0, 1) * np.float32(self.confidence)
+        return scores
+
+    def parts(self, at: NDArray[np.intp], full: bool = True) -> dict[str, Floats]:
+        """What the scores of some of the rows are made of; in full they add up to ``total``, less what was held against
+        it, and else only the main ones are told."""
+        weights, arms, marks = self.weights, self.arms, self.found.marks
+        leaning = self.found.leaning[at]
+        speaking = 1 - leaning
+        main = {
+            "words": speaking * weights.own * arms.own[at],
+            "words around": leaning * weights.window * arms.near[at],
+            "session": leaning * weights.session * arms.session[at],
+            "meaning": leaning * weights.near_vector * arms.meaning[at]
+            + speaking * weights.vector * arms.own_meaning[at],
+            "time": weights.time * self.found.time[at],
+        }
+        if not full:
+            return main
+        return main | {
+            "speaker": weights.speaker * self.found.speaker[at],
+            "fullness": leaning * weights.fullness * marks.fullness[at],
+            "kind of turn": leaning * weights.question * marks.asks[at]
+            + weights.dated * marks.dated[at]
+            + weights.counted * marks.counted[at],
+            "reply": -speaking * weights.reply * marks.reply[at],
+            "priors": self.priors[at],
+        }
+
+
+def scaled(values: Floats, allowed: NDArray[np.bool_]) -> Floats:
+    """Values as shares of the largest that is allowed, none below 0. What is not allowed may have more than 1."""
+    most = float(np.multiply(values, allowed).max(initial=0.0))
+    if most <= 0:
+        return np.zeros_like(values)
+    shares: Floats = values / np.float32(most)
+    return np.maximum(shares, 0, out=shares)
+
+
+def fuse(view: View, found: Found, plan: Plan, allowed: NDArray[np.bool_], now: float, *, demote: bool = True) -> Fused:
+    """Add up what the arms say, as the plan weighs them."""
+    weights, marks, scale = plan.weights, found.marks, _standard(view, found, allowed)
+    arms = _scaled(found, scale)
+    if plan.fusion == "ranks":
+        arms = Arms(*(_by_rank(getattr(arms, part.name), allowed) for part in fields(arms)))
+    leaning, speaking = found.leaning, 1 - found.leaning
+    leaning_on = weights.window * arms.near + weights.session * arms.session + weights.near_vector * arms.meaning
+    total = leaning * leaning_on + speaking * (weights.own * arms.own + weights.vector * arms.own_meaning)
+    total += weights.speaker * found.speaker
+    total += weights.time * found.time
+    unfound = total <= 0
+    total += leaning * (weights.fullness * marks.fullness + weights.question * marks.asks)
+    total -= speaking * (weights.reply * marks.reply)
+    if weights.dated:
+        total += weights.dated * marks.dated
+    if weights.counted:
+        total += weights.counted * marks.counted
+    priors = _priors(view, found, plan, now)
+    total += priors
+    total[unfound] = 0
+    if demote:
+        _demote(view, found, total)
+    return Fused(total, found, arms, weights, priors, _confidence(found, total, allowed))
+
+
+def _scaled(found: Found, scale: NDArray[np.bool_]) -> Arms:
+    """What the arms say, as shares of the best."""
+    words, mixed = found.words, OWN_SHARE * found.cosine + (1 - OWN_SHARE) * found.near_cosine
+    said = [words.own_score, words.near_score, words.session_score, found.near_cosine, mixed]
+    return Arms(*(scaled(values, scale) for values in said))
+
+
+def _standard(view: View, found: Found, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The rows whose best is the measure of the others: those that were said, so that what was made of them does not
+    change how they compare; all that are allowed when none of those is."""
+    if view.said == view.living:
+        return allowed
+    said = allowed & view.said_rows()[found.rows]
+    return said if said.any() else allowed
+
+
+def _priors(view: View, found: Found, plan: Plan, now: float) -> Floats:
+    weights, rows = plan.weights, found.rows
+    age = np.maximum(now - view.column("occurred_at")[rows], 0) / HALF_LIFE
+    score = (
+        weights.importance * (view.column("importance")[rows] - 0.5)
+        + weights.trust * (view.column("trust")[rows] - 0.5)
+        + weights.recency * np.exp2(-np.minimum(age, 100))
+    ).astype(np.float32)
+    if plan.boosts:
+        codes = {code: plan.boosts[name] for code, name in enumerate(view.kinds.names) if name in plan.boosts}
+        kinds = view.column("kind")[rows]
+        for code, boost in codes.items():
+            score[kinds == code] += boost
+    if weights.recency > USUAL.recency and len(rows):
+        when = view.column("occurred_at")[rows]
+        spread = float(when.max() - when.min())
+        if spread > 0:
+            score += (weights.recency * (when - when.min()) / spread).astype(np.float32)
+    return score
+
+
+def _demote(view: View, found: Found, total: Floats) -> None:
+    states = view.column("state")[found.rows]
+    if not states.any():  # the first state is "active"
+        return
+    for state, factor in STATE_FACTORS.items():
+        total[states == view.state_code(state)] *= np.float32(factor)
+
+
+def _confidence(found: Found, total: Floats, allowed: NDArray[np.bool_]) -> float:
+    """How well the best row fits in itself: the share of the question it holds, or how near it is in meaning."""
+    if not len(total) or not allowed.any():
+        return 0.0
+    best = int(np.argmax(np.where(allowed, total, -np.inf)))
+    covered = found.words.coverage(best)
+    alike = max(float(found.cosine[best]), float(found.near_cosine[best]))
+    unlike = 1 - min(max((alike - 0.15) / 0.65, 0.0), 1.0)
+    return SUREST * (1 - (1 - min(max(covered, 0.0), 1.0)) * unlike)
+
+
+def _by_rank(values: Floats, allowed: NDArray[np.bool_]) -> Floats:
+    """Reciprocal ranks, scaled to 0..1, of the rows an arm has found at all."""
+    scores = np.zeros_like(values)
+    order = np.argsort(-np.where(allowed, values, -1), kind="stable")
+    order = order[values[order] > 0]
+    scores[order] = (RRF + 1) / (RRF + 1 + np.arange(len(order), dtype=np.float32))
+    return scores

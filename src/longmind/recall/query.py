@@ -1,0 +1,80 @@
+"""Reading a question: its words, its quoted phrases, the time it names, whose words it asks for, what kind it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from longmind.recall.anchors import Anchor, anchor_in
+from longmind.recall.times import Span, span_in
+from longmind.store.search.analysis import STOP_WORDS, stem, words
+
+MAX_READ = 20_000
+"""Characters of a question that are read for its kind and its times; all of it is searched for."""
+
+_QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]{3,200})[\"”»]")
+_ASSISTANT_SAID = re.compile(
+    r"\byou(?:r)? (?:recommend|suggest|advis|propos|explain|help|describ|said|say|tell|told|mention|walk|list|show|giv|"
+    r"gave|provid|outlin)|(?:recommend|suggest|advise|propose|did|have|explain)\w* you(?:r)?\b"
+)
+_REQUEST = re.compile(r"\b(?:can|could|would|will) you\b")
+_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("when", re.compile(r"\b(?:when|date|month|year|day|how long|what time)\b")),
+    ("count", re.compile(r"\bhow (?:many|much|often)\b|\bnumber of\b")),
+    ("who", re.compile(r"\bwho(?:m|se)?\b")),
+    ("where", re.compile(r"\bwhere\b")),
+    (
+        "latest",
+        re.compile(r"\b(?:latest|newest|currently|these days|right now|at the moment|most recent(?:ly)?|still)\b"),
+    ),
+    ("preference", re.compile(r"\b(?:prefer\w*|favou?rite|like|likes|love|loves|hate|hates|enjoy\w*|dislike\w*)\b")),
+    ("procedure", re.compile(r"\bhow (?:do|can|should|to|did) \b|\bsteps?\b|\bprocedure\b")),
+    ("list", re.compile(r"\b(?:list|all|every|which .*s\b|summar\w+|overview)\b")),
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question as recall understands it."""
+
+    text: str
+    phrases: tuple[str, ...] = ()
+    kinds: frozenset[str] = field(default=frozenset())
+    """What kind of question it is: when, count, who, where, latest, preference, procedure, list; any of them."""
+    span: Span | None = None
+    anchor: Anchor | None = None
+    """The event before or after which it asks, when it names no date."""
+    asks_assistant: bool = False
+    """Whether it asks for what the assistant said, rather than for what it was told."""
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the question in order, folded, stop words included."""
+        return words(self.text[:MAX_READ])
+
+    @cached_property
+    def stems(self) -> dict[str, str]:
+        """The stems of the question, stop words included, and a word that has each."""
+        return {stem(word): word for word in reversed(self.words)}
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The stems of the question without stop words."""
+        return frozenset(stem(word) for word in self.words if word not in STOP_WORDS)
+
+
+def read(text: str, now: datetime) -> Query:
+    """Understand a question, as seen from now."""
+    head = text[:MAX_READ]
+    lowered = head.lower()
+    span = span_in(head, now)
+    return Query(
+        text=text,
+        phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(head) if phrase.strip())[:5],
+        kinds=frozenset(name for name, pattern in _KINDS if pattern.search(lowered)),
+        span=span,
+        anchor=anchor_in(head) if span is None else None,
+        asks_assistant=bool(_ASSISTANT_SAID.search(lowered)) and not _REQUEST.search(lowered),
+    )

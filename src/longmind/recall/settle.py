@@ -1,0 +1,217 @@
+"""The last steps of a recall: look up the best rows and set right what only the records show.
+
+Which statement replaced which, what a hit is linked to, what a quoted phrase says: none of it is in the arrays. So a
+few more memories than were asked for are looked up and put in their final order here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longmind.recall import explain, folding
+from longmind.recall.arms import Found
+from longmind.recall.fuse import STATE_FACTORS, Fused
+from longmind.recall.heat import heat, warmed
+from longmind.recall.policy import Plan
+from longmind.recall.query import Query
+from longmind.recall.rerank import DEPTH, SHARE, Reranker, shares
+from longmind.recall.restated import restated
+from longmind.store.search.analysis import fold, term_hash
+from longmind.store.search.view import MADE, View
+from longmind.store.store import Store
+from longmind.types import Hit, Memory, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SPARE = 6
+"""Memories looked up beyond those asked for."""
+LINKED_FROM, LINKED_MOST = 5, 20
+PLAIN_KINDS = frozenset({"message", "document", "configuration", "working"})
+"""Kinds whose links, if any, lead only to what stands beside them, which the arms have seen already."""
+UNFOLLOWED = frozenset({"next", "supersedes"})
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A memory on its way to being a hit."""
+
+    memory: Memory
+    score: float
+    place: int | None
+    """Where it stands among the rows that were looked at; None for one that came over a link."""
+    notes: list[str] = field(default_factory=list)
+    extra: dict[str, float] = field(default_factory=dict)
+
+
+class Settling:
+    """The candidates of one recall."""
+
+    def __init__(
+        self,
+        store: Store,
+        scope: Scope,
+        query: Query,
+        plan: Plan,
+        view: View,
+        found: Found,
+        fused: Fused,
+        here: NDArray[np.bool_],
+        *,
+        folds: bool = True,
+    ) -> None:
+        """``folds`` tells what was made of others with what it was made of; else each stands by itself."""
+        self.store, self.scope, self.query, self.plan, self.view = store, scope, query, plan, view
+        self.found, self.fused, self.here, self.folds = found, fused, here, folds
+        self.candidates: dict[str, Candidate] = {}
+
+    async def fetch(self, k: int) -> None:
+        """Look up the best rows, and a few more."""
+        depth = k + SPARE if not self.query.phrases else max(k + SPARE, DEPTH)
+        scores, order = self.fused.scores(self.here), self._best(depth)
+        ids = [self.view.ids[row] for row in self.found.rows[order]]
+        memories = {m.id: m for m in await self.store.get_many(self.scope, ids)}
+        for place, id in zip(order, ids, strict=True):
+            if id in memories:
+                self.candidates[id] = Candidate(memories[id], float(scores[place]), int(place))
+        if self.folds:
+            folding.weigh(self.candidates.values())
+        self._hear_phrases()
+
+    def _best(self, depth: int) -> NDArray[np.intp]:
+        """The places of the best rows, the best first: so many that were said, and at most as many between them that
+        are made of others, which may yet be told with them."""
+        eligible = np.flatnonzero(self.here & (self.fused.total > 0))
+        if not self.folds or self.view.said == self.view.living:
+            return self._sorted_rows(self._top(eligible, depth))
+        said = self.view.said_rows()[self.found.rows[eligible]]
+        best, made = self._top(eligible[said], depth), self._top(eligible[~said], depth)
+        if len(best) == depth:
+            made = made[self.fused.total[made] >= self.fused.total[best].min()]
+        return self._sorted_rows(np.concatenate((best, made)))
+
+    def _top(self, places: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+        if len(places) <= most:
+            return places
+        return places[np.argpartition(-self.fused.total[places], most - 1)[:most]]
+
+    def _sorted_rows(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
+        return places[np.lexsort((self.found.rows[places], -self.fused.total[places]))]
+
+    def warm(self, now: datetime) -> None:
+        """What is recalled often and lately counts a little more."""
+        for candidate in self.candidates.values():
+            warmth = heat(candidate.memory, now)
+            if warmth > 0:
+                candidate.score = warmed(candidate.score, warmth)
+                candidate.extra["heat"] = round(warmth, 3)
+
+    def _hear_phrases(self) -> None:
+        for phrase in self.query.phrases:
+            for candidate in self.candidates.values():
+                if fold(phrase) in fold(candidate.memory.content):
+                    candidate.score = 1 - (1 - candidate.score) / 2
+                    candidate.notes.append(f"says '{phrase[:60]}' word for word")
+
+    async def follow_links(self, allowed: NDArray[np.bool_]) -> None:
+        """What the best hits are linked to comes along, with a share of their score."""
+        leads_nowhere = PLAIN_KINDS | MADE if self.folds else PLAIN_KINDS
+        if self.plan.weights.link <= 0 or leads_nowhere.issuperset(self.view.kinds.names):
+            return
+        best = self._sorted()[:LINKED_FROM]
+        links = await self.store.links(self.scope, [c.memory.id for c in best], direction="both", limit=5 * LINKED_MOST)
+        shared: dict[str, tuple[float, str]] = {}
+        for link in links:
+            for start, end in ((link.source, link.target), (link.target, link.source)):
+                if link.relation in UNFOLLOWED or start not in self.candidates:
+                    continue
+                score = self.plan.weights.link * min(link.weight, 1.0) * self.candidates[start].score
+                if self._may(end, allowed) and not self._repeats(end) and score > shared.get(end, (0.0, ""))[0]:
+                    shared[end] = (score, link.relation)
+        kept = sorted(shared.items(), key=lambda item: (-item[1][0], item[0]))[:LINKED_MOST]
+        await self._bring([id for id, _ in kept])
+        for id, (score, relation) in kept:
+            if id in self.candidates:
+                candidate = self.candidates[id]
+                candidate.extra["link"] = score
+                candidate.score = max(candidate.score, score)
+                candidate.notes.append(f"linked to another hit by '{relation}'")
+
+    async def put_replacements_first(self, allowed: NDArray[np.bool_], timeless: bool) -> None:
+        """What was replaced ranks below what replaced it, and says so."""
+        if not timeless:
+            await self._follow_supersession(allowed)
+        ordered = self._sorted()
+        for earlier, later in restated([c.memory for c in ordered], self.query.terms).items():
+            old, new = ordered[earlier], ordered[later]
+            new.score = max(new.score, old.score)
+            old.score = min(old.score, new.score * 0.98)
+            old.notes.append(f"said again with another value on {new.memory.occurred_at:%d %B %Y}")
+
+    async def _follow_supersession(self, allowed: NDArray[np.bool_]) -> None:
+        replaced = [c for c in self.candidates.values() if c.memory.state == "superseded"]
+        if not replaced:
+            return
+        links = await self.store.links(
+            self.scope, [c.memory.id for c in replaced], relation="supersedes", direction="in", limit=100
+        )
+        links = [link for link in links if self._may(link.source, allowed)]
+        await self._bring([link.source for link in links])
+        for link in links:
+            new, old = self.candidates.get(link.source), self.candidates.get(link.target)
+            if new is not None and old is not None:
+                new.score = max(new.score, min(old.score / STATE_FACTORS["superseded"], 1.0))
+                old.score = min(old.score, new.score * 0.98)
+                new.notes.append("replaces what was known before")
+
+    async def rerank(self, reranker: Reranker) -> None:
+        """Let a model that reads question and text together have its share of the order."""
+        ordered = self._sorted()[:DEPTH]
+        said = await shares(reranker, self.query.text, [c.memory.content for c in ordered])
+        best = ordered[0].score if ordered else 0.0
+        for candidate, share in zip(ordered, said, strict=True):
+            candidate.extra["reranker"] = share
+            candidate.score = (1 - SHARE) * candidate.score + SHARE * share * best
+
+    def hits(self, k: int, min_score: float, full: bool) -> list[Hit]:
+        """The best candidates as hits, with all numbers or only the main ones."""
+        if self.folds:
+            folding.fold(self.candidates)
+        kept = [c for c in self._sorted() if c.score >= min_score][:k]
+        spelled = {term_hash(stem): word for stem, word in self.query.stems.items()}
+        words = [spelled.get(term, "…") for term in self.found.words.terms]
+        places = [c.place for c in kept if c.place is not None]
+        told = explain.Teller(self.query, words, self.fused, places, full)
+        return [
+            Hit(
+                memory=c.memory,
+                score=min(max(c.score, 0.0), 1.0),
+                why=told.line(c.memory, c.place, c.notes, "heat" in c.extra),
+                parts=told.numbers(c.place) | c.extra,
+            )
+            for c in kept
+        ]
+
+    def _sorted(self) -> list[Candidate]:
+        return sorted(self.candidates.values(), key=lambda c: -c.score)
+
+    def _may(self, id: str, allowed: NDArray[np.bool_]) -> bool:
+        row = self.view.row_of(id)  # which may be new since the question was asked
+        return row is not None and row < len(allowed) and bool(allowed[row])
+
+    def _repeats(self, id: str) -> bool:
+        """Whether a memory is made of others, so that over a link it would bring only what is there already."""
+        row = self.view.row_of(id)
+        return self.folds and row is not None and not self.view.column("said")[row]
+
+    async def _bring(self, ids: Sequence[str]) -> None:
+        """Look up memories that are not candidates yet."""
+        missing = [id for id in dict.fromkeys(ids) if id not in self.candidates]
+        if missing:
+            for memory in await self.store.get_many(self.scope, missing):
+                self.candidates[memory.id] = Candidate(memory, 0.0, None)

@@ -1,0 +1,70 @@
+"""Counting what was read, off the caller's path.
+
+A recall hands over the ids it returned and goes on. One background task waits a moment for more and writes all that
+waits for a scope in one batch. ``flush`` returns when everything handed over so far is in the store, so nothing is lost
+on a clean close.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+
+from longmind.errors import LongmindError
+from longmind.store.base import Touch
+from longmind.store.store import Store
+from longmind.types import Scope
+
+MOMENT = 0.25
+"""Seconds the writer waits for more reads to count together."""
+
+
+class Touches:
+    """The reads that wait to be counted."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: dict[Scope, list[Touch]] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._hurry = asyncio.Event()
+        self.failed: LongmindError | None = None
+        """Why the last write did not succeed; what it held waits for the next one."""
+
+    def add(self, scope: Scope, ids: Sequence[str], at: datetime, interaction: float = 0.0) -> None:
+        """Count one read of each of these memories, soon."""
+        if not ids:
+            return
+        self._waiting.setdefault(scope, []).append(Touch(tuple(ids), at, interaction))
+        if self._task is None or self._task.done():
+            self._hurry.clear()
+            self._task = asyncio.create_task(self._write_soon())
+
+    async def flush(self) -> None:
+        """Wait until every read handed over so far is counted; an error of the store is raised here."""
+        self._hurry.set()
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+        if self._waiting:
+            await self._write()
+        if self.failed is not None:
+            failed, self.failed = self.failed, None
+            raise failed
+
+    async def _write_soon(self) -> None:
+        with suppress(TimeoutError):  # then nobody is in a hurry
+            await asyncio.wait_for(self._hurry.wait(), MOMENT)
+        await self._write()
+
+    async def _write(self) -> None:
+        while self._waiting:
+            scope = next(iter(self._waiting))
+            writes = self._waiting.pop(scope)
+            try:
+                await self._store.apply(scope, writes, actor="recall", reason="counted reads")
+                self.failed = None
+            except LongmindError as error:
+                self._waiting[scope] = writes + self._waiting.get(scope, [])
+                self.failed = error
+                return

@@ -1,0 +1,332 @@
+"""The contract between Longmind and a database.
+
+A backend gives eight methods (``Backend``): one that writes and seven that read. Everything a caller uses
+(``Store``) is built on them once, so a new backend is small and cannot drift: search runs in ``store/search``
+over what ``feed`` returns, and ``put``, ``update``, ``link`` and the rest are batches of one.
+
+Invariants that the conformance suite checks:
+
+* ``apply`` is atomic and durable when it returns: all writes of a batch happened, or none did and an error says why.
+* The writes of one agent are numbered 1, 2, 3 ... in commit order (``Change.seq``), with no gap and no number ever
+  visible before a smaller one. So "what is new since n" is one range read, in any process.
+* An ``idempotent`` batch whose operation id was applied before changes nothing and returns the records it wrote then,
+  as they are now (those deleted since are left out); the same id with different writes is ``OperationMismatch``.
+* Nothing outside ``scope`` is read or written, whatever ids are given.
+* ``Touch`` counts reads. It is neither journalled nor versioned.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+
+from longmind.types import Change, Direction, Filter, Json, Link, Memory, Neighbour, Order, Page, Scope, Stats
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+MAX_PAGE = 1_000
+MAX_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Store a new memory, with its vector in the active space if it has one.
+
+    When a live record of the agent holds the same key: ``existing="return"`` leaves that record as it is and returns
+    it, ``existing="fail"`` is ``KeyTaken``. An id that exists is always ``Conflict``.
+    """
+
+    memory: Memory
+    vector: Vector | None = None
+    existing: Literal["return", "fail"] = "return"
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Change fields of a memory (``types.UPDATABLE``). A changed content needs its new vector, or has none."""
+
+    id: str
+    changes: Json
+    expected_version: int | None = None
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove a memory and its links. With ``erase`` also what the journal remembers of it: no undo then."""
+
+    id: str
+    expected_version: int | None = None
+    erase: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AddLink:
+    """Link two memories of the scope; the same source, relation and target again replaces the link."""
+
+    link: Link
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveLink:
+    """Remove a link; it must exist."""
+
+    source: str
+    relation: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Count one read of each of these memories. Ids that are gone are passed over."""
+
+    ids: tuple[str, ...]
+    at: datetime
+    interaction: float = 0.0
+
+
+Write = Put | Update | Delete | AddLink | RemoveLink | Touch
+
+
+class Batch(NamedTuple):
+    """Writes that happen together or not at all, and who makes them and why."""
+
+    scope: Scope
+    operation: str
+    at: datetime
+    writes: tuple[Write, ...]
+    actor: str = "user"
+    reason: str = ""
+    idempotent: bool = False
+    """Whether the caller chose the operation id and may send the batch again; only then is the id remembered."""
+    space: str | None = None
+    """The space the vectors of this batch are of. If given and not the active one, the batch is ``ModelMismatch``."""
+
+    def fingerprint(self) -> str:
+        """What this batch asks for, without the ids and times that a retry would make anew."""
+        told: list[Any] = []
+        for write in self.writes:
+            match write:
+                case Put(memory=m):
+                    told.append(["put", m.user, m.session, m.kind, m.key, m.content, m.body])
+                case Update():
+                    told.append(["update", write.id, write.changes, write.expected_version])
+                case Delete():
+                    told.append(["delete", write.id, write.expected_version, write.erase])
+                case AddLink(link=link):
+                    told.append(["link", link.relation, link.weight])
+                case RemoveLink():
+                    told.append(["unlink", write.source, write.relation, write.target])
+                case Touch():
+                    told.append(["touch", write.ids, write.interaction])
+        scope = [self.scope.tenant, self.scope.agent, self.scope.user]
+        text = json.dumps([scope, told], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Receipt(NamedTuple):
+    """What a batch did. ``memories`` has one entry for each Put and Update of the batch, in their order."""
+
+    operation: str
+    memories: tuple[Memory, ...]
+    created: tuple[bool, ...]
+    """For each entry of ``memories``: whether this batch wrote it (False: a key was taken, the record returned)."""
+    replayed: bool = False
+
+
+class Head(NamedTuple):
+    """How far an agent's journal has come (0: nothing yet), and how often the active vector space has changed."""
+
+    seq: int
+    epoch: int
+
+
+@dataclass(slots=True)
+class IndexRow:
+    """What search needs to know of one memory. ``vector`` is float16 bytes in the active space."""
+
+    id: str
+    seq: int
+    """The number of the change that put this memory: the order in which the agent learnt things."""
+    user: str | None
+    session: str | None
+    kind: str
+    state: str
+    importance: float
+    trust: float
+    occurred_at: float
+    recorded_at: float
+    valid_from: float | None
+    valid_to: float | None
+    terms: bytes
+    """``search.analysis.index_terms`` of the memory, as it was stored."""
+    vector: bytes | None
+
+
+@dataclass(slots=True)
+class Feed:
+    """Rows that were written, and ids that are gone, after a sequence number; ``head`` is the number reached."""
+
+    head: Head
+    rows: list[IndexRow] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A vector space: the embedder that made it, and how many numbers a vector has."""
+
+    name: str
+    dimensions: int
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """What a database must do. Reads see every write that was acknowledged before they began."""
+
+    async def apply(self, batch: Batch) -> Receipt:
+        """Make all writes of a batch, durably, or none of them."""
+        ...
+
+    async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
+        """Those of these memories that exist in the scope, in the order asked for, each once."""
+        ...
+
+    async def scan(
+        self,
+        scope: Scope,
+        where: Filter,
+        *,
+        order: Order = "recorded",
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        """A page of the memories that match. Ties are broken by id, so pages neither overlap nor skip."""
+        ...
+
+    async def links(
+        self, scope: Scope, ids: Sequence[str], *, relation: str | None, direction: Direction, limit: int
+    ) -> list[Link]:
+        """Links that leave (out) or reach (in) these memories, heaviest first, then by source, relation, target."""
+        ...
+
+    async def journal(
+        self,
+        scope: Scope,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        memory_id: str | None = None,
+        operation: str | None = None,
+    ) -> list[Change]:
+        """Changes in order. ``after`` of one change is ``before`` of the next of that memory, or the record now."""
+        ...
+
+    async def stats(self, scope: Scope) -> Stats:
+        """Counts of what the scope holds."""
+        ...
+
+    async def head(self, scope: Scope) -> Head:
+        """Where the agent's journal stands. Cheap: asked before every search."""
+        ...
+
+    def feed(self, scope: Scope, after: int) -> AsyncIterator[Feed]:
+        """All that changed in the scope after a number, in chunks, as it stands now.
+
+        With ``after=0`` only what exists is told, no ids that are gone. The chunks together are one consistent
+        reading, and ``head`` is the same in each.
+        """
+        ...
+
+    async def matching(self, scope: Scope, where: Filter) -> set[str]:
+        """The ids of all memories that match; for filters that search cannot decide by itself."""
+        ...
+
+    async def scopes(self) -> list[Scope]:
+        """Every tenant and agent that holds something, without users."""
+        ...
+
+    async def space(self) -> Space | None:
+        """The vector space that recall reads now; None until one is declared."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what is under way and let go of the database."""
+        ...
+
+
+@runtime_checkable
+class ReembedBackend(Protocol):
+    """The power to change the embedder of a live store. While a second space is being built, reads use the first."""
+
+    async def declare_space(self, space: Space) -> None:
+        """Make this the active space of a store that has none yet. No effect if it is the active one already."""
+        ...
+
+    async def begin_space(self, space: Space) -> None:
+        """Start, or go on, building a second space."""
+        ...
+
+    async def missing_vectors(self, space: Space, limit: int) -> list[tuple[Scope, str, str]]:
+        """(scope, id, content) of memories that say something and have no vector in this space."""
+        ...
+
+    async def put_vectors(self, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
+        """Store (scope, id, content, vector); a memory that is gone or whose content has changed since is skipped.
+
+        In the active space this raises the epoch, so that views which were read without these vectors are read anew.
+        """
+        ...
+
+    async def activate_space(self, space: Space) -> None:
+        """From now on reads use this space; the vectors of the other are dropped. Refused while any is missing."""
+        ...
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """The power to examine itself, for ``longmind doctor``."""
+
+    async def check(self) -> list[str]:
+        """What is wrong, one line each, with what to do; empty when all is well."""
+        ...
+
+
+async def every(backend: Backend, scope: Scope, where: Filter, *, order: Order = "recorded") -> AsyncIterator[Memory]:
+    """All memories that match, read page by page."""
+    cursor: str | None = None
+    while True:
+        page = await backend.scan(scope, where, order=order, limit=MAX_PAGE, cursor=cursor)
+        for memory in page.items:
+            yield memory
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def reached(
+    start: Sequence[str], links: Sequence[Link], depth: int, seen: set[str], direction: Direction
+) -> list[Neighbour]:
+    """The new memories that one step over these links reaches from ``start``, which must be in ``seen``."""
+    frontier = set(start)
+    found: list[Neighbour] = []
+    for link in links:
+        ends: list[str] = []
+        if direction in ("out", "both") and link.source in frontier:
+            ends.append(link.target)
+        if direction in ("in", "both") and link.target in frontier:
+            ends.append(link.source)
+        for end in ends:
+            if end not in seen:
+                seen.add(end)
+                found.append(Neighbour(id=end, depth=depth, link=link))
+    return found

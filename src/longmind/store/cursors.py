@@ -1,0 +1,47 @@
+"""The cursor of a scan: which order and direction, and the value and id of the memory that a page ended with."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from typing import Any
+
+from longmind.errors import InvalidInput
+from longmind.types import Order
+
+NEVER = -(2**63)
+"""Where a memory stands that was never read: before every moment there is."""
+
+_AGAIN = "Begin again without a cursor."
+
+
+def write(value: float, id: str, order: Order, descending: bool) -> str:
+    """The cursor that goes on after a memory."""
+    return base64.urlsafe_b64encode(json.dumps([order, descending, value, id]).encode()).decode()
+
+
+def read(cursor: str, order: Order, descending: bool) -> tuple[Any, str]:
+    """The value and id after which a page begins: a number for importance, else a whole one of 64 bits."""
+    try:
+        told_order, told_descending, value, id = json.loads(base64.b64decode(cursor.encode(), b"-_", validate=True))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InvalidInput("The cursor is not one of this store.", hint=_AGAIN) from error
+    if (told_order, told_descending) != (order, descending):
+        raise InvalidInput(
+            "The cursor belongs to a listing in another order.",
+            hint="Go on with the order and direction the listing began with.",
+        )
+    if not _is_number(value, whole=order != "importance") or not isinstance(id, str):
+        raise damaged()
+    return value, id
+
+
+def _is_number(value: object, *, whole: bool) -> bool:
+    if isinstance(value, float):
+        return not whole and math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool) and NEVER <= value < -NEVER
+
+
+def damaged() -> InvalidInput:
+    return InvalidInput("The cursor is damaged.", hint=_AGAIN)

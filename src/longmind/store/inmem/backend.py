@@ -1,0 +1,259 @@
+"""``InmemBackend``: the contract of ``store.base`` over plain dictionaries.
+
+Nothing here is clever or fast; it is what the words of the contract say, so that another backend can be compared
+with it operation by operation. No method awaits anything between its first read and its last write, so on one
+event loop every call is a transaction; ``finish_space`` alone awaits the embedder, and holds off all who write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
+
+from longmind.errors import StoreUnavailable
+from longmind.store import refusals
+from longmind.store.base import (
+    AddLink,
+    Batch,
+    Delete,
+    Feed,
+    Head,
+    Put,
+    Receipt,
+    RemoveLink,
+    Space,
+    Touch,
+    Update,
+)
+from longmind.store.inmem import history, indexing, pages, spaces, verify
+from longmind.store.inmem.filters import matches
+from longmind.store.inmem.state import AgentState, Line, Remembered, Row, State
+from longmind.store.inmem.writes import Writer, Written
+from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
+
+if TYPE_CHECKING:
+    from longmind.store.base import Vector
+    from longmind.store.holding import Embed
+
+CHUNK = 5_000
+
+
+class InmemBackend:
+    """A store that lives as long as the process, or as long as its ``State`` is kept."""
+
+    def __init__(self, state: State | None = None) -> None:
+        self._state: State | None = State() if state is None else state.copy()
+        self._turn = asyncio.Lock()
+
+    @classmethod
+    async def open(cls, state: State | None = None) -> InmemBackend:
+        """A store with what another left behind (``snapshot``), or an empty one."""
+        return cls(state)
+
+    def snapshot(self) -> State:
+        """All the store holds, to open another with. Later writes do not reach it."""
+        return self._open.copy()
+
+    @property
+    def _open(self) -> State:
+        if self._state is None:
+            raise StoreUnavailable("The store is closed.", hint="Open it again.")
+        return self._state
+
+    # -- writing -------------------------------------------------------------------------------------------------
+
+    async def apply(self, batch: Batch) -> Receipt:
+        async with self._turn:
+            return _applied(self._open, batch)
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
+        agent = self._open.agent(scope)
+        found = (agent.visible(scope, id) for id in dict.fromkeys(ids))
+        return [_lent(memory) for memory in found if memory is not None]
+
+    async def scan(
+        self,
+        scope: Scope,
+        where: Filter,
+        *,
+        order: Order = "recorded",
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        rows = [row for row in self._rows(scope) if matches(row.memory, where)]
+        found = pages.page(rows, order, descending, limit, cursor)
+        return Page(items=tuple(_lent(memory) for memory in found.items), cursor=found.cursor)
+
+    async def links(
+        self, scope: Scope, ids: Sequence[str], *, relation: str | None, direction: Direction, limit: int
+    ) -> list[Link]:
+        asked = set(ids)
+        found = [
+            link.model_copy(deep=True)
+            for link in self._links(scope)
+            if (relation is None or link.relation == relation)
+            and ((direction != "in" and link.source in asked) or (direction != "out" and link.target in asked))
+        ]
+        return sorted(found, key=lambda link: (-link.weight, link.source, link.relation, link.target))[: max(limit, 0)]
+
+    async def journal(
+        self,
+        scope: Scope,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        memory_id: str | None = None,
+        operation: str | None = None,
+    ) -> list[Change]:
+        agent = self._open.agent(scope)
+        found = [
+            line
+            for line in self._lines(scope)
+            if line.seq > after
+            and (memory_id is None or line.memory_id == memory_id)
+            and (operation is None or line.operation == operation)
+        ]
+        changes = [history.told(line, agent.journal, agent.rows.get(line.memory_id)) for line in found[: max(limit, 0)]]
+        return [change.model_copy(deep=True) for change in changes]
+
+    async def stats(self, scope: Scope) -> Stats:
+        memories = [row.memory for row in self._rows(scope)]
+        state = self._open
+        space = state.active.name if state.active else ""
+        return Stats(
+            memories=len(memories),
+            links=len(self._links(scope)),
+            changes=len(self._lines(scope)),
+            by_kind=Counter(memory.kind for memory in memories),
+            by_state=Counter(memory.state for memory in memories),
+            vectors=sum((space, memory.id) in state.agent(scope).vectors for memory in memories),
+        )
+
+    async def head(self, scope: Scope) -> Head:
+        return Head(self._open.agent(scope).head, self._open.epoch)
+
+    async def feed(self, scope: Scope, after: int) -> AsyncIterator[Feed]:
+        state = self._open
+        agent = state.agent(scope)
+        head = Head(agent.head, state.epoch)
+        visible = {row.memory.id: row for row in self._rows(scope)}
+        if after > 0:
+            changed = {line.memory_id for line in self._lines(scope) if line.seq > after and not line.about_link}
+        else:
+            changed = set(visible)
+        kept = sorted((visible[id] for id in changed if id in visible), key=lambda row: row.seq)
+        rows = [indexing.index_row(row, agent, state.active) for row in kept]
+        gone = sorted(changed - set(visible))
+        yield Feed(head, rows[:CHUNK], gone)
+        for start in range(CHUNK, len(rows), CHUNK):
+            yield Feed(head, rows[start : start + CHUNK])
+
+    async def matching(self, scope: Scope, where: Filter) -> set[str]:
+        return {row.memory.id for row in self._rows(scope) if matches(row.memory, where)}
+
+    async def scopes(self) -> list[Scope]:
+        return [Scope(tenant=t, agent=a) for (t, a), agent in self._open.agents.items() if agent.rows]
+
+    async def space(self) -> Space | None:
+        return self._open.active
+
+    async def close(self) -> None:
+        self._state = None
+
+    # -- vector spaces and self-examination ------------------------------------------------------------------------
+
+    async def declare_space(self, space: Space) -> None:
+        async with self._turn:
+            spaces.declare(self._open, space)
+
+    async def begin_space(self, space: Space) -> None:
+        async with self._turn:
+            spaces.begin(self._open, space)
+
+    async def missing_vectors(self, space: Space, limit: int) -> list[tuple[Scope, str, str]]:
+        return spaces.missing(self._open, space)[:limit]
+
+    async def put_vectors(self, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
+        async with self._turn:
+            return spaces.put(self._open, space, rows)
+
+    async def activate_space(self, space: Space) -> None:
+        async with self._turn:
+            spaces.activate(self._open, space)
+
+    async def finish_space(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+        async with self._turn:
+            return await spaces.finish(self._open, space, embed, limit)
+
+    async def check(self) -> list[str]:
+        return verify.faults(self._open)
+
+    # -- what a scope may see ----------------------------------------------------------------------------------------
+
+    def _rows(self, scope: Scope) -> list[Row]:
+        return [row for row in self._open.agent(scope).rows.values() if scope.sees(row.memory)]
+
+    def _links(self, scope: Scope) -> list[Link]:
+        """A link is seen by whoever sees both its ends."""
+        agent = self._open.agent(scope)
+        return [
+            link
+            for link in agent.links.values()
+            if agent.visible(scope, link.source) and agent.visible(scope, link.target)
+        ]
+
+    def _lines(self, scope: Scope) -> list[Line]:
+        lines = self._open.agent(scope).journal
+        return [line for line in lines if scope.user is None or line.user is None or line.user == scope.user]
+
+
+def _applied(state: State, batch: Batch) -> Receipt:
+    refusals.require_storable(batch)
+    agent = state.agent(batch.scope).copy()
+    if batch.idempotent and (known := agent.operations.get(batch.operation)):
+        return _replay(batch, known, agent)
+    refusals.require_space(batch, state.active)
+    written = _write_all(batch, agent, state.active)
+    if batch.idempotent:
+        ids = tuple(memory.id for memory, _ in written)
+        agent.operations[batch.operation] = Remembered(batch.fingerprint(), ids)
+    state.agents[batch.scope.tenant, batch.scope.agent] = agent
+    memories = tuple(_lent(memory) for memory, _ in written)
+    return Receipt(batch.operation, memories, tuple(created for _, created in written))
+
+
+def _write_all(batch: Batch, agent: AgentState, active: Space | None) -> list[Written]:
+    writer = Writer(batch, agent, active)
+    written: list[Written] = []
+    for write in batch.writes:
+        match write:
+            case Put():
+                written.append(writer.put(write))
+            case Update():
+                written.append(writer.update(write))
+            case Delete():
+                writer.delete(write)
+            case AddLink():
+                writer.add_link(write)
+            case RemoveLink():
+                writer.remove_link(write)
+            case Touch():
+                writer.touch(write)
+    return written
+
+
+def _replay(batch: Batch, known: Remembered, agent: AgentState) -> Receipt:
+    refusals.require_same_writes(batch.operation, known.fingerprint, batch.fingerprint())
+    found = [agent.visible(batch.scope, id) for id in known.ids]
+    memories = tuple(_lent(memory) for memory in found if memory is not None)
+    return Receipt(batch.operation, memories, (False,) * len(memories), replayed=True)
+
+
+def _lent(memory: Memory) -> Memory:
+    """A copy whose body and metadata the caller may spoil without harm to the store."""
+    return memory.model_copy(deep=True) if memory.body or memory.metadata else memory

@@ -1,0 +1,52 @@
+"""From a URL to a store: the only place where backends are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from longmind.clock import Clock
+from longmind.config import Settings
+from longmind.errors import InvalidSetting
+from longmind.store.base import Backend
+from longmind.store.store import Store
+
+_SCHEMES = "a path, sqlite:///path, postgresql://user@host/database, or memory:"
+
+
+async def open_store(url: str, *, clock: Clock, settings: Settings) -> Store:
+    """Open, and create where it is new, the store at a URL."""
+    return Store(await _backend(url, clock, settings), clock, view_bytes=settings.view_mb * 2**20)
+
+
+async def _backend(url: str, clock: Clock, settings: Settings) -> Backend:
+    if not url.strip():
+        raise InvalidSetting("The store's URL is empty.", hint=f"Give {_SCHEMES}.")
+    if url in ("memory:", "memory://", ":memory:"):
+        from longmind.store.inmem import InmemBackend
+
+        return await InmemBackend.open()
+    scheme = url.partition("://")[0].lower() if "://" in url else ""
+    if scheme in ("postgresql", "postgres"):
+        from longmind.store.postgres import PostgresBackend
+
+        return await PostgresBackend.open(url, clock=clock, pool_size=settings.pool_size)
+    if scheme and scheme != "sqlite":
+        raise InvalidSetting(f"There is no store of the kind {scheme}.", hint=f"Give {_SCHEMES}.")
+    from longmind.store.sqlite import SqliteBackend
+
+    return await SqliteBackend.open(sqlite_path(url), clock=clock, busy_timeout_s=settings.busy_seconds)
+
+
+def sqlite_path(url: str) -> Path:
+    """The file a path or a ``sqlite:`` URL names: three slashes for a relative path, four for an absolute one."""
+    if not url.lower().startswith("sqlite://"):
+        return Path(url).expanduser()
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    if parts.netloc or len(path) < 2:
+        raise InvalidSetting(
+            f"{url} names no file.",
+            hint="sqlite:///name.db is relative to here, sqlite:////folder/name.db is absolute.",
+        )
+    return Path(path[1:]).expanduser()

@@ -1,0 +1,121 @@
+"""``PostgresBackend``: the contract of ``store.base`` over PostgreSQL with pgvector."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
+
+from longmind.clock import Clock
+from longmind.store.base import Batch, Feed, Head, Receipt, Space
+from longmind.store.postgres import checks, feed, history, reader, writer
+from longmind.store.postgres.database import Database
+from longmind.store.postgres.spaces import Spaces
+from longmind.store.postgres.statistics import Statistics
+from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
+
+if TYPE_CHECKING:
+    from longmind.store.base import Vector
+    from longmind.store.holding import Embed
+
+
+class PostgresBackend:
+    """A store in a schema of its own inside a PostgreSQL database, for as many processes as like."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._pooled = database
+        self._spaces = Spaces(database, clock)
+        self._statistics = Statistics(database)
+
+    @property
+    def _database(self) -> Database:
+        self._pooled.require_open()
+        return self._pooled
+
+    @classmethod
+    async def open(
+        cls, url: str, *, clock: Clock, pool_size: int = 10, schema: str = "longmind", timeout: float = 30.0
+    ) -> PostgresBackend:
+        """Connect, and create or migrate the tables if need be. ``timeout``: seconds to wait for a connection."""
+        return cls(await Database.open(url, schema=schema, pool_size=pool_size, timeout=timeout), clock)
+
+    async def apply(self, batch: Batch) -> Receipt:
+        receipt = await writer.apply(self._database, batch)
+        await self._statistics.after(len(batch.writes))
+        return receipt
+
+    async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
+        return await reader.get(self._database, scope, ids)
+
+    async def scan(
+        self,
+        scope: Scope,
+        where: Filter,
+        *,
+        order: Order = "recorded",
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        return await reader.scan(self._database, scope, where, order, descending, limit, cursor)
+
+    async def links(
+        self, scope: Scope, ids: Sequence[str], *, relation: str | None, direction: Direction, limit: int
+    ) -> list[Link]:
+        return await reader.links(self._database, scope, ids, relation, direction, limit)
+
+    async def journal(
+        self,
+        scope: Scope,
+        *,
+        after: int = 0,
+        limit: int = 100,
+        memory_id: str | None = None,
+        operation: str | None = None,
+    ) -> list[Change]:
+        return await history.journal(self._database, scope, after, limit, memory_id, operation)
+
+    async def stats(self, scope: Scope) -> Stats:
+        return await reader.stats(self._database, scope)
+
+    async def head(self, scope: Scope) -> Head:
+        return await reader.head(self._database, scope)
+
+    def feed(self, scope: Scope, after: int) -> AsyncIterator[Feed]:
+        return feed.feed(self._database, scope, after)
+
+    async def matching(self, scope: Scope, where: Filter) -> set[str]:
+        return await reader.matching(self._database, scope, where)
+
+    async def scopes(self) -> list[Scope]:
+        return await reader.scopes(self._database)
+
+    async def space(self) -> Space | None:
+        return await self._spaces.active()
+
+    async def close(self) -> None:
+        await self._pooled.close()
+
+    # -- the power to change the embedder ----------------------------------------------------------------------------
+
+    async def declare_space(self, space: Space) -> None:
+        await self._spaces.declare(space)
+
+    async def begin_space(self, space: Space) -> None:
+        await self._spaces.begin(space)
+
+    async def missing_vectors(self, space: Space, limit: int) -> list[tuple[Scope, str, str]]:
+        return await self._spaces.missing(space, limit)
+
+    async def put_vectors(self, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
+        return await self._spaces.put(space, rows)
+
+    async def activate_space(self, space: Space) -> None:
+        await self._spaces.activate(space)
+
+    async def finish_space(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+        return await self._spaces.finish(space, embed, limit)
+
+    # -- the power to examine itself ---------------------------------------------------------------------------------
+
+    async def check(self) -> list[str]:
+        return await checks.faults(self._database)

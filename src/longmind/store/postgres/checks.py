@@ -1,0 +1,28 @@
+"""What could be wrong with a store, looked for one rule at a time."""
+
+from __future__ import annotations
+
+from longmind.store.postgres.database import Database
+from longmind.store.postgres.queries import queries
+from longmind.store.search.analysis import ANALYSIS_VERSION, HEADER
+
+_check = queries("check.sql")
+
+_RULES = {
+    "links_without_ends": "{n} links lead from or to a memory that is gone. Delete those rows of the table links.",
+    "vectors_without_memory": "{n} vectors belong to no memory. Delete those rows of the table vectors.",
+    "vectors_misfit": "{n} vectors do not fit their space. Re-embed the store.",
+    "journal_gaps": "The journal is not numbered without gaps up to its head ({n} apart). Restore a backup.",
+    "memories_without_put": "{n} memories have no put in the journal. Export the store and import it into a new one.",
+    "memories_without_terms": "{n} memories have no terms to be found by. Export the store and import it again.",
+}
+
+
+async def faults(database: Database) -> list[str]:
+    """Every broken rule, one line for each agent."""
+    found: list[str] = []
+    for name, advice in _RULES.items():
+        params = {"header": HEADER.size, "analysis": bytes([ANALYSIS_VERSION])} if "terms" in name else None
+        rows = await database.fetch(_check[name], params)
+        found += [f"{tenant}/{agent}: {advice.format(n=n)}" for tenant, agent, n in rows]
+    return found

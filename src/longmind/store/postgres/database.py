@@ -1,0 +1,130 @@
+"""Connections: the pool, how each connection is set up, and what happens when one breaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from psycopg import AsyncConnection
+from psycopg.types.numeric import Int8BinaryDumper
+
+from longmind.errors import StoreUnavailable
+from longmind.store.postgres.binary import Column, ColumnDumper
+from longmind.store.postgres.driver import psycopg, psycopg_pool
+from longmind.store.postgres.failures import RETRY, Place, is_lost, place, translate
+from longmind.store.postgres.install import Installed, install
+from longmind.store.postgres.queries import queries
+
+_DURABLE = queries("read.sql")["require_durable"]
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Connection = AsyncConnection[Row]
+
+ATTEMPTS = 5
+"""How often a call is tried when its connection breaks or writers collide."""
+
+SESSION = {
+    "TimeZone": "UTC",
+    "default_transaction_isolation": "read committed",
+    "jit": "off",
+    "lock_timeout": "30s",
+    "idle_in_transaction_session_timeout": "5min",
+    "application_name": "longmind",
+}
+"""Settings of each connection; the URL's own ``options`` come after them and win. Compiling a query of a millisecond
+costs a hundred, so ``jit`` is off."""
+
+
+class Database:
+    """A pool of connections to one prepared database."""
+
+    def __init__(self, pool: psycopg_pool.AsyncConnectionPool[Connection], where: Place, installed: Installed) -> None:
+        self._pool = pool
+        self.where = where
+        self.halfvec = installed.halfvec
+
+    @classmethod
+    async def open(cls, url: str, *, schema: str, pool_size: int, timeout: float) -> Database:
+        """Prepare the database if need be, and connect to it."""
+        where = place(url)
+        installed = await asyncio.to_thread(install, url, schema, where)
+        pool: psycopg_pool.AsyncConnectionPool[Connection] = psycopg_pool.AsyncConnectionPool(
+            _conninfo(url, installed),
+            min_size=1,
+            max_size=max(1, pool_size),
+            open=False,
+            timeout=timeout,
+            kwargs={"autocommit": True},
+            configure=_configure,
+        )
+        try:
+            await pool.open(wait=True, timeout=timeout)
+        except psycopg.Error as error:
+            raise translate(error, where) from error
+        return cls(pool, where, installed)
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    def require_open(self) -> None:
+        """Refuse to go on after ``close``, also where nothing would have to be asked of the server."""
+        if self._pool.closed:
+            raise StoreUnavailable(f"The store in {self.where} is closed.", hint="Open it again.")
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection for a while. One that broke is replaced; an open transaction is rolled back by the pool."""
+        connection = await self._pool.getconn()
+        try:
+            yield connection
+        finally:
+            await self._pool.putconn(connection)
+
+    async def attempt(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+        """Do something that may safely be done again, until its connection holds."""
+        for left in reversed(range(ATTEMPTS)):
+            try:
+                async with self.connection() as connection:
+                    return await work(connection)
+            except psycopg.Error as error:
+                if not left or not (is_lost(error) or error.sqlstate in RETRY):
+                    raise translate(error, self.where) from error
+                await self.heal(error)
+        raise StoreUnavailable(f"No connection to {self.where} held.", hint="Try again.")
+
+    async def fetch(self, query: bytes, params: dict[str, Any] | None = None) -> list[Row]:
+        """All rows of a query, which is a reading of one moment."""
+
+        async def work(connection: Connection) -> list[Row]:
+            cursor = await connection.execute(query, params, prepare=True, binary=True)
+            return await cursor.fetchall()
+
+        return await self.attempt(work)
+
+    async def heal(self, error: psycopg.Error) -> None:
+        """After a connection broke, look at the others too: the server may have been restarted."""
+        if is_lost(error):
+            await self._pool.check()
+
+
+def _conninfo(url: str, installed: Installed) -> str:
+    parts = psycopg.conninfo.conninfo_to_dict(url)
+    settings = {"search_path": installed.search_path, **SESSION}
+    options = [f"-c {name}={_escaped(value)}" for name, value in settings.items()]
+    defaults = {"connect_timeout": "10", "tcp_user_timeout": "30000"}
+    given = {"options": " ".join([*options, str(parts.get("options") or "")]).strip()}
+    return psycopg.conninfo.make_conninfo("", **{**defaults, **parts, **given})
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace(" ", "\\ ")
+
+
+async def _configure(connection: Connection) -> None:
+    """Whole numbers always go as 64 bits: psycopg would choose by size, and prepare each statement for every choice."""
+    await connection.execute(_DURABLE)
+    connection.adapters.register_dumper(int, Int8BinaryDumper)
+    connection.adapters.register_dumper(Column, ColumnDumper)

@@ -1,0 +1,148 @@
+"""Storing what a plan has worked out: a statement for each kind of change that there is, whole columns at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
+
+from longmind.clock import as_utc
+from longmind.store.base import Batch
+from longmind.store.postgres.binary import halfvecs, longs, texts, uuids
+from longmind.store.postgres.database import Connection
+from longmind.store.postgres.plan import Line, Plan
+from longmind.store.postgres.queries import queries
+from longmind.store.postgres.rows import Stored, json_text, link_columns, memory_columns
+from longmind.types import Memory
+
+MAX_ROWS = 2_000
+MAX_CHARACTERS = 16_000_000
+"""What goes into one statement at most; the server takes no more than a gigabyte."""
+
+T = TypeVar("T")
+_write = queries("write.sql")
+
+
+def fits_one_statement(memories: Sequence[Memory]) -> bool:
+    """Whether these memories are few and short enough to be sent together."""
+    return len(memories) <= MAX_ROWS and sum(len(memory.content) for memory in memories) <= MAX_CHARACTERS
+
+
+async def store(connection: Connection, batch: Batch, plan: Plan, halfvec: int) -> None:
+    """Make the database say what the plan says. What goes, goes first, so that keys are free for what comes."""
+    flush = _Flush(connection, batch, plan)
+    await flush.removals()
+    await flush.memories()
+    await flush.vectors(halfvec)
+    await flush.links()
+    await flush.journal()
+    if batch.idempotent:
+        ids = uuids(memory.id for memory in plan.memories)
+        await flush.run(
+            "insert_operation", operation=batch.operation, fingerprint=batch.fingerprint(), ids=ids, at=as_utc(batch.at)
+        )
+
+
+class _Flush:
+    """The statements of one batch."""
+
+    def __init__(self, connection: Connection, batch: Batch, plan: Plan) -> None:
+        self.connection, self.batch, self.plan = connection, batch, plan
+        self.names = {"tenant": batch.scope.tenant, "agent": batch.scope.agent}
+
+    async def run(self, name: str, **params: Any) -> None:
+        await self.connection.execute(_write[name], self.names | params, prepare=True, binary=True)
+
+    async def removals(self) -> None:
+        plan, before = self.plan, self.plan.loaded
+        if plan.erased:
+            await self.run("clear_lines", ids=uuids(plan.erased))
+        unlinked = [key for key in before.links if key not in plan.links]
+        if unlinked:
+            sources, relations, targets = zip(*unlinked, strict=True)
+            await self.run("delete_links", sources=uuids(sources), relations=texts(relations), targets=uuids(targets))
+        if gone := [id for id in before.rows if id not in plan.rows]:
+            await self.run("delete_memories", ids=uuids(gone))
+        if plan.dropped_vectors:
+            await self.run("delete_vectors", ids=uuids(plan.dropped_vectors))
+
+    async def memories(self) -> None:
+        plan, before = self.plan, self.plan.loaded.rows
+        changed = [row for id, row in plan.rows.items() if id in before and row is not before[id]]
+        losing = [row.memory.id for row in changed if _loses_key(before[row.memory.id].memory, row.memory)]
+        if losing:
+            await self.run("release_keys", ids=uuids(losing))
+        for rows in _statements(changed, _row_size):
+            await self.run("update_memories", **_columns(rows))
+        for rows in _statements([row for id, row in plan.rows.items() if id not in before], _row_size):
+            await self.run("insert_memories", **_columns(rows))
+
+    async def vectors(self, halfvec: int) -> None:
+        active = self.plan.loaded.active
+        given = iter(self.plan.vectors.items())
+        while active is not None and (some := list(islice(given, MAX_ROWS))):
+            ids, vectors = zip(*some, strict=True)
+            await self.run("store_vectors", space=active.name, ids=uuids(ids), vectors=halfvecs(halfvec, vectors))
+
+    async def links(self) -> None:
+        before = self.plan.loaded.links
+        changed = iter([link for key, link in self.plan.links.items() if before.get(key) is not link])
+        while some := list(islice(changed, MAX_ROWS)):
+            await self.run("store_links", **link_columns(some))
+
+    async def journal(self) -> None:
+        start, batch = self.plan.loaded.head, self.batch
+        for some in _statements(self.plan.lines, _line_size):
+            await self.run(
+                "insert_lines",
+                start=start,
+                count=len(some),
+                operation=batch.operation,
+                at=as_utc(batch.at),
+                actor=batch.actor,
+                **_line_columns(some),
+            )
+            start += len(some)
+
+
+def _loses_key(old: Memory, new: Memory) -> bool:
+    return old.key is not None and (old.key, old.user) != (new.key, new.user)
+
+
+def _statements(items: Sequence[T], size: Callable[[T], int]) -> Iterator[list[T]]:
+    """Items in groups that are each small enough for one statement."""
+    group: list[T] = []
+    total = 0
+    for item in items:
+        if group and (len(group) == MAX_ROWS or total + size(item) > MAX_CHARACTERS):
+            yield group
+            group, total = [], 0
+        group.append(item)
+        total += size(item)
+    if group:
+        yield group
+
+
+def _row_size(row: Stored) -> int:
+    return len(row.memory.content)
+
+
+def _line_size(line: Line) -> int:
+    return len(line.before.get("content", "")) if line.before else 0
+
+
+def _columns(rows: Sequence[Stored]) -> dict[str, Any]:
+    columns = memory_columns([row.memory for row in rows], [row.terms for row in rows])
+    return {**columns, "seq": longs(row.seq for row in rows)}
+
+
+def _line_columns(lines: Sequence[Line]) -> dict[str, Any]:
+    return {
+        "action": texts(line.action for line in lines),
+        "memory_id": uuids(line.memory_id for line in lines),
+        "target": uuids(None if line.link is None else line.link.target for line in lines),
+        "user_id": texts(line.user for line in lines),
+        "reason": texts(line.reason for line in lines),
+        "before": texts(json_text(line.before) for line in lines),
+        "link": texts(None if line.link is None else line.link.model_dump_json() for line in lines),
+    }

@@ -1,0 +1,207 @@
+"""The life of a vector space: declared, built beside the active one, activated.
+
+Those who change spaces take turns by an advisory lock. A writer of vectors holds the row of the space it writes to, and
+a change of the active space takes that row for itself, so no vector is ever stored in a space that has just gone.
+To finish a space all writers are held off by a lock of the table, for which they queue behind who asked first. Who
+changes spaces takes the turn, then the table, then its rows, and never waits for an agent's row of ``scopes``, which a
+writer may hold while it waits for one of these: so no two of them wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from longmind.clock import Clock
+from longmind.store import refusals
+from longmind.store.base import Space
+from longmind.store.postgres.binary import halfvecs, texts, uuids
+from longmind.store.postgres.database import Connection, Database, Row
+from longmind.store.postgres.ids import is_id
+from longmind.store.postgres.queries import queries
+from longmind.types import Scope
+
+if TYPE_CHECKING:
+    from longmind.store.base import Vector
+    from longmind.store.holding import Embed
+
+LOCK = 0x7370616365
+MAX_ROWS = 2_000
+FIRST = ("", "", "00000000-0000-0000-0000-000000000000")
+"""A place before that of every vector."""
+
+_spaces = queries("spaces.sql")
+
+
+class Spaces:
+    """The vector spaces of one store."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+        self._reached: dict[Space, tuple[str, str, str]] = {}
+        """Where the last search for missing vectors ended; the next goes on there, not from the beginning."""
+
+    async def active(self) -> Space | None:
+        rows = await self._database.fetch(_spaces["active_space"])
+        return Space(*rows[0]) if rows else None
+
+    async def declare(self, space: Space) -> None:
+        async def work(connection: Connection) -> None:
+            async with connection.transaction():
+                active, _, _ = await self._held(connection)
+                if active is None:
+                    await self._insert(connection, space, active=True, epoch=1)
+                else:
+                    refusals.require_declared(active, space)
+
+        await self._database.attempt(work)
+
+    async def begin(self, space: Space) -> None:
+        async def work(connection: Connection) -> None:
+            async with connection.transaction():
+                active, building, _ = await self._held(connection)
+                if space in (refusals.require_beside(active, space), building):
+                    return
+                if building is not None:
+                    await self._drop(connection, building)
+                await self._insert(connection, space, active=False, epoch=0)
+
+        await self._database.attempt(work)
+
+    async def missing(self, space: Space, limit: int) -> list[tuple[Scope, str, str]]:
+        await self._require_known(space)
+        start = self._reached.get(space, FIRST)
+        found = await self._missing_after(space, start, limit)
+        if len(found) < limit and start != FIRST:
+            again = await self._missing_after(space, FIRST, limit - len(found))
+            told = {row[:3] for row in found}
+            found += [row for row in again if row[:3] not in told]
+        self._reached[space] = (found[-1][0], found[-1][1], found[-1][2]) if len(found) == limit and found else FIRST
+        return [(Scope(tenant=tenant, agent=agent), id, content) for tenant, agent, id, content in found]
+
+    async def _missing_after(self, space: Space, place: tuple[str, str, str], limit: int) -> list[Any]:
+        tenant, agent, id = place
+        params = {"name": space.name, "tenant": tenant, "agent": agent, "memory_id": id, "limit": max(0, limit)}
+        return await self._database.fetch(_spaces["missing_vectors"], params)
+
+    async def put(self, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
+        for _, _, _, vector in rows:
+            refusals.require_fit(vector, space)
+        kept = {(s.tenant, s.agent, id): (s, id, c, v) for s, id, c, v in rows if is_id(id) and refusals.storable(c)}
+        given = list(kept.values())
+
+        async def work(connection: Connection) -> int:
+            stored = 0
+            async with connection.transaction():
+                await self._hold_known(connection, space)
+                for start in range(0, len(given), MAX_ROWS):
+                    params = _vector_columns(given[start : start + MAX_ROWS], self._database.halfvec)
+                    params["name"] = space.name
+                    stored += (await connection.execute(_spaces["put_vectors"], params)).rowcount
+                if stored:
+                    await connection.execute(_spaces["raise_epoch"], {"name": space.name})
+            return stored
+
+        return await self._database.attempt(work)
+
+    async def activate(self, space: Space) -> None:
+        async def work(connection: Connection) -> None:
+            async with connection.transaction():
+                active, building, epoch = await self._held(connection)
+                if space == active:
+                    return
+                if space != building:
+                    raise refusals.unknown_space(space)
+                _, missing = await _first_missing(connection, space, 1)
+                refusals.require_complete(missing, space)
+                await self._switch(connection, active, space, epoch)
+
+        await self._database.attempt(work)
+
+    async def finish(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+        """Make the last vectors while no process writes. The embedder is waited for inside the transaction."""
+
+        async def work(connection: Connection) -> tuple[int, int]:
+            async with connection.transaction():
+                active, building, epoch = await self._held(connection, alone=True)
+                if space not in (active, building):
+                    raise refusals.unknown_space(space)
+                found, missing = await _first_missing(connection, space, max(1, limit))
+                if found:
+                    await self._add(connection, space, found, await embed([row[3] for row in found]))
+                if space != active and missing == len(found):
+                    await self._switch(connection, active, space, epoch)
+            return len(found), missing - len(found)
+
+        return await self._database.attempt(work)
+
+    async def _add(self, connection: Connection, space: Space, found: Sequence[Row], made: Iterable[Vector]) -> None:
+        """Store the vectors of memories that nobody can change now."""
+        rows = [(Scope(tenant=r[0], agent=r[1]), r[2], r[3], v) for r, v in zip(found, made, strict=True)]
+        for *_, vector in rows:
+            refusals.require_fit(vector, space)
+        for start in range(0, len(rows), MAX_ROWS):
+            params = _vector_columns(rows[start : start + MAX_ROWS], self._database.halfvec)
+            await connection.execute(_spaces["add_vectors"], params | {"name": space.name})
+        await connection.execute(_spaces["raise_epoch"], {"name": space.name})
+
+    async def _switch(self, connection: Connection, active: Space | None, space: Space, epoch: int) -> None:
+        """Read this space from now on, and drop the one that was read until now."""
+        if active is not None:
+            await self._drop(connection, active)
+        now = {"name": space.name, "epoch": epoch + 1, "since": self._clock.now()}
+        await connection.execute(_spaces["promote_space"], now)
+
+    async def _drop(self, connection: Connection, space: Space) -> None:
+        await connection.execute(_spaces["delete_space_vectors"], {"name": space.name})
+        await connection.execute(_spaces["delete_space"], {"name": space.name})
+
+    async def _held(self, connection: Connection, *, alone: bool = False) -> tuple[Space | None, Space | None, int]:
+        """The active space, the one being built, and the epoch; nobody else changes them until the transaction ends.
+
+        With ``alone`` nobody else writes anything at all until then.
+        """
+        await connection.execute(_spaces["take_turns"], {"key": LOCK})
+        if alone:
+            await connection.execute(_spaces["hold_off_writers"])
+        active = building = None
+        epoch = 0
+        for name, dimensions, is_active, since in await (await connection.execute(_spaces["hold_spaces"])).fetchall():
+            if is_active:
+                active, epoch = Space(name, dimensions), since
+            else:
+                building = Space(name, dimensions)
+        return active, building, epoch
+
+    async def _insert(self, connection: Connection, space: Space, *, active: bool, epoch: int) -> None:
+        params = {"name": space.name, "dimensions": space.dimensions, "active": active, "epoch": epoch}
+        await connection.execute(_spaces["insert_space"], params | {"since": self._clock.now()})
+
+    async def _require_known(self, space: Space) -> None:
+        async def work(connection: Connection) -> None:
+            await self._hold_known(connection, space)
+
+        await self._database.attempt(work)
+
+    async def _hold_known(self, connection: Connection, space: Space) -> None:
+        params = {"name": space.name, "dimensions": space.dimensions}
+        if await (await connection.execute(_spaces["known_space"], params)).fetchone() is None:
+            raise refusals.unknown_space(space)
+
+
+async def _first_missing(connection: Connection, space: Space, limit: int) -> tuple[list[Row], int]:
+    """Some memories that have no vector in a space, and how many there are in all."""
+    cursor = await connection.execute(_spaces["first_missing"], {"name": space.name, "limit": limit})
+    found = await cursor.fetchall()
+    return found, found[0][4] if found else 0
+
+
+def _vector_columns(rows: Sequence[tuple[Scope, str, str, Vector]], halfvec: int) -> dict[str, Any]:
+    return {
+        "tenant": texts(row[0].tenant for row in rows),
+        "agent": texts(row[0].agent for row in rows),
+        "user_id": texts(row[0].user for row in rows),
+        "id": uuids(row[1] for row in rows),
+        "content": texts(row[2] for row in rows),
+        "vector": halfvecs(halfvec, [row[3] for row in rows]),
+    }

@@ -1,0 +1,70 @@
+"""The columns of a view: what is kept of each row, and small numbers for the strings in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longmind.types import STATES
+
+NONE = -1
+"""The code of a string that is not there, and the row beside a row that has none."""
+STATE_CODES = {state: code for code, state in enumerate(STATES)}
+COLUMNS: dict[str, type[np.generic]] = {
+    "alive": np.bool_,
+    "said": np.bool_,
+    "has_vector": np.bool_,
+    "length": np.float32,
+    "kind": np.int16,
+    "state": np.int8,
+    "user": np.int32,
+    "session": np.int32,
+    "thread": np.int32,
+    "importance": np.float32,
+    "trust": np.float32,
+    "seq": np.int64,
+    "occurred_at": np.float64,
+    "recorded_at": np.float64,
+    "valid_from": np.float64,
+    "valid_to": np.float64,
+    "before": np.int32,
+    "after": np.int32,
+    "near_norm": np.float32,
+}
+
+
+class Codes:
+    """Small numbers for strings, in the order they were first seen."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._codes: dict[str, int] = {}
+
+    def of(self, name: str | None) -> int:
+        if name is None:
+            return NONE
+        code = self._codes.get(name)
+        if code is None:
+            code = self._codes[name] = len(self.names)
+            self.names.append(name)
+        return code
+
+    def known(self, names: Iterable[str]) -> list[int]:
+        return [self._codes[n] for n in names if n in self._codes]
+
+
+def listed(codes: NDArray[Any], wanted: Sequence[int], count: int) -> NDArray[np.bool_]:
+    """Which of these codes are wanted; ``NONE`` never is."""
+    flags: NDArray[np.bool_]
+    if len(wanted) <= 4:  # to compare is cheaper than to look up
+        flags = np.zeros(len(codes), np.bool_)
+        for code in wanted:
+            flags |= codes == code
+        return flags
+    table = np.zeros(count + 1, np.bool_)
+    table[list(wanted)] = True
+    flags = table[codes]
+    return flags

@@ -1,0 +1,120 @@
+"""Okapi BM25: what a term gives a row, and the best rows of a large view without scoring every row.
+
+In a large view almost all rows that contain a word of a question contain a common one, and almost none of them can be
+among the best. So the rare terms are scored first. Once the terms that are left cannot together lift a row that has
+none of the others over the k-th best so far, they are looked up only in the rows that can still win (MaxScore: Turtle
+and Flood, 1995). The bounds have slack for rounding, and what is left is scored anew, in the order of the question and
+with the same arithmetic as ``View.bm25``: the answer is the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from longmind.store.search.view import View
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+
+K1, B = 1.2, 0.75
+LARGE = 100_000
+"""Rows past which a view is not scored whole to find its best."""
+_SLACK = 1e-4
+"""The share by which a sum of single-precision numbers may be off, and more."""
+
+
+class _Term(NamedTuple):
+    rows: Ints
+    counts: Floats
+    telling: float
+    """Its weight in the question times its rarity."""
+    bound: float
+    """More than it can give any row."""
+
+
+def impacts(telling: float, counts: Floats, lengths: Floats, mean: float) -> Floats:
+    """What a term gives rows of these lengths that contain it so often."""
+    given = telling * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean))
+    return given.astype(np.float32, copy=False)
+
+
+def best_by_words(view: View, terms: Iterable[tuple[int, float]], allowed: Flags, k: int) -> tuple[Ints, Floats]:
+    """The k best of the allowed rows of a large view by these weighted terms, the best first; of equals the older."""
+    asked = _read(view, terms)
+    rows = _contenders(view, sorted(asked, key=lambda term: len(term.rows)), allowed, k)
+    scores, lengths = np.zeros(len(rows), np.float32), view.column("length")[rows]
+    for term in asked:
+        at, counts = _where(term, rows)
+        scores[at] += impacts(term.telling, counts, lengths[at], view.mean_length)
+    best = np.lexsort((rows, -scores))[:k]
+    return rows[best], scores[best]
+
+
+def _read(view: View, terms: Iterable[tuple[int, float]]) -> list[_Term]:
+    asked = []
+    for term, weight in terms:
+        rows, counts, _, telling = view.held(term)
+        if len(rows):
+            told, most = weight * telling, float(counts.max())
+            asked.append(_Term(rows, counts, told, told * (K1 + 1) * most / (most + K1 * (1 - B)) * (1 + _SLACK)))
+    return asked
+
+
+def _contenders(view: View, rare_first: Sequence[_Term], allowed: Flags, k: int) -> Ints:
+    """The rows, in ascending order, that can be among the k best; all who are must be among them."""
+    scores, lengths, mean = view.blank(), view.column("length"), view.mean_length
+    left = sum(term.bound for term in rare_first)
+    scored, reach = 0, 0.0
+    for term in rare_first:
+        if left < reach:
+            break
+        sums = scores[term.rows] + impacts(term.telling, term.counts, lengths[term.rows], mean)
+        scores[term.rows] = sums
+        scored, left = scored + 1, left - term.bound
+        reach = _reach(term.rows, sums, allowed, k, reach)
+    rows, sums = _over(scores, [term.rows for term in rare_first[:scored]], allowed, reach - left)
+    for term in rare_first[:scored]:
+        scores[term.rows] = 0
+    for term in rare_first[scored:]:
+        at, counts = _where(term, rows)
+        sums[at] += impacts(term.telling, counts, lengths[rows[at]], mean)
+        left -= term.bound
+        reach = _reach(rows, sums, allowed, k, reach)
+        kept = sums >= reach - left
+        rows, sums = rows[kept], sums[kept]
+    return rows
+
+
+def _over(scores: Floats, lists: Sequence[Ints], allowed: Flags, least: float) -> tuple[Ints, Floats]:
+    """The allowed rows of these lists that have at least so much, each once, and what they have."""
+    found: list[Ints] = []
+    for rows in lists:
+        there = scores[rows]
+        kept = rows[(there >= least) & (there > 0)]
+        found.append(kept[allowed[kept]])
+        scores[found[-1]] *= -1  # so that a later list passes it by
+    every = np.concatenate(found) if found else np.empty(0, np.int32)
+    every.sort()
+    return every, -scores[every]
+
+
+def _reach(rows: Ints, sums: Floats, allowed: Flags, k: int, least: float) -> float:
+    """What a row must have to be among the k best: the k-th highest of these less the slack, or what it was."""
+    ahead = np.flatnonzero(sums > least)
+    ahead = ahead[allowed[rows[ahead]]]
+    if len(ahead) < k:
+        return least
+    return max(least, float(np.partition(sums[ahead], len(ahead) - k)[len(ahead) - k]) * (1 - _SLACK))
+
+
+def _where(term: _Term, rows: Ints) -> tuple[NDArray[np.intp], Floats]:
+    """The places among ascending rows of those that contain a term, and how often each does."""
+    place = np.minimum(np.searchsorted(term.rows, rows), len(term.rows) - 1)
+    at = np.flatnonzero(term.rows[place] == rows)
+    return at, term.counts[place[at]]

@@ -1,0 +1,134 @@
+"""Which memories contain a term: sorted arrays in a few segments, merged as they grow.
+
+New memories wait in a list until the next look-up, become a small segment then, and small segments are merged into
+larger ones so that there are never more than about log(n) of them. A memory that goes away stays in its segment; the
+view knows which rows are alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longmind.store.search.analysis import HEADER
+
+Ints = NDArray[np.int32]
+Hashes = NDArray[np.uint32]
+Counts = NDArray[np.uint8]
+
+_MERGE_RATIO = 3
+_KEPT = 1_000
+_PACKED = 1 << 24
+"""Rows below which a term, a row and a count fit in one 64-bit number, which sorts faster than three arrays:
+of a million memories in less than half the time."""
+
+
+@dataclass(slots=True)
+class Segment:
+    """Rows by term: the rows that contain ``keys[i]`` are ``rows[starts[i]:starts[i + 1]]``, in ascending order."""
+
+    keys: Hashes
+    starts: NDArray[np.int64]
+    rows: Ints
+    counts: Counts
+
+    @classmethod
+    def build(cls, hashes: Hashes, rows: Ints, counts: Counts) -> Segment:
+        """A segment of (term, row, count) triples whose rows are in ascending order."""
+        if len(rows) and rows[-1] < _PACKED:
+            hashes, rows, counts = _sorted(hashes, rows, counts)
+        else:
+            by_term = np.argsort(hashes, kind="stable")
+            hashes, rows, counts = hashes[by_term], rows[by_term], counts[by_term]
+        first = (
+            np.flatnonzero(np.concatenate(([True], hashes[1:] != hashes[:-1])))
+            if len(hashes)
+            else np.empty(0, np.int64)
+        )
+        starts = np.append(first, len(hashes))
+        return cls(hashes[first], starts, rows, counts)
+
+    def triples(self) -> tuple[Hashes, Ints, Counts]:
+        return np.repeat(self.keys, np.diff(self.starts)), self.rows, self.counts
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.keys.nbytes + self.starts.nbytes + self.rows.nbytes + self.counts.nbytes)
+
+
+def _sorted(hashes: Hashes, rows: Ints, counts: Counts) -> tuple[Hashes, Ints, Counts]:
+    """Triples by term and row, when every row is below ``_PACKED``."""
+    packed = hashes.astype(np.uint64) << np.uint64(32)
+    packed |= rows.astype(np.uint64) << np.uint64(8)
+    packed |= counts
+    packed.sort()
+    return (
+        (packed >> np.uint64(32)).astype(np.uint32),
+        ((packed >> np.uint64(8)) & np.uint64(_PACKED - 1)).astype(np.int32),
+        packed.astype(np.uint8),
+    )
+
+
+class Postings:
+    """The terms of all rows of a view."""
+
+    def __init__(self) -> None:
+        self._segments: list[Segment] = []
+        self._waiting_rows: list[int] = []
+        self._waiting_terms: list[bytes] = []
+        self._found: dict[int, tuple[Ints, Counts]] = {}
+        """Answers given since the last change; the same names and marks are asked for again and again."""
+
+    def add(self, rows: Sequence[int], terms: Sequence[bytes]) -> None:
+        """Rows, in ascending order and above all before, with their stored terms."""
+        self._waiting_rows.extend(rows)
+        self._waiting_terms.extend(terms)
+
+    def find(self, term: int) -> tuple[Ints, Counts]:
+        """The rows that contain a term, each once, and how often each does."""
+        if self._waiting_rows:
+            self._take_in()
+        known = self._found.get(term)
+        if known is None:
+            if len(self._found) >= _KEPT:
+                self._found.clear()
+            known = self._found[term] = self._find(term)
+        return known
+
+    def _find(self, term: int) -> tuple[Ints, Counts]:
+        found: list[tuple[Ints, Counts]] = []
+        for segment in self._segments:
+            at = int(np.searchsorted(segment.keys, np.uint32(term)))
+            if at < len(segment.keys) and segment.keys[at] == term:
+                part = slice(segment.starts[at], segment.starts[at + 1])
+                found.append((segment.rows[part], segment.counts[part]))
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            return np.empty(0, np.int32), np.empty(0, np.uint8)
+        return np.concatenate([rows for rows, _ in found]), np.concatenate([counts for _, counts in found])
+
+    @property
+    def nbytes(self) -> int:
+        return sum(s.nbytes for s in self._segments) + sum(map(len, self._waiting_terms))
+
+    def _take_in(self) -> None:
+        self._found.clear()
+        blobs, head = self._waiting_terms, HEADER.size
+        sizes = [(len(blob) - head) // 5 for blob in blobs]
+        hashes = np.frombuffer(b"".join([b[head : head + 4 * n] for b, n in zip(blobs, sizes, strict=True)]), "<u4")
+        counts = np.frombuffer(b"".join([b[head + 4 * n :] for b, n in zip(blobs, sizes, strict=True)]), np.uint8)
+        rows = np.repeat(np.array(self._waiting_rows, np.int32), sizes)
+        self._waiting_rows, self._waiting_terms = [], []
+        self._segments.append(Segment.build(hashes, rows, counts))
+        while len(self._segments) > 1 and len(self._segments[-2].rows) < _MERGE_RATIO * len(self._segments[-1].rows):
+            newer, older = self._segments.pop(), self._segments.pop()
+            old, new = older.triples(), newer.triples()
+            self._segments.append(
+                Segment.build(
+                    np.concatenate((old[0], new[0])), np.concatenate((old[1], new[1])), np.concatenate((old[2], new[2]))
+                )
+            )

@@ -1,0 +1,75 @@
+"""The two plain searches of a store: by words, and by vector. Recall has richer ones, over the same view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longmind.errors import InvalidInput, ModelMismatch
+from longmind.store.search.analysis import term_hash, terms
+from longmind.store.search.okapi import LARGE, best_by_words
+from longmind.store.search.view import View
+from longmind.types import Filter, Scored
+
+if TYPE_CHECKING:
+    from longmind.store.base import Vector
+
+MAX_QUERY_TERMS = 200
+"""A question longer than this is cut to its rarest terms, so that a page pasted as a question stays cheap."""
+
+
+def query_terms(view: View, text: str) -> list[tuple[int, float]]:
+    """The distinct terms of a question that occur in the scope, each with how often the question says it."""
+    counts: dict[int, float] = {}
+    for term in terms(text):
+        hashed = term_hash(term)
+        counts[hashed] = counts.get(hashed, 0.0) + 1.0
+    if len(counts) <= MAX_QUERY_TERMS:
+        return list(counts.items())
+    holders = {h: len(view.postings.find(h)[0]) for h in counts}
+    rarest = sorted((h for h in counts if holders[h]), key=lambda h: holders[h])[:MAX_QUERY_TERMS]
+    return [(h, counts[h]) for h in rarest]
+
+
+def by_text(view: View, text: str, k: int, where: Filter, ids: set[str] | None) -> list[Scored]:
+    _check(k)
+    asked = query_terms(view, text)
+    if view.rows > LARGE:
+        rows, scores = best_by_words(view, asked, view.allowed(where, ids), k)
+    else:
+        rows, scores = view.bm25(asked)
+        passed = view.allowed(where, ids)[rows]
+        rows, scores = rows[passed], scores[passed]
+    return _top(view, rows, scores, k)
+
+
+def by_vector(view: View, vector: Vector, k: int, where: Filter, ids: set[str] | None) -> list[Scored]:
+    _check(k)
+    if len(vector) != view.vectors.dimensions:
+        raise ModelMismatch(
+            f"The question's vector has {len(vector)} numbers and the store's have {view.vectors.dimensions}.",
+            hint="Open the store with the embedder it was built with, or run `longmind reembed`.",
+        )
+    allowed = view.allowed(where, ids) & view.column("has_vector")[: view.rows].astype(np.bool_)
+    if view.vectors.compressed:
+        rows = view.vectors.short_list(vector, allowed)
+        scores = view.vectors.cosines(rows, vector)
+    else:
+        rows = np.flatnonzero(allowed).astype(np.int32)
+        scores = view.vectors.scores(vector)[rows]
+    return _top(view, rows, scores, k)
+
+
+def _check(k: int) -> None:
+    if k < 1:
+        raise InvalidInput(f"k must be at least 1, not {k}.")
+
+
+def _top(view: View, rows: NDArray[np.int32], scores: NDArray[np.float32], k: int) -> list[Scored]:
+    if len(rows) > k:
+        kept = np.argpartition(-scores, k - 1)[:k]
+        rows, scores = rows[kept], scores[kept]
+    order = np.lexsort((rows, -scores))
+    return [Scored(id=view.ids[rows[i]], score=float(scores[i])) for i in order]

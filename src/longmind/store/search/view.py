@@ -1,0 +1,440 @@
+"""Everything search knows of one scope, in arrays, one row a memory.
+
+A view is a cache: it is filled from ``Backend.feed`` and can be thrown away at any time. Rows are only ever appended;
+a memory that changes gets a new row and its old one dies. Rows of one session know the row before and after them, so
+that a turn can be found by what was said around it without anything extra being stored.
+
+Scores here are raw: Okapi BM25 for terms, the cosine for vectors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longmind.store.base import Feed, Head, IndexRow
+from longmind.store.search.columns import COLUMNS, NONE, STATE_CODES, Codes, listed
+from longmind.store.search.okapi import impacts
+from longmind.store.search.postings import Postings
+from longmind.store.search.threads import REACH, SHORT, WEIGHTS, Threads
+from longmind.store.search.vectors import Vectors, grown
+from longmind.types import STATES, Filter
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+T = TypeVar("T")
+
+_TINY = np.float32(1e-9)
+"""The length of a vector that is nothing: not zero, which means that it is not known."""
+_HELD = 1_000_000
+"""Places of terms that are kept ready between two questions; a term that stands in half of a large view is not."""
+
+MADE = frozenset(
+    {"page", "segment", "summary", "concept", "alias", "trait", "knowledge", "fact", "reflection", "configuration"}
+)
+"""Kinds that are made of what was said, or are Longmind's own. They repeat its words, so they do not count in how rare
+a word is nor in how long a text usually is: what consolidation makes must not change how what was said is found."""
+
+
+class Held(NamedTuple):
+    """Where a term stands: the living rows that contain it, how often each does, and how much the term tells."""
+
+    rows: Ints
+    counts: Floats
+    said: int
+    """How many of the rows were said, not made of others."""
+    telling: float
+
+
+class View:
+    """The searchable rows of one scope, as of ``head``."""
+
+    def __init__(self, dimensions: int, space: str | None = None) -> None:
+        self.head = Head(0, 0)
+        self.space = space
+        """The name of the space its vectors are of."""
+        self.rows = 0
+        self.ids: list[str] = []
+        self.kinds, self.users, self.sessions, self._threads = Codes(), Codes(), Codes(), Codes()
+        self.postings = Postings()
+        self.vectors = Vectors(dimensions)
+        self.living = 0
+        self._row_of: dict[str, int] = {}
+        self._last_of_thread: dict[int, int] = {}
+        self._total_length = 0.0
+        self._said, self._said_length = 0, 0.0
+        self._alone = self._alone_said = 0
+        self._thread_rows: Ints = np.zeros(0, np.int32)
+        self._thread_length: Floats = np.zeros(0, np.float32)
+        self._thread_said: Flags = np.zeros(0, np.bool_)
+        self._held: dict[int, Held] = {}
+        self._held_places = 0
+        self._kept: dict[str, Any] = {}
+        self._columns: dict[str, NDArray[Any]] = {n: np.zeros(0, t) for n, t in COLUMNS.items()}
+        self._scratch: Floats = np.zeros(0, np.float32)
+        self._threads_now: Threads | None = None
+        self._moved: set[int] = set()
+        """Rows beside which something has changed since lengths with surroundings were worked out last."""
+        self._settled = 0
+        """Rows from here on are new since then."""
+
+    # -- filling -------------------------------------------------------------------------------------------------
+
+    def take_in(self, feed: Feed) -> None:
+        """Rows that are new or changed, and ids that are gone. The caller sets ``head`` when it has seen all."""
+        self._threads_now = None
+        self._held.clear()
+        self._held_places = 0
+        self._kept.clear()
+        for gone in feed.gone:
+            self._bury(gone)
+        if feed.rows:
+            for row in feed.rows:
+                self._bury(row.id)
+            self._append(feed.rows)
+
+    @property
+    def mostly_dead(self) -> bool:
+        """Whether a fresh view would be much smaller."""
+        return self.rows > 1_000 and self.rows > 2 * self.living
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory the view takes."""
+        columns = sum(c.nbytes for c in self._columns.values())
+        return columns + self.postings.nbytes + self.vectors.nbytes + self._scratch.nbytes + 240 * self.rows
+
+    def _bury(self, id: str) -> None:
+        row = self._row_of.pop(id, None)
+        if row is None:
+            return
+        length, said = float(self.column("length")[row]), bool(self.column("said")[row])
+        self.column("alive")[row] = self.column("said")[row] = False
+        self._total_length -= length
+        self.living -= 1
+        if said:
+            self._said, self._said_length = self._said - 1, self._said_length - length
+        before, after = int(self.column("before")[row]), int(self.column("after")[row])
+        if before != NONE:
+            self.column("after")[before] = after
+            self._moved.add(before)
+        if after != NONE:
+            self.column("before")[after] = before
+            self._moved.add(after)
+        self._moved.discard(row)
+        thread = int(self.column("thread")[row])
+        self._count(thread, -1, -length, said)
+        if self._last_of_thread.get(thread) == row:
+            if before == NONE:
+                del self._last_of_thread[thread]
+            else:
+                self._last_of_thread[thread] = before
+
+    def _append(self, new: Sequence[IndexRow]) -> None:
+        first, end = self.rows, self.rows + len(new)
+        for name, column in self._columns.items():
+            self._columns[name] = grown(column, end)
+        part = slice(first, end)
+        threads = [self._thread(r) for r in new]
+        lengths = [int.from_bytes(r.terms[1:5], "little") for r in new]
+        said = [r.kind not in MADE for r in new]
+        values: dict[str, Sequence[Any]] = {
+            "alive": [True] * len(new),
+            "said": said,
+            "has_vector": [r.vector is not None for r in new],
+            "length": lengths,
+            "kind": [self.kinds.of(r.kind) for r in new],
+            "state": [STATE_CODES[r.state] for r in new],  # type: ignore[index]
+            "user": [self.users.of(r.user) for r in new],
+            "session": [self.sessions.of(r.session) for r in new],
+            "thread": threads,
+            "importance": [r.importance for r in new],
+            "trust": [r.trust for r in new],
+            "seq": [r.seq for r in new],
+            "occurred_at": [r.occurred_at for r in new],
+            "recorded_at": [r.recorded_at for r in new],
+            "valid_from": [-math.inf if r.valid_from is None else r.valid_from for r in new],
+            "valid_to": [math.inf if r.valid_to is None else r.valid_to for r in new],
+            "before": [NONE] * len(new),
+            "after": [NONE] * len(new),
+            "near_norm": [0.0] * len(new),
+        }
+        for name, column_values in values.items():
+            self._columns[name][part] = column_values
+        self.ids.extend(r.id for r in new)
+        self._row_of.update((r.id, first + i) for i, r in enumerate(new))
+        self.rows, self.living = end, self.living + len(new)
+        self._total_length += sum(lengths)
+        self._said += sum(said)
+        self._said_length += sum(length for length, counts in zip(lengths, said, strict=True) if counts)
+        self.postings.add(range(first, end), [r.terms for r in new])
+        self._append_vectors(first, new)
+        self._thread_rows = grown(self._thread_rows, len(self._threads.names))  # type: ignore[assignment]
+        self._thread_length = grown(self._thread_length, len(self._threads.names))  # type: ignore[assignment]
+        self._thread_said = grown(self._thread_said, len(self._threads.names))  # type: ignore[assignment]
+        for i, thread in enumerate(threads):
+            self._count(thread, 1, lengths[i], said[i])
+            if thread != NONE:
+                self._thread_said[thread] = said[i]
+                self._thread_in(first + i, thread)
+
+    def _append_vectors(self, first: int, new: Sequence[IndexRow]) -> None:
+        size = self.vectors.dimensions
+        if size == 0:
+            return
+        block = np.zeros((len(new), size), np.float32)
+        with_vector = [i for i, r in enumerate(new) if r.vector is not None]
+        if with_vector:
+            packed = b"".join([new[i].vector or b"" for i in with_vector])
+            block[with_vector] = np.frombuffer(packed, "<f2").reshape(len(with_vector), size)
+        self.vectors.add(first, block)
+
+    def _thread(self, row: IndexRow) -> int:
+        """Rows of one thread stand in line: the turns of a session, the passages of a document."""
+        return NONE if row.session is None else self._threads.of(f"{row.kind}\x00{row.user}\x00{row.session}")
+
+    def _thread_in(self, row: int, thread: int) -> None:
+        before, after = self.column("before"), self.column("after")
+        last = self._last_of_thread.get(thread)
+        behind = NONE
+        while last is not None and self._place(row) < self._place(last):
+            behind, last = last, (int(before[last]) if before[last] != NONE else None)
+        before[row], after[row] = (NONE if last is None else last), behind
+        self._moved.update(beside for beside in (last, behind) if beside is not None and 0 <= beside < self._settled)
+        if last is not None:
+            after[last] = row
+        if behind != NONE:
+            before[behind] = row
+        else:
+            self._last_of_thread[thread] = row
+
+    def _count(self, thread: int, rows: int, length: float, said: bool) -> None:
+        if thread == NONE:
+            self._alone += rows
+            self._alone_said += rows if said else 0
+        else:
+            self._thread_rows[thread] += rows
+            self._thread_length[thread] += length
+
+    def _place(self, row: int) -> tuple[float, int]:
+        return float(self.column("occurred_at")[row]), int(self.column("seq")[row])
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A column, which may be longer than ``rows``."""
+        return self._columns[name]
+
+    @staticmethod
+    def state_code(state: str) -> int:
+        """The number that stands for a state in the column."""
+        return STATE_CODES[state]  # type: ignore[index]
+
+    def row_of(self, id: str) -> int | None:
+        return self._row_of.get(id)
+
+    def rows_of(self, ids: Iterable[str]) -> Ints:
+        """The rows of those ids that are here."""
+        found = [self._row_of[i] for i in ids if i in self._row_of]
+        return np.array(found, np.int32)
+
+    def allowed(self, where: Filter, ids: set[str] | None = None) -> Flags:
+        """Which rows pass a filter; ``ids`` are those that pass the part a view cannot decide (``undecided``)."""
+        n = self.rows
+        flags: Flags = self.column("alive")[:n].astype(np.bool_)
+        for name, names in (("kind", where.kinds), ("user", where.users), ("session", where.sessions)):
+            if names is not None:
+                codes: Codes = {"kind": self.kinds, "user": self.users, "session": self.sessions}[name]
+                flags &= listed(self.column(name)[:n], codes.known(names), len(codes.names))
+        if where.states is not None:
+            flags &= listed(self.column("state")[:n], [STATE_CODES[s] for s in where.states], len(STATES))
+        for name, since, until in (
+            ("occurred_at", where.since, where.until),
+            ("recorded_at", where.recorded_since, where.recorded_until),
+        ):
+            if since is not None:
+                flags &= self.column(name)[:n] >= since.timestamp()
+            if until is not None:
+                flags &= self.column(name)[:n] < until.timestamp()
+        if where.valid_at is not None:
+            moment = where.valid_at.timestamp()
+            flags &= (self.column("valid_from")[:n] <= moment) & (self.column("valid_to")[:n] > moment)
+        if ids is not None:
+            passing = np.zeros(n, np.bool_)
+            passing[self.rows_of(ids)] = True
+            flags &= passing
+        return flags
+
+    def held(self, term: int) -> Held:
+        """Where a term stands now. Kept until the next change: the same words are asked for again and again."""
+        known = self._held.get(term)
+        if known is not None:
+            return known
+        rows, counts = self.postings.find(term)
+        if self.living < self.rows:
+            kept = self.column("alive")[rows]
+            rows, counts = rows[kept], counts[kept]
+        said = len(rows) if self._said in (0, self.living) else int(np.count_nonzero(self.column("said")[rows]))
+        found = Held(rows, counts.astype(np.float32), said, self.idf(said))
+        if len(rows) <= _HELD // 20:
+            self._held_places += len(rows) + 1
+            if self._held_places > _HELD:
+                self._held.clear()
+                self._held_places = len(rows) + 1
+            self._held[term] = found
+        return found
+
+    def bm25(self, terms: Iterable[tuple[int, float]]) -> tuple[Ints, Floats]:
+        """Rows that contain any of these weighted terms, and their scores. Dead rows do not count, nor are told."""
+        scores = self.blank()
+        touched: list[Ints] = []
+        mean, lengths = self.mean_length, self.column("length")
+        for term, weight in terms:
+            rows, tf, _, telling = self.held(term)
+            if len(rows):
+                scores[rows] += impacts(weight * telling, tf, lengths[rows], mean)
+                touched.append(rows)
+        if not touched:
+            return np.empty(0, np.int32), np.empty(0, np.float32)
+        if sum(map(len, touched)) > self.rows // 8:
+            every = np.flatnonzero(scores[: self.rows]).astype(np.int32)
+        else:
+            every = np.unique(np.concatenate(touched))
+        found = scores[every]
+        scores[every] = 0
+        return every, found
+
+    def lines(self, rows: Ints, reach: int) -> Ints:
+        """For each row those around it in its thread, from ``reach`` before to ``reach`` after, itself in the middle.
+
+        Where there is none, the number is ``self.rows``: one past the last, where every scratch array holds zero.
+        """
+        around = np.full((len(rows), 2 * reach + 1), self.rows, np.int32)
+        around[:, reach] = rows
+        for step, name in ((-1, "before"), (1, "after")):
+            at, column = rows, self.column(name)
+            for distance in range(1, reach + 1):
+                at = np.where(at == NONE, NONE, column[at])
+                around[:, reach + step * distance] = np.where(at == NONE, self.rows, at)
+        return around
+
+    @property
+    def threads(self) -> Threads:
+        """Rows in line with what surrounds them; worked out again after every change."""
+        if self._threads_now is None:
+            self._threads_now = Threads.of(self)
+        return self._threads_now
+
+    @property
+    def units(self) -> int:
+        """How many threads of what was said there are, counting each row that is in none."""
+        if not self._said:
+            return int(np.count_nonzero(self._thread_rows)) + self._alone
+        return int(np.count_nonzero((self._thread_rows > 0) & self._thread_said)) + self._alone_said
+
+    @property
+    def thread_codes(self) -> int:
+        """How many numbers the column ``thread`` knows."""
+        return len(self._threads.names)
+
+    def unit_lengths_of(self, rows: Ints) -> Floats:
+        """How long the thread of each of these rows is; of a row in none, how long it is itself."""
+        thread = self.column("thread")[rows]
+        own: Floats = self.column("length")[rows].copy()
+        threaded = thread != NONE
+        own[threaded] = self._thread_length[thread[threaded]]
+        return own
+
+    def leaning_of(self, rows: Ints) -> Floats:
+        """``Threads.leaning`` of these rows, without the rest."""
+        thread = self.column("thread")[rows]
+        mean = self.unit_lengths_of(rows)
+        threaded = thread != NONE
+        mean[threaded] /= np.maximum(self._thread_rows[thread[threaded]], 1)
+        return (SHORT / (SHORT + mean)).astype(np.float32)
+
+    def near_norms(self, rows: Ints | None = None) -> Floats:
+        """The length of each row's vector summed with those around it; of these rows, or of all.
+
+        It is kept, and worked out again only where the surroundings have changed: of a view that is scored whole for
+        every row at once, of a compressed one for a row when it is first asked for.
+        """
+        norms = self.column("near_norm")
+        if self._moved:
+            changed = np.unique(self.lines(np.fromiter(self._moved, np.int32, len(self._moved)), REACH))
+            norms[changed[changed < self.rows]] = 0
+            self._moved.clear()
+        if rows is None:
+            rows = np.arange(self.rows, dtype=np.int32)
+        self._settled = self.rows
+        unknown = rows[(norms[rows] == 0) & self.column("alive")[rows]]
+        for start in range(0, len(unknown), 2_000):
+            part = unknown[start : start + 2_000]
+            norms[part] = np.maximum(np.linalg.norm(self.near_vectors_of(part), axis=1), _TINY)
+        return norms[rows]
+
+    def near_vectors_of(self, rows: Ints) -> Floats:
+        """The vectors of these rows, each summed with those around it, not scaled."""
+        around = self.lines(rows, REACH)
+        total = np.zeros((len(rows), self.vectors.dimensions), np.float32)
+        for column, weight in enumerate(WEIGHTS):
+            there = np.flatnonzero(around[:, column] < self.rows)
+            total[there] += np.float32(weight) * self.vectors.take(around[there, column])
+        return total
+
+    @property
+    def said(self) -> int:
+        """How many living rows were said, not made of others; all of them where nothing was said."""
+        return self._said or self.living
+
+    def said_rows(self) -> Flags:
+        """Which rows those are."""
+        flags: Flags = self.column("said" if self._said else "alive")[: self.rows]
+        return flags
+
+    def idf(self, holders: int) -> float:
+        """How much a term tells that so many of the rows that were said contain."""
+        return math.log(1 + (self.said - holders + 0.5) / (holders + 0.5))
+
+    @property
+    def mean_length(self) -> float:
+        """How long a text that was said usually is."""
+        if self._said:
+            return self._said_length / self._said or 1.0
+        return self._total_length / max(self.living, 1) or 1.0
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """Something that follows from the rows alone: made once, and again after a change."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        found: T = self._kept[name]
+        return found
+
+    def blank(self) -> Floats:
+        """A zeroed array with a place for every row and one more; whoever uses it zeroes it again."""
+        if len(self._scratch) <= self.rows:
+            self._scratch = np.zeros(self.rows + max(64, self.rows // 4), np.float32)
+        return self._scratch
+
+
+def undecided(where: Filter) -> bool:
+    """Whether a filter asks for what a view does not hold, so that the database must be asked for the ids."""
+    return any(
+        value is not None
+        for value in (
+            where.ids,
+            where.keys,
+            where.tags_any,
+            where.tags_all,
+            where.roles,
+            where.speakers,
+            where.metadata,
+            where.min_importance,
+            where.min_trust,
+        )
+    )

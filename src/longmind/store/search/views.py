@@ -1,0 +1,99 @@
+"""The views that are in memory now: filled when first asked for, brought up to date before every use, dropped when
+the memory they may take together is used up, the least recently used first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import replace
+
+from longmind.store.base import Backend, Feed, Head, IndexRow
+from longmind.store.search.analysis import ANALYSIS_VERSION, index_terms
+from longmind.store.search.view import View
+from longmind.types import Scope
+
+_PART = 500
+
+
+class Views:
+    """A cache of views over one backend."""
+
+    def __init__(self, backend: Backend, max_bytes: int) -> None:
+        self._backend = backend
+        self._max_bytes = max_bytes
+        self._views: OrderedDict[Scope, View] = OrderedDict()
+        self._sizes: dict[Scope, int] = {}
+        self._total = 0
+        self._locks: dict[Scope, asyncio.Lock] = {}
+
+    async def fresh(self, scope: Scope) -> View:
+        """The view of a scope, holding every change that was committed before this call."""
+        head = await self._backend.head(scope)
+        view = self._views.get(scope)
+        if view is None or view.head != head:
+            lock = self._locks.setdefault(scope, asyncio.Lock())
+            async with lock:
+                view = await self._caught_up(scope, head)
+            if not lock.locked():
+                self._locks.pop(scope, None)
+        self._views.move_to_end(scope)
+        return view
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory all views take."""
+        return self._total
+
+    def drop(self) -> None:
+        """Forget every view; the next use fills it anew."""
+        for scope in list(self._views):
+            self._forget(scope)
+
+    async def _caught_up(self, scope: Scope, head: Head) -> View:
+        view = self._views.get(scope)
+        if view is not None and view.head.epoch == head.epoch and view.head.seq >= head.seq:
+            return view
+        if view is None or view.head.epoch != head.epoch or view.mostly_dead:
+            space = await self._backend.space()
+            view = View(space.dimensions, space.name) if space else View(0)
+        reached = view.head
+        outdated: list[IndexRow] = []
+        async for feed in self._backend.feed(scope, view.head.seq):
+            if feed.head.epoch != head.epoch:
+                self._forget(scope)
+                return await self._caught_up(scope, await self._backend.head(scope))
+            old = [row for row in feed.rows if row.terms[0] != ANALYSIS_VERSION]
+            view.take_in(_without(feed, old) if old else feed)
+            outdated += old
+            reached = feed.head
+        for start in range(0, len(outdated), _PART):
+            part = outdated[start : start + _PART]
+            view.take_in(Feed(reached, await self._analysed(scope, part)))
+        view.head = reached
+        self._keep(scope, view)
+        return view
+
+    async def _analysed(self, scope: Scope, rows: list[IndexRow]) -> list[IndexRow]:
+        """Rows whose terms an older release of Longmind stored, with the terms that questions are cut into now.
+
+        The store is left as it is: a memory gets new terms when it is written next. One that is gone meanwhile keeps
+        its old ones until the view hears of it.
+        """
+        texts = {memory.id: memory for memory in await self._backend.get(scope, [row.id for row in rows])}
+        return [replace(row, terms=index_terms(texts[row.id])) if row.id in texts else row for row in rows]
+
+    def _keep(self, scope: Scope, view: View) -> None:
+        self._forget(scope)
+        self._views[scope], self._sizes[scope] = view, view.nbytes
+        self._total += view.nbytes
+        while self._total > self._max_bytes and len(self._views) > 1:
+            self._forget(next(iter(self._views)))
+
+    def _forget(self, scope: Scope) -> None:
+        if self._views.pop(scope, None) is not None:
+            self._total -= self._sizes.pop(scope)
+
+
+def _without(feed: Feed, rows: list[IndexRow]) -> Feed:
+    left_out = {row.id for row in rows}
+    return replace(feed, rows=[row for row in feed.rows if row.id not in left_out])

@@ -1,0 +1,360 @@
+"""Making the writes of one batch inside a transaction.
+
+Puts come in runs and are written many to a statement; whatever else a batch holds first writes the run out, so that it
+sees what came before it. A run is taken to be new: only if the table refuses it, because an id or a key is there
+already, is each of its puts looked at. Journal lines are collected and written at the end, under one entry of
+``batches``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import numpy as np
+
+from longmind.clock import as_utc
+from longmind.store import refusals
+from longmind.store.base import AddLink, Batch, Delete, Put, Receipt, RemoveLink, Space, Touch, Update
+from longmind.store.sqlite import rows
+from longmind.store.sqlite.queries import QUERIES, SLOTS, Row, insert, of_slot
+from longmind.store.sqlite.rows import SEQ_BITS
+from longmind.store.updates import changed, replaced
+from longmind.types import Link, Memory
+
+if TYPE_CHECKING:
+    from longmind.store.base import Vector
+    from longmind.store.sqlite.writer import Transaction
+
+INDEXED = frozenset(("content", "tags", "source", "occurred_at", "body"))
+"""The fields that ``index_terms`` depends on."""
+
+Written = tuple[Memory, bool]
+_HALF = np.dtype("<f2")
+
+
+class BatchJob:
+    """A batch on its way through the writer."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.erases = any(isinstance(write, Delete) and write.erase for write in batch.writes)
+        self._fingerprint = ""
+        self._rows: list[Row | None] = []
+
+    def prepare(self) -> None:
+        """Rows and terms are made before the file is locked: other processes need not wait for that."""
+        scope = self.batch.scope
+        refusals.require_storable(self.batch)
+        for write in self.batch.writes:
+            row = None
+            if isinstance(write, Put):
+                refusals.require_in_scope(scope, write.memory)
+                row = rows.memory_row(write.memory)
+            self._rows.append(row)
+        if self.batch.idempotent:
+            self._fingerprint = self.batch.fingerprint()
+
+    def run(self, transaction: Transaction) -> Receipt:
+        batch = self.batch
+        number, head = transaction.scope(batch.scope)
+        if batch.idempotent:
+            known = transaction.one("operation", (number, batch.operation))
+            if known is not None:
+                return self._replay(transaction, number, known)
+        if batch.space is not None:
+            refusals.require_space(batch, transaction.active())
+        changes = Changes(transaction, batch, number, head)
+        written = changes.make(self._rows)
+        if batch.idempotent:
+            ids = json.dumps([memory.id for memory, _ in written])
+            operation = (number, batch.operation, self._fingerprint, ids, rows.micros(as_utc(batch.at)))
+            transaction.execute(QUERIES["operation_add"], operation)
+        return Receipt(batch.operation, tuple([m for m, _ in written]), tuple([created for _, created in written]))
+
+    def _replay(self, transaction: Transaction, number: int, known: Row) -> Receipt:
+        batch = self.batch
+        refusals.require_same_writes(batch.operation, known[0], self._fingerprint)
+        found = []
+        for id_ in json.loads(known[1]):
+            row = transaction.one("memory", (number, id_))
+            memory = None if row is None else rows.memory(row, batch.scope.tenant, batch.scope.agent)
+            if memory is not None and batch.scope.sees(memory):
+                found.append(memory)
+        return Receipt(batch.operation, tuple(found), (False,) * len(found), replayed=True)
+
+
+@dataclass(slots=True)
+class Changes:
+    """The writes of one batch, one after the other."""
+
+    transaction: Transaction
+    batch: Batch
+    number: int
+    head: int
+    _first: int = 0
+    _base: int = 0
+    _run: list[tuple[Put, Row]] = field(default_factory=list)
+    _puts: list[Row] = field(default_factory=list)
+    _keys: dict[tuple[str, str], Memory] = field(default_factory=dict)
+    """Keys of the puts that are not written yet, by user and key."""
+    _vectors: list[Row] = field(default_factory=list)
+    _lines: list[Row] = field(default_factory=list)
+
+    def make(self, prepared: list[Row | None]) -> list[Written]:
+        """Make all writes; the memories of puts and updates with whether they were written."""
+        self._first, self._base = self.head + 1, self.number << SEQ_BITS
+        written: list[Written] = []
+        for write, row in zip(self.batch.writes, prepared, strict=True):
+            if row is not None:
+                self._run.append((write, row))  # type: ignore[arg-type]
+                continue
+            self._write_run(written)
+            match write:
+                case Update():
+                    written.append(self._update(write))
+                case Delete():
+                    self._delete(write)
+                case AddLink(link=link):
+                    self._add_link(link)
+                case RemoveLink():
+                    self._remove_link(write)
+                case Touch():
+                    self._touch(write)
+        self._write_run(written)
+        self._write_lines()
+        return written
+
+    # -- puts ---------------------------------------------------------------------------------------------------------
+
+    def _write_run(self, written: list[Written]) -> None:
+        if not self._run:
+            return
+        run, self._run = self._run, []
+        if self._all_new(run):
+            written.extend([(write.memory, True) for write, _ in run])
+        else:
+            written.extend([self._put(write, row) for write, row in run])
+            self._write_puts()
+
+    def _all_new(self, run: list[tuple[Put, Row]]) -> bool:
+        """Write a run whole; False, and nothing is written, if the table refuses any of it."""
+        number, first = self.number, self._base + self.head + 1
+        puts = [(place, number, *row) for place, (_, row) in enumerate(run, first)]
+        try:
+            insert(self.transaction.execute, QUERIES["memory_add"], puts)
+        except apsw.ConstraintError:
+            self.transaction.execute(QUERIES["memories_remove"], (first, first + len(run)))
+            return False
+        self.head += len(run)
+        for place, (write, _) in enumerate(run, first):
+            if write.vector is not None:
+                self._vectors.append((place, self._packed(write.vector)))
+        self._lines += [(put[0], "put", put[2], put[3], None, None, None) for put in puts]
+        return True
+
+    def _put(self, write: Put, row: Row) -> Written:
+        """Note one put of a run that is not all new, or find who holds its key."""
+        memory = write.memory
+        if memory.key is not None:
+            holder = self._holder(memory.user, memory.key)
+            if holder is not None:
+                if self._find(memory.id) or any(put[2] == memory.id for put in self._puts):
+                    raise refusals.exists(memory.id)
+                if write.existing == "return":
+                    return holder, False
+                raise refusals.key_taken(memory.key, holder.id)
+            self._keys[row[1], memory.key] = memory
+        place = self._line("put", memory.id, row[1])
+        self._puts.append((place, self.number, *row))
+        if write.vector is not None:
+            self._vectors.append((place, self._packed(write.vector)))
+        return memory, True
+
+    def _write_puts(self) -> None:
+        if self._puts:
+            try:
+                insert(self.transaction.execute, QUERIES["memory_add"], self._puts)
+            except apsw.ConstraintError as error:
+                raise self._explained(error) from error
+            self._puts.clear()
+            self._keys.clear()
+
+    def _explained(self, error: apsw.ConstraintError) -> Exception:
+        """Keys were looked at before, so what is there twice is an id."""
+        seen: set[str] = set()
+        for put in self._puts:
+            if put[2] in seen or ((found := self._find(put[2])) and found[0] != put[0]):
+                return refusals.exists(put[2])
+            seen.add(put[2])
+        return error
+
+    # -- the other writes and the touch -------------------------------------------------------------------------------
+
+    def _update(self, write: Update) -> Written:
+        place, old, terms = self._expect(write.id, write.expected_version)
+        new = changed(old, write.changes)
+        before = replaced(old, new, write.changes)
+        if not before:
+            return old, False
+        if new.key is not None and new.key != old.key and (holder := self._holder(new.user, new.key)):
+            raise refusals.key_taken(new.key, holder.id)
+        new = new.model_copy(update={"version": old.version + 1})
+        row = rows.memory_row(new, None if INDEXED & before.keys() else terms)
+        self.transaction.execute(QUERIES["memory_change"], (*row, place))
+        self._line("update", old.id, row[1], before=json.dumps(before, ensure_ascii=False))
+        if "content" in before:
+            self._drop_vectors(place)
+        if write.vector is not None:
+            self._vectors.append((place, self._packed(write.vector)))
+        return new, True
+
+    def _delete(self, write: Delete) -> None:
+        place, memory, _ = self._expect(write.id, write.expected_version)
+        execute, user = self.transaction.execute, memory.user or ""
+        mine = {"scope": self.number, "id": memory.id, "begin": self._base, "end": self._base + (1 << SEQ_BITS)}
+        if write.erase:
+            self._write_lines()
+            self._clear_reasons(mine)
+            execute(QUERIES["lines_clear"], mine)
+            execute(QUERIES["lines_clear_target"], mine)
+            self._line("erase", memory.id, user)
+        else:
+            for found in execute(QUERIES["links_of"], mine).fetchall():
+                self._line_of_link("unlink", rows.link(found), found[7] or found[8], rows.link(found))
+            self._line("delete", memory.id, user, before=json.dumps(rows.told(memory), ensure_ascii=False))
+        execute(QUERIES["links_from_remove"], mine)
+        execute(QUERIES["links_to_remove"], mine)
+        self._drop_vectors(place)
+        execute(QUERIES["memory_remove"], (place,))
+
+    def _clear_reasons(self, mine: dict[str, Any]) -> None:
+        """Clear why the lines about a memory were made. A batch keeps its reason for its other lines: it is divided."""
+        execute = self.transaction.execute
+        for (place,) in execute(QUERIES["lines_with_reason"], mine).fetchall():
+            for border in (place, place + 1):
+                execute(QUERIES["batch_divide"], {"place": border})
+                execute(QUERIES["batch_shorten"], {"place": border})
+            execute(QUERIES["batch_clear"], {"place": place})
+
+    def _add_link(self, link: Link) -> None:
+        user = self._user_of(link.source, link.target)
+        if user is None:
+            raise refusals.missing(link.source if self._user_of(link.source, link.source) is None else link.target)
+        key = (self.number, link.source, link.relation, link.target)
+        found = self.transaction.one("link", key)
+        old = None if found is None else rows.link(found)
+        if old is not None and old.model_dump_json() == link.model_dump_json():
+            return
+        self.transaction.execute(QUERIES["link_add"], (self.number, *rows.link_row(link)))
+        self._line_of_link("link", link, user, old)
+
+    def _remove_link(self, write: RemoveLink) -> None:
+        key = (self.number, rows.sought(write.source), rows.sought(write.relation), rows.sought(write.target))
+        found = self.transaction.one("link", key)
+        user = self._user_of(write.source, write.target)
+        if found is None or user is None:
+            raise refusals.no_link(write)
+        self.transaction.execute(QUERIES["link_remove"], key)
+        self._line_of_link("unlink", rows.link(found), user, rows.link(found))
+
+    def _touch(self, write: Touch) -> None:
+        told = {
+            "scope": self.number,
+            "user": self.batch.scope.user,
+            "ids": rows.listed(write.ids),
+            "at": rows.micros(as_utc(write.at)),
+            "interaction": write.interaction,
+        }
+        self.transaction.execute(QUERIES["touch"], told)
+
+    # -- finding ------------------------------------------------------------------------------------------------------
+
+    def _find(self, id_: str) -> Row | None:
+        return self.transaction.one("memory_row", (self.number, rows.sought(id_)))
+
+    def _expect(self, id_: str, version: int | None) -> tuple[int, Memory, bytes]:
+        """Row number, memory and terms of a memory that must be there, at that version if one is given."""
+        found = self._find(id_)
+        scope = self.batch.scope
+        memory = None if found is None else rows.memory(found[1:-1], scope.tenant, scope.agent)
+        seen = refusals.expected(scope, id_, memory, version)
+        assert found is not None
+        return found[0], seen, found[-1]
+
+    def _holder(self, user: str | None, key: str) -> Memory | None:
+        """The memory of this user (or of none) that holds a key."""
+        waiting = self._keys.get((user or "", key))
+        if waiting is not None:
+            return waiting
+        found = self.transaction.one("memory_by_key", (self.number, user or "", key))
+        return None if found is None else rows.memory(found, self.batch.scope.tenant, self.batch.scope.agent)
+
+    def _user_of(self, source: str, target: str) -> str | None:
+        """Whose a link between these two would be ('' for nobody's), or None if the scope does not see both."""
+        asked = (self.number, rows.sought(source), rows.sought(target))
+        found = dict(self.transaction.execute(QUERIES["users"], asked).fetchall())
+        allowed = self.batch.scope.user
+        seen = [found[end] for end in (source, target) if end in found]
+        if len(seen) < 2 or (allowed is not None and any(user not in ("", allowed) for user in seen)):
+            return None
+        return str(seen[0] or seen[1])
+
+    # -- writing out --------------------------------------------------------------------------------------------------
+
+    def _line(
+        self,
+        action: str,
+        id_: str,
+        user: str,
+        *,
+        before: str | None = None,
+        link: str | None = None,
+        target: Any = None,
+    ) -> int:
+        """Note a change and return its row number."""
+        self.head += 1
+        place = self._base + self.head
+        self._lines.append((place, action, id_, user, before, link, target))
+        return place
+
+    def _line_of_link(self, action: str, link: Link, user: str, old: Link | None) -> None:
+        before = None if old is None else old.model_dump_json()
+        self._line(action, link.source, user, before=before, link=link.model_dump_json(), target=link.target)
+
+    def _packed(self, vector: Vector) -> bytes:
+        return pack(vector, self.transaction.active())
+
+    def _drop_vectors(self, place: int) -> None:
+        self._write_vectors()
+        for slot in SLOTS:
+            self.transaction.execute(of_slot("vector_remove", slot), (place,))
+
+    def _write_vectors(self) -> None:
+        if self._vectors:
+            active = self.transaction.spaces().active
+            assert active is not None
+            insert(self.transaction.execute, of_slot("vector_add", active[0]), self._vectors)
+            self._vectors.clear()
+
+    def _write_lines(self) -> None:
+        """Write out vectors and journal, and note how far the agent's journal has come."""
+        self._write_vectors()
+        if not self._lines:
+            return
+        batch, execute = self.batch, self.transaction.execute
+        insert(execute, QUERIES["line_add"], self._lines)
+        place = self._base + self._first
+        entry = (place, len(self._lines), batch.operation, rows.micros(as_utc(batch.at)), batch.actor, batch.reason)
+        execute(QUERIES["batch_add"], entry)
+        execute(QUERIES["scope_advance"], (self.head, self.number))
+        self._lines.clear()
+        self._first = self.head + 1
+
+
+def pack(vector: Vector, space: Space | None) -> bytes:
+    """A vector as it is stored."""
+    refusals.require_fit(vector, space)
+    return np.asarray(vector).astype(_HALF).tobytes()

@@ -1,0 +1,55 @@
+"""Examining a store: are its pages sound, and does what they say fit together?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import apsw
+
+from longmind.store import sql
+from longmind.store.search.analysis import ANALYSIS_VERSION
+from longmind.store.sqlite.queries import PACKAGE, SLOTS, fetch
+
+CHECKS = sql.load(PACKAGE, "checks.sql")
+
+REBUILD = "Export what is there with `longmind export`, and import it into a new store."
+TOLD = {
+    "memories_misplaced": ("memories do not fit the journal", REBUILD),
+    "memories_unreadable": ("memories hold something that is not JSON", REBUILD),
+    "terms_missing": ("memories cannot be found by their words", REBUILD),
+    "links_loose": ("links begin or end at a memory that is gone", REBUILD),
+    "journal_gaps": ("agents have a journal with a gap", REBUILD),
+    "journal_unsigned": ("agents have changes that do not say who made them", REBUILD),
+    "vectors_loose": ("vectors belong to no memory or have a wrong length", "Run `longmind reembed`."),
+    "spaces_active": ("vector spaces are there, and it is not plain which is read", "Run `longmind reembed`."),
+}
+
+
+def faults(connection: apsw.Connection, path: str) -> list[str]:
+    """What is wrong, one line each with what to do; empty when all is well."""
+    damaged = list(_damage(connection, path))
+    return damaged or list(_misfits(connection, path))
+
+
+def _damage(connection: apsw.Connection, path: str) -> Iterator[str]:
+    remedy = f"Make a copy of {path}, then take out what can be read with `longmind doctor --url {path}`."
+    try:
+        found = fetch(connection, CHECKS["pages"])
+    except (apsw.CorruptError, apsw.NotADBError, apsw.IOError) as error:
+        yield f"The file is damaged so that it cannot be examined ({error}). {remedy}"
+        return
+    for (line,) in found:
+        if line != "ok":
+            yield f"The file is damaged: {line}. {remedy}"
+
+
+def _misfits(connection: apsw.Connection, path: str) -> Iterator[str]:
+    for name, (trouble, remedy) in TOLD.items():
+        if name == "vectors_loose":
+            asked = [CHECKS[name].replace("{vectors}", f"vectors_{slot}").replace("{slot}", slot) for slot in SLOTS]
+        else:
+            asked = [CHECKS[name]]
+        for query in asked:
+            count, example = fetch(connection, query, {"analysis": f"{ANALYSIS_VERSION:02X}"})[0]
+            if count:
+                yield f"{path}: {count} {trouble} (for example {example}). {remedy}"

@@ -1,0 +1,213 @@
+"""Opening the file: what it is, whether this version may use it, and how each connection is set.
+
+A file that is not ours is never written to, not even to turn on the write-ahead log. Only one process at a time brings
+the schema up to date; the others wait and then find nothing left to do.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from longmind.errors import ForeignStore, SchemaTooNew, StoreUnavailable
+from longmind.store import migrate
+from longmind.store.sqlite.faults import closed, translate
+from longmind.store.sqlite.queries import PACKAGE
+
+T = TypeVar("T")
+
+APPLICATION_ID = 1282237489
+"""The four bytes "Lmd1" in the header of each of our files."""
+
+SCHEMA_VERSION = 1
+"""The number of the newest migration, kept in the header as ``user_version``."""
+
+IDLE_READERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which file, and how to open it."""
+
+    path: str
+    synchronous: str = "FULL"
+    busy_timeout_s: float = 30.0
+    vfs: str | None = None
+
+    def connect(self) -> apsw.Connection:
+        """A connection with the settings all have. No mmap: a failing disk must be an error, not a signal."""
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        connection = apsw.Connection(self.path, flags=flags, vfs=self.vfs, statementcachesize=128)
+        try:
+            connection.set_busy_timeout(int(self.busy_timeout_s * 1000))
+            connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
+            connection.config(apsw.SQLITE_DBCONFIG_DQS_DDL, 0)
+            connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+            for name, value in (("cell_size_check", "ON"), ("temp_store", "MEMORY"), ("cache_size", "-8000")):
+                connection.pragma(name, value)
+        except apsw.Error:
+            connection.close()
+            raise
+        return connection
+
+    def writer(self) -> apsw.Connection:
+        """The one connection that writes. It waits for the lock by itself, so SQLite need not.
+
+        The write-ahead log is emptied into the file while it is short, because a log that has once reached its length
+        is written over: as long as it grows, each sync also has to find it room on the disk and note that it is longer.
+        """
+        connection = self.connect()
+        connection.pragma("synchronous", self.synchronous)
+        connection.pragma("secure_delete", "ON")  # also of what is only replaced: it may be erased one day
+        connection.pragma("wal_autocheckpoint", 1_000)
+        connection.pragma("journal_size_limit", 64 * 1024 * 1024)
+        connection.set_busy_timeout(0)
+        return connection
+
+    def reader(self) -> apsw.Connection:
+        """A connection that can only read."""
+        connection = self.connect()
+        connection.pragma("query_only", "ON")
+        return connection
+
+
+def prepare(target: Target) -> None:
+    """Make sure the file exists, is ours and has the schema of this version; raise what stands in the way."""
+    if os.path.isdir(target.path):
+        raise StoreUnavailable(
+            f"{target.path} is a folder.", hint="Give the path of a file in it, such as memory.db.", path=target.path
+        )
+    _make_folders(Path(target.path).parent)
+    try:
+        connection = target.connect()
+        try:
+            _bring_up_to_date(connection, target)
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        raise translate(error, target.path) from error
+
+
+def _bring_up_to_date(connection: apsw.Connection, target: Target) -> None:
+    if _missing_schema(connection, target.path):
+        patiently(target, lambda: connection.pragma("journal_mode", "WAL"))
+        connection.pragma("synchronous", target.synchronous)
+        with_lock(connection, target)
+        try:
+            if _missing_schema(connection, target.path):
+                migrate.apply(connection, PACKAGE, "sqlite")
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+    if connection.readonly("main"):
+        raise apsw.ReadOnlyError("the file is read-only")
+
+
+def _missing_schema(connection: apsw.Connection, path: str) -> bool:
+    """Whether migrations are to be applied; raises if the file belongs to another program or a newer version."""
+    application, version = connection.pragma("application_id"), connection.pragma("user_version")
+    if application == APPLICATION_ID:
+        if version > SCHEMA_VERSION:
+            raise SchemaTooNew(
+                f"{path} has schema {version}; this Longmind knows up to {SCHEMA_VERSION}.",
+                hint="Use the newer Longmind that wrote it.",
+                path=path,
+            )
+        return bool(version < SCHEMA_VERSION)
+    if application or version or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+        raise ForeignStore(
+            f"{path} is a database of another program. It was left as it is.",
+            hint="Give the path of a Longmind store, or of a file that does not exist yet.",
+            path=path,
+        )
+    return True
+
+
+def with_lock(connection: apsw.Connection, target: Target) -> None:
+    """Begin a transaction that may write, however long others hold the file within the time allowed."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except apsw.BusyError:
+        patiently(target, lambda: connection.execute("BEGIN IMMEDIATE"))
+
+
+def patiently(target: Target, work: Callable[[], T]) -> T:
+    """Try until the file is free. SQLite's own waiting sleeps up to 0.1 s a time, and starves beside a busy writer."""
+    until = time.monotonic() + target.busy_timeout_s
+    pause = 0.0002
+    while True:
+        try:
+            return work()
+        except apsw.BusyError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.005)
+
+
+def _make_folders(folder: Path) -> None:
+    """Make the folders and see to it that a power cut does not take them, and what is put into them, away."""
+    missing = [f for f in (folder, *folder.parents) if not f.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for made in missing:
+            above = os.open(made.parent, os.O_RDONLY)
+            try:
+                os.fsync(above)
+            finally:
+                os.close(above)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"The folder {folder} cannot be made ({error.strerror}).", hint="Give a path you may write to."
+        ) from error
+
+
+class Readers:
+    """Connections for reading, lent to one thread at a time. A read costs no more than its query: nothing is opened."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._idle: deque[apsw.Connection] = deque()
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def take(self) -> apsw.Connection:
+        if self._closed:
+            raise closed(self._target.path)
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._target.reader()
+
+    def give(self, connection: apsw.Connection) -> None:
+        with self._lock:
+            if not self._closed and len(self._idle) < IDLE_READERS:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def run(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Do something with a connection, and tell SQLite's errors as ours."""
+        try:
+            connection = self.take()
+            try:
+                return work(connection)
+            finally:
+                self.give(connection)
+        except (apsw.Error, OverflowError, UnicodeError) as error:
+            raise translate(error, self._target.path) from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+        while self._idle:
+            self._idle.pop().close()

@@ -1,0 +1,224 @@
+"""The questions of the contract, each answered on a connection that was lent for it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import apsw
+
+from longmind.store.base import Feed, Head
+from longmind.store.sqlite import rows, scans
+from longmind.store.sqlite.queries import FEW, QUERIES, SLOTS, Row, fetch, of_slot
+from longmind.store.sqlite.rows import SEQ_BITS, SEQ_MASK
+from longmind.store.sqlite.writer import read_spaces
+from longmind.types import Change, Direction, Filter, Json, Link, Memory, Order, Page, Scope, Stats
+
+CHUNK = 5_000
+ID_LENGTH = 36
+_NONE = (None,) * FEW
+
+
+def possible(ids: Iterable[str]) -> list[str]:
+    """Those that could be ids, each once, in order; whatever else was given, no memory has it."""
+    return [id_ for id_ in dict.fromkeys(ids) if len(id_) == ID_LENGTH and id_.isascii()]
+
+
+def bounds(number: int, user: str | None) -> dict[str, Any]:
+    """The parameters that keep a query inside a scope."""
+    return {"scope": number, "begin": number << SEQ_BITS, "end": (number + 1) << SEQ_BITS, "user": user}
+
+
+def get(connection: apsw.Connection, scope: Scope, number: int, ids: Sequence[str]) -> list[Memory]:
+    asked = possible(ids)
+    if len(asked) == 1:
+        found = fetch(connection, QUERIES["memory"], (number, asked[0]))
+    elif len(asked) <= FEW:
+        found = fetch(connection, QUERIES["memories_few"], (number, *asked, *_NONE[len(asked) :]))
+    else:
+        found = fetch(connection, QUERIES["memories"], (number, rows.listed(asked)))
+    tenant, agent, user = scope.tenant, scope.agent, scope.user
+    made = rows.memory
+    seen = {row[0]: made(row, tenant, agent) for row in found if user is None or row[1] in ("", user)}
+    return [seen[id_] for id_ in asked if id_ in seen]
+
+
+def scan(
+    connection: apsw.Connection,
+    scope: Scope,
+    number: int,
+    where: Filter,
+    order: Order,
+    descending: bool,
+    limit: int,
+    cursor: str | None,
+) -> Page[Memory]:
+    query, params = scans.page_query(scope, number, where, order, descending, limit, cursor)
+    found = fetch(connection, query, params)
+    items = tuple([rows.memory(row[1:], scope.tenant, scope.agent) for row in found[:limit]])
+    following = None
+    if len(found) > limit:
+        following = scans.write_cursor(found[limit - 1][0], items[-1].id, order, descending)
+    return Page[Memory].model_construct(items=items, cursor=following)
+
+
+def matching(connection: apsw.Connection, scope: Scope, number: int, where: Filter) -> set[str]:
+    clause, params = scans.conditions(scope, number, where)
+    return {row[0] for row in fetch(connection, QUERIES["matching"].format(clause=clause), params)}
+
+
+def links(
+    connection: apsw.Connection,
+    scope: Scope,
+    number: int,
+    ids: Sequence[str],
+    relation: str | None,
+    direction: Direction,
+    limit: int,
+) -> list[Link]:
+    told = {
+        "scope": number,
+        "user": scope.user,
+        "ids": rows.listed(possible(ids)),
+        "relation": rows.sought(relation),
+        "limit": max(limit, 0),
+    }
+    return [rows.link(row) for row in fetch(connection, QUERIES[f"links_{direction}"], told)]
+
+
+def journal(
+    connection: apsw.Connection,
+    scope: Scope,
+    number: int,
+    after: int,
+    limit: int,
+    memory_id: str | None,
+    operation: str | None,
+) -> list[Change]:
+    told = bounds(number, scope.user) | {
+        "after": (number << SEQ_BITS) + min(max(after, 0), SEQ_MASK),
+        "limit": max(limit, 0),
+        "memory_id": rows.sought(memory_id),
+        "operation": rows.sought(operation),
+    }
+    of_memory = "journal" if memory_id is None else "journal_of_memory"
+    name = of_memory if operation is None else "journal_of_operation"
+    with connection:
+        found = fetch(connection, QUERIES[name], told)
+        past = _Past(connection, scope, number, found)
+    return [_change(row, past) for row in found]
+
+
+class _Past:
+    """How memories were after each of their changes: the record now, with every later change undone."""
+
+    def __init__(self, connection: apsw.Connection, scope: Scope, number: int, lines: Sequence[Row]) -> None:
+        wanted = {row[6]: row[0] for row in reversed(lines) if row[5] in ("put", "update")}
+        self._later: dict[str, list[Row]] = defaultdict(list)
+        self._now: dict[str, Json] = {}
+        if wanted:
+            told = bounds(number, None) | {"ids": rows.listed(wanted), "after": min(wanted.values())}
+            for line in fetch(connection, QUERIES["later_lines"], told):
+                self._later[line[2]].append(line)
+            for row in fetch(connection, QUERIES["memories"], (number, rows.listed(wanted))):
+                self._now[row[0]] = rows.told(rows.memory(row, scope.tenant, scope.agent))
+
+    def record_after(self, place: int, memory_id: str) -> Json | None:
+        """The whole record as a line left it, or None where an erasure took the knowledge of it."""
+        undone: list[str | None] = []
+        record = self._now.get(memory_id)
+        for line_place, action, _, before in self._later[memory_id]:
+            if line_place <= place:
+                continue
+            if action != "update":
+                record = None if before is None else json.loads(before)
+                break
+            undone.append(before)
+        if record is None or None in undone:
+            return None
+        for before in reversed(undone):
+            record = {**record, **json.loads(before or ""), "version": record["version"] - 1}
+        return record
+
+
+def _change(row: Row, past: _Past) -> Change:
+    place, operation, at, actor, reason, action, memory_id, before_text, link_text = row
+    before = None if before_text is None else json.loads(before_text)
+    link = None if link_text is None else Link.model_validate_json(link_text)
+    after: Json | None = None
+    if action == "link":
+        after = None if link is None else link.model_dump(mode="json")
+    elif action == "put":
+        after = past.record_after(place, memory_id)
+    elif action == "update" and before is not None:
+        record = past.record_after(place, memory_id)
+        after = None if record is None else {name: record[name] for name in before}
+    return Change(
+        seq=place & SEQ_MASK,
+        operation=operation,
+        at=rows.moment(at),
+        actor=actor,
+        reason=reason,
+        action=action,
+        memory_id=memory_id,
+        before=before,
+        after=after,
+        link=link,
+    )
+
+
+def stats(connection: apsw.Connection, scope: Scope, number: int) -> Stats:
+    told = bounds(number, scope.user)
+    by_kind: Counter[str] = Counter()
+    by_state: Counter[str] = Counter()
+    with connection:
+        active = read_spaces(connection.execute).active
+        for kind, state, count in fetch(connection, QUERIES["count_memories"], told):
+            by_kind[kind] += count
+            by_state[state] += count
+        links = _one(connection, QUERIES["count_links"], told)
+        changes = _one(connection, QUERIES["count_lines"], told)
+        vectors = _one(connection, of_slot("count_vectors", active[0]), told) if active else 0
+    memories = by_kind.total()
+    return Stats(memories=memories, links=links, changes=changes, by_kind=by_kind, by_state=by_state, vectors=vectors)
+
+
+def head(connection: apsw.Connection, number: int | None) -> Head:
+    seq, epoch = fetch(connection, QUERIES["head"], (number,))[0]
+    return Head(seq or 0, epoch or 0)
+
+
+def feed(connection: apsw.Connection, scope: Scope, number: int | None, after: int) -> Iterator[Feed]:
+    """The chunks of a feed; the caller has begun a transaction and keeps it until the last."""
+    reached = head(connection, number)
+    if number is None:
+        yield Feed(reached)
+        return
+    active = read_spaces(connection.execute).active
+    slot = active[0] if active else SLOTS[0]
+    told = bounds(number, scope.user)
+    if after <= 0:
+        name = "feed_agent" if scope.user is None else "feed_user"
+        cursor = connection.execute(of_slot(name, slot), told)
+        found = list(map(rows.index_row, islice(cursor, CHUNK)))
+        yield Feed(reached, found)
+        while len(found) == CHUNK:
+            found = list(map(rows.index_row, islice(cursor, CHUNK)))
+            if found:
+                yield Feed(reached, found)
+        return
+    told["after"] = told["begin"] + min(after, SEQ_MASK)
+    changed = [row[0] for row in fetch(connection, QUERIES["feed_ids"], told)]
+    for start in range(0, max(len(changed), 1), CHUNK):
+        ids = changed[start : start + CHUNK]
+        told["ids"] = rows.listed(ids)
+        found = list(map(rows.index_row, fetch(connection, of_slot("feed_rows", slot), told)))
+        present = {row.id for row in found}
+        yield Feed(reached, found, [id_ for id_ in ids if id_ not in present])
+
+
+def _one(connection: apsw.Connection, query: str, told: dict[str, Any]) -> int:
+    return int(fetch(connection, query, told)[0][0])

@@ -1,0 +1,144 @@
+"""Taking out of a damaged file what can still be read.
+
+The numbers of the rows are kept in several places (the table, its indexes, the journal, the vectors), and damage seldom
+meets all of them. So every number that any of these still tells is looked up one by one, and what lies on a bad page
+is passed over and counted. The file is opened for reading only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+import apsw
+from pydantic import ValidationError
+
+from longmind.store import sql
+from longmind.store.sqlite import rows
+from longmind.store.sqlite.faults import translate
+from longmind.store.sqlite.queries import PACKAGE, QUERIES, fetch
+from longmind.types import Link, Memory, Scope
+
+PLACES = sql.load(PACKAGE, "salvage.sql")
+BROKEN = (apsw.CorruptError, apsw.IOError, apsw.NotADBError, apsw.SQLError)
+
+
+@dataclass(slots=True)
+class Salvage:
+    """The memories of a damaged file, one after the other.
+
+    Afterwards ``links`` holds the links between those that were read, and ``lost`` what could not be read.
+    """
+
+    path: str
+    read: int = 0
+    links: list[tuple[Scope, Link]] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    """Which rows, and why; the ids of lost memories where the journal still tells them."""
+
+    def __iter__(self) -> Iterator[Memory]:
+        try:
+            connection = _open(self.path)
+        except apsw.Error as error:
+            raise translate(error, self.path) from error
+        try:
+            names = self._scopes(connection)
+            there: set[tuple[int, str]] = set()
+            for row in sorted(self._rows(connection)):
+                memory = self._memory(connection, row, names)
+                if memory is not None:
+                    self.read += 1
+                    there.add((row >> rows.SEQ_BITS, memory.id))
+                    yield memory
+            self.links = self._links(connection, there, names)
+        finally:
+            connection.close()
+
+    def _scopes(self, connection: apsw.Connection) -> dict[int, tuple[str, str]]:
+        found: dict[int, tuple[str, str]] = {}
+        for number in self._numbers(connection, "scopes"):
+            try:
+                found.update(
+                    (number, (tenant, agent)) for tenant, agent in fetch(connection, PLACES["scope"], (number,))
+                )
+            except BROKEN as error:
+                self.lost.append(f"the name of agent {number}: {error}")
+        return found
+
+    def _rows(self, connection: apsw.Connection) -> set[int]:
+        """Every row number that anything in the file still tells."""
+        known: set[int] = set()
+        for place in ("table", "index_id", "index_kind", "index_user", "index_occurred", "journal"):
+            known.update(self._numbers(connection, place))
+        return known
+
+    def _numbers(self, connection: apsw.Connection, place: str) -> Iterator[int]:
+        """Numbers up to the first bad page, then from the other end down to the last."""
+        for ordering in ("ASC", "DESC"):
+            try:
+                for (number,) in connection.execute(f"{PLACES[place]} {ordering}"):
+                    yield number
+                return
+            except BROKEN:
+                continue
+
+    def _links(
+        self, connection: apsw.Connection, there: set[tuple[int, str]], names: dict[int, tuple[str, str]]
+    ) -> list[tuple[Scope, Link]]:
+        """The links between memories that were read, up to the first bad page from either end."""
+        found: dict[tuple[int, str, str, str], Link] = {}
+        for place in ("links", "links_backwards"):
+            try:
+                for *told, number in connection.execute(PLACES[place]):
+                    link = Link.model_validate(rows.link(told).__dict__)
+                    if {(number, link.source), (number, link.target)} <= there:
+                        found[number, link.source, link.relation, link.target] = link
+                break
+            except (*BROKEN, ValidationError, ValueError, TypeError, OverflowError) as error:
+                self.lost.append(f"links that cannot be read: {error}")
+        return [(_scope(number, names), link) for (number, *_), link in found.items()]
+
+    def _memory(self, connection: apsw.Connection, row: int, names: dict[int, tuple[str, str]]) -> Memory | None:
+        scope = _scope(row >> rows.SEQ_BITS, names)
+        try:
+            found = connection.execute(QUERIES["memory_at"], (row,)).fetchone()
+            if found is None:
+                return None
+            return Memory.model_validate(rows.memory(found, scope.tenant, scope.agent).__dict__)
+        except (*BROKEN, ValidationError, ValueError, TypeError, OverflowError) as error:
+            self.lost.append(f"row {row}{self._id(connection, row)}: {error}")
+            return None
+
+    def _id(self, connection: apsw.Connection, row: int) -> str:
+        try:
+            found = connection.execute(PLACES["id"], (row,)).fetchone()
+        except BROKEN:
+            return ""
+        return f" (memory {found[0]})" if found else ""
+
+
+def salvage(path: str) -> Salvage:
+    """What can still be read of a store. Iterate over it; it changes nothing in the file."""
+    return Salvage(path)
+
+
+def _scope(number: int, names: dict[int, tuple[str, str]]) -> Scope:
+    """The agent with a number; one whose name is lost gets one."""
+    tenant, agent = names.get(number, ("recovered", f"agent-{number}"))
+    return Scope(tenant=tenant, agent=agent)
+
+
+def _open(path: str) -> apsw.Connection:
+    """Open for reading only, with what its write-ahead log still holds if that can be read."""
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    uri = f"file:{quote(path)}"
+    for options in ("mode=ro", "mode=ro&immutable=1"):
+        connection = apsw.Connection(f"{uri}?{options}", flags=flags)
+        try:
+            connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
+            return connection
+        except apsw.Error as error:
+            connection.close()
+            failure = error
+    raise failure

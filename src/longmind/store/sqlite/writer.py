@@ -1,0 +1,244 @@
+"""One thread that writes, and group commit.
+
+Whatever is waiting when the thread is free goes into one transaction, each job in a savepoint of its own, so that many
+tasks share one fsync and one that fails takes nothing of the others with it. A job's future is answered only after the
+commit: an answer means the disk has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any, Generic, Protocol, TypeVar
+
+import apsw
+
+from longmind.store.base import Space
+from longmind.store.sqlite.connect import Target, with_lock
+from longmind.store.sqlite.faults import closed, translate
+from longmind.store.sqlite.queries import QUERIES, Row
+from longmind.types import Scope
+
+T_co = TypeVar("T_co", covariant=True)
+
+MAX_GROUP = 500
+"""Jobs that share a transaction at most: the first of them waits for the last."""
+
+
+@dataclass(slots=True)
+class Spaces:
+    """The vector spaces as a transaction sees them: slot and space."""
+
+    active: tuple[str, Space] | None = None
+    building: tuple[str, Space] | None = None
+    epoch: int = 0
+
+
+class Transaction:
+    """What a job writes with. It remembers nothing past its own job, except what a job before it committed to."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.execute: Callable[..., Any] = connection.cursor().execute
+        self.spaces_known: Spaces | None = None
+
+    def scope(self, scope: Scope) -> tuple[int, int]:
+        """The number of an agent, given now if it has none, and the number of its last change."""
+        name = (scope.tenant, scope.agent)
+        found = self.one("scope", name) or self.one("scope_add", name)
+        assert found is not None
+        return int(found[0]), int(found[1])
+
+    def one(self, query: str, values: tuple[Any, ...]) -> Row | None:
+        """The only row of an answer, or None. It is read to the end: a statement left half done forbids the commit."""
+        found = self.execute(QUERIES[query], values).fetchall()
+        return found[0] if found else None
+
+    def spaces(self) -> Spaces:
+        if self.spaces_known is None:
+            self.spaces_known = read_spaces(self.execute)
+        return self.spaces_known
+
+    def active(self) -> Space | None:
+        """The space that is read now."""
+        active = self.spaces().active
+        return None if active is None else active[1]
+
+
+def read_spaces(execute: Callable[..., Any]) -> Spaces:
+    """The vector spaces as they stand."""
+    spaces = Spaces()
+    for slot, name, dimensions, epoch in execute(QUERIES["spaces"]).fetchall():
+        if epoch is None:
+            spaces.building = (slot, Space(name, dimensions))
+        else:
+            spaces.active, spaces.epoch = (slot, Space(name, dimensions)), epoch
+    return spaces
+
+
+class Job(Protocol[T_co]):
+    """A piece of writing."""
+
+    erases: bool
+    """Whether what it removes must not be found in the file afterwards."""
+
+    def prepare(self) -> None:
+        """All that can be done before the file is locked."""
+        ...
+
+    def run(self, transaction: Transaction) -> T_co:
+        """Write. What is raised undoes this job alone."""
+        ...
+
+
+@dataclass(slots=True)
+class Ticket(Generic[T_co]):
+    """A job that waits, and who waits for it."""
+
+    job: Job[T_co]
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[T_co]
+    result: Any = None
+    error: BaseException | None = None
+
+    def answer(self) -> None:
+        if self.future.cancelled():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
+
+
+@dataclass(slots=True)
+class Writer:
+    """The queue and its thread."""
+
+    target: Target
+    connection: apsw.Connection
+    _queue: SimpleQueue[Ticket[Any] | None] = field(default_factory=SimpleQueue)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _thread: threading.Thread | None = None
+    _closed: bool = False
+
+    async def write(self, job: Job[T_co]) -> T_co:
+        """Do a job durably. A caller that is cancelled meanwhile does not stop it."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T_co] = loop.create_future()
+        with self._lock:
+            if self._closed:
+                raise closed(self.target.path)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="longmind-sqlite-writer", daemon=True)
+                self._thread.start()
+            self._queue.put(Ticket(job, loop, future))
+        return await future
+
+    async def close(self) -> None:
+        """Finish what is waiting, then close the connection. A second call waits for nothing."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._queue.put(None)
+        if self._thread is not None:
+            await asyncio.to_thread(self._thread.join)
+        self.connection.close()
+
+    def _serve(self) -> None:
+        while (first := self._queue.get()) is not None:
+            group, last = [first], False
+            while len(group) < MAX_GROUP and not self._queue.empty():
+                following = self._queue.get()
+                if following is None:
+                    last = True
+                    break
+                group.append(following)
+            try:
+                self._commit(group)
+            except Exception as error:
+                for ticket in group:
+                    ticket.error = ticket.error or translate(error, self.target.path)
+            _answer(group)
+            if last:
+                return
+
+    def _commit(self, group: list[Ticket[Any]]) -> None:
+        ready = []
+        for ticket in group:
+            try:
+                ticket.job.prepare()
+                ready.append(ticket)
+            except Exception as error:
+                ticket.error = translate(error, self.target.path)
+        if not ready:
+            return
+        try:
+            self._transact(ready)
+        except Exception as error:
+            self._undo()
+            if len(ready) > 1 and not isinstance(error, apsw.BusyError):
+                for ticket in ready:
+                    self._commit_alone(ticket)
+                return
+            for ticket in ready:
+                ticket.error = translate(error, self.target.path)
+
+    def _commit_alone(self, ticket: Ticket[Any]) -> None:
+        """The group failed as a whole (the disk is full, say): find out which of its jobs can be done."""
+        ticket.result = ticket.error = None
+        try:
+            self._transact([ticket])
+        except Exception as error:
+            self._undo()
+            ticket.error = translate(error, self.target.path)
+
+    def _transact(self, group: list[Ticket[Any]]) -> None:
+        with_lock(self.connection, self.target)
+        transaction = Transaction(self.connection)
+        if len(group) == 1:
+            group[0].result = group[0].job.run(transaction)
+        else:
+            for ticket in group:
+                self._run_in_savepoint(ticket, transaction)
+        self.connection.execute("COMMIT")
+        if any(ticket.job.erases for ticket in group):
+            self._empty_log()
+
+    def _run_in_savepoint(self, ticket: Ticket[Any], transaction: Transaction) -> None:
+        transaction.execute("SAVEPOINT job")
+        try:
+            ticket.result = ticket.job.run(transaction)
+        except Exception as error:
+            if not self.connection.in_transaction:
+                raise
+            transaction.execute("ROLLBACK TO job")
+            transaction.spaces_known = None
+            ticket.error = translate(error, self.target.path)
+        transaction.execute("RELEASE job")
+
+    def _empty_log(self) -> None:
+        """Old pages live on in the write-ahead log until it is emptied. Another process that reads may put this off."""
+        with suppress(apsw.BusyError):
+            self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+    def _undo(self) -> None:
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+
+
+def _answer(group: list[Ticket[Any]]) -> None:
+    """Wake the waiting, one call for each event loop. A loop that was closed has nobody waiting."""
+    loops = {group[0].loop} if len(group) == 1 else {ticket.loop for ticket in group}
+    for loop in loops:
+        tickets = [ticket for ticket in group if ticket.loop is loop]
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_answer_all, tickets)
+
+
+def _answer_all(tickets: list[Ticket[Any]]) -> None:
+    for ticket in tickets:
+        ticket.answer()

@@ -1,0 +1,349 @@
+"""The store as the rest of Longmind uses it: friendly verbs over a backend, and search over its feed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Literal
+
+from longmind import telemetry
+from longmind.clock import Clock
+from longmind.errors import InvalidInput, ModelMismatch
+from longmind.store import journal, undo
+from longmind.store.base import (
+    MAX_DEPTH,
+    AddLink,
+    Backend,
+    Batch,
+    Delete,
+    Put,
+    Receipt,
+    RemoveLink,
+    Touch,
+    Update,
+    Write,
+    every,
+    reached,
+)
+from longmind.types import Change, Direction, Filter, Json, Link, Memory, Neighbour, Order, Page, Scope, Scored, Stats
+
+if TYPE_CHECKING:
+    from longmind.store.base import Vector
+    from longmind.store.search.view import View
+
+    Embed = Callable[[Sequence[str]], Awaitable[tuple[Sequence[Vector | None], str | None]]]
+    """A vector for each text, and the name of the space they are of."""
+
+Listener = Callable[[Scope, Receipt], None]
+"""Hears what was written, and where."""
+ANY = Filter(states=None)
+_log = logging.getLogger(__name__)
+
+
+def _tell(listener: Listener, scope: Scope, receipt: Receipt) -> None:
+    """Tell a listener. The write is made and has succeeded, whatever becomes of this."""
+    try:
+        listener(scope, receipt)
+    except Exception:
+        _log.exception("A listener of the store failed.")
+
+
+async def _with_vectors(writes: tuple[Write, ...], embed: Embed) -> tuple[tuple[Write, ...], str | None]:
+    """These writes with a vector for every new or changed text that has none yet, and the space of these vectors."""
+    texts = [(n, text) for n, write in enumerate(writes) if (text := _unembedded(write))]
+    if not texts:
+        return writes, None
+    vectors, space = await embed([text for _, text in texts])
+    ready = list(writes)
+    for (n, _), vector in zip(texts, vectors, strict=True):
+        write = ready[n]
+        if isinstance(write, Put):
+            ready[n] = Put(write.memory, vector, write.existing)
+        elif isinstance(write, Update):
+            ready[n] = Update(write.id, write.changes, write.expected_version, vector)
+    return tuple(ready), space
+
+
+def _unembedded(write: Write) -> str | None:
+    if isinstance(write, Put) and write.vector is None:
+        return write.memory.content or None
+    if isinstance(write, Update) and write.vector is None:
+        content = write.changes.get("content")
+        return content if isinstance(content, str) and content else None
+    return None
+
+
+@dataclass(slots=True)
+class Transaction:
+    """Writes collected by ``Store.transaction``, made together when the block ends without an error."""
+
+    scope: Scope
+    operation: str
+    writes: list[Write] = field(default_factory=list)
+    receipt: Receipt | None = None
+
+    def put(
+        self, memory: Memory, vector: Vector | None = None, *, existing: Literal["return", "fail"] = "return"
+    ) -> None:
+        self.writes.append(Put(memory, vector, existing))
+
+    def update(
+        self, id: str, changes: Json, *, expected_version: int | None = None, vector: Vector | None = None
+    ) -> None:
+        self.writes.append(Update(id, changes, expected_version, vector))
+
+    def delete(self, id: str, *, expected_version: int | None = None, erase: bool = False) -> None:
+        self.writes.append(Delete(id, expected_version, erase))
+
+    def link(self, link: Link) -> None:
+        self.writes.append(AddLink(link))
+
+    def unlink(self, source: str, relation: str, target: str) -> None:
+        self.writes.append(RemoveLink(source, relation, target))
+
+
+class Store:
+    """Memories, links and the journal of one database."""
+
+    def __init__(self, backend: Backend, clock: Clock, *, view_bytes: int = 256 * 2**20) -> None:
+        from longmind.store.search.views import Views
+
+        self.backend = backend
+        self.clock = clock
+        self.listeners: list[Listener] = []
+        """Told of every write after it is durable, in this process. They must be quick: they only take note."""
+        self._views = Views(backend, view_bytes)
+
+    # -- writing -------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def transaction(
+        self, scope: Scope, *, operation: str | None = None, actor: str = "user", reason: str = ""
+    ) -> AsyncIterator[Transaction]:
+        """Collect writes and make them all, or none. An operation id given by the caller makes a retry harmless."""
+        transaction = Transaction(scope, operation or self.clock.new_id())
+        yield transaction
+        transaction.receipt = await self.apply(
+            scope, transaction.writes, operation=operation, actor=actor, reason=reason, generated=transaction.operation
+        )
+
+    async def apply(
+        self,
+        scope: Scope,
+        writes: Sequence[Write],
+        *,
+        embed: Embed | None = None,
+        operation: str | None = None,
+        actor: str = "user",
+        reason: str = "",
+        generated: str | None = None,
+    ) -> Receipt:
+        """Make these writes together, durably. With ``embed``, new and changed texts get their vectors here.
+
+        ``operation`` is an id of the caller's that makes a retry harmless; ``generated`` one that only names the batch.
+        """
+        told, at = operation or generated or self.clock.new_id(), self.clock.now()
+
+        def batch(ready: tuple[Write, ...], space: str | None) -> Batch:
+            return Batch(scope, told, at, ready, actor, reason, operation is not None, space)
+
+        with telemetry.span("longmind.store.apply", {"longmind.agent": scope.agent, "longmind.writes": len(writes)}):
+            if embed is None:
+                receipt = await self.backend.apply(batch(tuple(writes), None))
+            else:
+                receipt = await self._embedded(tuple(writes), embed, batch)
+        for listener in self.listeners:
+            _tell(listener, scope, receipt)
+        return receipt
+
+    async def _embedded(
+        self, writes: tuple[Write, ...], embed: Embed, batch: Callable[[tuple[Write, ...], str | None], Batch]
+    ) -> Receipt:
+        refused: set[str | None] = set()
+        while True:
+            ready, space = await _with_vectors(writes, embed)
+            try:
+                return await self.backend.apply(batch(ready, space))
+            except ModelMismatch:
+                if space in refused:
+                    raise
+                refused.add(space)  # the store may have changed its embedder while the vectors were made
+
+    async def put(self, scope: Scope, memory: Memory, vector: Vector | None = None, **why: Any) -> Memory:
+        return (await self.apply(scope, [Put(memory, vector)], **why)).memories[0]
+
+    async def update(
+        self,
+        scope: Scope,
+        id: str,
+        changes: Json,
+        *,
+        expected_version: int | None = None,
+        vector: Vector | None = None,
+        **why: Any,
+    ) -> Memory:
+        return (await self.apply(scope, [Update(id, changes, expected_version, vector)], **why)).memories[0]
+
+    async def delete(
+        self, scope: Scope, id: str, *, expected_version: int | None = None, erase: bool = False, **why: Any
+    ) -> None:
+        await self.apply(scope, [Delete(id, expected_version, erase)], **why)
+
+    async def link(self, scope: Scope, link: Link, **why: Any) -> None:
+        await self.apply(scope, [AddLink(link)], **why)
+
+    async def unlink(self, scope: Scope, source: str, relation: str, target: str, **why: Any) -> None:
+        await self.apply(scope, [RemoveLink(source, relation, target)], **why)
+
+    async def touch(self, scope: Scope, ids: Sequence[str], *, interaction: float = 0.0) -> None:
+        await self.apply(scope, [Touch(tuple(ids), self.clock.now(), interaction)])
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    async def get(self, scope: Scope, id: str) -> Memory | None:
+        found = await self.backend.get(scope, [id])
+        return found[0] if found else None
+
+    async def get_many(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
+        return await self.backend.get(scope, ids)
+
+    async def by_key(self, scope: Scope, key: str) -> Memory | None:
+        """The memory that holds a key; the user's own before one that belongs to no user."""
+        other: Memory | None = None
+        async for memory in self.every(scope, Filter(keys=(key,), states=None)):
+            if memory.user == scope.user:
+                return memory
+            other = other or memory
+        return other
+
+    async def scan(
+        self,
+        scope: Scope,
+        where: Filter = ANY,
+        *,
+        order: Order = "recorded",
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Memory]:
+        return await self.backend.scan(scope, where, order=order, descending=descending, limit=limit, cursor=cursor)
+
+    def every(self, scope: Scope, where: Filter = ANY, *, order: Order = "recorded") -> AsyncIterator[Memory]:
+        """All memories that match, read page by page."""
+        return every(self.backend, scope, where, order=order)
+
+    async def links(
+        self,
+        scope: Scope,
+        ids: Sequence[str],
+        *,
+        relation: str | None = None,
+        direction: Direction = "out",
+        limit: int = 1_000,
+    ) -> list[Link]:
+        return await self.backend.links(scope, ids, relation=relation, direction=direction, limit=limit)
+
+    async def neighbours(
+        self,
+        scope: Scope,
+        id: str,
+        *,
+        relation: str | None = None,
+        depth: int = 1,
+        direction: Direction = "both",
+        limit: int = 100,
+    ) -> list[Neighbour]:
+        """Memories that can be reached over links, nearest first, each once."""
+        if not 1 <= depth <= MAX_DEPTH:
+            raise InvalidInput(f"depth must be from 1 to {MAX_DEPTH}, not {depth}.")
+        seen, frontier, found = {id}, [id], list[Neighbour]()
+        for level in range(1, depth + 1):
+            if not frontier or len(found) >= limit:
+                break
+            links = await self.backend.links(scope, frontier, relation=relation, direction=direction, limit=10 * limit)
+            step = reached(frontier, links, level, seen, direction)
+            found += step
+            frontier = [n.id for n in step]
+        return found[:limit]
+
+    async def journal(
+        self, scope: Scope, *, after: int = 0, limit: int = 100, operation: str | None = None
+    ) -> list[Change]:
+        return await self.backend.journal(scope, after=after, limit=limit, operation=operation)
+
+    async def history(self, scope: Scope, id: str) -> list[Change]:
+        """Every change of one memory, oldest first; also of one that is gone."""
+        return [change async for change in journal.changes(self.backend, scope, memory_id=id)]
+
+    async def undo(
+        self,
+        scope: Scope,
+        operation: str,
+        embed: Embed,
+        *,
+        actor: str = "user",
+        shared: undo.Shared = undo.NOTHING_SHARED,
+    ) -> Receipt:
+        """Take an operation back, if nothing that it wrote was changed since, other than what it shares with others.
+        The undoing is an operation too."""
+        writes = await undo.undoing(self.backend, scope, operation, shared)
+        return await self.apply(scope, writes, embed=embed, actor=actor, reason=f"undo {operation}")
+
+    async def get_at(self, scope: Scope, id: str, moment: datetime) -> Memory | None:
+        """A memory as it was recorded at a moment."""
+        return await journal.memory_at(self.backend, scope, id, moment)
+
+    async def all_at(self, scope: Scope, moment: datetime) -> list[Memory]:
+        """Every memory as it was recorded at a moment."""
+        return await journal.memories_at(self.backend, scope, moment)
+
+    async def stats(self, scope: Scope) -> Stats:
+        return await self.backend.stats(scope)
+
+    async def content_hash(self, scope: Scope) -> str:
+        """One hash of all memories and links of a scope: equal before and after a restart, and across backends."""
+        total = 0
+        ids: list[str] = []
+        async for memory in self.every(scope):
+            total += int(memory.content_hash(), 16)
+            ids.append(memory.id)
+        for start in range(0, len(ids), 500):
+            for link in await self.backend.links(
+                scope, ids[start : start + 500], relation=None, direction="out", limit=1_000_000
+            ):
+                total += int(sha256(link.model_dump_json().encode()).hexdigest(), 16)
+        return f"{total % 2**256:064x}"
+
+    # -- search --------------------------------------------------------------------------------------------------
+
+    async def view(self, scope: Scope) -> View:
+        """The scope's rows in arrays, fresh; recall ranks on them."""
+        return await self._views.fresh(scope)
+
+    async def allowed_ids(self, scope: Scope, where: Filter) -> set[str] | None:
+        """For ``View.allowed``: the ids that match what a view cannot decide, or None if it can decide all."""
+        from longmind.store.search.view import undecided
+
+        return await self.backend.matching(scope, where) if undecided(where) else None
+
+    async def search_text(self, scope: Scope, text: str, *, k: int = 10, where: Filter = ANY) -> list[Scored]:
+        """The memories whose words fit best, by BM25."""
+        from longmind.store.search import ranking
+
+        ids = await self.allowed_ids(scope, where)
+        return ranking.by_text(await self.view(scope), text, k, where, ids)
+
+    async def search_vector(self, scope: Scope, vector: Vector, *, k: int = 10, where: Filter = ANY) -> list[Scored]:
+        """The memories whose vectors are nearest, by the cosine."""
+        from longmind.store.search import ranking
+
+        ids = await self.allowed_ids(scope, where)
+        return ranking.by_vector(await self.view(scope), vector, k, where, ids)
+
+    async def close(self) -> None:
+        self._views.drop()
+        await self.backend.close()

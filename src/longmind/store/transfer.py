@@ -1,0 +1,146 @@
+"""Export and import: one JSON object a line, the same from every backend.
+
+The first line says what the file is. Then memories in the order the agent learnt them, then links:
+
+    {"longmind": 1, "exported_at": "...", "tenant": "default"}
+    {"memory": {...}}
+    {"link": {"tenant": "...", "agent": "...", ...}}
+    {"end": {"memories": 3, "links": 1, "content_hash": {"agent": "..."}}}
+
+The last line counts and hashes what came before it, so that a file that was cut short is noticed. Vectors are not
+exported: the importing store makes its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import ValidationError
+
+from longmind.errors import InvalidInput
+from longmind.store.base import AddLink, Put
+from longmind.store.store import Store
+from longmind.types import Link, Memory, Scope
+
+if TYPE_CHECKING:
+    from longmind.store.store import Embed
+
+FORMAT = 1
+M = TypeVar("M", Memory, Link)
+_PART = 500
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import did."""
+
+    memories: int = 0
+    already_there: int = 0
+    links: int = 0
+    agents: set[tuple[str, str]] = field(default_factory=set)
+
+
+async def export_lines(store: Store, scopes: Sequence[Scope]) -> AsyncIterator[str]:
+    """The lines of an export of these scopes."""
+    yield _line({"longmind": FORMAT, "exported_at": store.clock.now().isoformat()})
+    memories = links = 0
+    hashes: dict[str, str] = {}
+    for scope in scopes:
+        ids: list[str] = []
+        async for memory in store.every(scope):
+            ids.append(memory.id)
+            yield _line({"memory": memory.model_dump(mode="json", exclude_defaults=True)})
+        memories += len(ids)
+        for start in range(0, len(ids), _PART):
+            for link in await store.links(scope, ids[start : start + _PART], limit=1_000_000):
+                links += 1
+                told = {
+                    "tenant": scope.tenant,
+                    "agent": scope.agent,
+                    **link.model_dump(mode="json", exclude_defaults=True),
+                }
+                yield _line({"link": told})
+        hashes[f"{scope.tenant}/{scope.agent}"] = await store.content_hash(scope)
+    yield _line({"end": {"memories": memories, "links": links, "content_hash": hashes}})
+
+
+async def import_lines(
+    store: Store, lines: Iterable[str], embed: Embed, *, progress: Callable[[int], None] = lambda _: None
+) -> Imported:
+    """Store what an export holds. A memory that is there already is left as it is, so an import can be run again."""
+    done = Imported()
+    waiting: list[Memory] = []
+    links: dict[tuple[str, str], list[Link]] = {}
+    ended = False
+    for number, told in _parsed(lines):
+        if ended:
+            raise InvalidInput(f"Line {number} comes after the end of the export.")
+        if "memory" in told:
+            waiting.append(_valid(Memory, told["memory"], number))
+            if len(waiting) >= _PART:
+                await _store(store, waiting, embed, done)
+                progress(len(waiting))
+                waiting = []
+        elif "link" in told:
+            link = dict(told["link"])
+            owner = (str(link.pop("tenant", "")), str(link.pop("agent", "")))
+            links.setdefault(owner, []).append(_valid(Link, link, number))
+        elif "end" in told:
+            ended = True
+    await _store(store, waiting, embed, done)
+    progress(len(waiting))
+    for (tenant, agent), found in links.items():
+        scope = Scope(tenant=tenant, agent=agent)
+        for start in range(0, len(found), _PART):
+            await store.apply(scope, [AddLink(link) for link in found[start : start + _PART]], reason="import")
+        done.links += len(found)
+    if not ended:
+        raise InvalidInput(
+            f"The export was cut short: its last line is missing. Imported before that: {done.memories}.",
+            hint="Export it again; importing again adds only what is missing.",
+        )
+    return done
+
+
+def _parsed(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, dict[str, object]]]]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            told = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InvalidInput(f"Line {number} is not JSON: {error.msg}.", hint="Is this a Longmind export?") from error
+        if not isinstance(told, dict):
+            raise InvalidInput(f"Line {number} is not a JSON object.", hint="Is this a Longmind export?")
+        if number == 1:
+            if told.get("longmind") != FORMAT:
+                raise InvalidInput("The first line does not say that this is a Longmind export of format 1.")
+            continue
+        yield number, told
+
+
+def _valid(model: type[M], told: object, number: int) -> M:
+    try:
+        return model.model_validate(told)
+    except ValidationError as error:
+        problem = error.errors(include_input=False)[0]
+        raise InvalidInput(f"Line {number}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.") from error
+
+
+async def _store(store: Store, memories: list[Memory], embed: Embed, done: Imported) -> None:
+    for owner in {(m.tenant, m.agent): None for m in memories}:
+        scope = Scope(tenant=owner[0], agent=owner[1])
+        own = [m for m in memories if (m.tenant, m.agent) == owner]
+        there = {m.id for m in await store.get_many(scope, [m.id for m in own])}
+        new = [m for m in own if m.id not in there]
+        receipt = await store.apply(scope, [Put(m) for m in new], embed=embed, reason="import")
+        done.memories += sum(receipt.created)
+        done.already_there += len(own) - sum(receipt.created)
+        done.agents.add(owner)
+
+
+def _line(told: dict[str, object]) -> str:
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,35 @@
+"""The dialogue tiers: pages in short-term memory, topics in mid-term memory, and recall over all levels."""
+
+from longmind.systems.dialogue.memory import DialogueMemory
+from longmind.systems.dialogue.models import (
+    Added,
+    Moved,
+    Page,
+    PageDraft,
+    PageHit,
+    Promotion,
+    Recalled,
+    Segment,
+    SegmentHit,
+    Summariser,
+    Turn,
+    Upkeep,
+)
+from longmind.systems.dialogue.settings import DialogueSettings
+
+__all__ = [
+    "Added",
+    "DialogueMemory",
+    "DialogueSettings",
+    "Moved",
+    "Page",
+    "PageDraft",
+    "PageHit",
+    "Promotion",
+    "Recalled",
+    "Segment",
+    "SegmentHit",
+    "Summariser",
+    "Turn",
+    "Upkeep",
+]

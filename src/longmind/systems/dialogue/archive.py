@@ -1,0 +1,79 @@
+"""What leaves mid-term memory: the coldest segments past capacity, and pages by age and importance.
+
+To the archive, never away: an archived segment keeps its pages and is found by a recall that asks for the archive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from longmind.store.base import Update, Write
+from longmind.systems.dialogue.heat import as_segment
+from longmind.systems.dialogue.models import PAGE, SegmentBody
+from longmind.systems.dialogue.settings import DialogueSettings
+from longmind.systems.ownership import mine
+from longmind.systems.room import Room
+from longmind.types import Memory, State
+
+ALL = 1_000_000
+
+
+def coldest(
+    settings: DialogueSettings, records: Sequence[Memory], count: int, now: datetime, spared: Collection[str] = ()
+) -> list[Memory]:
+    """So many segments to archive, the coldest first.
+
+    The youngest are passed over, and those that just grew: a topic that has only begun had no time to be visited, and
+    would always be the first to go.
+    """
+    if count < 1:
+        return []
+    young = max(1, min(settings.newest_kept, settings.segments // 10))
+    by_age = sorted(records, key=lambda record: (record.recorded_at, record.id))
+    old = [record for record in by_age[:-young] if record.id not in spared]
+    heats = {record.id: as_segment(record, settings, now).heat for record in old}
+    return sorted(old, key=lambda record: (heats[record.id], SegmentBody.read(record).joined_at, record.id))[:count]
+
+
+async def page_ids(room: Room, segments: Sequence[str]) -> dict[str, list[str]]:
+    """For each segment the ids of its pages."""
+    found: dict[str, list[str]] = {id: [] for id in segments}
+    if segments:
+        links = await room.store.links(room.scope, segments, relation="part_of", direction="in", limit=ALL)
+        for link in links:
+            found[link.target].append(link.source)
+    return {id: sorted(pages) for id, pages in found.items()}
+
+
+async def moving(room: Room, segments: Sequence[Memory], state: State) -> list[Write]:
+    """The writes that bring segments with all their pages to the archive, or back."""
+    pages = await page_ids(room, [record.id for record in segments])
+    known = await room.store.get_many(room.scope, [id for own in pages.values() for id in own])
+    return [
+        *(Update(record.id, {"state": state}, expected_version=record.version) for record in segments),
+        *(Update(page.id, {"state": state}) for page in known if page.kind == PAGE and page.state != state),
+    ]
+
+
+async def faded(room: Room, settings: DialogueSettings, kept: Collection[str]) -> list[Memory]:
+    """Pages whose time is over: by age, by importance, or because their segment has too many."""
+    now = room.now()
+    since = None if settings.retention_days is None else now - timedelta(days=settings.retention_days)
+    unread = now - timedelta(days=settings.prune_days)
+    old: dict[str, Memory] = {}
+    crowded: dict[str, list[Memory]] = {}
+    async for page in room.store.every(room.scope, mine(room.scope, kinds=(PAGE,), states=("active",))):
+        segment = page.body.get("segment")
+        if page.id in kept or segment is None:
+            continue
+        unimportant = page.importance < settings.prune_below and page.access_count == 0
+        if (since is not None and page.occurred_at < since) or (unimportant and page.occurred_at < unread):
+            old[page.id] = page
+        else:
+            crowded.setdefault(str(segment), []).append(page)
+    for pages in crowded.values():
+        if (over := len(pages) - settings.segment_pages) > 0:
+            pages.sort(key=lambda page: (page.importance, page.occurred_at, page.id))
+            old.update((page.id, page) for page in pages[:over])
+    return list(old.values())

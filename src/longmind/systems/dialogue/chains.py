@@ -1,0 +1,141 @@
+"""Chains: pages that go on from one another, with a summary that rolls along.
+
+A page goes on with the chain of the page before it if it belongs to the same session, comes soon after, and either
+speaks of the same things or opens like an answer ("and that one?"). The summary is made of the sentences that say most
+of what the chain is about; each new page competes for a place in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from longmind.store.base import AddLink, Put, Update, Write
+from longmind.store.search.analysis import words as split
+from longmind.systems.dialogue import words
+from longmind.systems.dialogue.models import CHAIN, ChainBody
+from longmind.systems.dialogue.pages import Leaf
+from longmind.systems.dialogue.settings import DialogueSettings
+from longmind.systems.ownership import marks
+from longmind.systems.room import Room
+from longmind.systems.trusted import link
+from longmind.types import Link, Memory
+
+_FADING = 0.8
+"""What a chain was about counts less with every page."""
+_OPENINGS = frozenset(
+    """it that this these those they them he she him her and but so also then ok okay yes no yeah sure thanks thank why
+    how which more again instead because really same another other either neither both there""".split()
+)
+
+
+@dataclass
+class Context:
+    """What a page stands in: what its chain is about, and the chain in short."""
+
+    terms: dict[str, float] = field(default_factory=dict)
+    summary: str = ""
+
+
+@dataclass
+class Chain:
+    """A chain in hand: as it is stored, and the pages that go on with it now."""
+
+    id: str
+    record: Memory | None
+    body: ChainBody
+    context: Context
+    new: list[Leaf] = field(default_factory=list)
+    _told: int = 0
+    """How many of the new pages the summary tells of."""
+
+    def add(self, leaf: Leaf) -> None:
+        terms = {term: weight * _FADING for term, weight in self.context.terms.items()}
+        words.add(terms, leaf.said.weights)
+        self.context.terms = terms if len(terms) <= words.MAX_TERMS else words.trimmed(terms)
+        self.new.append(leaf)
+
+    def settle(self, settings: DialogueSettings) -> Context:
+        """The context with every page in it; the summary is made once for all that came."""
+        if self._told < len(self.new):
+            lines = [line for leaf in self.new[self._told :] for line in leaf.said.lines]
+            told = self.context.summary.splitlines() + lines
+            self.context.summary = words.summary(told, self.context.terms, settings.summary_chars)
+            self._told = len(self.new)
+        return self.context
+
+    def writes(self, room: Room, settings: DialogueSettings) -> list[Write]:
+        """What stores the chain with its new pages and its summary; nothing if it has none."""
+        if not self.new:
+            return []
+        told = self.settle(settings)
+        body = ChainBody(
+            pages=self.body.pages + len(self.new), summary=told.summary, terms=words.packed(told.terms)
+        ).model_dump(mode="json")
+        if self.record is not None:
+            return [Update(self.id, {"body": body}, expected_version=self.record.version)]
+        made = room.new(CHAIN, "", id=self.id, body=body, metadata=marks(room.scope, of="chain"))
+        return [Put(made)]
+
+    def links(self) -> list[Write]:
+        return [AddLink(link(self.id, "derived_from", leaf.id)) for leaf in self.new]
+
+
+class Chains:
+    """The chains that a change of the window needs."""
+
+    def __init__(self, room: Room, settings: DialogueSettings) -> None:
+        self._room = room
+        self._settings = settings
+        self._chains: dict[str, Chain] = {}
+
+    async def load(self, leaves: Sequence[Leaf]) -> None:
+        """Read the chains of stored pages; one that was erased is not there."""
+        ids = list(dict.fromkeys(leaf.body.chain for leaf in leaves))
+        for record in await self._room.store.get_many(self._room.scope, ids) if ids else ():
+            body = ChainBody.read(record)
+            self._chains[record.id] = Chain(record.id, record, body, Context(words.unpacked(body.terms), body.summary))
+
+    def attach(self, before: Leaf | None, leaf: Leaf) -> tuple[Leaf, Link | None]:
+        """A new page in its chain, and the link that leads to it from the page before it."""
+        going_on = before is not None and continues(before, leaf, self._settings)
+        chain = self._chains.get(before.body.chain) if before is not None and going_on else None
+        if chain is None:
+            chain = Chain(self._room.clock.new_id(), None, ChainBody(), Context())
+            self._chains[chain.id] = chain
+        chained = leaf.chained(chain.id)
+        chain.add(chained)
+        linked = before is not None and going_on
+        return chained, link(before.id, "next", leaf.id) if before and linked else None
+
+    def of(self, leaf: Leaf) -> Context:
+        """What the chain of a page is about."""
+        chain = self._chains.get(leaf.body.chain)
+        return Context() if chain is None else chain.settle(self._settings)
+
+    def writes(self) -> list[Write]:
+        return [write for chain in self._chains.values() for write in chain.writes(self._room, self._settings)]
+
+    def links(self) -> list[Write]:
+        return [write for chain in self._chains.values() for write in chain.links()]
+
+
+def continues(before: Leaf, leaf: Leaf, settings: DialogueSettings) -> bool:
+    """Whether a page goes on from the one before it."""
+    one, other = before.record, leaf.record
+    if one.session != other.session:
+        return False
+    if abs(other.occurred_at - one.occurred_at) > timedelta(hours=settings.chain_hours):
+        return False
+    if opens_like_an_answer(leaf):
+        return True
+    a, b = before.said, leaf.said
+    shared = words.jaccard(a.ranked[: settings.keywords], b.ranked[: settings.keywords])
+    return words.cosine(a.alone, b.alone) + shared >= settings.continuity
+
+
+def opens_like_an_answer(leaf: Leaf) -> bool:
+    """Whether what is said first points back, or is too little to stand alone."""
+    said = split(leaf.said.turns[0].text[:200]) if leaf.said.turns else []
+    return not said or said[0] in _OPENINGS or (len(said) <= 4 and not words.weights(leaf.said.turns[0].text))

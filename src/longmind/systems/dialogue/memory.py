@@ -1,0 +1,272 @@
+"""The dialogue tiers: the face of the system."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from longmind.errors import InvalidInput, NotFound
+from longmind.store.base import Update
+from longmind.systems import configuration
+from longmind.systems.dialogue import archive, levels, quoting, rendering, window
+from longmind.systems.dialogue import pages as leaf_pages
+from longmind.systems.dialogue.grouping import active_segments
+from longmind.systems.dialogue.heat import as_segment
+from longmind.systems.dialogue.models import (
+    PAGE,
+    SEGMENT,
+    Added,
+    Analysed,
+    Page,
+    PageDraft,
+    Promotion,
+    Recalled,
+    Segment,
+    SegmentBody,
+    Summariser,
+    Upkeep,
+)
+from longmind.systems.dialogue.settings import DialogueSettings
+from longmind.systems.dialogue.upkeep import Caretaker
+from longmind.systems.ownership import mine
+from longmind.systems.persona import PersonaMemory
+from longmind.systems.room import Room, settled, valid
+from longmind.systems.shared import SharedMemory
+from longmind.types import Memory
+
+NAME = "dialogue"
+_AT_ONCE = 300
+Analyse = Callable[[Segment, tuple[Page, ...]], Awaitable[object]]
+
+
+class DialogueMemory:
+    """Conversations with one user: the last pages, and the topics of all before them.
+
+    ``settings`` are what this program uses where the agent's stored configuration says nothing. A ``summariser`` is
+    asked in ``upkeep`` only: adding a page never waits for a model.
+    """
+
+    def __init__(
+        self, room: Room, settings: DialogueSettings | None = None, *, summariser: Summariser | None = None
+    ) -> None:
+        self._room = room
+        self._base = settings or DialogueSettings()
+        self._summariser = summariser
+
+    # -- settings ------------------------------------------------------------------------------------------------
+
+    async def configuration(self) -> DialogueSettings:
+        """The agent's settings as they are now."""
+        return await configuration.configuration(self._room, NAME, self._base)
+
+    async def configure(self, **changes: Any) -> DialogueSettings:
+        """Change settings of this agent for good. A smaller window counts from the next page, or ``upkeep``, on."""
+        return await configuration.configure(self._room, NAME, self._base, changes)
+
+    # -- short-term ----------------------------------------------------------------------------------------------
+
+    async def add(
+        self,
+        user: str | None = None,
+        reply: str | None = None,
+        *,
+        messages: Sequence[str] = (),
+        session: str | None = None,
+        occurred_at: datetime | None = None,
+        importance: float | None = None,
+        key: str | None = None,
+    ) -> Added:
+        """Add a page: what the user said and the reply, or the ids of messages that were remembered.
+
+        What there is no room for moves on to its segment in the same write. Messages are in one page only, and a key is
+        one page: adding them again changes nothing and tells the page that is there.
+        """
+        draft = {
+            "user": user,
+            "reply": reply,
+            "messages": tuple(messages),
+            "session": session,
+            "occurred_at": occurred_at,
+            "importance": importance,
+            "key": key,
+        }
+        return await self.add_many([valid(PageDraft, draft)])
+
+    async def add_many(self, drafts: Sequence[PageDraft | Mapping[str, Any]]) -> Added:
+        """Add pages in their order, a few hundred in one write."""
+        told = [draft if isinstance(draft, PageDraft) else valid(PageDraft, draft) for draft in drafts]
+        settings = await self.configuration()
+        parts: list[Added] = []
+        for start in range(0, len(told), _AT_ONCE):
+            part = told[start : start + _AT_ONCE]
+
+            async def take(part: Sequence[PageDraft] = part) -> tuple[Added, bool]:
+                return await window.add(self._room, settings, part)
+
+            added, crowded = await settled(take)
+            parts.append(added)
+            if crowded:
+                archived = await settled(Caretaker(self._room, settings).crowd)
+                parts.append(Added(pages=(), archived=archived))
+        return Added(
+            pages=tuple(page for part in parts for page in part.pages),
+            moved=tuple(moved for part in parts for moved in part.moved),
+            archived=tuple(segment for part in parts for segment in part.archived),
+        )
+
+    async def short_term(self) -> tuple[Page, ...]:
+        """The pages in the window, the oldest first."""
+        seen = await window.read(self._room, await self.configuration())
+        return tuple(leaf.told() for leaf in seen.line)
+
+    async def chain(self) -> str:
+        """The rolling summary of the conversation that goes on now; empty if there is none."""
+        return window.context_of(await window.read(self._room, await self.configuration())).summary
+
+    async def page(self, id: str) -> Page:
+        """One page, wherever it is."""
+        (leaf,) = await leaf_pages.leaves(self._room, [await self._own(id, PAGE)])
+        return leaf.told()
+
+    # -- mid-term ------------------------------------------------------------------------------------------------
+
+    async def segments(self, *, archived: bool = False) -> tuple[Segment, ...]:
+        """The segments of mid-term memory, or those in the archive, the hottest first."""
+        settings, now = await self.configuration(), self._room.now()
+        records = await self._archived() if archived else await active_segments(self._room)
+        told = [as_segment(record, settings, now) for record in records]
+        return tuple(sorted(told, key=lambda segment: (-segment.heat, segment.id)))
+
+    async def segment(self, id: str) -> Segment:
+        """One segment as it is now."""
+        return as_segment(await self._own(id, SEGMENT), await self.configuration(), self._room.now())
+
+    async def pages(self, segment: Segment | str, *, new: bool = False) -> tuple[Page, ...]:
+        """The pages of a segment in the order of their time; with ``new`` those since it was last analysed."""
+        record = await self._own(segment if isinstance(segment, str) else segment.id, SEGMENT)
+        ids = (await archive.page_ids(self._room, [record.id]))[record.id]
+        found = await self._room.store.get_many(self._room.scope, ids) if ids else []
+        since = SegmentBody.read(record).analysed.length if new else 0
+        told = [leaf for leaf in await leaf_pages.leaves(self._room, found) if leaf.body.number > since]
+        return tuple(leaf.told() for leaf in sorted(told, key=lambda leaf: (leaf.record.occurred_at, leaf.id)))
+
+    async def retell(self, pages: Sequence[str]) -> tuple[str, ...]:
+        """Tell anew the chains and topics of pages whose messages were changed or forgotten; says which changed."""
+        settings = await self.configuration()
+        return await settled(lambda: quoting.retell(self._room, settings, pages))
+
+    async def visit(self, *segments: Segment | str) -> None:
+        """Count a visit of each of these segments."""
+        ids = [one if isinstance(one, str) else one.id for one in segments]
+        await self._room.store.touch(self._room.scope, [(await self._own(id, SEGMENT)).id for id in ids])
+
+    async def restore(self, segment: Segment | str) -> Segment:
+        """Bring a segment and its pages back from the archive; what is colder makes room at the next ``upkeep``."""
+        id = segment if isinstance(segment, str) else segment.id
+
+        async def back() -> None:
+            record = await self._own(id, SEGMENT)
+            await self._room.rewrite(await archive.moving(self._room, [record], "active"), "dialogue: restored")
+
+        await settled(back)
+        await self.visit(id)
+        return await self.segment(id)
+
+    # -- on to long-term memory ----------------------------------------------------------------------------------
+
+    async def hot(self) -> tuple[Segment, ...]:
+        """The segments that are hot enough for long-term memory, the hottest first. Each stands for itself."""
+        limit = (await self.configuration()).hot
+        return tuple(segment for segment in await self.segments() if segment.heat >= limit)
+
+    async def promoted(self, segment: Segment | str) -> Segment:
+        """Note that a segment was analysed: its visits and pages until then count no more towards its heat.
+
+        Given the ``Segment`` that was analysed, pages that joined since it was read still count.
+        """
+        id = segment if isinstance(segment, str) else segment.id
+
+        async def note() -> None:
+            record = await self._own(id, SEGMENT)
+            body = SegmentBody.read(record)
+            seen = as_segment(record, DialogueSettings(), self._room.now()) if isinstance(segment, str) else segment
+            analysed = Analysed(visits=seen.all_visits, length=seen.length, at=self._room.now())
+            told = body.model_copy(update={"analysed": analysed}).model_dump(mode="json")
+            write = Update(id, {"body": told}, expected_version=record.version)
+            await self._room.rewrite([write], "dialogue: analysed")
+
+        await settled(note)
+        return await self.segment(id)
+
+    async def promote(self, analyse: Analyse) -> Promotion:
+        """Hand each hot segment with its new pages to ``analyse``. One that fails stays hot and stops no other."""
+        done: list[str] = []
+        failed: dict[str, str] = {}
+        for segment in await self.hot():
+            try:
+                await analyse(segment, await self.pages(segment, new=True))
+                await self.promoted(segment)
+            except Exception as error:  # whatever a caller's function raises; it is told, and the segment stays hot
+                failed[segment.id] = f"{type(error).__name__}: {error}"
+            else:
+                done.append(segment.id)
+        return Promotion(promoted=tuple(done), failed=failed)
+
+    async def upkeep(self, summariser: Summariser | None = None) -> Upkeep:
+        """Do what time made necessary: retention, pruning, capacity, summaries by a model, pages left by an erasure."""
+        return await Caretaker(self._room, await self.configuration()).round(summariser or self._summariser)
+
+    # -- recall --------------------------------------------------------------------------------------------------
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        segments: int | None = None,
+        pages: int | None = None,
+        archived: bool = False,
+        visit: bool = True,
+    ) -> Recalled:
+        """What every level says to a question. The segments and pages that are brought count as visited."""
+        settings = await self.configuration()
+        if (segments is not None and segments < 1) or (pages is not None and pages < 1):
+            raise InvalidInput("A recall brings at least one segment and one page.", hint="Leave the number out.")
+        seen = await window.read(self._room, settings)
+        found = await levels.mid_term(
+            self._room,
+            settings,
+            query,
+            segments=segments or settings.recall_segments,
+            most=pages or settings.recall_pages,
+            archived=archived,
+        )
+        if visit and found:
+            touched = [hit.segment.id for hit in found] + [one.page.id for hit in found for one in hit.pages]
+            await self._room.store.touch(self._room.scope, touched)
+        persona = PersonaMemory(self._room)
+        return Recalled(
+            query=query,
+            short_term=tuple(leaf.told() for leaf in seen.line),
+            chain=window.context_of(seen).summary,
+            mid_term=tuple(found),
+            traits=(*await persona.traits("user"), *await persona.traits("agent")),
+            knowledge=await persona.search(query, k=settings.recall_knowledge),
+            shared=await SharedMemory(self._room).search(query, k=settings.recall_shared),
+        )
+
+    async def context(self, query: str) -> str:
+        """What every level says to a question, as text for a prompt, quoted as data."""
+        return rendering.text(await self.recall(query))
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    async def _archived(self) -> list[Memory]:
+        where = mine(self._room.scope, kinds=(SEGMENT,), states=("archived",))
+        return [record async for record in self._room.store.every(self._room.scope, where)]
+
+    async def _own(self, id: str, kind: str) -> Memory:
+        record = await self._room.need(id, kind)
+        if record.user != self._room.scope.user:
+            raise NotFound(f"The {kind} {id} is not of this user.", hint="Use that user's dialogue.", id=id)
+        return record

@@ -1,0 +1,265 @@
+"""Pages in hand: a record, its body, and the texts that its turns have or point to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from itertools import chain
+
+from longmind.errors import InvalidInput, NotFound
+from longmind.store.base import Put, Update, Write
+from longmind.systems.dialogue import words
+from longmind.systems.dialogue.models import PAGE, Page, PageBody, PageDraft, Turn
+from longmind.systems.ownership import marks
+from longmind.systems.room import Room
+from longmind.systems.trusted import changed, link
+from longmind.types import TRUST, Link, Memory, Role, Source, trusted
+
+_NEVER = datetime(1, 1, 1, tzinfo=UTC)
+_BLANK = Memory(
+    id="00000000-0000-7000-8000-000000000000",
+    tenant="t",
+    agent="a",
+    kind=PAGE,
+    content="",
+    occurred_at=_NEVER,
+    recorded_at=_NEVER,
+).__dict__
+"""The fields of a page that points to its messages, and so says nothing itself."""
+
+
+class Said:
+    """The turns of a page with their texts, and what they say; worked out once."""
+
+    def __init__(self, turns: tuple[Turn, ...]) -> None:
+        self.turns = turns
+
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(turn.text for turn in self.turns if turn.text)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """What the page is about; whom the speakers call by name is no topic."""
+        found = words.weighed(chain.from_iterable(told.stems for told in self._told))
+        for name in {turn.name for turn in self.turns if turn.name}:
+            for term in words.told(name).distinct:
+                found.pop(term, None)
+        return found
+
+    @cached_property
+    def forms(self) -> dict[str, str]:
+        """For each stem the word that was written first."""
+        found: dict[str, str] = {}
+        for told in reversed(self._told):
+            found.update(zip(reversed(told.stems), reversed(told.words), strict=True))
+        return found
+
+    @cached_property
+    def alone(self) -> dict[str, float]:
+        """What the page is about as a vector of length 1, compared with nothing else."""
+        return words.scaled(self.weights, _EVEN)
+
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """All stems, those that are said most first."""
+        return words.heaviest(self.weights, len(self.weights))
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The sentences, each with who said it."""
+        return [
+            f"{turn.who}: {sentence}"
+            for turn, said in zip(self.turns, self._sentences, strict=True)
+            for sentence in said
+        ]
+
+    @cached_property
+    def _sentences(self) -> list[list[str]]:
+        """The sentences of each turn."""
+        return [words.sentences(turn.text) for turn in self.turns]
+
+    @cached_property
+    def _told(self) -> list[words.Told]:
+        """What each sentence says; a page that is too long to be read whole is read from its beginning."""
+        if len(self.text) > words.READ:
+            return [words.told(sentence) for sentence in words.sentences(self.text)]
+        return [words.told(sentence) for said in self._sentences for sentence in said]
+
+
+_EVEN = words.Rarity()
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A page, stored already or about to be. A turn whose message was forgotten has no text."""
+
+    record: Memory
+    body: PageBody
+    said: Said
+    stored: bool
+
+    @property
+    def id(self) -> str:
+        return self.record.id
+
+    def chained(self, chain: str) -> Leaf:
+        """The page as one of a chain."""
+        return Leaf(self.record, changed(self.body, chain=chain), self.said, self.stored)
+
+    def written(self) -> Write:
+        """The write that stores the page as it is now."""
+        body = self.body.model_dump(mode="json")
+        if self.stored:
+            return Update(self.id, {"body": body}, expected_version=self.record.version)
+        return Put(changed(self.record, body=body), existing="fail")
+
+    def placed(self, segment: str, number: int) -> Leaf:
+        """The page as one of a segment."""
+        return Leaf(self.record, changed(self.body, segment=segment, number=number), self.said, self.stored)
+
+    def told(self) -> Page:
+        return trusted(
+            Page,
+            {
+                "id": self.record.id,
+                "turns": self.said.turns,
+                "session": self.record.session,
+                "at": self.record.occurred_at,
+                "importance": self.record.importance,
+                "chain": self.body.chain,
+                "segment": self.body.segment,
+                "state": self.record.state,
+            },
+        )
+
+
+def page_key(draft: PageDraft) -> str | None:
+    """What makes two drafts the same page; None for one that nothing tells from another."""
+    if draft.messages:
+        return f"page:{draft.messages[0]}"
+    return None if draft.key is None else f"page:{draft.key}"
+
+
+async def leaves(room: Room, records: Sequence[Memory]) -> list[Leaf]:
+    """Stored pages with their texts, read in one go."""
+    bodies = [PageBody.read(record) for record in records]
+    texts = await texts_of(room, [turn.memory for body in bodies for turn in body.turns if turn.memory])
+    return [
+        Leaf(record, body, Said(tuple(_resolved(turn, texts) for turn in body.turns)), stored=True)
+        for record, body in zip(records, bodies, strict=True)
+    ]
+
+
+async def texts_of(room: Room, ids: Sequence[str]) -> dict[str, Memory]:
+    return {m.id: m for m in await room.store.get_many(room.scope, list(dict.fromkeys(ids)))} if ids else {}
+
+
+def _resolved(turn: Turn, messages: Mapping[str, Memory]) -> Turn:
+    if turn.memory is None:
+        return turn
+    message = messages.get(turn.memory)
+    return turn if message is None else changed(turn, text=message.content)
+
+
+def new_leaf(room: Room, draft: PageDraft, messages: Mapping[str, Memory]) -> Leaf:
+    """A page that is not stored yet and in no chain but its own. Its messages must be there, and be this user's."""
+    if not draft.messages:
+        return _written_leaf(room, draft)
+    said = [_message(room, id, messages) for id in draft.messages]
+    turns = tuple(_pointer(message) for message in said)
+    now = room.now()
+    record = trusted(
+        Memory,
+        {
+            **_BLANK,
+            "id": room.clock.new_id(),
+            "tenant": room.scope.tenant,
+            "agent": room.scope.agent,
+            "user": room.scope.user,
+            "session": draft.session or next((m.session for m in said if m.session), None),
+            "key": page_key(draft),
+            "importance": draft.importance if draft.importance is not None else max(m.importance for m in said),
+            "metadata": marks(room.scope),
+            "source": _speaker(turns[0].role, turns[0].name),
+            "trust": min(m.trust for m in said),
+            "occurred_at": draft.occurred_at or min(m.occurred_at for m in said),
+            "recorded_at": now,
+        },
+    )
+    body = _own_chain(turns, record.id)
+    resolved = tuple(changed(turn, text=m.content) for turn, m in zip(turns, said, strict=True))
+    return Leaf(record, body, Said(resolved), stored=False)
+
+
+def _written_leaf(room: Room, draft: PageDraft) -> Leaf:
+    """A page that holds its own texts."""
+    turns = _turns(draft)
+    record = room.new(
+        PAGE,
+        "\n".join(turn.text for turn in turns),
+        key=page_key(draft),
+        session=draft.session,
+        importance=draft.importance if draft.importance is not None else 0.5,
+        metadata=marks(room.scope),
+        source=Source(role=turns[0].role),
+        trust=TRUST[turns[0].role],
+        occurred_at=draft.occurred_at or room.now(),
+    )
+    return Leaf(record, _own_chain(turns, record.id), Said(turns), stored=False)
+
+
+def _own_chain(turns: tuple[Turn, ...], id: str) -> PageBody:
+    return trusted(PageBody, {"turns": turns, "chain": id, "segment": None, "number": 0})
+
+
+@lru_cache(maxsize=1_024)
+def _speaker(role: Role, name: str | None) -> Source:
+    return Source(role=role, name=name)
+
+
+async def check_free(room: Room, messages: Sequence[str]) -> None:
+    """``InvalidInput`` if one of these messages is in a page already, or is named twice."""
+    if not messages:
+        return
+    links = await room.store.links(room.scope, messages, relation="derived_from", direction="in", limit=1_000_000)
+    found = await room.store.get_many(room.scope, sorted({link.source for link in links})) if links else []
+    paged = {memory.id for memory in found if memory.kind == PAGE}
+    taken = sorted(link.target for link in links if link.source in paged)
+    taken += sorted(id for id, times in Counter(messages).items() if times > 1)
+    if taken:
+        raise InvalidInput(
+            f"The message {taken[0]} is in a page already.", hint="Give each message to one page.", ids=taken
+        )
+
+
+def _message(room: Room, id: str, messages: Mapping[str, Memory]) -> Memory:
+    message = messages.get(id)
+    if message is None or message.kind != "message":
+        raise NotFound(f"There is no message {id} here.", hint="Remember the messages first.", id=id)
+    if message.user != room.scope.user:
+        raise InvalidInput(
+            f"The message {id} was said with another user, or with none.",
+            hint="Use the dialogue of the user it was remembered with.",
+            id=id,
+        )
+    return message
+
+
+def _turns(draft: PageDraft) -> tuple[Turn, ...]:
+    said = (("user", draft.user), ("assistant", draft.reply))
+    return tuple(Turn.model_validate({"role": role, "text": text}) for role, text in said if text and text.strip())
+
+
+def _pointer(message: Memory) -> Turn:
+    source = message.source
+    return trusted(Turn, {"role": source.role, "name": source.name, "text": "", "memory": message.id})
+
+
+def sources(leaf: Leaf) -> list[Link]:
+    """Links to the messages a page was made of, so that erasing one erases the page."""
+    told = (turn.memory for turn in leaf.body.turns)
+    return [link(leaf.id, "derived_from", id) for id in told if id is not None]

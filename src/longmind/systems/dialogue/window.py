@@ -1,0 +1,151 @@
+"""Short-term memory: the window of the last pages, and what happens when it moves on.
+
+New pages come in at one end, and as many as there is no room for leave at the other, into their segments. All of it is
+one write that expects the version of the window, so short-term memory is never over its capacity, not even between two
+writers, and a page is in short-term memory or in a segment at every moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from longmind.store.base import AddLink, Put, Update, Write
+from longmind.systems.configuration import KIND
+from longmind.systems.dialogue import archive, pages
+from longmind.systems.dialogue.chains import Chains, Context
+from longmind.systems.dialogue.grouping import Grouping, active_segments
+from longmind.systems.dialogue.models import PAGE, WINDOW, Added, Moved, Page, PageDraft, WindowBody
+from longmind.systems.dialogue.pages import Leaf
+from longmind.systems.dialogue.settings import DialogueSettings
+from longmind.systems.ownership import held, own_key
+from longmind.systems.room import Room, valid
+from longmind.types import Filter, Link, Memory
+
+
+@dataclass
+class Window:
+    """The window at one reading, and the changes to be made to it."""
+
+    room: Room
+    settings: DialogueSettings
+    record: Memory | None
+    body: WindowBody
+    line: list[Leaf]
+    """The pages in it, the oldest first; one that was forgotten meanwhile is not among them."""
+    chains: Chains
+    nexts: list[Link] = field(default_factory=list)
+    moved: tuple[Moved, ...] = ()
+    archived: tuple[str, ...] = ()
+    crowded: bool = False
+    """Whether more segments were begun than others could make room for in the same write."""
+    operation: str = ""
+
+    async def take(self, drafts: Sequence[PageDraft]) -> list[Leaf]:
+        """New pages at the end of the window, each in its chain."""
+        ids = [id for draft in drafts for id in draft.messages]
+        messages = await pages.texts_of(self.room, ids)
+        await pages.check_free(self.room, ids)
+        made: list[Leaf] = []
+        for draft in drafts:
+            leaf = pages.new_leaf(self.room, draft, messages)
+            before = next((old for old in reversed(self.line) if old.record.session == leaf.record.session), None)
+            leaf, link = self.chains.attach(before, leaf)
+            self.nexts += [link] if link else []
+            self.line.append(leaf)
+            made.append(leaf)
+        return made
+
+    async def write(self, leaving: int, reason: str) -> list[Leaf]:
+        """Let so many of the oldest pages go to their segments, and write all changes together; those that left."""
+        out, kept = self.line[:leaving], self.line[leaving:]
+        now = self.room.now()
+        records = await active_segments(self.room) if out else []
+        grouping = Grouping(self.room, self.settings, records)
+        placed = await grouping.place(out, {leaf.id: self.chains.of(leaf) for leaf in out})
+        over = len(grouping.topics) - self.settings.segments
+        cold = archive.coldest(self.settings, records, over, now, grouping.grown)
+        puts = [leaf.written() for leaf in (*placed, *(leaf for leaf in kept if not leaf.stored))]
+        fresh = [leaf for leaf in (*placed, *kept) if not leaf.stored]
+        links = [*self.nexts, *(link for leaf in fresh for link in pages.sources(leaf))]
+        writes: list[Write] = [
+            self.state(kept),
+            *self.chains.writes(),
+            *grouping.writes(),
+            *puts,
+            *map(AddLink, links),
+            *self.chains.links(),
+            *grouping.links(),
+            *await archive.moving(self.room, cold, "archived"),
+        ]
+        self.operation = (await self.room.rewrite(writes, f"dialogue: {reason}")).operation
+        self.moved = tuple(grouping.moved)
+        self.archived = tuple(record.id for record in cold)
+        self.crowded = over > len(cold)
+        self.line = kept
+        return placed
+
+    def state(self, kept: Sequence[Leaf]) -> Write:
+        """The write that makes these pages the window, if nobody changed it since it was read."""
+        body = WindowBody(pages=tuple(leaf.id for leaf in kept), revision=self.body.revision + 1)
+        told = body.model_dump(mode="json")
+        if self.record is not None:
+            return Update(self.record.id, {"body": told}, expected_version=self.record.version)
+        key = own_key(self.room.scope, WINDOW)
+        return Put(self.room.new(KIND, "", key=key, body=told), existing="fail")
+
+
+async def read(room: Room, settings: DialogueSettings) -> Window:
+    """The window as it stands."""
+    while True:
+        record = await held(room, WINDOW)
+        body = WindowBody() if record is None else valid(WindowBody, record.body)
+        found = await room.store.get_many(room.scope, body.pages) if body.pages else []
+        if len(found) < len(body.pages) and record is not None:
+            again = await held(room, WINDOW)
+            if again is None or again.version != record.version:
+                continue  # another writer was between the two reads
+        line = await pages.leaves(room, [page for page in found if page.kind == PAGE])
+        line = [leaf for leaf in line if leaf.body.segment is None]
+        chains = Chains(room, settings)
+        await chains.load(line)
+        return Window(room, settings, record, body, line, chains)
+
+
+async def add(room: Room, settings: DialogueSettings, drafts: Sequence[PageDraft]) -> tuple[Added, bool]:
+    """Add pages, those that are known already only told again; and whether there are too many segments now."""
+    held = await _held(room, drafts)
+    fresh: dict[object, PageDraft] = {}
+    for number, draft in enumerate(drafts):
+        key = pages.page_key(draft)
+        if key is None or key not in held:
+            fresh.setdefault(key or number, draft)
+    told: dict[object, Leaf] = dict(held.items())
+    if not fresh:
+        return Added(pages=_told(drafts, told)), False
+    window = await read(room, settings)
+    made = await window.take(list(fresh.values()))
+    placed = await window.write(max(len(window.line) - settings.window, 0), "pages added")
+    told.update(zip(fresh, made, strict=True))
+    final = {leaf.id: leaf for leaf in placed}
+    told = {key: final.get(leaf.id, leaf) for key, leaf in told.items()}
+    return Added(pages=_told(drafts, told), moved=window.moved, archived=window.archived), window.crowded
+
+
+def _told(drafts: Sequence[PageDraft], leaves: dict[object, Leaf]) -> tuple[Page, ...]:
+    return tuple(leaves[pages.page_key(draft) or number].told() for number, draft in enumerate(drafts))
+
+
+async def _held(room: Room, drafts: Sequence[PageDraft]) -> dict[str, Leaf]:
+    """The pages that are stored already, by their keys."""
+    keys = tuple(dict.fromkeys(key for draft in drafts if (key := pages.page_key(draft))))
+    if not keys:
+        return {}
+    where = Filter(kinds=(PAGE,), keys=keys, states=None)
+    found = [record async for record in room.store.every(room.scope, where) if record.user == room.scope.user]
+    return {leaf.record.key: leaf for leaf in await pages.leaves(room, found) if leaf.record.key}
+
+
+def context_of(window: Window) -> Context:
+    """What the conversation that goes on now is about."""
+    return window.chains.of(window.line[-1]) if window.line else Context()

@@ -1,0 +1,215 @@
+"""What a text is about, by its words alone: weights, keywords, likeness, and a summary made of its own sentences.
+
+Everything here is a pure function of its input, so the same conversation always gives the same segments.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from operator import mul
+from typing import NamedTuple
+
+from longmind.store.search.analysis import STOP_WORDS, stem, words
+
+Weights = Mapping[str, float]
+MAX_TERMS = 96
+"""Terms kept of a chain or a segment."""
+READ = 20_000
+"""Characters of a text that are looked at; what a page is about shows long before."""
+_KEPT = 500
+"""Characters of a sentence whose words are kept in mind; longer ones are rare and would take much room."""
+_CHATTER = frozenset(
+    map(
+        stem,
+        """really great like thanks thank know think wow hey hi hello good nice glad sound yeah yes yep sure okay ok lot
+        much get got go going went one also well still way thing something want make made see look let definitely
+        totally awesome cool amazing absolutely right oh haha lol keep take took say said tell told always never ever
+        even back feel pretty please maybe anything everything someone actually course need try use im ive id ill
+        youre youve youll hes shes theyre theyve weve were thats whats theres heres lets dont doesnt didnt isnt arent
+        wasnt cant couldnt wont wouldnt shouldnt havent hasnt hadnt gonna wanna gotta""".split(),
+    )
+)
+_SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\n+|(?<=[。！？])")
+
+
+class Told(NamedTuple):
+    """What a sentence says: the words that tell what it is about as they are written, and their stems, in order."""
+
+    words: tuple[str, ...]
+    stems: tuple[str, ...]
+    distinct: tuple[str, ...]
+    """Each stem once."""
+
+
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    """The stem by which a folded word counts; empty for one that does not tell what a text is about."""
+    term = "" if word in STOP_WORDS else stem(word)
+    return "" if term in _CHATTER or (len(term) < 2 and term.isascii()) else term
+
+
+def told(sentence: str) -> Told:
+    """What a sentence says. It counts for its page, and competes for several summaries, with every new page again."""
+    return _known(sentence) if len(sentence) <= _KEPT else _read(sentence)
+
+
+def _read(text: str) -> Told:
+    stems = [(word, term) for word in words(text[:READ]) if (term := _stem(word))]
+    if not stems:
+        return _NOTHING
+    written, terms = zip(*stems, strict=True)
+    return Told(written, terms, tuple(dict.fromkeys(terms)))
+
+
+_known = lru_cache(maxsize=8_192)(_read)
+_NOTHING = Told((), (), ())
+
+
+def weighed(stems: Iterable[str]) -> dict[str, float]:
+    """Stems and how much each is said."""
+    return {term: 1.0 if n == 1 else 1.0 + math.log(n) for term, n in Counter(stems).items()}
+
+
+def weights(text: str) -> dict[str, float]:
+    """The stems of a text and how much each is said."""
+    return weighed(term for word in words(text[:READ]) if (term := _stem(word)))
+
+
+class Rarity:
+    """How much a term tells, by how many of some texts contain it; a text is told as its distinct terms."""
+
+    def __init__(self, texts: Iterable[Iterable[str]] = ()) -> None:
+        held: Counter[str] = Counter()
+        count = 0
+        for terms in texts:
+            held.update(terms)
+            count += 1
+        by_count = {n: math.log(1.0 + (count + 1.0) / (n + 1.0)) for n in set(held.values())}
+        self._known = {term: by_count[n] for term, n in held.items()}
+        self._new = math.log(2.0 + count)
+
+    def __call__(self, term: str) -> float:
+        return self._known.get(term, self._new)
+
+    def times(self, weights: Weights) -> dict[str, float]:
+        """Each weight times how much its term tells."""
+        known, new = self._known, self._new
+        return {term: weight * known.get(term, new) for term, weight in weights.items()}
+
+
+def length(weights: Weights) -> float:
+    """The length of a vector of terms."""
+    values = weights.values()
+    return math.sqrt(sum(map(mul, values, values)))
+
+
+def unit(weights: Weights) -> dict[str, float]:
+    """Weights as a vector of length 1."""
+    long = length(weights)
+    return {term: value / long for term, value in weights.items()} if long else {}
+
+
+def scaled(weights: Weights, rarity: Rarity) -> dict[str, float]:
+    """Weights times rarity, as a vector of length 1."""
+    return unit(rarity.times(weights))
+
+
+def cosine(a: Weights, b: Weights) -> float:
+    """The cosine of two vectors that ``scaled`` made."""
+    if len(b) < len(a):
+        a, b = b, a
+    return min(sum(value * b[term] for term, value in a.items() if term in b), 1.0)
+
+
+def on_the_scale_of_vectors(cosine: float) -> float:
+    """A cosine of terms as the cosine of embeddings would be, about, so that one threshold serves both.
+
+    Texts on one topic share few of their words, so terms give small cosines where embeddings give large ones. On LoCoMo
+    the square root makes as many segments of a conversation as the static embedder does; without it, five times more.
+    """
+    return math.sqrt(cosine) if cosine < 1.0 else 1.0
+
+
+def keywords(weights: Weights, rarity: Rarity, most: int) -> tuple[str, ...]:
+    """The stems that tell most, the first of them first."""
+    return heaviest(rarity.times(weights), most)
+
+
+def heaviest(weights: Weights, most: int) -> tuple[str, ...]:
+    """The terms that weigh most, the first of them first; of equal ones by the alphabet."""
+    return tuple(term for _, term in _ranked(weights, most))
+
+
+def _ranked(weights: Weights, most: int) -> list[tuple[float, str]]:
+    """So many of the heaviest terms, each after its weight below zero."""
+    if len(weights) > most:  # most are far from the first: look for where these end before they are put in order
+        least = sorted(weights.values(), reverse=True)[most - 1]
+        return sorted([(-weight, term) for term, weight in weights.items() if weight >= least])[:most]
+    return sorted([(-weight, term) for term, weight in weights.items()])
+
+
+def jaccard(a: Iterable[str], b: Iterable[str]) -> float:
+    """How many of the keywords of either are keywords of both."""
+    one, other = set(a), set(b)
+    return len(one & other) / len(one | other) if one and other else 0.0
+
+
+def add(total: dict[str, float], more: Weights, share: float = 1.0) -> None:
+    """Add weights to others, by a share."""
+    get = total.get
+    for term, weight in more.items():
+        total[term] = get(term, 0.0) + share * weight
+
+
+def trimmed(weights: Weights, most: int = MAX_TERMS) -> dict[str, float]:
+    """The heaviest terms."""
+    return {term: weights[term] for term in heaviest(weights, most)}
+
+
+def packed(weights: Weights) -> str:
+    """The heaviest terms as one line, which is read much faster than as many values."""
+    return " ".join([f"{term} {_short(-below)}" for below, term in _ranked(weights, MAX_TERMS)])
+
+
+@lru_cache(maxsize=8_192)
+def _short(weight: float) -> str:
+    """A weight in three figures; few different ones occur."""
+    return f"{weight:.3g}"
+
+
+def unpacked(line: str) -> dict[str, float]:
+    """The terms of a line that ``packed`` made."""
+    parts = line.split(" ") if line else []
+    return dict(zip(parts[::2], map(float, parts[1::2]), strict=True))
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each on one line."""
+    found = (" ".join(sentence.split()) for sentence in _SENTENCE.split(text[:READ]))
+    return [sentence for sentence in found if sentence]
+
+
+def summary(lines: Sequence[str], about: Weights, chars: int) -> str:
+    """The lines that say most of what the whole is about, in their order, in about so many characters."""
+    distinct = list(dict.fromkeys(lines))
+    scores = [_worth(line, about) for line in distinct]
+    kept: set[int] = set()
+    left = chars
+    for n in sorted(range(len(distinct)), key=lambda n: (-scores[n], n)):
+        if scores[n] > 0 and len(distinct[n]) <= left:
+            kept.add(n)
+            left -= len(distinct[n]) + 1
+    if not kept and distinct:
+        first = max(range(len(distinct)), key=lambda n: (scores[n], -n))
+        return distinct[first][: chars - 1].rstrip() + "…" if len(distinct[first]) > chars else distinct[first]
+    return "\n".join(distinct[n] for n in sorted(kept))
+
+
+def _worth(line: str, about: Weights) -> float:
+    """How much a line says of it; a long line has to say more."""
+    own = told(line.partition(": ")[2] or line).distinct
+    return sum([about[term] for term in own if term in about]) / math.sqrt(4.0 + len(own)) if own else 0.0

@@ -1,0 +1,171 @@
+"""Clusters of similar episodes, each with a summary.
+
+Episodes are compared by their vectors if there is an embedder, else by their words (the cosine of tf-idf weights). The
+two most alike are joined, then again, by the average over all pairs, until nothing is alike enough. No chance is
+involved: the same episodes give the same clusters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from longmind.errors import InvalidInput
+from longmind.store.search.analysis import STOP_WORDS, stem, words
+from longmind.systems.episodic import reading
+from longmind.systems.episodic.models import Cluster, Episode, Event, Outcome, Summariser
+from longmind.systems.episodic.narrative import WORDS, narrate, quoted
+from longmind.systems.episodic.summaries import summarised
+from longmind.systems.room import Room
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float64]
+
+MOST = 1_000
+ALIKE_BY_VECTOR = 0.55
+ALIKE_BY_WORDS = 0.15
+"""How alike episodes must be on average to be put together, in either measure."""
+_EVENTS = 20
+_TERMS = 5
+_TITLES = 3
+
+
+async def clusters(
+    room: Room, episodes: Sequence[Episode], *, alike: float | None, smallest: int, summariser: Summariser | None
+) -> list[Cluster]:
+    """These episodes in clusters, the largest first."""
+    if alike is not None and not 0 < alike <= 1:
+        raise InvalidInput(f"How alike episodes must be runs from 0 to 1, and {alike} does not.")
+    told = sorted(episodes, key=lambda e: (e.start, e.id))
+    if not told:
+        return []
+    events = [[event async for event in reading.events_of(room, e.id, limit=_EVENTS)] for e in told]
+    texts = [_text(episode, own) for episode, own in zip(told, events, strict=True)]
+    counts = [_counts(text) for text in texts]
+    similar, threshold = await _similarity(room, texts, counts)
+    groups = [g for g in joined(similar, threshold if alike is None else alike) if len(g) >= smallest]
+    made = [await _cluster(group, similar, told, events, counts, summariser) for group in groups]
+    return sorted(made, key=lambda c: (-len(c.episodes), min((e.start, e.id) for e in c.episodes)))
+
+
+async def _similarity(room: Room, texts: Sequence[str], counts: Sequence[Counter[str]]) -> tuple[Matrix, float]:
+    vectors, _ = await room.embed(texts)
+    if all(vector is not None for vector in vectors):
+        rows = np.stack([np.asarray(vector, np.float64) for vector in vectors])
+        return np.clip(rows @ rows.T, 0.0, 1.0), ALIKE_BY_VECTOR
+    return by_words([Counter(map(stem, c.elements())) for c in counts]), ALIKE_BY_WORDS
+
+
+def by_words(counts: Sequence[Counter[str]]) -> Matrix:
+    """The cosine between texts by their words, rare ones weighing more."""
+    names = sorted({term for count in counts for term in count})
+    place = {term: n for n, term in enumerate(names)}
+    table = np.zeros((len(counts), max(len(names), 1)))
+    for row, count in enumerate(counts):
+        for term, n in count.items():
+            table[row, place[term]] = 1 + math.log(n)
+    table *= np.log1p(len(counts) / np.maximum((table > 0).sum(axis=0), 1))
+    lengths = np.linalg.norm(table, axis=1, keepdims=True)
+    table /= np.where(lengths == 0, 1, lengths)
+    return np.clip(table @ table.T, 0.0, 1.0)
+
+
+def joined(similar: Matrix, threshold: float) -> list[list[int]]:
+    """Groups of row numbers: the two groups most alike on average are joined until none reach the threshold."""
+    near = similar.astype(np.float64).copy()
+    np.fill_diagonal(near, -np.inf)
+    groups: dict[int, list[int]] = {n: [n] for n in range(len(near))}
+    while len(groups) > 1:
+        a, b = sorted(divmod(int(np.argmax(near)), len(near)))
+        if near[a, b] < threshold:
+            break
+        of_a, of_b = len(groups[a]), len(groups[b])
+        near[a] = (of_a * near[a] + of_b * near[b]) / (of_a + of_b)
+        near[:, a] = near[a]
+        near[a, a] = -np.inf
+        near[b], near[:, b] = -np.inf, -np.inf
+        groups[a] += groups.pop(b)
+    return [sorted(group) for group in groups.values()]
+
+
+async def _cluster(
+    group: Sequence[int],
+    similar: Matrix,
+    episodes: Sequence[Episode],
+    events: Sequence[Sequence[Event]],
+    counts: Sequence[Counter[str]],
+    summariser: Summariser | None,
+) -> Cluster:
+    inner = similar[np.ix_(group, group)]
+    centrality = inner.mean(axis=1)
+    order = sorted(range(len(group)), key=lambda n: (-round(float(centrality[n]), 9), n))
+    members = [episodes[group[n]] for n in order]
+    pairs = len(group) * (len(group) - 1)
+    cohesion = (float(inner.sum()) - float(np.trace(inner))) / pairs if pairs else 1.0
+    terms = _common_terms([counts[n] for n in group], counts)
+    outcomes: dict[Outcome, int] = dict(sorted(Counter(e.outcome for e in members).items()))
+    told = _summary(members, [events[n] for n in group], terms, outcomes)
+    if summariser is not None:
+        accounts = "\n\n".join(narrate(episodes[n], events[n], "medium") for n in group[:20])
+        told = await summarised(summariser, accounts, WORDS["medium"])
+    return Cluster(
+        label=members[0].title,
+        summary=told,
+        episodes=tuple(members),
+        terms=tuple(terms),
+        outcomes=outcomes,
+        cohesion=min(max(cohesion, 0.0), 1.0),
+    )
+
+
+def _text(episode: Episode, events: Sequence[Event]) -> str:
+    parts = [episode.title, episode.description, episode.note, " ".join(episode.tags)]
+    parts += [f"{event.type} {event.what[:200]}" for event in events]
+    return "\n".join(part for part in parts if part)
+
+
+def _counts(text: str) -> Counter[str]:
+    return Counter(word for word in words(text) if word not in STOP_WORDS and not word.isdigit())
+
+
+def _common_terms(own: Sequence[Counter[str]], everyone: Sequence[Counter[str]]) -> list[str]:
+    """Words that are in most of these texts and in few of the others; of one stem only the commonest form."""
+    forms: dict[str, Counter[str]] = {}
+    for count in own:
+        for word, n in count.items():
+            forms.setdefault(stem(word), Counter())[word] += n
+    held = Counter(s for count in own for s in {stem(word) for word in count})
+    spread = Counter(s for count in everyone for s in {stem(word) for word in count})
+
+    def weight(term: str) -> float:
+        return held[term] / len(own) * math.log1p(len(everyone) / spread[term])
+
+    shared = [term for term in held if held[term] * 2 > len(own)]
+    best = sorted(shared, key=lambda term: (-weight(term), term))[:_TERMS]
+    return [min(forms[term], key=lambda word: (-forms[term][word], word)) for term in best]
+
+
+def _summary(
+    members: Sequence[Episode],
+    events: Sequence[Sequence[Event]],
+    terms: Sequence[str],
+    outcomes: dict[Outcome, int],
+) -> str:
+    first, last = min(e.start for e in members), max(e.start for e in members)
+    days = f"on {first:%Y-%m-%d}" if first.date() == last.date() else f"from {first:%Y-%m-%d} to {last:%Y-%m-%d}"
+    came_out = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
+    told = [f"{len(members)} episode{'' if len(members) == 1 else 's'} {days}: {came_out}."]
+    if terms:
+        told.append(f"In common: {', '.join(terms)}.")
+    seen = Counter(kind for own in events for kind in {event.type for event in own})
+    usual = sorted((kind for kind, n in seen.items() if n * 2 > len(events)), key=lambda kind: (-seen[kind], kind))
+    if usual:
+        told.append(f"Usual events: {', '.join(usual[:_TERMS])}.")
+    told.append(f"For example: {', '.join(quoted(e.title, 80) for e in members[:_TITLES])}.")
+    return " ".join(told)

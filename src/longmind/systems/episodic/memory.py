@@ -1,0 +1,428 @@
+"""Episodic memory: the face of the system."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import Any
+
+from longmind.clock import as_utc
+from longmind.errors import Conflict, InvalidInput
+from longmind.store.base import MAX_PAGE, Put
+from longmind.systems.episodic import clusters, ledger, lessons, narrative, reading, replay
+from longmind.systems.episodic.models import (
+    EPISODE,
+    EVENT,
+    Cluster,
+    Episode,
+    EpisodeBody,
+    Event,
+    EventDraft,
+    Found,
+    Length,
+    Lessons,
+    Meanwhile,
+    Outcome,
+    Replayed,
+    Summariser,
+    Teacher,
+    Timeline,
+)
+from longmind.systems.episodic.running import RunningEpisode
+from longmind.systems.episodic.summaries import summarised
+from longmind.systems.room import Room, settled, valid
+from longmind.types import Memory, Page
+
+HOUR = timedelta(hours=1)
+
+
+class EpisodicMemory:
+    """Episodes and their events.
+
+    ``summariser`` and ``teacher`` are models that tell episodes and find lessons; without them both are done by rules
+    and statistics.
+    """
+
+    def __init__(self, room: Room, *, summariser: Summariser | None = None, teacher: Teacher | None = None) -> None:
+        self._room = room
+        self._summariser = summariser
+        self._teacher = teacher
+
+    # -- writing -------------------------------------------------------------------------------------------------
+
+    async def start(
+        self,
+        title: str,
+        *,
+        type: str = "episode",
+        description: str = "",
+        start: datetime | None = None,
+        parent: str | None = None,
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, Any] | None = None,
+        importance: float = 0.5,
+        session: str | None = None,
+    ) -> Episode:
+        """Begin an episode, now or at ``start``; with ``parent``, within another one."""
+        told = {
+            "title": title,
+            "type": type,
+            "description": description,
+            "parent": parent,
+            "attributes": dict(attributes or {}),
+        }
+        body = valid(EpisodeBody, {name: value for name, value in told.items() if value is not None})
+        record = ledger.episode_record(
+            self._room, body, start or self._room.now(), tags=tuple(tags), importance=importance, session=session
+        )
+
+        async def begin() -> Episode:
+            if parent is None:
+                receipt = await self._room.write([Put(record)], reason="episode begun")
+                return Episode.of(receipt.memories[0])
+            writes = ledger.within(await self._need(parent))(record)
+            receipt = await self._room.rewrite(writes, "episode begun")
+            return Episode.of(receipt.memories[1])
+
+        return await settled(begin)
+
+    async def record(
+        self,
+        episode: str,
+        what: str = "",
+        *,
+        type: str = "note",
+        at: datetime | None = None,
+        duration: timedelta = timedelta(0),
+        actor: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        importance: float = 0.5,
+        valence: float = 0.0,
+        tags: Sequence[str] = (),
+        key: str | None = None,
+    ) -> Event:
+        """Record an event of an episode, now or ``at`` a moment within it.
+
+        With a ``key`` the same event can be recorded again harmlessly: the one that is there is returned.
+        """
+        told = {
+            "what": what,
+            "type": type,
+            "at": at or self._room.now(),
+            "duration": duration,
+            "actor": actor,
+            "data": dict(data or {}),
+            "importance": importance,
+            "valence": valence,
+            "tags": tuple(tags),
+            "key": key,
+        }
+        draft = valid(EventDraft, told)
+
+        async def add() -> Event:
+            owner = await self._need(episode)
+            if key is not None and (known := await self._recorded(owner, key)) is not None:
+                return known
+            event = ledger.event_record(self._room, owner, draft)
+            writes = await ledger.recording(self._room, owner, [event])
+            receipt = await self._room.rewrite(writes, "event recorded")
+            return Event.of(receipt.memories[1])
+
+        return await settled(add)
+
+    async def finish(
+        self, episode: str, outcome: Outcome = "unknown", *, end: datetime | None = None, note: str = ""
+    ) -> Episode:
+        """End an episode, now or at ``end``, and say how it came out."""
+
+        async def close() -> Episode:
+            record = await self._need(episode)
+            body = EpisodeBody.read(record)
+            if body.end is not None:
+                raise Conflict(
+                    f"The episode “{body.title}” ended already, at {body.end:%Y-%m-%d %H:%M}.",
+                    hint="To change how it came out, use `judge`.",
+                    id=episode,
+                )
+            inner = await self._inner_end(record, body)
+            earliest = max(filter(None, (record.occurred_at, body.covers, inner)))
+            moment = as_utc(end) if end is not None else max(self._room.now(), earliest)
+            ledger.check_end(record, body, moment, inner, await self._parent(body))
+            return await self._changed(record, body, {"end": moment, "outcome": outcome, "note": note or body.note})
+
+        return await settled(close)
+
+    async def judge(self, episode: str, outcome: Outcome, *, note: str | None = None) -> Episode:
+        """Say, or say anew, how an episode came out; that is often known only later."""
+
+        async def change() -> Episode:
+            record = await self._need(episode)
+            body = EpisodeBody.read(record)
+            told = {"outcome": outcome, "note": body.note if note is None else note}
+            return await self._changed(record, body, told)
+
+        return await settled(change)
+
+    @asynccontextmanager
+    async def episode(
+        self,
+        title: str,
+        *,
+        type: str = "episode",
+        description: str = "",
+        parent: str | None = None,
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, Any] | None = None,
+        importance: float = 0.5,
+        session: str | None = None,
+    ) -> AsyncIterator[RunningEpisode]:
+        """An episode for the length of a block: it ends with the block, as failed if an exception ends that."""
+        begun = await self.start(
+            title,
+            type=type,
+            description=description,
+            parent=parent,
+            tags=tags,
+            attributes=attributes,
+            importance=importance,
+            session=session,
+        )
+        running = RunningEpisode(self, begun)
+        try:
+            yield running
+        except BaseException as error:
+            await running.fail(error)
+            raise
+        await running.end()
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    async def get(self, id: str) -> Episode:
+        """One episode by its id."""
+        return Episode.of(await self._need(id))
+
+    async def event(self, id: str) -> Event:
+        """One event by its id."""
+        return Event.of(await self._room.need(id, EVENT))
+
+    async def list(
+        self,
+        *,
+        type: str | None = None,
+        outcome: Outcome | None = None,
+        open: bool | None = None,
+        parent: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        tags: Sequence[str] = (),
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Episode]:
+        """A page of episodes, the latest first. ``since`` and ``until`` are about when they began."""
+        return await reading.episodes(
+            self._room,
+            type=type,
+            outcome=outcome,
+            open=open,
+            parent=parent,
+            since=since,
+            until=until,
+            tags=tags,
+            limit=limit,
+            cursor=cursor,
+        )
+
+    async def recent(self, n: int = 10) -> tuple[Episode, ...]:
+        """The episodes that began last, the latest first."""
+        return (await self.list(limit=n)).items
+
+    async def events(
+        self,
+        episode: str | None = None,
+        *,
+        type: str | None = None,
+        actor: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        descending: bool = False,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[Event]:
+        """A page of events in the order of their time: of one episode, or of all."""
+        return await reading.events(
+            self._room,
+            episode=episode,
+            type=type,
+            actor=actor,
+            since=since,
+            until=until,
+            descending=descending,
+            limit=limit,
+            cursor=cursor,
+        )
+
+    async def search(
+        self,
+        text: str,
+        k: int = 10,
+        *,
+        type: str | None = None,
+        outcome: Outcome | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> tuple[Found, ...]:
+        """Episodes that fit a text by their own words or by those of their events, the best first."""
+        found = await reading.search(self._room, text, k=k, type=type, outcome=outcome, since=since, until=until)
+        return tuple(found)
+
+    async def timeline(
+        self, moment: datetime, *, before: timedelta = HOUR, after: timedelta = HOUR, limit: int = 50
+    ) -> Timeline:
+        """What happened around a moment: up to ``limit`` events on either side, and the episodes going on then."""
+        return await reading.timeline(self._room, moment, before=before, after=after, limit=limit)
+
+    async def meanwhile(self, which: str | datetime, until: datetime | None = None, *, limit: int = 50) -> Meanwhile:
+        """What else happened in the time of an episode; or, given two moments, what happened between them."""
+        if isinstance(which, str):
+            episode = await self.get(which)
+            end = episode.end or max(self._room.now(), episode.start)
+            return await reading.meanwhile(self._room, episode.start, end, besides=episode.id, limit=limit)
+        start, end = as_utc(which), as_utc(until or which)
+        if end < start:
+            raise InvalidInput("The time asked for ends before it begins.", hint="Give the earlier moment first.")
+        return await reading.meanwhile(self._room, start, end, besides=None, limit=limit)
+
+    # -- telling and learning ------------------------------------------------------------------------------------
+
+    async def narrate(self, episode: str, length: Length = "medium", *, summariser: Summariser | None = None) -> str:
+        """An episode in words: ``short`` is a sentence, ``medium`` a paragraph, ``full`` everything in order."""
+        if length not in narrative.WORDS:
+            raise InvalidInput(f"There is no length {length!r}.", hint="There are: short, medium, full.")
+        model = summariser or self._summariser
+        told = await self._told(await self.get(episode), "full" if model else length, set())
+        return told if model is None else await summarised(model, told, narrative.WORDS[length])
+
+    async def replay(
+        self,
+        episode: str,
+        *,
+        speed: float | None = None,
+        types: Collection[str] | None = None,
+        actors: Collection[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        longest_pause: timedelta | None = None,
+        sleep: replay.Sleep | None = None,
+    ) -> AsyncIterator[Replayed]:
+        """The events of an episode in order, one by one.
+
+        ``speed`` 1 waits as long between them as it was, 60 makes a minute a second, and None does not wait. The
+        filters leave events out; ``longest_pause`` shortens long waits. Leave the loop or cancel the task to stop.
+        """
+        pace = replay.checked_speed(speed)
+        begun = await self.get(episode)
+        more: dict[str, Any] = {} if sleep is None else {"sleep": sleep}
+        async for one in replay.replay(
+            begun,
+            reading.events_of(self._room, episode),
+            speed=pace,
+            types=types,
+            actors=actors,
+            since=None if since is None else as_utc(since),
+            until=None if until is None else as_utc(until),
+            longest_pause=longest_pause,
+            **more,
+        ):
+            yield one
+
+    async def lessons(
+        self,
+        task: str,
+        *,
+        episodes: int = 50,
+        relevance: float = 0.25,
+        confidence: float = 0.8,
+        support: int = 2,
+        teacher: Teacher | None = None,
+    ) -> Lessons:
+        """What the episodes relevant to a task teach: what those that succeeded had and those that failed had not.
+
+        An episode counts as relevant if it fits the task at least ``relevance`` times as well as the best one does.
+        """
+        return await lessons.lessons(
+            self._room,
+            task,
+            episodes=episodes,
+            relevance=relevance,
+            confidence=confidence,
+            support=support,
+            teacher=teacher or self._teacher,
+        )
+
+    async def clusters(
+        self,
+        *,
+        type: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        most: int = 200,
+        alike: float | None = None,
+        smallest: int = 2,
+        summariser: Summariser | None = None,
+    ) -> tuple[Cluster, ...]:
+        """The latest ``most`` episodes in groups of those that are alike, each with a summary; the largest first."""
+        if not 1 <= most <= clusters.MOST:
+            raise InvalidInput(f"Between 1 and {clusters.MOST} episodes can be compared, not {most}.")
+        page = await self.list(type=type, since=since, until=until, limit=most)
+        told = [episode for episode in page.items if not episode.standing]
+        model = summariser or self._summariser
+        made = await clusters.clusters(self._room, told, alike=alike, smallest=smallest, summariser=model)
+        return tuple(made)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    async def _need(self, id: str) -> Memory:
+        return await self._room.need(id, EPISODE)
+
+    async def _parent(self, body: EpisodeBody) -> Memory | None:
+        return None if body.parent is None else await self._room.store.get(self._room.scope, body.parent)
+
+    async def _recorded(self, episode: Memory, key: str) -> Event | None:
+        found = await self._room.store.by_key(self._room.scope, ledger.event_key(episode.id, key))
+        return None if found is None else Event.of(found)
+
+    async def _changed(self, record: Memory, body: EpisodeBody, changes: Mapping[str, Any]) -> Episode:
+        after = valid(EpisodeBody, body.model_dump() | dict(changes))
+        reason = "episode ended" if body.end is None and after.end is not None else "episode judged"
+        receipt = await self._room.rewrite([ledger.changed(record, after)], reason)
+        return Episode.of(receipt.memories[0])
+
+    async def _inner_end(self, record: Memory, body: EpisodeBody) -> datetime | None:
+        """When the last of the episodes within this one ended; ``Conflict`` if one still goes on."""
+        latest: datetime | None = None
+        cursor: str | None = None
+        while body.children:
+            page = await self.list(parent=record.id, limit=MAX_PAGE, cursor=cursor)
+            for child in page.items:
+                if child.end is None:
+                    raise Conflict(
+                        f"The episode cannot end: “{child.title}” within it is still going on.",
+                        hint="Finish that one first.",
+                        id=record.id,
+                        child=child.id,
+                    )
+                latest = max(child.end, latest or child.end)
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return latest
+
+    async def _told(self, episode: Episode, length: Length, seen: set[str]) -> str:
+        events = [e async for e in reading.events_of(self._room, episode.id, limit=narrative.TOLD_AT_MOST)]
+        seen.add(episode.id)
+        children: list[str] = []
+        if length == "full":
+            inner = (await self.list(parent=episode.id, limit=100)).items
+            children = [await self._told(c, length, seen) for c in reversed(inner) if c.id not in seen]
+        return narrative.narrate(episode, events, length, children)

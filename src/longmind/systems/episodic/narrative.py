@@ -1,0 +1,109 @@
+"""Telling an episode in words, at three lengths, by rules.
+
+Short is a sentence, medium a paragraph with the events that mattered most, full everything in order. What was recorded
+stands in quotation marks, on one line: it is told as what somebody recorded, and cannot pass for the narrator's words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from longmind.systems.episodic.models import Episode, Event, Length
+
+TOLD_AT_MOST = 1_000
+"""Events that the full length tells; it says how many it leaves out."""
+WORDS: dict[Length, int] = {"short": 30, "medium": 120, "full": 600}
+"""About how long each is, for a summariser."""
+_MEDIUM_EVENTS = 5
+
+
+def narrate(episode: Episode, events: Sequence[Event], length: Length, children: Sequence[str] = ()) -> str:
+    """The episode in words. ``children`` are the narratives of the episodes within it."""
+    if length == "short":
+        return f"{_opening(episode)} {_counts(episode, events)}".strip()
+    if length == "medium":
+        told = [_opening(episode), _counts(episode, events)]
+        if chosen := _most_important(events):
+            told.append(" ".join(_sentence(e, episode.start) for e in chosen))
+        return " ".join([part for part in [*told, _closing(episode)] if part] + list(children))
+    lines = [_opening(episode)]
+    if episode.description:
+        lines.append(quoted(episode.description, 2000))
+    lines += [f"- {_line(event, episode.start)}" for event in events[:TOLD_AT_MOST]]
+    if episode.events > TOLD_AT_MOST:
+        lines.append(f"({episode.events - TOLD_AT_MOST} more events are not told.)")
+    lines += [f"Within it: {_indented(child)}" for child in children]
+    lines.append(_closing(episode))
+    return "\n".join(line for line in lines if line)
+
+
+def quoted(text: str, at_most: int = 300) -> str:
+    """A text in quotation marks, on one line, cut if it is long."""
+    flat = " ".join(text.split())
+    return json.dumps(flat if len(flat) <= at_most else flat[: at_most - 1].rstrip() + "…", ensure_ascii=False)
+
+
+def span(duration: timedelta) -> str:
+    """A span of time as people say it: ``45 s``, ``12 min``, ``3 h 20 min``, ``2 d 4 h``."""
+    seconds = int(duration.total_seconds())
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if minutes < 60:
+        return f"{minutes} min"
+    if hours < 24:
+        return f"{hours} h {minutes % 60} min" if minutes % 60 else f"{hours} h"
+    return f"{days} d {hours % 24} h" if hours % 24 else f"{days} d"
+
+
+def _opening(episode: Episode) -> str:
+    began = _when(episode.start)
+    kind = "" if episode.type == "episode" else f" ({episode.type})"
+    if episode.end is None:
+        return f"{quoted(episode.title)}{kind} began on {began} and is still going on."
+    lasted = f"took {span(episode.end - episode.start)}"
+    came_out = {"succeeded": "and succeeded", "failed": "and failed", "unknown": "with no outcome noted"}
+    return f"{quoted(episode.title)}{kind} began on {began}, {lasted} {came_out[episode.outcome]}."
+
+
+def _counts(episode: Episode, events: Sequence[Event]) -> str:
+    if not events:
+        return "No events were recorded."
+    kinds = Counter(event.type for event in events)
+    told = ", ".join(f"{n} × {name}" for name, n in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))[:4])
+    total = max(episode.events, len(events))
+    return f"{total} event{'' if total == 1 else 's'}: {told}{', …' if len(kinds) > 4 else ''}."
+
+
+def _closing(episode: Episode) -> str:
+    return f"Noted at the end: {quoted(episode.note, 1000)}." if episode.note else ""
+
+
+def _most_important(events: Sequence[Event]) -> list[Event]:
+    """The events that mattered most, in order; of equals those at the beginning and the end go first."""
+    edge = {0, len(events) - 1}
+    ranked = sorted(range(len(events)), key=lambda n: (-events[n].importance, n not in edge, n))
+    return [events[n] for n in sorted(ranked[:_MEDIUM_EVENTS])]
+
+
+def _sentence(event: Event, start: datetime) -> str:
+    who = f"{event.actor}: " if event.actor else ""
+    return f"After {span(event.at - start)}, {who}{quoted(event.what, 200)}."
+
+
+def _line(event: Event, start: datetime) -> str:
+    lasted = f" for {span(event.duration)}" if event.duration else ""
+    who = f" {event.actor}:" if event.actor else ""
+    data = f" {json.dumps(event.data, ensure_ascii=False, sort_keys=True)[:500]}" if event.data else ""
+    return f"+{span(event.at - start)}{lasted} [{event.type}]{who} {quoted(event.what, 1000)}{data}"
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def _when(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B} {moment.year} at {moment:%H:%M}"

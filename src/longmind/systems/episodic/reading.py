@@ -1,0 +1,239 @@
+"""Reading episodes: by id, type, time and text, around a moment, and what else happened then."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from longmind.clock import as_utc
+from longmind.errors import InvalidInput
+from longmind.store.base import MAX_PAGE
+from longmind.systems.episodic.ledger import just_after
+from longmind.systems.episodic.models import EPISODE, EVENT, Episode, Event, Found, Meanwhile, Outcome, Timeline
+from longmind.systems.room import Room
+from longmind.types import Filter, Hit, Memory, Page, Scalar
+
+LOOKED_AT = 10_000
+"""Episodes looked at to find those that were going on at some time; past that the answer says it is truncated."""
+_UNTOLD = ("working", "configuration", EPISODE, EVENT)
+
+
+def filters(
+    kind: str,
+    *,
+    type: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    tags: Sequence[str] = (),
+    **more: Scalar | None,
+) -> Filter:
+    """The filter for episodes or events of a type in a time range."""
+    if since is not None and until is not None and as_utc(until) < as_utc(since):
+        raise InvalidInput("The time range ends before it begins.", hint="Give `until` a moment after `since`.")
+    told = {"type": type, **more}
+    metadata = {name: value for name, value in told.items() if value is not None}
+    where: dict[str, Any] = {"kinds": (kind,), "since": since, "until": until, "states": None}
+    if tags:
+        where["tags_any"] = tuple(tags)
+    return Filter(**where, metadata=metadata or None)
+
+
+async def episodes(
+    room: Room,
+    *,
+    type: str | None,
+    outcome: Outcome | None,
+    open: bool | None,
+    parent: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    tags: Sequence[str],
+    limit: int,
+    cursor: str | None,
+) -> Page[Episode]:
+    """A page of episodes, the latest first."""
+    where = filters(EPISODE, type=type, since=since, until=until, tags=tags, outcome=outcome, open=open, parent=parent)
+    page = await room.store.scan(room.scope, where, order="occurred", descending=True, limit=limit, cursor=cursor)
+    return Page[Episode](items=tuple(Episode.of(m) for m in page.items), cursor=page.cursor)
+
+
+async def events(
+    room: Room,
+    *,
+    episode: str | None,
+    type: str | None,
+    actor: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    descending: bool,
+    limit: int,
+    cursor: str | None,
+) -> Page[Event]:
+    """A page of events in the order of their time; of one episode, or of all."""
+    where = filters(EVENT, type=type, since=since, until=until)
+    narrowed: dict[str, Any] = {}
+    if episode is not None:
+        await room.need(episode, EPISODE)
+        narrowed["sessions"] = (episode,)
+    if actor is not None:
+        narrowed["speakers"] = (actor,)
+    page = await room.store.scan(
+        room.scope,
+        where.model_copy(update=narrowed),
+        order="occurred",
+        descending=descending,
+        limit=limit,
+        cursor=cursor,
+    )
+    return Page[Event](items=tuple(Event.of(m) for m in page.items), cursor=page.cursor)
+
+
+async def events_of(room: Room, episode: str, *, limit: int | None = None) -> AsyncIterator[Event]:
+    """The events of an episode in order, read page by page."""
+    where = Filter(kinds=(EVENT,), sessions=(episode,), states=None)
+    cursor: str | None = None
+    left = limit
+    while left is None or left > 0:
+        size = MAX_PAGE if left is None else min(left, MAX_PAGE)
+        page = await room.store.scan(room.scope, where, order="occurred", limit=size, cursor=cursor)
+        for record in page.items:
+            yield Event.of(record)
+        cursor = page.cursor
+        left = None if left is None else left - len(page.items)
+        if cursor is None:
+            return
+
+
+async def search(
+    room: Room,
+    text: str,
+    *,
+    k: int,
+    type: str | None,
+    outcome: Outcome | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> list[Found]:
+    """Episodes that fit a text by their own words or by those of their events, the best first."""
+    if k < 1:
+        raise InvalidInput(f"k must be at least 1, not {k}.")
+    where = Filter(since=since, until=until)
+    hits = await room.search(text, k=min(20 + 3 * k, MAX_PAGE), kinds=(EPISODE, EVENT), where=where)
+    grouped: dict[str, list[Hit]] = {}
+    for hit in hits:
+        owner = hit.memory.id if hit.memory.kind == EPISODE else hit.memory.body.get("episode")
+        if isinstance(owner, str):
+            grouped.setdefault(owner, []).append(hit)
+    records = await room.store.get_many(room.scope, list(grouped))
+    found = [_found(Episode.of(r), grouped[r.id]) for r in records if r.kind == EPISODE]
+    kept = [f for f in found if type in (None, f.episode.type) and outcome in (None, f.episode.outcome)]
+    return sorted(kept, key=lambda f: (-f.score, f.episode.id))[:k]
+
+
+def _found(episode: Episode, hits: Sequence[Hit]) -> Found:
+    best = max(hits, key=lambda hit: hit.score)
+    matched = tuple(Event.of(h.memory) for h in hits if h.memory.kind == EVENT)
+    why = best.why if best.memory.kind == EPISODE else f"its event “{best.memory.content[:80]}”: {best.why}"
+    return Found(episode=episode, score=best.score, why=why, events=matched)
+
+
+async def timeline(room: Room, moment: datetime, *, before: timedelta, after: timedelta, limit: int) -> Timeline:
+    """The events nearest to a moment, on either side."""
+    if before < timedelta(0) or after < timedelta(0) or limit < 1:
+        raise InvalidInput("A timeline needs spans of time that are not negative, and a limit of at least 1.")
+    at = as_utc(moment)
+    start, end = _shifted(at, -before), _shifted(at, after)
+    earlier = await room.store.scan(
+        room.scope,
+        filters(EVENT, since=start, until=at),
+        order="occurred",
+        descending=True,
+        limit=min(limit, MAX_PAGE),
+    )
+    later = await room.store.scan(
+        room.scope,
+        filters(EVENT, since=at, until=just_after(end)),
+        order="occurred",
+        limit=min(limit, MAX_PAGE),
+    )
+    ongoing, cut = await overlapping(room, at, at)
+    return Timeline(
+        moment=at,
+        before=tuple(Event.of(m) for m in reversed(earlier.items)),
+        after=tuple(Event.of(m) for m in later.items),
+        ongoing=tuple(ongoing),
+        truncated=cut or earlier.cursor is not None or later.cursor is not None,
+    )
+
+
+async def overlapping(room: Room, start: datetime, end: datetime) -> tuple[list[Episode], bool]:
+    """Episodes that were going on at some moment from ``start`` to ``end``, the latest first; and whether it gave up.
+
+    Logs that a system keeps (``standing``) are always going on and are left out.
+    """
+    where = filters(EPISODE, until=just_after(end))
+    found: list[Episode] = []
+    cursor: str | None = None
+    for _ in range(LOOKED_AT // MAX_PAGE):
+        page = await room.store.scan(
+            room.scope, where, order="occurred", descending=True, limit=MAX_PAGE, cursor=cursor
+        )
+        read = map(Episode.of, page.items)
+        found += [e for e in read if not e.standing and e.overlaps(start, end)]
+        cursor = page.cursor
+        if cursor is None:
+            return found, False
+    return found, True
+
+
+async def meanwhile(room: Room, start: datetime, end: datetime, *, besides: str | None, limit: int) -> Meanwhile:
+    """What happened from ``start`` to ``end``, without the episode ``besides`` and what is part of it."""
+    if limit < 1:
+        raise InvalidInput(f"limit must be at least 1, not {limit}.")
+    others, cut = await overlapping(room, start, end)
+    own = _family(others, besides)
+    kept = [e for e in others if e.id not in own]
+    happened, more = await _others(room, start, end, own, limit)
+    told = [m for m in happened if m.kind == EVENT]
+    rest = [m for m in happened if m.kind not in _UNTOLD]
+    return Meanwhile(
+        start=start,
+        end=end,
+        episodes=tuple(kept[:limit]),
+        events=tuple(Event.of(m) for m in told[:limit]),
+        memories=tuple(rest[:limit]),
+        truncated=cut or more or max(len(kept), len(told), len(rest)) > limit,
+    )
+
+
+def _family(episodes: Sequence[Episode], root: str | None) -> set[str]:
+    """The episode and those within it, at any depth."""
+    own = set() if root is None else {root}
+    grown = True
+    while grown:
+        inner = {e.id for e in episodes if e.parent in own} - own
+        own |= inner
+        grown = bool(inner)
+    return own
+
+
+async def _others(room: Room, start: datetime, end: datetime, own: set[str], limit: int) -> tuple[list[Memory], bool]:
+    where = Filter(since=start, until=just_after(end))
+    found: list[Memory] = []
+    cursor: str | None = None
+    for _ in range(LOOKED_AT // MAX_PAGE):
+        page = await room.store.scan(room.scope, where, order="occurred", limit=MAX_PAGE, cursor=cursor)
+        found += [m for m in page.items if not (m.kind == EVENT and m.session in own)]
+        cursor = page.cursor
+        if cursor is None or len(found) > 4 * limit:
+            break
+    return found, cursor is not None
+
+
+def _shifted(moment: datetime, by: timedelta) -> datetime:
+    """A moment some time away, within the years there are."""
+    try:
+        return moment + by
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC) if by > timedelta(0) else datetime.min.replace(tzinfo=UTC)

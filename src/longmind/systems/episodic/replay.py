@@ -1,0 +1,75 @@
+"""Replaying an episode: its events in order, at once or with the pauses there were between them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from datetime import datetime, timedelta
+
+from longmind.errors import InvalidInput
+from longmind.systems.episodic.models import Episode, Event, Replayed
+
+Sleep = Callable[[float], Awaitable[object]]
+_LONGEST_SLEEP = 86_400.0
+
+
+def checked_speed(speed: float | None) -> float | None:
+    """A speed that can be replayed at: None for no pauses, or how many times as fast as it was."""
+    if speed is None or speed == math.inf:
+        return None
+    if not speed > 0:
+        raise InvalidInput(
+            f"An episode cannot be replayed at the speed {speed}.",
+            hint="Give a number above 0: 1 is as it was, 60 a minute in a second; None makes no pauses.",
+        )
+    return speed
+
+
+async def replay(
+    episode: Episode,
+    events: AsyncIterator[Event],
+    *,
+    speed: float | None = None,
+    types: Collection[str] | None = None,
+    actors: Collection[str] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    longest_pause: timedelta | None = None,
+    sleep: Sleep = asyncio.sleep,
+) -> AsyncIterator[Replayed]:
+    """The events that pass the filters, each after the pause that was before it.
+
+    It can be left at any moment: break out of the loop, or cancel the task that waits. What the filters leave out makes
+    no sound, but the time it took still passes.
+    """
+    last = episode.start if since is None else max(since, episode.start)
+    number = 0
+    async for event in events:
+        if until is not None and event.at >= until:
+            return
+        number += 1
+        if not _wanted(event, types, actors, since):
+            continue
+        if speed is not None:
+            pause = min(event.at - last, longest_pause or timedelta.max)
+            await _rest(max(pause.total_seconds(), 0.0) / speed, sleep)
+        last = event.at
+        yield Replayed(number=number, offset=event.at - episode.start, event=event)
+
+
+def _wanted(
+    event: Event, types: Collection[str] | None, actors: Collection[str] | None, since: datetime | None
+) -> bool:
+    return (
+        (types is None or event.type in types)
+        and (actors is None or event.actor in actors)
+        and (since is None or event.at >= since)
+    )
+
+
+async def _rest(seconds: float, sleep: Sleep) -> None:
+    """Sleep, in parts no timer is too small for."""
+    while seconds > 0:
+        await sleep(min(seconds, _LONGEST_SLEEP))
+        seconds -= _LONGEST_SLEEP

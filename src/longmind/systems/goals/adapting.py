@@ -1,0 +1,185 @@
+"""Making a plan fit another goal: a past plan for a new goal, or the current plan for its own goal after it changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from longmind.systems.goals.models import MAX_STEPS, Criterion, Goal, GoalBody, Plan, PlanStep
+from longmind.systems.goals.order import arranged, without
+
+_LEAST_COMMON = 0.4
+"""The share of their words that two descriptions must have in common for what differs to be taken as names."""
+_LONGEST_NAME = 4
+_WORD = re.compile(r"[\w'’@./:+-]*[\w+]|[^\w\s]")
+_UNTOUCHED: dict[str, Any] = {
+    "status": "pending",
+    "attempts": 0,
+    "result": None,
+    "error": "",
+    "errors": (),
+    "started_at": None,
+    "finished_at": None,
+    "lease_until": None,
+    "episode": None,
+}
+Rename = Mapping[str, str]
+
+
+def fresh(step: PlanStep, **changes: Any) -> PlanStep:
+    """A step as if nobody had touched it yet."""
+    return step.model_copy(update={**_UNTOUCHED, **changes})
+
+
+def renames(old: str, new: str) -> dict[str, str]:
+    """What is called differently in two descriptions that otherwise say the same: ``{"Lisbon": "Porto"}``.
+
+    Only what is unambiguous: a few words in the same place, that stand for one thing only, in texts that are alike.
+    """
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    matcher = SequenceMatcher(None, [w.casefold() for w in before], [w.casefold() for w in after], autojunk=False)
+    if matcher.ratio() < _LEAST_COMMON:
+        return {}
+    found: dict[str, set[str]] = {}
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "replace" and min(a, c) > 0 and _is_name(before[a:b]) and _is_name(after[c:d]):
+            found.setdefault(" ".join(before[a:b]), set()).add(" ".join(after[c:d]))
+    kept = {name: next(iter(others)) for name, others in found.items() if len(others) == 1}
+    return {name: other for name, other in kept.items() if not _names(name, new) and other not in kept}
+
+
+def renamed(value: Any, names: Rename) -> Any:
+    """A text, or the texts within a JSON value, with these names exchanged, all at once."""
+    if not names:
+        return value
+    pattern = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(names, key=len, reverse=True)))
+
+    def change(node: Any) -> Any:
+        if isinstance(node, str):
+            return pattern.sub(lambda found: names[found[0]], node)
+        if isinstance(node, Mapping):
+            return {key: change(item) for key, item in node.items()}
+        return [change(item) for item in node] if isinstance(node, list | tuple) else node
+
+    return change(value)
+
+
+def adapted(plan: Plan, names: Rename, criteria: Mapping[str, str | None], existing: Collection[str]) -> list[PlanStep]:
+    """The steps of a plan that worked, to be done again for another goal.
+
+    Only what was really done is taken: what failed, was skipped or never needed is left out. ``criteria`` says which
+    criterion of the new goal takes the place of each old one, ``existing`` for which steps what they call is there: the
+    others are left to whoever does them.
+    """
+    steps = without(plan.steps, {step.id for step in plan.steps if step.status != "done"})
+    made: list[PlanStep] = []
+    for step in steps:
+        serves = tuple(dict.fromkeys(new for old in step.criteria if (new := criteria.get(old)) is not None))
+        changes: dict[str, Any] = {
+            "description": renamed(step.description, names),
+            "expected": renamed(step.expected, names),
+            "args": renamed(step.args, names),
+            "criteria": serves,
+        }
+        if step.id not in existing:
+            changes |= {"tool": None, "procedure": None, "args": {}}
+        made.append(fresh(step, **changes))
+    return made
+
+
+def revised(plan: Plan, old: GoalBody, new: Goal, again: Sequence[str] = ()) -> list[PlanStep]:
+    """The steps of a plan after its goal changed.
+
+    What was done stays. Open steps that served only criteria which are gone are left out, one that runs is skipped. For
+    each criterion that is not met and that no open step serves, there is one: a copy of what was done for it when it is
+    to be done ``again``, else a step of its own.
+    """
+    known = {criterion.id for criterion in new.criteria}
+    names = renames(old.description, new.description)
+    dropped: set[str] = set()
+    steps: list[PlanStep] = []
+    for step in plan.steps:
+        serves = tuple(id for id in step.criteria if id in known)
+        changes: dict[str, Any] = {"criteria": serves}
+        orphaned = bool(step.criteria) and not serves
+        if step.status in ("pending", "failed"):
+            changes |= {part: renamed(getattr(step, part), names) for part in ("description", "expected", "args")}
+            if orphaned:
+                dropped.add(step.id)
+        elif step.status == "running" and orphaned:
+            changes |= {"status": "skipped", "error": "The goal no longer asks for it.", "lease_until": None}
+        steps.append(step.model_copy(update=changes))
+    kept = without(steps, dropped)
+    for id in again:
+        kept += repeated(kept, id)
+    unserved = [criterion for criterion in new.criteria if not criterion.met and not _served(criterion.id, kept)]
+    kept += steps_for(unserved, taken={step.id for step in (*plan.steps, *kept)})
+    if not kept:  # nothing is left to do, and a plan is never empty: tell what is no longer asked for
+        kept = [
+            step.model_copy(update={"status": "skipped", "error": "The goal no longer asks for it."}) for step in steps
+        ]
+    return kept if len(kept) <= MAX_STEPS else _fitting(kept)
+
+
+def repeated(steps: Sequence[PlanStep], criterion: str) -> list[PlanStep]:
+    """Copies of the steps that were done for a criterion, to be done once more, in the order they had."""
+    done = [step for step in arranged(steps) if criterion in step.criteria and step.status == "done"]
+    taken = {step.id for step in steps}
+    ids: dict[str, str] = {}
+    for step in done:
+        ids[step.id] = free_id(f"{step.id[:40]}_again", taken)
+        taken.add(ids[step.id])
+    return [
+        fresh(
+            step, id=ids[step.id], after=tuple(ids[name] for name in step.after if name in ids), criteria=(criterion,)
+        )
+        for step in done
+    ]
+
+
+def steps_for(criteria: Sequence[Criterion], taken: set[str] | None = None) -> list[PlanStep]:
+    """One step for each criterion, in any order."""
+    used = set(taken or ())
+    made: list[PlanStep] = []
+    for criterion in criteria:
+        id = free_id(f"s{len(used) + 1}", used)
+        used.add(id)
+        made.append(PlanStep(id=id, description=criterion.description, criteria=(criterion.id,)))
+    return made
+
+
+def free_id(wanted: str, taken: set[str]) -> str:
+    """An id for a step that none has yet: the wanted one, or the same with a number."""
+    if wanted not in taken:
+        return wanted
+    return next(f"{wanted}_{n}" for n in range(2, len(taken) + 3) if f"{wanted}_{n}" not in taken)
+
+
+def _served(criterion: str, steps: Sequence[PlanStep]) -> bool:
+    return any(criterion in step.criteria and step.status in ("pending", "running", "failed") for step in steps)
+
+
+def _fitting(steps: Sequence[PlanStep]) -> list[PlanStep]:
+    """The steps within what a plan may hold: the oldest that are settled leave first; earlier versions keep them."""
+    surplus = len(steps) - MAX_STEPS
+    leaving = [step.id for step in arranged(steps) if step.settled][:surplus]
+    return without(steps, set(leaving))
+
+
+def _is_name(words: Sequence[str]) -> bool:
+    """Whether words look like the name of a thing: a proper name, a number, an address; never a plain word."""
+    return (
+        0 < len(words) <= _LONGEST_NAME
+        and all(
+            word[0].isupper() or any(sign.isdigit() or sign in "@./:+-_" for sign in word)
+            for word in words
+            if word.isalnum()
+        )
+        and any(word[-1].isalnum() for word in words)
+    )
+
+
+def _names(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None

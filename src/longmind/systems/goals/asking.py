@@ -1,0 +1,245 @@
+"""Asking a language model for a plan.
+
+The model is shown the goal, what is known about it, and what can be called, all as data. It answers in a closed form.
+What it says is taken only if every tool, procedure, criterion and step it names exists and the steps can be ordered;
+otherwise it is told what was wrong and asked once more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field, WithJsonSchema, create_model
+
+from longmind.errors import InvalidAnswer, InvalidInput, NotFound
+from longmind.models import prompts
+from longmind.systems.goals.models import MAX_STEPS, Goal, PlanStep
+from longmind.systems.goals.order import arranged
+from longmind.systems.procedural import ProceduralMemory, schema
+from longmind.systems.procedural.models import Version
+from longmind.systems.room import valid
+from longmind.types import Json, Model, Scalar
+
+if TYPE_CHECKING:
+    from longmind.models.chat import Chat
+
+PROMPT = "plan"
+_TOOLS_SHOWN = 60
+_DESCRIPTION_SHOWN = 400
+_STEPS, _STEPS_A_CRITERION = 6, 2
+"""Steps that a plan may have, and for each open criterion more. A weak model goes on for as long as it may."""
+_LINE, _NAMED = 200, 8
+"""Characters a model is given for a sentence, and names for a list; what it says beyond is still taken."""
+
+
+class Argument(Model):
+    """One argument of a call. Pairs, because many servers hold an answer only to objects whose names are known."""
+
+    name: str
+    value: Scalar | tuple[Scalar, ...]
+
+
+class PlannedStep(Model):
+    """A step as a model may propose it."""
+
+    id: str
+    description: str
+    after: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
+    tool: str | None = None
+    procedure: str | None = None
+    args: tuple[Argument, ...] = ()
+    expected: str = ""
+
+
+class PlannedSteps(Model):
+    """What a model may answer."""
+
+    why: Annotated[str, Field(max_length=1_000)]
+    steps: Annotated[tuple[PlannedStep, ...], Field(min_length=1, max_length=MAX_STEPS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a plan may name, and how many steps it may have."""
+
+    criteria: tuple[str, ...]
+    tools: tuple[str, ...]
+    procedures: tuple[str, ...]
+    arguments: tuple[str, ...]
+    most_arguments: int
+    """Of one call."""
+    most: int
+
+    @classmethod
+    def shown(cls, shown: Mapping[str, Any]) -> Names:
+        """The names in what a model is shown."""
+        taken = [schema.properties(one["parameters"]) for one in (*shown["tools"], *shown["procedures"])]
+        open_ones = [one for one in shown["criteria"] if not one["met"]]
+        return cls(
+            criteria=tuple(one["id"] for one in shown["criteria"]),
+            tools=tuple(one["name"] for one in shown["tools"]),
+            procedures=tuple(one["name"] for one in shown["procedures"]),
+            arguments=tuple(dict.fromkeys(name for properties in taken for name in properties)),
+            most_arguments=max(map(len, taken), default=0),
+            most=min(MAX_STEPS, _STEPS + _STEPS_A_CRITERION * len(open_ones)),
+        )
+
+
+@lru_cache(maxsize=64)
+def form_of(names: Names) -> type[PlannedSteps]:
+    """``PlannedSteps`` with a schema that knows these names: a server that holds its model to it lets no other pass.
+
+    Only the schema says so. An answer from a server that holds to none is read as before, and what is wrong with it is
+    told in words.
+    """
+    ids, texts = _one_of(f"s{n}" for n in range(1, names.most + 1)), tuple[str, ...]
+    line: Json = {"type": "string", "maxLength": _LINE}
+    scalars = [line, *({"type": kind} for kind in ("integer", "number", "boolean"))]
+    value = {"anyOf": [*scalars, _some({"anyOf": scalars}, _NAMED)]}
+    argument = {"type": "object", "properties": {"name": _one_of(names.arguments), "value": value}}
+    step = create_model(
+        "PlannedStep",
+        __base__=PlannedStep,
+        id=(_told_as(str, ids), ...),
+        description=(_told_as(str, {**line, "minLength": 1}), ...),
+        after=(_told_as(texts, _some(ids, names.most - 1)), ()),
+        criteria=(_told_as(texts, _some(_one_of(names.criteria), len(names.criteria))), ()),
+        tool=(_told_as(str | None, _one_or_none(names.tools)), None),
+        procedure=(_told_as(str | None, _one_or_none(names.procedures)), None),
+        args=(_told_as(tuple[Argument, ...], _some(argument, names.most_arguments)), ()),
+        expected=(_told_as(str, line), ""),
+    )
+    steps = Field(min_length=1, max_length=MAX_STEPS, json_schema_extra={"maxItems": names.most})
+    why = Field(max_length=1_000, json_schema_extra={"maxLength": _LINE})
+    return create_model("PlannedSteps", __base__=PlannedSteps, why=(str, why), steps=(tuple[step, ...], steps))
+
+
+def _told_as(kind: Any, schema: Json) -> Any:
+    """The type, with what a model is told of it."""
+    return Annotated[kind, WithJsonSchema(schema)]
+
+
+def _one_of(names: Iterable[str]) -> Json:
+    return {"type": "string", "enum": list(names)}
+
+
+def _one_or_none(names: Sequence[str]) -> Json:
+    return {"anyOf": [_one_of(names), {"type": "null"}]} if names else {"type": "null"}
+
+
+def _some(items: Json, most: int) -> Json:
+    return {"type": "array", "items": items if most else {"type": "null"}, "maxItems": min(most, _NAMED)}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The steps that a model proposed, and why, with the prompt they came from."""
+
+    steps: tuple[PlanStep, ...]
+    why: str
+    prompt: str
+
+
+Check = Callable[[PlannedSteps], Awaitable[tuple[PlanStep, ...]]]
+
+
+async def ask(chat: Chat, shown: Mapping[str, Any], check: Check) -> Asked:
+    """A plan by a model, or ``InvalidAnswer`` when also its second one cannot be used."""
+    prompt, correction = prompts.load(PROMPT), prompts.load("correction")
+    names = Names.shown(shown)
+    form = form_of(names)
+    messages = [
+        {"role": "system", "content": prompt.fill(most=str(names.most))},
+        {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
+    ]
+    said = (await chat.structured(messages, form, temperature=0.0, prompts=(prompt.id,))).value
+    try:
+        steps = await check(said)
+    except InvalidInput as error:
+        messages += [
+            {"role": "assistant", "content": said.model_dump_json()},
+            {"role": "user", "content": correction.fill(problem=str(error))},
+        ]
+        asked_with = (prompt.id, correction.id)
+        said = (await chat.structured(messages, form, temperature=0.0, prompts=asked_with)).value
+        try:
+            steps = await check(said)
+        except InvalidInput as again:
+            raise InvalidAnswer(
+                f"The model's plan cannot be used: {again.message}",
+                hint="Give the steps yourself, or let them follow from the criteria.",
+            ) from again
+    return Asked(steps, f"{chat.name}: {said.why}", prompt.id)
+
+
+def told(goal: Goal, facts: Sequence[str], procedural: ProceduralMemory, procedures: Sequence[Version]) -> Any:
+    """What the model is shown."""
+    tools = [
+        {"name": tool.name, "description": tool.description[:_DESCRIPTION_SHOWN], "parameters": tool.parameters}
+        for tool in procedural.tools.described()[:_TOOLS_SHOWN]
+    ]
+    return {
+        "goal": goal.description,
+        "criteria": [
+            {"id": criterion.id, "description": criterion.description, "met": criterion.met}
+            for criterion in goal.criteria
+        ],
+        "deadline": goal.deadline.isoformat() if goal.deadline else None,
+        "attributes": goal.attributes,
+        "known_facts": list(facts),
+        "tools": tools,
+        "procedures": [
+            {"name": one.name, "purpose": one.procedure.purpose, "parameters": one.procedure.parameters}
+            for one in procedures
+        ],
+    }
+
+
+def checker(goal: Goal, procedural: ProceduralMemory) -> Check:
+    """What decides whether a proposed plan can be taken; ``InvalidInput`` says what is wrong with it."""
+
+    async def check(said: PlannedSteps) -> tuple[PlanStep, ...]:
+        steps = tuple([await _step(step, procedural) for step in said.steps])
+        try:
+            arranged(steps)
+        except ValueError as error:
+            raise InvalidInput(f"{error}.") from error
+        known = {criterion.id for criterion in goal.criteria}
+        unknown = sorted({id for step in steps for id in step.criteria} - known)
+        if unknown:
+            raise InvalidInput(f"there is no criterion {unknown[0]}.", hint=f"There are {', '.join(sorted(known))}.")
+        served = {id for step in steps for id in step.criteria}
+        open_ones = [criterion.id for criterion in goal.criteria if not criterion.met and criterion.id not in served]
+        if open_ones:
+            raise InvalidInput(f"no step serves the criterion {open_ones[0]}.", hint="Each open criterion needs one.")
+        return steps
+
+    return check
+
+
+async def _step(said: PlannedStep, procedural: ProceduralMemory) -> PlanStep:
+    """A proposed step as one of a plan, if what it calls exists and takes these arguments."""
+    args = {argument.name: argument.value for argument in said.args}
+    takes: Mapping[str, Any] = {}
+    if said.tool is not None:
+        if said.tool not in procedural.tools:
+            raise InvalidInput(f"the step {said.id} names the tool {said.tool}, which does not exist.")
+        takes = procedural.tools.get(said.tool).described().parameters
+    if said.procedure is not None:
+        try:
+            takes = (await procedural.retrieve(said.procedure)).procedure.parameters
+        except NotFound as error:
+            raise InvalidInput(
+                f"the step {said.id} names the procedure {said.procedure}, which does not exist."
+            ) from error
+    unknown = sorted(set(args) - set(schema.properties(takes)))
+    if unknown and (said.tool or said.procedure):
+        raise InvalidInput(f"the step {said.id} gives {unknown[0]}, which {said.tool or said.procedure} does not take.")
+    once = {"after": tuple(dict.fromkeys(said.after)), "criteria": tuple(dict.fromkeys(said.criteria))}
+    told = {**said.model_dump(exclude={"args"}), **once, "args": {} if unknown else args}
+    return valid(PlanStep, told)

@@ -1,0 +1,246 @@
+"""Where goals and plans are kept: reading them typed, and the writes that change them.
+
+A plan that is current holds the key ``plan:<goal>``. A revision clears the key of the old record, marks it superseded
+and puts the new one in its place, in one batch, so there is never more than one current plan and no version is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from longmind.errors import Forbidden, NotFound
+from longmind.store.base import AddLink, Put, Receipt, Update, Write
+from longmind.systems.goals.models import GOAL, OPEN, PLAN, Goal, GoalBody, Plan, PlanBody, PlanStep, Standing
+from longmind.systems.room import Room, valid
+from longmind.types import Filter, Json, Link, Memory
+
+ACHIEVES, PART_OF, DERIVED, SUPERSEDES = "achieves", "part_of", "derived_from", "supersedes"
+_AT_ONCE = 500
+_ALL_LINKS = 1_000_000
+
+
+class PlanBook:
+    """The goals and plans of a room."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    async def goal(self, id: str) -> Goal:
+        """One goal; ``NotFound`` when there is none with this id."""
+        found = await self._room.store.get(self._room.scope, id)
+        if found is None or found.kind != GOAL:
+            raise NotFound(f"There is no goal {id} here.", hint="`list` and `search` tell which there are.", id=id)
+        return goal_of(found)
+
+    async def need(self, id: str) -> Standing:
+        """A goal and its current plan; ``NotFound`` when there is no such goal."""
+        goal = await self.goal(id)
+        found = await self._current([goal])
+        return Standing(goal=goal, plan=found.get(goal.id))
+
+    async def own(self, id: str) -> Standing:
+        """The same, for a change: a user's scope does not change what belongs to the whole agent."""
+        found = await self.need(id)
+        user = self._room.scope.user
+        if user is not None and found.goal.user != user:
+            raise Forbidden(
+                f"The goal {id} belongs to the agent, not to the user {user}.",
+                hint="Change it without a user, or create a goal of this user's own.",
+                id=id,
+            )
+        return found
+
+    async def every(self, open: bool | None = True) -> list[Standing]:
+        """All goals that are open (False: ended, None: all), each with its plan; a few queries, however many."""
+        where = Filter(kinds=(GOAL,), states=None, metadata=None if open is None else {"open": open})
+        goals = [goal_of(memory) async for memory in self._room.store.every(self._room.scope, where)]
+        plans = await self._current(goals)
+        return [Standing(goal=goal, plan=plans.get(goal.id)) for goal in goals]
+
+    async def plans(self, goal: Goal) -> list[Plan]:
+        """All versions of a goal's plan, the newest first."""
+        where = Filter(kinds=(PLAN,), states=None, metadata={"goal": goal.id})
+        found = [plan_of(m) async for m in self._room.store.every(self._room.scope, where) if m.user == goal.user]
+        return sorted(found, key=lambda plan: -plan.number)
+
+    async def children(self, goals: Sequence[str]) -> list[Goal]:
+        """The sub-goals of these goals, the oldest first."""
+        links = await self._room.store.links(
+            self._room.scope, list(goals), relation=PART_OF, direction="in", limit=_ALL_LINKS
+        )
+        found = await self._get([link.source for link in links])
+        return sorted((goal_of(m) for m in found if m.kind == GOAL), key=lambda goal: goal.id)
+
+    async def descendants(self, id: str) -> AsyncIterator[list[Goal]]:
+        """The sub-goals of a goal, theirs, and so on: one level at a time."""
+        seen, frontier = {id}, [id]
+        while frontier:
+            level = [child for child in await self.children(frontier) if child.id not in seen]
+            if level:
+                yield level
+            frontier = [child.id for child in level]
+            seen.update(frontier)
+
+    async def with_plans(self, goals: Sequence[Goal]) -> list[Standing]:
+        """These goals, each with its current plan."""
+        plans = await self._current(goals)
+        return [Standing(goal=goal, plan=plans.get(goal.id)) for goal in goals]
+
+    async def _current(self, goals: Sequence[Goal]) -> dict[str, Plan]:
+        """The current plans of these goals, by goal."""
+        owners = {goal.id: goal.user for goal in goals}
+        found: dict[str, Plan] = {}
+        for start in range(0, len(goals), _AT_ONCE):
+            keys = tuple(plan_key(goal.id) for goal in goals[start : start + _AT_ONCE])
+            where = Filter(keys=keys, kinds=(PLAN,), states=None)
+            async for memory in self._room.store.every(self._room.scope, where):
+                plan = plan_of(memory)
+                if memory.user == owners[plan.goal]:
+                    found[plan.goal] = plan
+        return found
+
+    async def _get(self, ids: Sequence[str]) -> list[Memory]:
+        found: list[Memory] = []
+        for start in range(0, len(ids), _AT_ONCE):
+            found += await self._room.store.get_many(self._room.scope, ids[start : start + _AT_ONCE])
+        return found
+
+    # -- writing -------------------------------------------------------------------------------------------------
+
+    def drafted(self, body: GoalBody, *, tags: Sequence[str] = (), user: str | None) -> Goal:
+        """A goal with an id of its own that is not stored yet."""
+        told = {"id": self._room.clock.new_id(), "version": 1, "created_at": self._room.now(), "user": user}
+        return valid(Goal, {**_plain(body), **told, "tags": tuple(tags)})
+
+    def goal_put(self, goal: Goal) -> list[Write]:
+        """The writes that store a goal for the first time, as a part of its parent if it has one."""
+        record = self._room.new(
+            GOAL,
+            goal_text(goal),
+            id=goal.id,
+            body=_plain(body_of(goal)),
+            importance=goal.priority,
+            tags=goal.tags,
+            user=goal.user,
+            metadata=_goal_marks(goal),
+        )
+        writes: list[Write] = [Put(record)]
+        if goal.parent is not None:
+            writes.append(AddLink(Link(source=goal.id, relation=PART_OF, target=goal.parent)))
+        return writes
+
+    def goal_write(self, goal: Goal, **changes: Any) -> Update:
+        """The update that changes fields of a goal as it was read; ``InvalidInput`` when they are not valid.
+
+        It changes this one record. A change of status or criteria also concerns the goals above: ``progress.carried``
+        makes the writes for all of them.
+        """
+        tags = tuple(changes.pop("tags", goal.tags))
+        body = valid(GoalBody, {**_plain(body_of(goal)), **changes})
+        told: Json = {
+            "body": _plain(body),
+            "importance": body.priority,
+            "tags": list(tags),
+            "metadata": _goal_marks(body),
+        }
+        if goal_text(body) != goal_text(goal):
+            told["content"] = goal_text(body)
+        return Update(goal.id, told, expected_version=goal.version)
+
+    def plan_write(self, plan: Plan, steps: Sequence[PlanStep]) -> Update:
+        """The update that changes how the steps of a plan stand. What is planned anew is ``new_plan``."""
+        body = valid(PlanBody, {**_plain(_plan_body(plan)), "steps": [_plain(step) for step in steps]})
+        told: Json = {"body": _plain(body)}
+        if plan_text(body) != plan_text(plan):
+            told["content"] = plan_text(body)
+        return Update(plan.id, told, expected_version=plan.version)
+
+    def new_plan(self, goal: Goal, plan: Plan | None, body: PlanBody) -> list[Write]:
+        """The writes that make this the goal's plan, in place of the current one, which is kept as superseded.
+
+        The number is given here. The new record is the one ``Put`` among them. It is linked to the goal
+        (``achieves``), to the version before (``supersedes``), and to all it was made from (``derived_from``): erasing
+        one of these erases the plan with it, and a fact that changes makes it stale.
+        """
+        number = 1 if plan is None else plan.number + 1
+        told = valid(PlanBody, {**_plain(body), "goal": goal.id, "number": number})
+        record = self._room.new(
+            PLAN,
+            plan_text(told),
+            body=_plain(told),
+            key=plan_key(goal.id),
+            importance=goal.priority,
+            user=goal.user,
+            metadata={"goal": goal.id, "number": number, "current": True},
+        )
+        writes: list[Write] = []
+        links = [(ACHIEVES, goal.id), (DERIVED, goal.id)]
+        if plan is not None:
+            over: Json = {
+                "key": None,
+                "state": "superseded",
+                "metadata": {"goal": goal.id, "number": plan.number, "current": False},
+            }
+            writes.append(Update(plan.id, over, expected_version=plan.version))
+            links.append((SUPERSEDES, plan.id))
+        origins = [*told.assumptions, *([told.source] if told.source else [])]
+        links += [(DERIVED, origin) for origin in dict.fromkeys(origins)]
+        writes.append(Put(record, existing="fail"))
+        return [*writes, *(AddLink(Link(source=record.id, relation=name, target=to)) for name, to in links)]
+
+
+def goal_of(memory: Memory) -> Goal:
+    """A goal from its record."""
+    told = {"id": memory.id, "version": memory.version, "created_at": memory.recorded_at, "user": memory.user}
+    return valid(Goal, {**memory.body, **told, "tags": memory.tags})
+
+
+def plan_of(memory: Memory) -> Plan:
+    """A plan from its record."""
+    told = {"id": memory.id, "version": memory.version, "made_at": memory.recorded_at}
+    return valid(Plan, {**memory.body, **told, "current": memory.key is not None})
+
+
+def written(receipt: Receipt, id: str) -> Standing:
+    """A goal and its plan as a batch left them; both must be among what it wrote."""
+    goal = next(goal_of(m) for m in reversed(receipt.memories) if m.id == id)
+    plan = next((plan_of(m) for m in reversed(receipt.memories) if m.key == plan_key(id)), None)
+    return Standing(goal=goal, plan=plan)
+
+
+def plan_key(goal: str) -> str:
+    """The key that the current plan of a goal holds."""
+    return f"{PLAN}:{goal}"
+
+
+def body_of(goal: Goal) -> GoalBody:
+    """What of a goal is stored in its body."""
+    return GoalBody.model_validate({name: getattr(goal, name) for name in GoalBody.model_fields})
+
+
+def goal_text(goal: GoalBody) -> str:
+    """What search reads of a goal."""
+    return "\n".join(dict.fromkeys([goal.description, *(criterion.description for criterion in goal.criteria)]))
+
+
+def plan_text(plan: PlanBody) -> str:
+    """What search reads of a plan."""
+    return "\n".join(step.description for step in plan.steps)
+
+
+def _plan_body(plan: Plan) -> PlanBody:
+    return PlanBody.model_validate({name: getattr(plan, name) for name in PlanBody.model_fields})
+
+
+def _goal_marks(body: GoalBody) -> Json:
+    """What goals are filtered by."""
+    marks: Json = {"status": body.status, "open": body.status in OPEN}
+    return marks if body.parent is None else {**marks, "parent": body.parent}
+
+
+def _plain(model: GoalBody | PlanBody | PlanStep) -> dict[str, Any]:
+    told: Mapping[str, Any] = model.model_dump(mode="json")
+    return dict(told)

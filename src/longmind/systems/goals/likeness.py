@@ -1,0 +1,58 @@
+"""How alike two short texts are: by their words and, where there is an embedder, by their meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from longmind.store.search.analysis import terms
+from longmind.systems.room import Room
+
+if TYPE_CHECKING:
+    from longmind.store.base import Vector
+
+_UNRELATED, _SAME = 0.15, 0.8
+"""The cosines at which recall takes two texts to have nothing in common, and to say the same."""
+
+
+async def likenesses(room: Room, texts: Sequence[str], others: Sequence[str]) -> list[list[float]]:
+    """For each text how alike it is to each of the others, from 0 to 1."""
+    if not texts or not others:
+        return [[] for _ in texts]
+    vectors, _ = await room.embed([*texts, *others])
+    mine, theirs = vectors[: len(texts)], vectors[len(texts) :]
+    return [
+        [max(shared_words(one, other), _nearness(mine[n], theirs[m])) for m, other in enumerate(others)]
+        for n, one in enumerate(texts)
+    ]
+
+
+async def best_match(room: Room, text: str, others: Sequence[str], *, least: float, within: bool = False) -> int | None:
+    """The place of the text that is most alike, if it is alike enough; ``within`` also one that merely holds it."""
+    (row,) = await likenesses(room, [text], others)
+    if within:
+        row = [max(likeness, covered(text, other)) for likeness, other in zip(row, others, strict=True)]
+    best = max(range(len(row)), key=row.__getitem__, default=None)
+    return best if best is not None and row[best] >= least else None
+
+
+def shared_words(one: str, other: str) -> float:
+    """The share of their words, stemmed and without stop words, that two texts have in common (Dice's measure)."""
+    mine, theirs = set(terms(one)), set(terms(other))
+    return 2 * len(mine & theirs) / (len(mine) + len(theirs)) if mine and theirs else 0.0
+
+
+def covered(text: str, by: str) -> float:
+    """The share of the words of a text that another one has."""
+    wanted = set(terms(text))
+    return len(wanted & set(terms(by))) / len(wanted) if wanted else 0.0
+
+
+def _nearness(one: Vector | None, other: Vector | None) -> float:
+    if one is None or other is None:
+        return 0.0
+    size = float(np.linalg.norm(one) * np.linalg.norm(other))
+    cosine = float(np.dot(one, other)) / size if size else 0.0
+    return min(max((cosine - _UNRELATED) / (_SAME - _UNRELATED), 0.0), 1.0)

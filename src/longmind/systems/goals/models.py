@@ -1,0 +1,236 @@
+"""What goals and plans are, as they are stored and as they are returned.
+
+A goal is a memory of the kind ``goal``, a plan one of the kind ``plan`` that ``achieves`` it. Both hold a typed body;
+what they are filtered by is repeated in the record's metadata.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from longmind.systems.goals.order import arranged
+from longmind.systems.procedural.models import ProcedureName, ToolName
+from longmind.types import Id, Model, Moment, Name, PlainJson, Tag, Text, Unit
+
+GOAL, PLAN, REVISION = "goal", "plan", "revision"
+MAX_STEPS = 100
+MAX_CRITERIA = 50
+MAX_RESULT = 4_000
+"""Characters kept of what a step returned; the event of its episode holds more."""
+
+Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,49}$")]
+"""The short name of a step or criterion within its plan or goal: ``s1``, ``c1``, ``book_flight``."""
+Line = Annotated[str, StringConstraints(min_length=1, max_length=2_000, strip_whitespace=True)]
+GoalStatus = Literal["proposed", "active", "blocked", "achieved", "failed", "abandoned"]
+OPEN: tuple[GoalStatus, ...] = ("proposed", "active", "blocked")
+StepStatus = Literal["pending", "running", "done", "failed", "skipped"]
+Origin = Literal["given", "procedure", "past", "model", "criteria"]
+FindingKind = Literal["failed_step", "repeated_failure", "stall", "deadline_risk", "loop", "broken_assumption"]
+Strategy = Literal["retry", "substitute", "decompose", "reorder", "replan", "ask", "abandon"]
+
+
+class Evidence(Model):
+    """What shows that a criterion is met: a memory, a note, or both."""
+
+    note: Annotated[str, StringConstraints(max_length=MAX_RESULT)] = ""
+    memory: Id | None = None
+    step: Label | None = None
+    at: Moment
+
+
+class Criterion(Model):
+    """One thing that must be true for the goal to be achieved."""
+
+    id: Label
+    description: Line
+    weight: Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)] = 1.0
+    met_at: Moment | None = None
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def met(self) -> bool:
+        return self.met_at is not None
+
+
+class GoalBody(Model):
+    """A goal as it is stored."""
+
+    description: Line
+    criteria: Annotated[tuple[Criterion, ...], Field(min_length=1, max_length=MAX_CRITERIA)]
+    priority: Unit = 0.5
+    deadline: Moment | None = None
+    parent: Id | None = None
+    status: GoalStatus = "active"
+    why: Text = ""
+    """Why it has its status: what blocks it, why it failed or was abandoned."""
+    progress: Unit = 0.0
+    ended_at: Moment | None = None
+    revisions: Annotated[int, Field(ge=0)] = 0
+    """How often its plan was revised by itself; bounded, so that pursuing it ends."""
+    moved: Annotated[int, Field(ge=0)] = 0
+    """Counts what happened among its sub-goals, so that two that end at once cannot overlook each other."""
+    attributes: PlainJson = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _criteria_have_their_own_names(self) -> GoalBody:
+        names = [criterion.id for criterion in self.criteria]
+        if len(set(names)) < len(names):
+            raise ValueError("two criteria have the same id")
+        return self
+
+
+class Goal(GoalBody):
+    """A goal: what is wanted, how one knows that it is reached, and how far it has come."""
+
+    id: Id
+    version: int
+    created_at: Moment
+    user: Name | None = None
+    """Whose goal it is; None when it is the agent's own."""
+    tags: tuple[Tag, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        return self.status in OPEN
+
+    def criterion(self, id: str) -> Criterion | None:
+        return next((one for one in self.criteria if one.id == id), None)
+
+
+class PlanStep(Model):
+    """One step of a plan: what to do, after what, for which criteria, and how it went."""
+
+    id: Label
+    description: Line
+    after: tuple[Label, ...] = ()
+    """The steps that must be done or skipped before."""
+    criteria: tuple[Label, ...] = ()
+    """The criteria of the goal that it serves. One is met when all the steps that serve it are done or skipped."""
+    tool: ToolName | None = None
+    procedure: ProcedureName | None = None
+    args: PlainJson = Field(default_factory=dict)
+    expected: Annotated[str, StringConstraints(max_length=2_000)] = ""
+    max_attempts: Annotated[int, Field(ge=1, le=20)] = 3
+    seconds: Annotated[float, Field(gt=0, le=86_400 * 365)] | None = None
+    """About how long it takes, where that is known; deadline risk is computed from it."""
+    status: StepStatus = "pending"
+    attempts: Annotated[int, Field(ge=0)] = 0
+    result: Any = None
+    error: Annotated[str, StringConstraints(max_length=MAX_RESULT)] = ""
+    errors: tuple[Annotated[str, StringConstraints(max_length=500)], ...] = ()
+    """What went wrong in each attempt so far, the latest last; the last twenty are kept."""
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
+    lease_until: Moment | None = None
+    """While it runs: until then whoever runs it is taken to be alive."""
+    episode: Id | None = None
+    """The episode in which it was done."""
+
+    @model_validator(mode="after")
+    def _does_one_thing(self) -> PlanStep:
+        if self.tool is not None and self.procedure is not None:
+            raise ValueError("a step names a tool or a procedure, and not both")
+        return self
+
+    @property
+    def settled(self) -> bool:
+        """Whether what comes after it may start."""
+        return self.status in ("done", "skipped")
+
+
+class PlanBody(Model):
+    """A plan as it is stored: one version of the way to a goal."""
+
+    goal: Id
+    number: Annotated[int, Field(ge=1)] = 1
+    steps: Annotated[tuple[PlanStep, ...], Field(min_length=1, max_length=MAX_STEPS)]
+    origin: Origin = "given"
+    source: Id | None = None
+    """The procedure or the past plan it was made from."""
+    why: Text = ""
+    """Why this version exists."""
+    assumptions: tuple[Id, ...] = ()
+    """The facts it was derived from. When one of them no longer holds, monitoring says so."""
+    prompt: str = ""
+    """The prompts and their versions, for a plan that a model made or took a step of apart."""
+
+    @model_validator(mode="after")
+    def _steps_form_a_dag(self) -> PlanBody:
+        arranged(self.steps)
+        return self
+
+
+class Plan(PlanBody):
+    """The way to a goal: steps with their order, and how each went."""
+
+    id: Id
+    version: int
+    made_at: Moment
+    current: bool = True
+
+    def step(self, id: str) -> PlanStep | None:
+        return next((one for one in self.steps if one.id == id), None)
+
+
+class Standing(Model):
+    """A goal and its current plan, as they were read together or as a write left them."""
+
+    goal: Goal
+    plan: Plan | None = None
+
+
+class Found(Model):
+    """A goal that fits a search, how well, and why."""
+
+    goal: Goal
+    score: Unit
+    why: str
+
+
+class Finding(Model):
+    """What monitoring saw in an active plan."""
+
+    kind: FindingKind
+    goal: Id
+    plan: Id
+    step: Label | None = None
+    detail: str
+    evidence: tuple[Id, ...] = ()
+    """Memories that show it, such as the fact that went stale."""
+    at: Moment
+
+
+class Revision(Model):
+    """How a finding was answered: the strategy, from which plan to which, and how that went."""
+
+    id: Id
+    goal: Id
+    finding: FindingKind
+    step: Label | None = None
+    strategy: Strategy
+    why: str
+    before: int
+    """The number of the plan that was revised."""
+    after: int | None = None
+    """The number of the plan that replaced it; None when the goal was blocked or ended instead."""
+    at: Moment
+    worked: bool | None = None
+    """Whether what was revised then succeeded; None while that is open."""
+
+
+class Progress(Model):
+    """How far a goal has come."""
+
+    goal: Id
+    status: GoalStatus
+    progress: Unit
+    criteria_met: int
+    criteria: int
+    steps_done: int
+    steps: int
+    running: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+    sub_goals: tuple[Progress, ...] = ()

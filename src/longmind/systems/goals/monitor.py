@@ -1,0 +1,273 @@
+"""Watching active plans: failure, repeated failure, stalls, deadline risk, loops, and assumptions that broke.
+
+``findings`` is a function of a goal, its plan, the facts it assumes and the time; it reads and writes nothing. Each
+kind of trouble is told once for what it concerns, the gravest first: of a failed step that failed often and always in
+the same way only the loop is told, since that is what has to be answered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from longmind.systems.configuration import configuration
+from longmind.systems.goals.book import PlanBook
+from longmind.systems.goals.deadlines import lateness, span
+from longmind.systems.goals.history import History, Print
+from longmind.systems.goals.models import Finding, FindingKind, Goal, Plan, PlanStep, Standing
+from longmind.systems.goals.order import ready
+from longmind.systems.goals.prints import call_print, error_print, plan_print, result_print
+from longmind.systems.room import Room
+from longmind.types import Memory, Model, Unit
+
+MONITORING = "goal monitoring"
+GRAVEST: tuple[FindingKind, ...] = (
+    "broken_assumption",
+    "loop",
+    "repeated_failure",
+    "failed_step",
+    "stall",
+    "deadline_risk",
+)
+"""Which finding is answered first: a plan that rests on something false before the steps in it."""
+_AT_ONCE = 500
+_Seconds = Annotated[float, Field(gt=0, le=86_400 * 365, allow_inf_nan=False)]
+
+
+class MonitorSettings(Model):
+    """When something counts as trouble."""
+
+    failures: Annotated[int, Field(ge=1, le=20)] = 3
+    """Failures of one step, or steps that failed in the same way, from which failure is repeated."""
+    stall_seconds: _Seconds = 3_600.0
+    """How long nothing may move although something could."""
+    stall_factor: Annotated[float, Field(ge=1, le=1_000)] = 3.0
+    """How many times the time it was expected to take a running step may take."""
+    loop_calls: Annotated[int, Field(ge=2, le=100)] = 4
+    """From how many times the same call with the same outcome is a loop."""
+    deadline_share: Unit = 0.5
+    """From which share of the time to the deadline on progress is compared with it, where no step tells its time."""
+    deadline_behind: Unit = 0.5
+    """Which part of that share must be done by then."""
+
+
+def findings(
+    goal: Goal,
+    plan: Plan,
+    facts: Mapping[str, Memory],
+    now: datetime,
+    rule: MonitorSettings,
+    *,
+    earlier: Sequence[Print] = (),
+    waits: bool = False,
+) -> list[Finding]:
+    """What is wrong with an active plan, the gravest first.
+
+    ``facts`` holds those of its assumptions that exist, by id; ``earlier`` what the versions before it said; ``waits``
+    says that sub-goals are open, so that having no step left is no stall.
+    """
+    if goal.status != "active":
+        return []
+
+    def finding(kind: FindingKind, detail: str, step: str | None = None, evidence: Sequence[str] = ()) -> Finding:
+        return Finding(
+            kind=kind, goal=goal.id, plan=plan.id, step=step, detail=detail, evidence=tuple(evidence), at=now
+        )
+
+    found: list[Finding] = []
+    if broken := _broken(plan, facts, now):
+        found.append(finding("broken_assumption", " ".join(broken.values()), evidence=[*broken]))
+    if again := _returned(plan, earlier):
+        found.append(finding("loop", again))
+    found += [finding(kind, detail, step) for kind, detail, step in _failures(plan, rule)]
+    if stalled := _stall(goal, plan, now, rule, waits):
+        found.append(finding("stall", stalled[0], stalled[1]))
+    late = lateness(goal, plan, now, half=rule.deadline_share, behind=rule.deadline_behind)
+    if late is not None:
+        found.append(finding("deadline_risk", late))
+    return sorted(found, key=lambda one: GRAVEST.index(one.kind))
+
+
+class Monitor:
+    """Looks at the active plans of a room. It never writes."""
+
+    def __init__(self, room: Room, book: PlanBook, rule: MonitorSettings | None = None) -> None:
+        self._room = room
+        self._book = book
+        self._rule = rule or MonitorSettings()
+        self._history = History(room)
+
+    async def look(self, goal: str | None = None) -> tuple[Finding, ...]:
+        """What is wrong with one goal's plan, or with every active plan: a few queries, however many there are."""
+        if goal is not None:
+            standing = await self._book.need(goal)
+            parents = {child.parent for child in await self._book.children([goal]) if child.open}
+            return await self._seen([standing], parents)
+        standings = await self._book.every(open=True)
+        return await self._seen(standings, {one.goal.parent for one in standings})
+
+    async def seen(self, standing: Standing) -> tuple[Finding, ...]:
+        """The same for a goal that was read already."""
+        parents = {child.parent for child in await self._book.children([standing.goal.id]) if child.open}
+        return await self._seen([standing], parents)
+
+    async def _seen(self, standings: Sequence[Standing], parents: set[str | None]) -> tuple[Finding, ...]:
+        active = [(one.goal, one.plan) for one in standings if one.goal.status == "active" and one.plan is not None]
+        if not active:
+            return ()
+        rule = await configuration(self._room, MONITORING, self._rule)
+        facts = await self._facts(plan for _, plan in active)
+        earlier = await self._history.prints([goal for goal, _ in active])
+        now = self._room.now()
+        return tuple(
+            one
+            for goal, plan in active
+            for one in findings(
+                goal, plan, facts, now, rule, earlier=earlier.get(goal.id, ()), waits=goal.id in parents
+            )
+        )
+
+    async def _facts(self, plans: Iterator[Plan]) -> dict[str, Memory]:
+        wanted = list(dict.fromkeys(id for plan in plans for id in plan.assumptions))
+        found: dict[str, Memory] = {}
+        for start in range(0, len(wanted), _AT_ONCE):
+            part = await self._room.store.get_many(self._room.scope, wanted[start : start + _AT_ONCE])
+            found |= {memory.id: memory for memory in part}
+        return found
+
+
+def no_longer_holds(fact: Memory | None, now: datetime) -> str | None:
+    """Why nothing can rest on a fact any more; None when it holds.
+
+    One that was only archived, for having gone unused, still holds; one that was taken back does not.
+    """
+    if fact is None:
+        return "is gone"
+    if fact.body.get("retracted_at") is not None:
+        return "was taken back"
+    if fact.state in ("stale", "superseded", "quarantined"):
+        return f"is {fact.state}"
+    if fact.valid_to is not None and fact.valid_to <= now:
+        return f"ended {span((now - fact.valid_to).total_seconds())} ago"
+    return None
+
+
+def _broken(plan: Plan, facts: Mapping[str, Memory], now: datetime) -> dict[str, str]:
+    """A sentence for each assumption that no longer holds."""
+    told: dict[str, str] = {}
+    for id in dict.fromkeys(plan.assumptions):
+        fact = facts.get(id)
+        why = no_longer_holds(fact, now)
+        if why is not None:
+            told[id] = f"The plan assumes {id if fact is None else repr(fact.content[:200])}, which {why}."
+    return told
+
+
+def _returned(plan: Plan, earlier: Sequence[Print]) -> str | None:
+    """Whether the plan is again what it was before it was changed to something else."""
+    now = plan_print(plan.steps)
+    before = [one for one in earlier if one.number < plan.number]
+    while before and before[-1].print == now:
+        before.pop()
+    same = next((one.number for one in reversed(before) if one.print == now), None)
+    if same is None:
+        return None
+    return f"Version {plan.number} of the plan says the same as version {same}, from which it was changed before."
+
+
+def _failures(plan: Plan, rule: MonitorSettings) -> Iterator[tuple[FindingKind, str, str]]:
+    """For each failed step what is gravest; and the calls that go on with the same result."""
+    outcomes = _outcomes(plan.steps)
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for step in plan.steps:
+        if step.errors or step.error:
+            alike[error_print(_last(step))].append(step.id)
+    for step in plan.steps:
+        call = call_print(step)
+        if step.status == "failed":
+            yield _failure(step, outcomes[call, "error", error_print(_last(step))], alike, rule)
+        elif step.status == "pending":
+            times = max((n for (of, kind, _), n in outcomes.items() if of == call and kind == "result"), default=0)
+            if times >= rule.loop_calls:
+                what = step.tool or step.procedure or step.description
+                detail = f"{what} gave the same result {times} times with the same arguments, and {step.id} asks again."
+                yield "loop", detail, step.id
+
+
+def _failure(
+    step: PlanStep, times: int, alike: Mapping[str, list[str]], rule: MonitorSettings
+) -> tuple[FindingKind, str, str]:
+    error = _last(step) or "no reason was given"
+    failures = max(len(step.errors), 1)
+    if times >= rule.loop_calls:
+        return (
+            "loop",
+            f"The same call failed {times} times in the same way, the last time in {step.id}: {error}",
+            step.id,
+        )
+    if failures >= rule.failures:
+        return "repeated_failure", f"The step {step.id} failed {failures} times, the last time with: {error}", step.id
+    others = alike.get(error_print(_last(step)), [])
+    if len(others) >= rule.failures:
+        return "repeated_failure", f"{len(others)} steps ({', '.join(others)}) failed in the same way: {error}", step.id
+    many = "once" if failures == 1 else f"{failures} times"
+    return "failed_step", f"The step {step.id} failed {many}: {error}", step.id
+
+
+def _outcomes(steps: Sequence[PlanStep]) -> Counter[tuple[str, str, str]]:
+    """How often each call ended in each way."""
+    told: Counter[tuple[str, str, str]] = Counter()
+    for step in steps:
+        call = call_print(step)
+        told.update((call, "error", error_print(error)) for error in step.errors or filter(None, [step.error]))
+        if step.status == "done" and step.result is not None:
+            told[call, "result", result_print(step.result)] += 1
+    return told
+
+
+def _stall(goal: Goal, plan: Plan, now: datetime, rule: MonitorSettings, waits: bool) -> tuple[str, str | None] | None:
+    """What stands still, in a sentence, and the step it concerns."""
+    for step in plan.steps:
+        if step.status == "running" and (told := _hangs(step, plan, now, rule)):
+            return told, step.id
+    if any(step.status == "running" for step in plan.steps):
+        return None
+    able = ready(plan.steps, now)
+    unmet = [criterion.id for criterion in goal.criteria if not criterion.met]
+    if not able:
+        if waits or not unmet or any(step.status == "failed" for step in plan.steps):
+            return None
+        done = f"All {len(plan.steps)} steps of the plan are over"
+        return f"{done}, and {', '.join(unmet)} {'is' if len(unmet) == 1 else 'are'} not met.", None
+    moved = max(_moments(plan))
+    idle = (now - moved).total_seconds()
+    if idle <= rule.stall_seconds:
+        return None
+    could = ", ".join(step.id for step in able)
+    return f"Nothing moved for {span(idle)} (allowed: {span(rule.stall_seconds)}), and {could} could start.", able[0].id
+
+
+def _hangs(step: PlanStep, plan: Plan, now: datetime, rule: MonitorSettings) -> str | None:
+    started = step.started_at or plan.made_at
+    if step.lease_until is not None:
+        if step.lease_until >= now:
+            return None
+        over = span((now - step.lease_until).total_seconds())
+        return f"Whoever ran {step.id} has not been heard of since {over}: its lease is over."
+    allowed = rule.stall_seconds if step.seconds is None else rule.stall_factor * step.seconds
+    runs = (now - started).total_seconds()
+    return f"The step {step.id} runs for {span(runs)}, and {span(allowed)} are allowed." if runs > allowed else None
+
+
+def _moments(plan: Plan) -> Iterator[datetime]:
+    yield plan.made_at
+    for step in plan.steps:
+        yield from filter(None, (step.started_at, step.finished_at))
+
+
+def _last(step: PlanStep) -> str:
+    return step.errors[-1] if step.errors else step.error

@@ -1,0 +1,155 @@
+"""What a step can be taken apart into: by a model, by the procedure it runs, by its words, or by its criteria."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from longmind.errors import InvalidInput
+from longmind.models import prompts
+from longmind.systems.goals.models import Goal, Line, PlanStep
+from longmind.systems.procedural import schema, templates
+from longmind.systems.procedural.models import Procedure
+from longmind.types import Json, Model
+
+if TYPE_CHECKING:
+    from longmind.models.chat import Chat
+
+PROMPT = "decompose"
+MAX_PARTS = 12
+_STAGE = re.compile(
+    r"\s*(?:;|\n+\s*(?:[-*•]|\d+[.)])?|\.(?=\s+[A-Z]))\s*(?:(?:and\s+)?then\s+|finally,?\s+)?"
+    r"|,?\s+(?:and\s+)?(?:then|after that|afterwards|finally),?\s+",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
+_BESIDE = re.compile(r",?\s+and\s+", re.IGNORECASE)
+_DETERMINERS = frozenset("the a an its their his her my your our some all every each this that these those".split())
+_VERBS = frozenset(
+    """add ask assign attach book build buy call cancel change check choose clean close collect compare compile
+    compute confirm contact copy count create delete deliver deploy describe download draft edit email estimate
+    evaluate export fetch file fill find fix gather generate get import inform install invite list load look mail make
+    measure merge move notify open order pay pick plan post prepare present print publish read record remove rename
+    repair replace report request reserve restart review run save schedule search select send set share ship sign sort
+    start stop store submit summarise summarize tell test train translate update upload validate verify visit wait
+    write""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of a step: what to do, and after which of the other pieces (by their place)."""
+
+    description: str
+    after: tuple[int, ...] = ()
+    criteria: tuple[str, ...] | None = None
+    """Those of the step's criteria that this piece serves; None: all of them."""
+    tool: str | None = None
+    procedure: str | None = None
+    args: Json = field(default_factory=dict)
+    expected: str = ""
+    prompt: str = ""
+    """The prompt and its version, for a piece that a model proposed."""
+
+
+class SmallerStep(Model):
+    """A step as a model proposes it."""
+
+    # The schema asks for less than is taken: a weak model fills whatever room it is given.
+    description: Annotated[Line, Field(json_schema_extra={"maxLength": 200})]
+    expected: Annotated[str, Field(max_length=500, json_schema_extra={"maxLength": 100})] = ""
+
+
+class SmallerSteps(Model):
+    """What a model may answer."""
+
+    steps: Annotated[tuple[SmallerStep, ...], Field(max_length=MAX_PARTS, json_schema_extra={"maxItems": 6})] = ()
+
+
+async def parts_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[Part]:
+    """The pieces that a model proposes, one after the other; none if it has no better idea than the step itself."""
+    prompt = prompts.load(PROMPT)
+    shown = {
+        "goal": goal.description,
+        "step": {"description": step.description, "expected": step.expected},
+        "errors": list(step.errors[-3:]) or [step.error],
+    }
+    messages = [
+        {"role": "system", "content": prompt.fill()},
+        {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
+    ]
+    said = (await chat.structured(messages, SmallerSteps, temperature=0.0, prompts=(prompt.id,))).value
+    known = {_folded(step.description)}
+    parts: list[Part] = []
+    for one in said.steps:
+        if _folded(one.description) not in known:
+            known.add(_folded(one.description))
+            after = (len(parts) - 1,) if parts else ()
+            parts.append(Part(one.description, after=after, expected=one.expected, prompt=prompt.id))
+    return parts if len(parts) > 1 else []
+
+
+def parts_by_procedure(procedure: Procedure, args: Json) -> list[Part]:
+    """The procedure's own steps as steps of the plan; none if one of them needs what only a run of it has.
+
+    A step that asks for an approval stays inside its procedure, where the approval is asked for.
+    """
+    try:
+        params = schema.accept(procedure.parameters, args)
+    except InvalidInput:
+        return []
+    parts: list[Part] = []
+    for n, step in enumerate(procedure.steps):
+        roots = {path.root for path in templates.references(step.args)}
+        bound = step.when is not None or step.for_each is not None or step.compensate is not None
+        if roots - {"params"} or bound or step.needs_approval:
+            return []
+        told = f"{procedure.purpose}: {step.name.replace('_', ' ')}"[:2_000]
+        given = templates.render(step.args, {"params": params})
+        parts.append(Part(told, (n - 1,) if n else (), tool=step.use, procedure=step.procedure, args=given))
+    return parts if 1 < len(parts) <= MAX_PARTS else []
+
+
+def parts_by_words(step: PlanStep) -> list[Part]:
+    """The clauses of a description: what comes after "then" comes after, what "and" joins stands beside each other."""
+    stages = [text for one in _STAGE.split(_LISTED.sub("", step.description)) if (text := one.strip(" ,;."))]
+    parts: list[Part] = []
+    before: tuple[int, ...] = ()
+    for stage in stages:
+        start = len(parts)
+        parts += [Part(text[:2_000], after=before) for text in _beside(stage)]
+        before = tuple(range(start, len(parts)))
+    return parts if 1 < len(parts) <= MAX_PARTS else []
+
+
+def parts_by_criteria(step: PlanStep, goal: Goal) -> list[Part]:
+    """One piece for each open criterion that the step serves, if there are several."""
+    served = [one for one in goal.criteria if one.id in step.criteria and not one.met]
+    if not 1 < len(served) <= MAX_PARTS:
+        return []
+    return [Part(one.description, criteria=(one.id,)) for one in served]
+
+
+def _beside(stage: str) -> Sequence[str]:
+    """The clauses that "and" joins, where the second is surely one: a verb, or an object that takes the first verb."""
+    words = stage.split()
+    found: list[str] = []
+    for text in _BESIDE.split(stage):
+        first, *rest = text.split() or [""]
+        verb = first.lower() in _VERBS and bool(rest)
+        if not found or verb:
+            found.append(text)
+        elif first.lower() in _DETERMINERS and words[0].lower() in _VERBS:
+            found.append(f"{found[-1].split()[0]} {text}")
+        else:
+            found[-1] = f"{found[-1]} and {text}"
+    return found
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.lower().split()).rstrip(".")

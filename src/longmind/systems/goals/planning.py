@@ -1,0 +1,317 @@
+"""Where a plan comes from: what the caller gives, a stored procedure, a past plan, a model, or the criteria.
+
+``auto`` tries them in this order, from what is best known to work to what can always be done. Why the earlier ones
+were not taken is kept in the plan.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from longmind.errors import Conflict, InvalidInput, ModelError
+from longmind.store.search.analysis import terms
+from longmind.systems.goals.adapting import adapted, free_id, fresh, renamed, renames, steps_for
+from longmind.systems.goals.asking import ask, checker, told
+from longmind.systems.goals.book import PlanBook, goal_of
+from longmind.systems.goals.criteria import checked
+from longmind.systems.goals.likeness import best_match, likenesses, shared_words
+from longmind.systems.goals.models import GOAL, Criterion, Goal, PlanBody, PlanStep
+from longmind.systems.goals.order import arranged
+from longmind.systems.procedural import ProceduralMemory, schema
+from longmind.systems.procedural.models import Version
+from longmind.systems.room import Room, valid
+from longmind.types import Filter, Hit, Memory
+
+if TYPE_CHECKING:
+    from longmind.models.chat import Chat
+
+How = Literal["auto", "procedure", "past", "model", "criteria"]
+HOWS: tuple[How, ...] = ("procedure", "past", "model", "criteria")
+GivenStep = str | PlanStep | Mapping[str, Any]
+"""A step as a caller gives it. Texts are done one after the other; what is told in full says what it waits for."""
+_LEAST_SCORE = 0.5
+"""How sure recall must be of a fact for a plan to rest on it."""
+_ALIKE, _SAME = 0.6, 0.9
+"""From when on two texts are about the same kind of thing, and from when on they say the same in other words."""
+_CRITERION_ALIKE = 0.5
+_LOOKED_AT = 5
+_ASSUMED = 5
+_SHOWN = 20
+_THEN = re.compile(r"^\W*(?:and\s+)?(?:then|afterwards|after that|finally)\b", re.IGNORECASE)
+_AFTER = re.compile(r"\bafter\s+(?P<what>[^.;,]+)", re.IGNORECASE)
+
+
+class NoPlan(Exception):
+    """One way of planning has nothing to offer; the message says why."""
+
+
+class Planner:
+    """Makes plans for goals. It reads and never writes."""
+
+    def __init__(
+        self,
+        room: Room,
+        book: PlanBook,
+        procedural: ProceduralMemory,
+        chat: Callable[[], Awaitable[Chat | None]] | None = None,
+    ) -> None:
+        self._room = room
+        self._book = book
+        self._procedural = procedural
+        self._chat = chat
+
+    async def plan(self, goal: Goal, how: How = "auto", steps: Iterable[GivenStep] | None = None) -> PlanBody:
+        """A plan for what of a goal is still to be done; with ``auto`` by the first way that has one."""
+        if how != "auto" and how not in HOWS:
+            raise InvalidInput(
+                f"There is no way of planning called {how!r}.", hint=f"There are auto, {', '.join(HOWS)}."
+            )
+        facts = await self._facts(goal)
+        if steps is not None:
+            made = valid(PlanBody, {"goal": goal.id, "steps": given_steps(goal, steps), "why": "Given by the caller."})
+            return _assuming(made, facts)
+        if all(criterion.met for criterion in goal.criteria):
+            raise Conflict("All criteria of the goal are met; it waits for its sub-goals.", hint="Plan those.")
+        if how != "auto":
+            try:
+                return _assuming(await self._by(how, goal, facts), facts)
+            except NoPlan as error:
+                raise InvalidInput(
+                    f"No plan could be made in this way: {error}", hint="Try how='auto', or --plan auto."
+                ) from error
+        reasons: list[str] = []
+        for way in HOWS:
+            try:
+                made = await self._by(way, goal, facts)
+            except NoPlan as error:
+                reasons.append(str(error))
+            else:
+                return _assuming(made.model_copy(update={"why": " ".join([made.why, *reasons])}), facts)
+        raise InvalidInput("No plan could be made.", hint=" ".join(reasons))
+
+    async def _by(self, how: How, goal: Goal, facts: Sequence[Hit]) -> PlanBody:
+        match how:
+            case "procedure":
+                return await self._from_procedure(goal)
+            case "past":
+                return await self._from_past(goal)
+            case "model":
+                return await self._from_model(goal, facts)
+            case _:
+                steps = await self._in_told_order(steps_for(_open(goal)))
+                return _body(goal, steps, origin="criteria", why="A step for each criterion.")
+
+    # -- from a stored procedure -----------------------------------------------------------------------------------
+
+    async def _from_procedure(self, goal: Goal) -> PlanBody:
+        reason = "No stored procedure fits."
+        for version in await self._fitting(goal):
+            procedure = version.procedure
+            given = {
+                name: goal.attributes[name]
+                for name in schema.properties(procedure.parameters)
+                if name in goal.attributes
+            }
+            try:
+                schema.accept(procedure.parameters, given)
+            except InvalidInput as error:
+                reason = f"The procedure {procedure.name} fits, but not with the goal's attributes: {error.message}"
+                continue
+            main = PlanStep(id="s1", description=procedure.purpose, procedure=procedure.name, args=given)
+            steps = await self._covering(goal, [main], [procedure.text()])
+            why = f"The procedure {procedure.name} does this."
+            return _body(goal, steps, origin="procedure", why=why, source=version.id)
+        raise NoPlan(reason)
+
+    async def _fitting(self, goal: Goal) -> list[Version]:
+        """The procedures that do what the goal says, the best first."""
+        hits = await self._procedural.search(goal.description, _LOOKED_AT)
+        found = await self._usable(goal, [hit.version for hit in hits])
+        (alike,) = await likenesses(self._room, [goal.description], [one.procedure.purpose for one in found])
+        verb = set(terms(goal.description)[:1])
+        kept: list[tuple[float, Version]] = []
+        for version, likeness in zip(found, alike, strict=True):
+            name = version.name.replace("_", " ").replace("-", " ")
+            fit = max(likeness, shared_words(goal.description, name))
+            if fit >= (_ALIKE if verb <= set(terms(version.procedure.text())) else _SAME):
+                kept.append((fit, version))
+        return [version for _, version in sorted(kept, key=lambda pair: -pair[0])]
+
+    async def _usable(self, goal: Goal, versions: Sequence[Version]) -> list[Version]:
+        """Those of these procedures that may go into a plan for this goal, each once."""
+        by_id = {version.id: version for version in versions}
+        records = await self._room.store.get_many(self._room.scope, list(by_id)) if by_id else []
+        return [by_id[record.id] for record in records if _may_use(goal, record)]
+
+    # -- from a past plan --------------------------------------------------------------------------------------------
+
+    async def _from_past(self, goal: Goal) -> PlanBody:
+        for past in await self._alike(goal):
+            plan = (await self._book.need(past.id)).plan
+            if plan is None or all(step.status != "done" for step in plan.steps):
+                continue
+            names = renames(past.description, goal.description)
+            criteria = await self._matched(past.criteria, goal, names)
+            existing = {step.id for step in plan.steps if await self._exists(step)}
+            steps = adapted(plan, names, criteria, existing)
+            steps = await self._covering(goal, steps, [step.description for step in steps])
+            changed = "".join(f", with {new} for {old}" for old, new in names.items())
+            why = f"A plan that worked for “{past.description[:200]}”{changed}."
+            return _body(goal, steps, origin="past", why=why, source=plan.id)
+        raise NoPlan("No achieved goal is alike enough.")
+
+    async def _alike(self, goal: Goal) -> list[Goal]:
+        """Goals that were achieved and are about the same kind of thing, the most alike first."""
+        where = Filter(states=None, metadata={"status": "achieved"})
+        hits = await self._room.search(goal.description, k=_LOOKED_AT, kinds=(GOAL,), where=where)
+        goals = [goal_of(hit.memory) for hit in hits if hit.memory.id != goal.id and _may_use(goal, hit.memory)]
+        (alike,) = await likenesses(self._room, [goal.description], [past.description for past in goals])
+        verb = terms(goal.description)[:1]
+        kept = [
+            (alike[n], past)
+            for n, past in enumerate(goals)
+            if alike[n] >= (_ALIKE if terms(past.description)[:1] == verb else _SAME)
+        ]
+        return [past for _, past in sorted(kept, key=lambda pair: -pair[0])]
+
+    async def _matched(self, old: Sequence[Criterion], goal: Goal, names: Mapping[str, str]) -> dict[str, str | None]:
+        """For each criterion of a past goal the one of this goal that takes its place."""
+        texts = [renamed(criterion.description, names) for criterion in old]
+        table = await likenesses(self._room, texts, [criterion.description for criterion in goal.criteria])
+        found: dict[str, str | None] = {}
+        for criterion, row in zip(old, table, strict=True):
+            best = max(range(len(row)), key=row.__getitem__)
+            found[criterion.id] = goal.criteria[best].id if row[best] >= _CRITERION_ALIKE else None
+        return found
+
+    async def _exists(self, step: PlanStep) -> bool:
+        """Whether what a step calls is there in this process and this store."""
+        if step.tool is not None:
+            return step.tool in self._procedural.tools
+        if step.procedure is None:
+            return True
+        found = await self._room.store.by_key(self._room.scope, f"procedure:{step.procedure}")
+        return found is not None
+
+    # -- by a model --------------------------------------------------------------------------------------------------
+
+    async def _from_model(self, goal: Goal, facts: Sequence[Hit]) -> PlanBody:
+        chat = None if self._chat is None else await self._chat()
+        if chat is None:
+            raise NoPlan("No model is configured.")
+        hits = await self._procedural.search(goal.description, _SHOWN)
+        listed = (await self._procedural.list(limit=_SHOWN)).items
+        known = await self._usable(goal, [*(hit.version for hit in hits), *listed])
+        shown = told(goal, [hit.memory.content for hit in facts], self._procedural, known[:_SHOWN])
+        try:
+            asked = await ask(chat, shown, checker(goal, self._procedural))
+        except ModelError as error:
+            raise NoPlan(f"The model gave no plan: {error.message[:500]}") from error
+        return _body(goal, asked.steps, origin="model", why=asked.why, prompt=asked.prompt)
+
+    # -- what they share -----------------------------------------------------------------------------------------------
+
+    async def _facts(self, goal: Goal) -> list[Hit]:
+        """What is known and matters for the goal: the plan rests on it."""
+        where = Filter(states=("active",), valid_at=self._room.now())
+        hits = await self._room.search(goal.description, k=_ASSUMED, kinds=("fact",), where=where)
+        return [hit for hit in hits if hit.score >= _LEAST_SCORE and _may_use(goal, hit.memory)]
+
+    async def _covering(self, goal: Goal, steps: Sequence[PlanStep], texts: Sequence[str]) -> list[PlanStep]:
+        """The steps, each criterion served: by the step that speaks of it, or by one of its own after all others."""
+        criteria = _open(goal)
+        made = {step.id: step for step in steps}
+        served = {id for step in steps for id in step.criteria}
+        left: list[Criterion] = []
+        for criterion in criteria:
+            if criterion.id in served:
+                continue
+            best = 0 if len(criteria) == len(steps) == 1 else None
+            if best is None:
+                best = await best_match(self._room, criterion.description, texts, least=_CRITERION_ALIKE, within=True)
+            if best is None:
+                left.append(criterion)
+            else:
+                step = made[steps[best].id]
+                made[step.id] = step.model_copy(update={"criteria": (*step.criteria, criterion.id)})
+        last = tuple(id for id in made if all(id not in step.after for step in made.values()))
+        own = [step.model_copy(update={"after": last}) for step in steps_for(left, taken=set(made))]
+        return [*made.values(), *own]
+
+    async def _in_told_order(self, steps: Sequence[PlanStep]) -> list[PlanStep]:
+        """The steps, one after another only where their text says "then" or "after"."""
+        made = list(steps)
+        for n, step in enumerate(steps):
+            after = {steps[n - 1].id} if n and _THEN.match(step.description) else set[str]()
+            others = [other for other in steps if other.id != step.id]
+            for said in _AFTER.finditer(step.description):
+                best = await best_match(
+                    self._room, said["what"], [other.description for other in others], least=_CRITERION_ALIKE
+                )
+                after |= set() if best is None else {others[best].id}
+            changed = [*made]
+            changed[n] = step.model_copy(update={"after": tuple(sorted(after))})
+            if not _circular(changed):
+                made = changed
+        return made
+
+
+def listed(given: Iterable[GivenStep]) -> list[GivenStep]:
+    """The steps as a list; one text is not one, though Python could take its letters for steps."""
+    if isinstance(given, str | Mapping):
+        raise InvalidInput("The steps must be a list.", hint='Write steps=["Search.", "Book."].')
+    return list(given)
+
+
+def given_steps(goal: Goal, given: Iterable[GivenStep]) -> list[PlanStep]:
+    """Steps from what a caller gives. When none says what it serves and there is one criterion, all serve it."""
+    wanted = listed(given)
+    taken = {id for one in wanted if (id := _id(one)) is not None}
+    made: list[PlanStep] = []
+    for n, one in enumerate(wanted, start=1):
+        if isinstance(one, PlanStep):
+            made.append(fresh(one))
+            continue
+        id = _id(one) or free_id(f"s{n}", taken)
+        taken.add(id)
+        if isinstance(one, str):
+            before = (made[-1].id,) if made else ()
+            made.append(valid(PlanStep, {"id": id, "description": one, "after": before}))
+        else:
+            made.append(fresh(valid(PlanStep, {**one, "id": id})))
+    if len(goal.criteria) == 1 and not any(step.criteria for step in made):
+        made = [step.model_copy(update={"criteria": (goal.criteria[0].id,)}) for step in made]
+    checked(goal, made)
+    return made
+
+
+def _assuming(body: PlanBody, facts: Sequence[Hit]) -> PlanBody:
+    return body.model_copy(update={"assumptions": tuple(hit.memory.id for hit in facts)})
+
+
+def _body(goal: Goal, steps: Sequence[PlanStep], **fields: Any) -> PlanBody:
+    return valid(PlanBody, {"goal": goal.id, "steps": [step.model_dump() for step in steps], **fields})
+
+
+def _open(goal: Goal) -> list[Criterion]:
+    return [criterion for criterion in goal.criteria if not criterion.met]
+
+
+def _may_use(goal: Goal, memory: Memory) -> bool:
+    """Whether a memory may go into a plan: what belongs to another user must not, even if this scope can see it."""
+    return memory.user in (None, goal.user)
+
+
+def _circular(steps: Sequence[PlanStep]) -> bool:
+    try:
+        arranged(steps)
+    except ValueError:
+        return True
+    return False
+
+
+def _id(given: GivenStep) -> str | None:
+    id = given.id if isinstance(given, PlanStep) else given.get("id") if isinstance(given, Mapping) else None
+    return id if isinstance(id, str) else None

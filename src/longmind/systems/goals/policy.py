@@ -1,0 +1,142 @@
+"""Which strategy answers a finding: the one that worked for findings of its kind, or may turn out to.
+
+For each pair of a kind of finding and a strategy there is a prior and a count of how often it worked. Before anything
+was seen the order is that of the priors. From then on it is Thompson sampling, bounded: what is expected to work less
+than half as often as the best is not tried. Asking a person and giving up are no experiments; they are what remains
+when nothing else is possible, or nothing else works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from pydantic import Field
+
+from longmind.store.base import Put, Update, Write
+from longmind.systems.configuration import KIND
+from longmind.systems.goals.models import FindingKind, Strategy
+from longmind.systems.procedural.evidence import Counts, generator
+from longmind.systems.room import Room, valid
+from longmind.types import Memory, Model, Source
+
+LAST: tuple[Strategy, ...] = ("ask", "abandon")
+"""What is done when nothing else can be, in this order."""
+PRIORS: Mapping[FindingKind, Mapping[Strategy, float]] = {
+    "failed_step": {"retry": 0.7, "substitute": 0.6, "decompose": 0.5, "replan": 0.45, "reorder": 0.35},
+    "repeated_failure": {"substitute": 0.7, "decompose": 0.55, "replan": 0.5, "reorder": 0.35, "retry": 0.3},
+    "loop": {"replan": 0.65, "substitute": 0.6, "decompose": 0.45, "reorder": 0.25, "retry": 0.1},
+    "stall": {"retry": 0.6, "replan": 0.5, "reorder": 0.4, "decompose": 0.4, "substitute": 0.4},
+    "deadline_risk": {"reorder": 0.5, "replan": 0.45, "substitute": 0.3, "decompose": 0.2, "retry": 0.1},
+    "broken_assumption": {"replan": 0.8, "substitute": 0.3, "decompose": 0.2, "reorder": 0.1, "retry": 0.1},
+}
+"""How often a strategy is thought to work before it was seen."""
+STRENGTH = 4.0
+"""How many outcomes a prior weighs as much as."""
+EXPLORED = 0.5
+"""What part of the best expectation another strategy must reach to be tried."""
+HOPELESS = 0.12
+"""Below this expectation of the best strategy a person is asked instead."""
+RECHECKED = 0.1
+"""How often it is tried all the same, so that it shows when something works again."""
+REMEMBERED = 100
+"""Outcomes of a pair that are kept; beyond it all are halved, so that a world that changed is learnt anew."""
+_KEY = "configuration:goal revision policy"
+
+
+class Experience(Model):
+    """How often each strategy worked for each kind of finding."""
+
+    counts: Mapping[FindingKind, Mapping[Strategy, Counts]] = Field(default_factory=dict)
+
+    def of(self, kind: FindingKind, strategy: Strategy) -> Counts:
+        return self.counts.get(kind, {}).get(strategy, Counts())
+
+    def plus(self, kind: FindingKind, strategy: Strategy, worked: bool) -> Experience:
+        """With one more outcome."""
+        counted = self.of(kind, strategy).plus(worked)
+        if counted.runs > REMEMBERED:
+            counted = Counts(successes=counted.successes // 2, failures=counted.failures // 2)
+        return Experience(counts={**self.counts, kind: {**self.counts.get(kind, {}), strategy: counted}})
+
+    def expected(self, kind: FindingKind, strategy: Strategy) -> float:
+        """How often it is expected to work."""
+        alpha, beta = self.beta(kind, strategy)
+        return alpha / (alpha + beta)
+
+    def beta(self, kind: FindingKind, strategy: Strategy) -> tuple[float, float]:
+        """What is known about how often it works, as the two numbers of a Beta distribution."""
+        prior = PRIORS[kind].get(strategy, 0.05)
+        seen = self.of(kind, strategy)
+        return STRENGTH * prior + seen.successes, STRENGTH * (1 - prior) + seen.failures
+
+
+class Choice(Model):
+    """A strategy and why it was chosen."""
+
+    strategy: Strategy
+    why: str
+
+
+def choose(
+    kind: FindingKind, possible: Sequence[Strategy], experience: Experience, rng: np.random.Generator
+) -> Choice | None:
+    """The strategy to try; None when none is possible."""
+    ways = [one for one in PRIORS[kind] if one in possible]
+    expected = {one: experience.expected(kind, one) for one in ways}
+    new = [one for one in ways if not experience.of(kind, one).runs]
+    best = max(expected.values(), default=0.0)
+    if ways and len(new) == len(ways):
+        first = max(ways, key=expected.__getitem__)
+        return Choice(strategy=first, why=f"{first}, the usual first answer to {_told(kind)}.")
+    if ways and new and best < HOPELESS:
+        first = max(new, key=expected.__getitem__)
+        return Choice(strategy=first, why=f"{first}, which was never tried for {_told(kind)}; nothing else works.")
+    if not ways or (best < HOPELESS and "ask" in possible and rng.random() >= RECHECKED):
+        last = next((one for one in LAST if one in possible), None)
+        reason = "nothing else is possible" if not ways else f"nothing else is expected to work ({best:.0%} at most)"
+        return None if last is None else Choice(strategy=last, why=f"{last}, since {reason}.")
+    worth = [one for one in ways if expected[one] >= EXPLORED * best]
+    drawn = [float(rng.beta(*experience.beta(kind, one))) for one in worth]
+    chosen = worth[int(np.argmax(drawn))]
+    told = ", ".join(
+        f"{one} {rate:.2f} ({experience.of(kind, one)} worked)" for one, rate in zip(worth, drawn, strict=True)
+    )
+    return Choice(strategy=chosen, why=f"{chosen} drew the highest rate for {_told(kind)}: {told}.")
+
+
+def chance(goal: str, plan: str, kind: FindingKind, step: str | None) -> np.random.Generator:
+    """Random numbers that depend on what is revised and on nothing else, so that a choice can be checked."""
+    return generator(f"{goal}:{plan}:{kind}:{step}", "revision")
+
+
+class Policy:
+    """Keeps the experience of an agent, in one small record; it is the agent's, whoever the user is."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = replace(room, scope=room.scope.model_copy(update={"user": None}))
+
+    @property
+    def room(self) -> Room:
+        """The room in which outcomes are written: the whole agent's."""
+        return self._room
+
+    async def read(self) -> tuple[Memory | None, Experience]:
+        """The record, if there is one yet, and what it says."""
+        found = await self._room.store.by_key(self._room.scope, _KEY)
+        if found is None or found.user is not None:
+            return None, Experience()
+        return found, valid(Experience, found.body)
+
+    def write(self, record: Memory | None, experience: Experience) -> Write:
+        """The write that replaces what was learnt, if nobody replaced it since it was read."""
+        body = experience.model_dump(mode="json")
+        if record is not None:
+            return Update(record.id, {"body": body}, expected_version=record.version)
+        made = self._room.new(KIND, "", key=_KEY, body=body, source=Source(role="system"), trust=1.0)
+        return Put(made, existing="fail")
+
+
+def _told(kind: FindingKind) -> str:
+    return kind.replace("_", " ")

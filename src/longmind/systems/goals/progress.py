@@ -1,0 +1,190 @@
+"""How far goals have come, and what a change of one means for those above and below it.
+
+Progress is computed and never told: the weight of the criteria that are met, and the progress of the sub-goals, each of
+which weighs 1. A sub-goal that failed or was abandoned is no longer in the way and does not count. A goal is achieved
+exactly when all its criteria are met and no sub-goal is open, unless somebody ended it otherwise.
+
+``Carry`` collects what one batch changes and follows it upwards. Every goal it passes is written with the version that
+was read, and counts the change (``moved``), so that two sub-goals that end at once cannot overlook each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from longmind.errors import Conflict, NotFound
+from longmind.store.base import Write
+from longmind.systems.goals.book import PlanBook
+from longmind.systems.goals.models import OPEN, Goal, GoalBody, GoalStatus, Plan, PlanBody, PlanStep, Standing
+from longmind.systems.goals.stepping import halted
+from longmind.systems.room import valid
+
+_ALMOST = 0.999999
+"""The progress that a goal has at most while it is not achieved."""
+GIVEN_UP: tuple[GoalStatus, ...] = ("failed", "abandoned")
+
+
+def complete(goal: GoalBody, children: Sequence[GoalBody]) -> bool:
+    """Whether nothing is left to do for a goal."""
+    return all(criterion.met for criterion in goal.criteria) and all(child.status not in OPEN for child in children)
+
+
+def measured(goal: GoalBody, children: Sequence[GoalBody]) -> float:
+    """How far a goal has come, from 0 to 1; 1 only when nothing is left to do."""
+    if complete(goal, children):
+        return 1.0
+    counted = [child for child in children if child.status not in GIVEN_UP]
+    whole = sum(criterion.weight for criterion in goal.criteria) + len(counted)
+    done = sum(criterion.weight for criterion in goal.criteria if criterion.met)
+    done += sum(child.progress for child in counted)
+    return min(round(done / whole, 6), _ALMOST)
+
+
+def status_of(goal: GoalBody, children: Sequence[GoalBody]) -> GoalStatus:
+    """The status that follows from the criteria and the sub-goals; what was given up stays so."""
+    if goal.status in GIVEN_UP:
+        return goal.status
+    if complete(goal, children):
+        return "achieved"
+    return "active" if goal.status == "achieved" else goal.status
+
+
+@dataclass(slots=True)
+class Draft:
+    """A goal that a batch changes: as it was read, and as it will be."""
+
+    before: Goal
+    after: Goal
+    plan: Plan | None
+    steps: tuple[PlanStep, ...] | None = None
+    """The steps of its current plan, if they change."""
+    replaced: PlanBody | None = None
+    """The plan that takes the place of the current one, if there is one."""
+    new: bool = False
+    moved: bool = False
+
+
+@dataclass(slots=True)
+class Carry:
+    """What one batch changes, and what follows from it for the goals above."""
+
+    book: PlanBook
+    now: datetime
+    drafts: dict[str, Draft] = field(default_factory=dict)
+    _order: list[str] = field(default_factory=list)
+
+    def change(
+        self,
+        standing: Standing,
+        *,
+        steps: tuple[PlanStep, ...] | None = None,
+        plan: PlanBody | None = None,
+        new: bool = False,
+        **changes: Any,
+    ) -> None:
+        """Change a goal, the steps of its plan, or put another plan in the place of the current one."""
+        draft = self.drafts.get(standing.goal.id)
+        if draft is None:
+            draft = Draft(standing.goal, standing.goal, standing.plan, new=new)
+            self.drafts[standing.goal.id] = draft
+        draft.after = _with(draft.after, changes)
+        draft.steps = steps if steps is not None else draft.steps
+        draft.replaced = plan if plan is not None else draft.replaced
+        self._order.append(standing.goal.id)
+
+    async def give_up_below(self, id: str, why: str) -> None:
+        """Abandon every open sub-goal, theirs, and so on: nothing is pursued for a goal that was given up."""
+        levels = [level async for level in self.book.descendants(id)]
+        for level in reversed(levels):
+            for standing in await self.book.with_plans([goal for goal in level if goal.open]):
+                self.change(standing, status="abandoned", why=why)
+        self._order.append(id)
+
+    async def writes(self) -> list[Write]:
+        """All that has to be written, the goals above included."""
+        visits = 0
+        while self._order:
+            visits += 1
+            await self._settle(self._order.pop(0))
+            if visits > 10_000:
+                raise Conflict("The goals above this one go round in a circle.", hint="Give one of them no parent.")
+        made: list[Write] = []
+        for draft in self.drafts.values():
+            made += self._written(draft)
+        return made
+
+    async def _settle(self, id: str) -> None:
+        """Compute one goal anew, and go on with its parent if that could matter there."""
+        draft = self.drafts[id]
+        children = await self._children(id)
+        status = status_of(draft.after, children)
+        changes: dict[str, Any] = {"status": status, "progress": measured(draft.after, children)}
+        was_open, is_open = draft.before.open, status in OPEN
+        if was_open != is_open or draft.new:
+            changes["ended_at"] = None if is_open else self.now
+        if (status == "achieved" or (is_open and not was_open)) and draft.before.why == draft.after.why:
+            changes["why"] = ""  # it told of how the goal stood before, such as what it waited for
+        draft.after = _with(draft.after, changes)
+        if not is_open:
+            self._halt(draft)
+        for parent in dict.fromkeys((draft.before.parent, draft.after.parent)):
+            if parent is not None and _matters_above(draft):
+                await self._pass_on(parent, risen=is_open and (draft.new or not was_open))
+
+    async def _pass_on(self, parent: str, *, risen: bool) -> None:
+        if parent not in self.drafts:
+            try:
+                standing = await self.book.need(parent)
+            except NotFound:
+                return  # it was removed; there is nobody to tell
+            self.drafts[parent] = Draft(standing.goal, standing.goal, standing.plan)
+        draft = self.drafts[parent]
+        if risen and draft.after.status in GIVEN_UP:
+            raise Conflict(
+                f"The goal above, {parent}, is {draft.after.status}.", hint="Reopen that one first.", parent=parent
+            )
+        if not draft.moved and not draft.new:
+            draft.moved = True
+            draft.after = _with(draft.after, {"moved": draft.after.moved + 1})
+        self._order.append(parent)
+
+    async def _children(self, id: str) -> list[Goal]:
+        """The sub-goals of a goal as they will be after this batch."""
+        stored = [] if self.drafts[id].new else await self.book.children([id])
+        found = {child.id: child for child in stored}
+        found |= {name: draft.after for name, draft in self.drafts.items()}
+        return [goal for goal in found.values() if goal.parent == id]
+
+    def _halt(self, draft: Draft) -> None:
+        if draft.replaced is not None:
+            steps = halted(draft.replaced.steps)
+            draft.replaced = draft.replaced if steps is None else draft.replaced.model_copy(update={"steps": steps})
+        elif draft.plan is not None:
+            draft.steps = halted(draft.steps or draft.plan.steps) or draft.steps
+
+    def _written(self, draft: Draft) -> list[Write]:
+        made: list[Write] = []
+        if draft.new:
+            made += self.book.goal_put(draft.after)
+        else:  # also one that does not change is written, on condition that it is as it was read
+            names = [*GoalBody.model_fields, "tags"]
+            made.append(self.book.goal_write(draft.before, **{name: getattr(draft.after, name) for name in names}))
+        if draft.replaced is not None:
+            made += self.book.new_plan(draft.after, draft.plan, draft.replaced)
+        elif draft.plan is not None and (draft.steps is not None or (draft.before.open and not draft.after.open)):
+            # when a goal ends, none of its steps may have been started meanwhile
+            made.append(self.book.plan_write(draft.plan, draft.steps or draft.plan.steps))
+        return made
+
+
+def _matters_above(draft: Draft) -> bool:
+    one, other = draft.before, draft.after
+    changed = (one.status, one.progress, one.parent) != (other.status, other.progress, other.parent)
+    return draft.new or changed
+
+
+def _with(goal: Goal, changes: Mapping[str, Any]) -> Goal:
+    return valid(Goal, {**dict(goal), **changes}) if changes else goal

@@ -1,0 +1,166 @@
+"""Goals, plans and sub-goals for reading: text for a person or a prompt, plain data, or a Mermaid diagram.
+
+What a goal or a step says is data. In text it stands after its mark on one line, so that it cannot pretend to be
+another one, and in a diagram it is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from longmind.errors import InvalidInput
+from longmind.systems.goals.models import Goal, Plan, PlanStep, Progress, Standing
+from longmind.systems.goals.order import arranged, ready
+from longmind.systems.goals.results import note_of
+from longmind.types import Json
+
+Format = Literal["text", "dict", "mermaid"]
+FORMATS = ("text", "dict", "mermaid")
+_MARKS = {"pending": " ", "running": ">", "done": "x", "failed": "!", "skipped": "-"}
+_ENDED = {"achieved": "x", "failed": "!", "abandoned": "-"}
+_LONGEST = 200
+_ERRORS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A goal with its plan, and the same of its sub-goals."""
+
+    goal: Goal
+    plan: Plan | None
+    below: tuple[Tree, ...] = ()
+
+    def progress(self, now: datetime) -> Progress:
+        """How far it has come."""
+        steps = self.plan.steps if self.plan else ()
+        active = self.goal.status == "active"
+        return Progress(
+            goal=self.goal.id,
+            status=self.goal.status,
+            progress=self.goal.progress,
+            criteria_met=sum(criterion.met for criterion in self.goal.criteria),
+            criteria=len(self.goal.criteria),
+            steps_done=sum(step.status == "done" for step in steps),
+            steps=len(steps),
+            running=tuple(step.id for step in steps if step.status == "running"),
+            failed=tuple(step.id for step in steps if step.status == "failed"),
+            next=tuple(step.id for step in ready(steps, now)) if active else (),
+            sub_goals=tuple(tree.progress(now) for tree in self.below),
+        )
+
+
+def tree_of(root: str, standings: Sequence[Standing]) -> Tree:
+    """The tree of goals under one of them."""
+    by_id = {standing.goal.id: standing for standing in standings}
+    children: dict[str, list[str]] = {}
+    for standing in standings:
+        if standing.goal.parent is not None and standing.goal.id != root:
+            children.setdefault(standing.goal.parent, []).append(standing.goal.id)
+
+    def built(id: str) -> Tree:
+        return Tree(by_id[id].goal, by_id[id].plan, tuple(built(child) for child in children.get(id, ())))
+
+    return built(root)
+
+
+def rendered(tree: Tree, format: Format, now: datetime) -> str | Json:
+    """The tree in one of the formats."""
+    match format:
+        case "text":
+            return "\n".join(_lines(tree, 0))
+        case "dict":
+            return _told(tree, now)
+        case "mermaid":
+            return "\n".join(["flowchart TD", *_diagram(tree)])
+    raise InvalidInput(f"There is no format {format!r}.", hint=f"There are {', '.join(FORMATS)}.")
+
+
+def _lines(tree: Tree, level: int) -> list[str]:
+    goal, indent = tree.goal, "  " * level
+    facts = [goal.status, f"{goal.progress:.0%}"]
+    facts += [f"due {_minute(goal.deadline)}"] if goal.deadline else []
+    facts += [f"ended {_minute(goal.ended_at)}"] if goal.ended_at else []
+    lines = [f"{indent}[{_ENDED.get(goal.status, ' ')}] {_line(goal.description)} ({', '.join(facts)})"]
+    if goal.why:
+        lines.append(f"{indent}    why: {_line(goal.why)}")
+    for criterion in goal.criteria:
+        met = f" (met {_minute(criterion.met_at)})" if criterion.met_at else ""
+        lines.append(
+            f"{indent}    {'[x]' if criterion.met else '[ ]'} {criterion.id}: {_line(criterion.description)}{met}"
+        )
+        for evidence in criterion.evidence:
+            shown = " ".join(filter(None, [evidence.note, evidence.memory and f"memory {evidence.memory}"]))
+            lines.append(f"{indent}        because: {_line(shown)}")
+    if tree.plan is not None:
+        why = f": {_line(tree.plan.why)}" if tree.plan.why else ""
+        lines.append(f"{indent}    plan {tree.plan.number}, {tree.plan.origin}{why}")
+        for step in arranged(tree.plan.steps):
+            lines += _step_lines(step, f"{indent}      ")
+    for below in tree.below:
+        lines += _lines(below, level + 2)
+    return lines
+
+
+def _step_lines(step: PlanStep, indent: str) -> list[str]:
+    notes = [f"after {', '.join(step.after)}"] if step.after else []
+    notes += [f"for {', '.join(step.criteria)}"] if step.criteria else []
+    notes += [f"by {step.tool or step.procedure}"] if step.tool or step.procedure else []
+    notes += [f"attempt {step.attempts}"] if step.attempts > 1 else []
+    notes += [f"until {_minute(step.lease_until)}"] if step.lease_until else []
+    notes += [f"{step.status} {_minute(step.finished_at)}"] if step.finished_at else []
+    told = f" ({'; '.join(notes)})" if notes else ""
+    lines = [f"{indent}[{_MARKS[step.status]}] {step.id}: {_line(step.description)}{told}"]
+    if step.status == "done" and step.result is not None:
+        lines.append(f"{indent}    result: {_line(note_of(step.result))}")
+    errors = step.errors[-_ERRORS_SHOWN:] or ((step.error,) if step.error else ())
+    return [*lines, *(f"{indent}    error: {_line(error)}" for error in errors)]
+
+
+def _told(tree: Tree, now: datetime) -> Json:
+    return {
+        "goal": tree.goal.model_dump(mode="json"),
+        "plan": tree.plan.model_dump(mode="json") if tree.plan else None,
+        "next": list(tree.progress(now).next),
+        "sub_goals": [_told(below, now) for below in tree.below],
+    }
+
+
+def _diagram(tree: Tree) -> list[str]:
+    """The goal as a rounded box, its steps as boxes with arrows along their order, its sub-goals below it."""
+    own = f"g{tree.goal.id.replace('-', '')}"
+    lines = [f'    {own}(["{_escaped(tree.goal.description)} ({tree.goal.status}, {tree.goal.progress:.0%})"])']
+    steps: Sequence[PlanStep] = arranged(tree.plan.steps) if tree.plan else ()
+    needed = {name for step in steps for name in step.after}
+    for step in steps:
+        lines.append(f'    {own}_{_node(step.id)}["{step.id}: {_escaped(step.description)} [{step.status}]"]')
+        lines += [f"    {own}_{_node(name)} --> {own}_{_node(step.id)}" for name in step.after]
+        if step.id not in needed:
+            lines.append(f"    {own}_{_node(step.id)} --> {own}")
+    for below in tree.below:
+        lines += _diagram(below)
+        lines.append(f"    g{below.goal.id.replace('-', '')} -.-> {own}")
+    return lines
+
+
+def _node(id: str) -> str:
+    """A step's id as a name in a diagram, which takes no dash; different ids stay different."""
+    return id.replace("_", "__").replace("-", "_d_")
+
+
+def _line(text: str) -> str:
+    """A text on one line, not too long."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"
+
+
+def _escaped(text: str) -> str:
+    """A text that a diagram cannot take for anything else."""
+    signs = {"&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"}
+    return "".join(signs.get(sign, sign) for sign in _line(text))
+
+
+def _minute(moment: Any) -> str:
+    return f"{moment:%Y-%m-%d %H:%M}"

@@ -1,0 +1,274 @@
+"""Revising plans: a finding is answered by a new version of the plan, by a question to a person, or by giving up.
+
+The new plan, the record of the revision and the goal's count of revisions are one batch, on condition that goal and
+plan are as they were read. A goal may be revised a limited number of times; then a person is asked, and after that the
+goal fails. So whoever goes on pursuing a goal comes to an end.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from longmind.errors import Conflict
+from longmind.store.base import Put, Write
+from longmind.systems.configuration import configuration
+from longmind.systems.goals.answers import Answer, Answers, AskChat, Case, PlanRest
+from longmind.systems.goals.book import PlanBook, plan_key
+from longmind.systems.goals.history import History, Recorded, RevisionBody
+from longmind.systems.goals.models import Finding, Goal, Plan, PlanBody, Revision, Standing, Strategy
+from longmind.systems.goals.monitor import Monitor, no_longer_holds
+from longmind.systems.goals.policy import LAST, Policy
+from longmind.systems.goals.prints import plan_print
+from longmind.systems.goals.progress import Carry
+from longmind.systems.goals.strategies import Proposal, question, surrender
+from longmind.systems.goals.verdicts import verdict
+from longmind.systems.procedural.system import ProceduralMemory
+from longmind.systems.room import Room, settled
+from longmind.types import Memory, Model
+
+REVISING = "goal revision"
+_WHY = 4_000
+
+
+class RevisionSettings(Model):
+    """How often plans are revised."""
+
+    max_revisions: Annotated[int, Field(ge=1, le=100)] = 10
+    """Revisions of one goal, after which a person is asked."""
+    max_same: Annotated[int, Field(ge=1, le=20)] = 2
+    """How often the same strategy is tried for the same step."""
+
+
+class Reviser:
+    """Answers what monitoring finds."""
+
+    def __init__(
+        self,
+        room: Room,
+        book: PlanBook,
+        *,
+        procedural: ProceduralMemory | None = None,
+        chat: AskChat | None = None,
+        plan_rest: PlanRest | None = None,
+        monitor: Monitor | None = None,
+        rule: RevisionSettings | None = None,
+    ) -> None:
+        self._room = room
+        self._book = book
+        self._answers = Answers(room, procedural, chat, plan_rest)
+        self._monitor = monitor or Monitor(room, book)
+        self._rule = rule or RevisionSettings()
+        self._history = History(room)
+        self._policy = Policy(room)
+
+    async def revise(
+        self, goal: str, finding: Finding | None = None, strategy: Strategy | None = None, why: str = ""
+    ) -> Revision | None:
+        """Answer a finding, by default the gravest there is, with a strategy, by default the one most likely to work.
+
+        None when there is nothing to answer, or nothing that could be done about a deadline which is only at risk. The
+        same finding again returns the revision that answered it. A strategy that is named is carried out whatever the
+        limits say, also for a goal that is blocked, or it is a ``Conflict`` that it is not possible.
+        """
+        await self.settle(goal)
+        return await settled(lambda: self._revise(goal, finding, strategy, why))
+
+    async def revisions(self, goal: str) -> list[Revision]:
+        """The revisions of a goal, the oldest first."""
+        return [one.revision for one in await self._history.of(await self._book.goal(goal))]
+
+    async def settle(self, goal: str) -> list[Revision]:
+        """Say of each revision whose outcome is known by now whether it worked, and learn from it; each counts once."""
+
+        async def change() -> list[Revision]:
+            standing = await self._book.own(goal)
+            past = await self._history.of(standing.goal)
+            now, bodies = self._room.now(), [one.body for one in past]
+            known: list[tuple[Recorded, bool]] = []
+            for n, one in enumerate(past):
+                worked = verdict(one.body, bodies[n + 1 :], standing, now) if one.body.worked is None else None
+                if worked is not None:
+                    known.append((one, worked))
+            return await self._learn(known) if known else []
+
+        return await settled(change)
+
+    async def _learn(self, known: list[tuple[Recorded, bool]]) -> list[Revision]:
+        record, experience = await self._policy.read()
+        writes: list[Write] = []
+        for one, worked in known:
+            writes.append(self._history.settled(one, worked))
+            if one.body.counts:
+                experience = experience.plus(one.body.finding, one.body.strategy, worked)
+        writes.append(self._policy.write(record, experience))
+        await self._policy.room.rewrite(writes, f"{len(known)} revisions came out")
+        return [one.revision.model_copy(update={"worked": worked}) for one, worked in known]
+
+    async def _revise(self, goal: str, finding: Finding | None, strategy: Strategy | None, why: str) -> Revision | None:
+        standing, past = await self._known(goal, finding)
+        if finding is not None and (done := _answer_to(finding, standing, past)) is not None:
+            return done.revision
+        plan = _revisable(standing, finding, strategy)
+        told = finding or await self._found(standing, past)
+        counts = told is not None
+        if told is None and (strategy is not None or why):
+            told = self._said(standing.goal, plan, why or f"Somebody asked for {strategy}.")
+        if told is None:
+            return None
+        rule = await configuration(self._room, REVISING, self._rule)
+        case = Case(standing.goal, plan, told, [one.body for one in past], rule.max_same)
+        answer = await self._chosen(case, rule) if strategy is None else await self._named(case, strategy)
+        if answer is None:
+            return None
+        return await self._write(case, answer, why, named=strategy is not None, counts=counts)
+
+    async def _known(self, goal: str, finding: Finding | None) -> tuple[Standing, list[Recorded]]:
+        """The goal and its revisions. Goal and plan are read one after the other: where the plan is not the one that a
+        finding is about, the goal may have been read before it was replaced, and is read again."""
+        standing = await self._book.own(goal)
+        if finding is not None and standing.plan is not None and standing.plan.id != finding.plan:
+            standing = await self._book.own(goal)
+        return standing, await self._history.of(standing.goal)
+
+    async def _found(self, standing: Standing, past: list[Recorded]) -> Finding | None:
+        """The gravest finding that nobody has answered. An answer to a deadline at risk stands until its outcome."""
+        waiting = any(one.body.finding == "deadline_risk" and one.body.worked is None for one in past)
+        for one in await self._monitor.seen(standing):
+            if one.kind != "deadline_risk" or not waiting:
+                return one
+        return None
+
+    def _said(self, goal: Goal, plan: Plan, why: str) -> Finding:
+        """What somebody says is wrong, where monitoring finds nothing: what the plan assumed does not hold."""
+        return Finding(kind="broken_assumption", goal=goal.id, plan=plan.id, detail=why, at=self._room.now())
+
+    async def _chosen(self, case: Case, rule: RevisionSettings) -> Answer | None:
+        """The answer that the policy chooses; at the limit, a question; past it, the end."""
+        if case.goal.revisions >= rule.max_revisions:
+            told = f"the plan was revised {case.goal.revisions} times (allowed: {rule.max_revisions})."
+            asked = any(one.strategy == "ask" and one.number > rule.max_revisions for one in case.past)
+            return Answer("abandon" if asked else "ask", f"{'abandon' if asked else 'ask'}, since {told}")
+        _, experience = await self._policy.read()
+        answer = await self._answers.best(case, experience)
+        if answer.strategy in LAST and case.finding.kind == "deadline_risk" and not case.overdue:
+            return None  # to stop now would make sure that it is late
+        return answer
+
+    async def _named(self, case: Case, strategy: Strategy) -> Answer:
+        """The answer that somebody asked for; ``Conflict`` when it is not possible."""
+        if strategy in LAST:
+            return Answer(strategy, f"{strategy}, as it was asked for.")
+        notes: list[str] = []
+        proposal = await self._answers.made(strategy, case, notes)
+        if proposal is None:
+            raise Conflict(
+                f"The strategy {strategy} is not possible here. {' '.join(notes)}".strip(),
+                hint="Leave it out, and one that is possible is chosen.",
+                strategy=strategy,
+            )
+        return Answer(strategy, f"{strategy}, as it was asked for.", proposal)
+
+    async def _write(self, case: Case, answer: Answer, why: str, *, named: bool, counts: bool) -> Revision:
+        goal, plan, made = case.goal, case.plan, answer.proposal
+        told = " ".join(filter(None, [why, case.finding.detail, answer.why, made.why if made else ""]))[:_WHY]
+        carry = await self._carried(case, answer, why, told, named=named)
+        body = RevisionBody(
+            goal=goal.id,
+            plan=plan.id,
+            number=goal.revisions + 1,
+            finding=case.finding.kind,
+            step=case.finding.step,
+            strategy=answer.strategy,
+            why=told,
+            before=plan.number,
+            after=None if made is None else plan.number + 1,
+            at=self._room.now(),
+            worked=False if answer.strategy == "abandon" else None,
+            print=plan_print(plan.steps),
+            watched=made.watched if made else (),
+            replaced=made.replaced if made else "",
+            counts=counts,
+        )
+        writes = await carry.writes()
+        recorded = self._history.write(goal, plan, body, _new_plan(writes, goal.id))
+        receipt = await self._room.rewrite([*writes, *recorded], told[:200])
+        memory = next(m for m in receipt.memories if m.id == _put(recorded).id)
+        return Recorded(memory, body).revision
+
+    async def _carried(self, case: Case, answer: Answer, why: str, told: str, *, named: bool) -> Carry:
+        """What the answer changes: the plan, or the status of the goal and of those below it."""
+        goal, finding = case.goal, case.finding
+        standing = Standing(goal=goal, plan=case.plan)
+        carry = Carry(self._book, self._room.now())
+        number = goal.revisions + 1
+        if answer.proposal is not None:
+            body = await self._body(case, answer.proposal, told)
+            carry.change(standing, plan=body, revisions=number, **_going_on(goal))
+        elif answer.strategy == "ask":
+            asked = why or question(goal, case.plan, finding, case.tried)
+            carry.change(standing, status="blocked", why=asked, revisions=number)
+        else:
+            status = "abandoned" if named else "failed"
+            ended = surrender(finding, case.tried, why if named and why else f"Given up: {answer.why}")
+            carry.change(standing, status=status, why=ended, revisions=number)
+            await carry.give_up_below(goal.id, f"The goal above was given up. {ended}"[:_WHY])
+        return carry
+
+    async def _body(self, case: Case, made: Proposal, told: str) -> PlanBody:
+        """The new version of the plan. It rests on what it was made from, as far as that still exists."""
+        plan, rest = case.plan, made.rest
+        origin = plan if rest is None else rest
+        wanted = [*origin.assumptions, *([origin.source] if origin.source else [])]
+        there = {m.id: m for m in await self._room.store.get_many(self._room.scope, wanted)} if wanted else {}
+        kept = [id for id in origin.assumptions if id in there]
+        if case.finding.kind == "broken_assumption":
+            now = self._room.now()
+            kept = [id for id in kept if no_longer_holds(there[id], now) is None]
+        return PlanBody(
+            goal=plan.goal,
+            number=plan.number + 1,
+            steps=made.steps,
+            origin=origin.origin,
+            source=origin.source if origin.source in there else None,
+            why=told,
+            assumptions=tuple(kept),
+            prompt=", ".join(filter(None, dict.fromkeys([*origin.prompt.split(", "), made.prompt]))),
+        )
+
+
+def _revisable(standing: Standing, finding: Finding | None, strategy: Strategy | None) -> Plan:
+    """The plan, if it can be revised now."""
+    goal, plan = standing.goal, standing.plan
+    if not goal.open:
+        raise Conflict(f"The goal is {goal.status}; its plan is not revised any more.", hint="Reopen it.", goal=goal.id)
+    if plan is None:
+        raise Conflict("The goal has no plan that could be revised.", hint="Make one with `plan_for`.", goal=goal.id)
+    if goal.status != "active" and strategy is None and finding is not None:
+        raise Conflict(f"The goal is {goal.status}: {goal.why[:500]}", hint="Activate it first.", goal=goal.id)
+    if finding is not None and (finding.goal != goal.id or finding.plan != plan.id):
+        raise Conflict("The plan was replaced since this was found.", hint="Look again.", plan=plan.id)
+    return plan
+
+
+def _answer_to(finding: Finding, standing: Standing, past: list[Recorded]) -> Recorded | None:
+    """The revision that answered a finding already: another plan is in place, or the goal waits or ended."""
+    if standing.goal.status == "active" and standing.plan is not None and standing.plan.id == finding.plan:
+        return None
+    wanted = (finding.plan, finding.kind, finding.step)
+    return next((one for one in reversed(past) if (one.body.plan, one.body.finding, one.body.step) == wanted), None)
+
+
+def _going_on(goal: Goal) -> dict[str, Any]:
+    """A goal that waited for somebody goes on with the plan that they asked for."""
+    return {"status": "active", "why": ""} if goal.status == "blocked" else {}
+
+
+def _new_plan(writes: list[Write], goal: str) -> str | None:
+    made = (one.memory for one in writes if isinstance(one, Put))
+    return next((memory.id for memory in made if memory.key == plan_key(goal)), None)
+
+
+def _put(writes: list[Write]) -> Memory:
+    return next(one.memory for one in writes if isinstance(one, Put))

@@ -1,0 +1,181 @@
+"""How a step moves: started, done, failed, skipped. Pure functions from a plan to its steps after the move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from longmind.errors import Conflict, InvalidInput, NotFound
+from longmind.systems.goals.models import MAX_RESULT, Goal, Plan, PlanStep
+from longmind.systems.goals.order import ready, waiting_for
+from longmind.systems.goals.results import bounded, cut
+from longmind.systems.procedural.values import same
+from longmind.systems.room import valid
+
+LEASE_SECONDS = 300.0
+_MAX_LEASE = 86_400.0 * 7
+_KEPT_ERRORS = 20
+_LOST = "Whoever ran it did not come back in time."
+Steps = tuple[PlanStep, ...]
+
+
+def step_of(plan: Plan, id: str) -> PlanStep:
+    """A step of a plan; ``NotFound`` names those there are."""
+    found = plan.step(id)
+    if found is None:
+        known = ", ".join(step.id for step in plan.steps)
+        raise NotFound(f"The plan {plan.number} has no step {id}.", hint=f"Its steps are {known}.", step=id)
+    return found
+
+
+def started(
+    goal: Goal, plan: Plan, id: str, now: datetime, *, lease_seconds: float = LEASE_SECONDS, episode: str | None = None
+) -> Steps:
+    """The steps with one of them running, until it ends or its lease does."""
+    step = step_of(plan, id)
+    if goal.status != "active":
+        raise Conflict(f"The goal is {goal.status}, so no step of it can start.", hint="Activate it first.", step=id)
+    if all(one.id != id for one in ready(plan.steps, now)):
+        raise Conflict(*_why_not(step, plan, now), step=id)
+    lost = step.status == "running"
+    changes: dict[str, Any] = {
+        "status": "running",
+        "attempts": step.attempts + 1,
+        "started_at": now,
+        "finished_at": None,
+        "lease_until": _until(now, lease_seconds),
+        "error": "",
+        "episode": episode or step.episode,
+        "errors": _with_error(step, _LOST) if lost else step.errors,
+    }
+    return _replaced(plan.steps, step, changes)
+
+
+def renewed(plan: Plan, id: str, now: datetime, lease_seconds: float) -> Steps:
+    """The steps with the lease of a running one made longer."""
+    step = step_of(plan, id)
+    if step.status != "running":
+        raise Conflict(f"The step {id} is {step.status}, so it has no lease to renew.", step=id)
+    return _replaced(plan.steps, step, {"lease_until": _until(now, lease_seconds)})
+
+
+def released(plan: Plan, id: str) -> Steps:
+    """The steps with a running one given back untried: whoever began it stopped for a reason that is not the step's."""
+    step = step_of(plan, id)
+    if step.status != "running":
+        raise Conflict(f"The step {id} is {step.status}, so it cannot be given back.", step=id)
+    return _replaced(
+        plan.steps, step, {"status": "pending", "attempts": max(0, step.attempts - 1), "lease_until": None}
+    )
+
+
+def completed(plan: Plan, id: str, result: Any, now: datetime) -> Steps | None:
+    """The steps with one of them done; None when it was done before with the same result."""
+    step = step_of(plan, id)
+    kept = bounded(result)
+    if step.status == "done":
+        if result is None or same(kept, step.result):
+            return None
+        raise Conflict(f"The step {id} is done already, with another result.", hint="Read the plan.", step=id)
+    if step.status == "skipped":
+        raise Conflict(f"The step {id} was skipped.", hint="Make a new plan to do it after all.", step=id)
+    _may_end(step, plan)
+    changes: dict[str, Any] = {
+        "status": "done",
+        "attempts": max(step.attempts, 1) if step.status == "running" else step.attempts + 1,
+        "result": kept,
+        "error": "",
+        "started_at": step.started_at or now,
+        "finished_at": now,
+        "lease_until": None,
+    }
+    return _replaced(plan.steps, step, changes)
+
+
+def failed(plan: Plan, id: str, error: str, now: datetime) -> Steps | None:
+    """The steps with one of them failed; None when it failed before with the same error."""
+    step = step_of(plan, id)
+    told = cut(error.strip(), MAX_RESULT)
+    if not told:
+        raise InvalidInput(f"Say what went wrong with the step {id}.")
+    if step.status == "failed" and step.error == told:
+        return None
+    if step.settled:
+        raise Conflict(f"The step {id} is {step.status} already.", hint="Only an open step can fail.", step=id)
+    _may_end(step, plan)
+    changes: dict[str, Any] = {
+        "status": "failed",
+        "attempts": max(step.attempts, 1) if step.status == "running" else step.attempts + 1,
+        "error": told,
+        "errors": _with_error(step, told),
+        "started_at": step.started_at or now,
+        "finished_at": now,
+        "lease_until": None,
+    }
+    return _replaced(plan.steps, step, changes)
+
+
+def skipped(plan: Plan, id: str, why: str, now: datetime) -> Steps | None:
+    """The steps with one of them skipped: what comes after it need not wait. None when it was skipped before."""
+    step = step_of(plan, id)
+    if step.status == "skipped":
+        return None
+    if step.status == "done":
+        raise Conflict(f"The step {id} is done already.", step=id)
+    changes = {"status": "skipped", "error": cut(why, MAX_RESULT), "finished_at": now, "lease_until": None}
+    return _replaced(plan.steps, step, changes)
+
+
+def halted(steps: Sequence[PlanStep]) -> Steps | None:
+    """The steps with none running, for a goal that ended; None when none was. If it is reopened they start again."""
+    if all(step.status != "running" for step in steps):
+        return None
+    back = {"status": "pending", "lease_until": None}
+    return tuple(_changed(step, back) if step.status == "running" else step for step in steps)
+
+
+def _may_end(step: PlanStep, plan: Plan) -> None:
+    missing = waiting_for(step, plan.steps)
+    if missing:
+        raise Conflict(
+            f"The step {step.id} comes after {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} open.",
+            hint="Complete or skip these first.",
+            step=step.id,
+            waiting_for=missing,
+        )
+
+
+def _why_not(step: PlanStep, plan: Plan, now: datetime) -> tuple[str]:
+    """Why a step cannot start."""
+    missing = waiting_for(step, plan.steps)
+    if missing:
+        return (f"The step {step.id} comes after {', '.join(missing)}, which must be done or skipped before.",)
+    if step.status == "running" and step.lease_until is not None and step.lease_until > now:
+        return (f"The step {step.id} is running, until {step.lease_until.isoformat()} at least.",)
+    if step.status == "running":
+        return (
+            f"The step {step.id} was tried {step.attempts} times and nobody came back; fail it or revise the plan.",
+        )
+    if step.status == "failed":
+        return (f"The step {step.id} failed: {step.error[:200]} Revise the plan to try it again.",)
+    return (f"The step {step.id} is {step.status} already.",)
+
+
+def _until(now: datetime, seconds: float) -> datetime:
+    if not 0 < seconds <= _MAX_LEASE:
+        raise InvalidInput(f"A lease lasts more than 0 and at most {_MAX_LEASE:g} seconds, not {seconds}.")
+    return now + timedelta(seconds=seconds)
+
+
+def _with_error(step: PlanStep, error: str) -> tuple[str, ...]:
+    return (*step.errors, cut(error, 500))[-_KEPT_ERRORS:]
+
+
+def _replaced(steps: Sequence[PlanStep], step: PlanStep, changes: dict[str, Any]) -> Steps:
+    new = _changed(step, changes)
+    return tuple(new if one.id == step.id else one for one in steps)
+
+
+def _changed(step: PlanStep, changes: dict[str, Any]) -> PlanStep:
+    return valid(PlanStep, {**step.model_dump(), **changes})

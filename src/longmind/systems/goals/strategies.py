@@ -1,0 +1,236 @@
+"""How a plan can be changed to answer a finding. Pure functions: steps in, steps out, None where it is not possible.
+
+What a strategy needs from elsewhere (other tools, the pieces of a step, a new plan for the rest) is given to it. None
+of them touches a step that is done or skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from longmind.systems.goals.adapting import free_id, fresh
+from longmind.systems.goals.alternatives import Alternative, label_of
+from longmind.systems.goals.deadlines import usual_seconds, value_of
+from longmind.systems.goals.models import MAX_STEPS, Finding, Goal, Plan, PlanBody, PlanStep
+from longmind.systems.goals.order import arranged
+from longmind.systems.goals.parts import Part
+from longmind.systems.goals.prints import error_print, hope, step_print
+
+_STEM = 44
+"""Characters kept of a step's name in the names made from it; a name has 50 at most."""
+_KEPT_ERRORS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A changed plan: its steps, which of them tell whether it worked, and what was done in words."""
+
+    steps: tuple[PlanStep, ...]
+    watched: tuple[str, ...]
+    why: str
+    replaced: str = ""
+    rest: PlanBody | None = None
+    """For a plan made anew: where it comes from and what it assumes."""
+    prompt: str = ""
+    """The prompt and its version, for steps that a model proposed."""
+
+
+def retry(plan: Plan, finding: Finding, *, answered: bool = False) -> Proposal | None:
+    """The step once more, with a new budget of attempts, if its error may pass.
+
+    ``answered``: a person dealt with what blocked it, so whatever it was may be gone.
+    """
+    step = _concerned(plan, finding)
+    if step is None or finding.kind == "deadline_risk" or (finding.kind == "loop" and step.status != "failed"):
+        return None
+    if step.status == "failed" and not answered and not _may_pass(step):
+        return None
+    errors = step.errors
+    if step.status == "running":
+        errors = (*errors, "It did not come to an end.")[-_KEPT_ERRORS:]
+    return Proposal(_with(plan.steps, fresh(step, errors=errors)), (step.id,), f"{step.id} is tried again.")
+
+
+def substitute(
+    plan: Plan, finding: Finding, found: Sequence[Alternative], failed: Collection[str] = ()
+) -> Proposal | None:
+    """The step with another procedure or function; never one that failed for it before (``failed``, by label)."""
+    step = _concerned(plan, finding)
+    if step is None:
+        return None
+    out = {*failed, label_of(step)}
+    chosen = next((one for one in found if one.label not in out), None)
+    if chosen is None:
+        return None
+    tool, procedure = (None, chosen.name) if chosen.procedure else (chosen.name, None)
+    changed = fresh(step, tool=tool, procedure=procedure, args=dict(chosen.args))  # the errors were another call's
+    used = label_of(step)
+    why = f"{step.id} uses {chosen.label.replace(':', ' ')}" + (
+        f" in place of {used.replace(':', ' ')}." if used else "."
+    )
+    return Proposal(_with(plan.steps, changed), (step.id,), why, replaced=used)
+
+
+def decompose(plan: Plan, finding: Finding, parts: Sequence[Part]) -> Proposal | None:
+    """Smaller steps in place of the step. What came after it comes after the last of them."""
+    step = _concerned(plan, finding)
+    if step is None or len(parts) < 2 or len(plan.steps) - 1 + len(parts) > MAX_STEPS:
+        return None
+    taken = {one.id for one in plan.steps}
+    names: list[str] = []
+    for n in range(1, len(parts) + 1):
+        names.append(free_id(f"{step.id[:_STEM]}_{n}", taken))
+        taken.add(names[-1])
+    made = _pieces(step, parts, names)
+    leaves = [one.id for one in made if not any(one.id in other.after for other in made)]
+    steps: list[PlanStep] = []
+    for one in plan.steps:
+        if one.id == step.id:
+            steps += made
+        elif step.id in one.after:
+            after = [name for old in one.after for name in (leaves if old == step.id else [old])]
+            steps.append(one.model_copy(update={"after": tuple(dict.fromkeys(after))}))
+        else:
+            steps.append(one)
+    why = f"{step.id} is done in {len(made)} smaller steps: {', '.join(names)}."
+    return Proposal(tuple(steps), tuple(names), why, prompt=parts[0].prompt)
+
+
+def reorder(goal: Goal, plan: Plan, finding: Finding) -> Proposal | None:
+    """What can be done now before what is stuck; with a deadline ahead, what counts most for its time first."""
+    step = _concerned(plan, finding)
+    if finding.kind == "deadline_risk":
+        return _most_valuable_first(goal, plan)
+    if step is None or step.status == "running":
+        return None
+    waiting = {step.id} | {one.id for one in _descendants(plan.steps, step.id)}
+    free = [one for one in plan.steps if one.status in ("pending", "running") and one.id not in waiting]
+    last = [one.id for one in free if not any(one.id in other.after for other in free)]
+    if not free or set(last) <= set(step.after):
+        return None
+    later = again(step, after=tuple(dict.fromkeys((*step.after, *last))))
+    order = [one for one in plan.steps if one.id not in waiting]
+    order += [later if one.id == step.id else one for one in plan.steps if one.id in waiting]
+    moved = ", ".join(one.id for one in free)
+    return Proposal(tuple(order), (step.id,), f"{step.id} is tried again after {moved}.")
+
+
+def replan(plan: Plan, finding: Finding, rest: PlanBody | None) -> Proposal | None:
+    """What is done stays, the rest is planned anew. None when the same would only be planned once more.
+
+    After an assumption broke it may be the same: then the plan no longer rests on what does not hold.
+    """
+    if rest is None:
+        return None
+    kept = [one for one in plan.steps if one.settled or (one.status == "running" and one.id != finding.step)]
+    open_before = sorted(step_print(one) for one in plan.steps if one not in kept)
+    if finding.kind != "broken_assumption" and sorted(map(step_print, rest.steps)) == open_before:
+        return None
+    if len(kept) + len(rest.steps) > MAX_STEPS:
+        return None
+    staying = {one.id for one in kept}
+    steps = [one.model_copy(update={"after": tuple(n for n in one.after if n in staying)}) for one in kept]
+    taken, names = set(staying), dict[str, str]()
+    for one in rest.steps:
+        names[one.id] = free_id(one.id[:_STEM], taken)
+        taken.add(names[one.id])
+    for one in rest.steps:
+        after = tuple(dict.fromkeys(names.get(name, name) for name in one.after))
+        if not taken.issuperset(after):
+            return None
+        steps.append(fresh(one, id=names[one.id], after=after))
+    told = f"{len(kept)} steps stay, the rest is planned anew: {', '.join(names.values())}."
+    return Proposal(tuple(steps), tuple(names.values()), told, rest=rest)
+
+
+def question(goal: Goal, plan: Plan, finding: Finding, tried: Sequence[str]) -> str:
+    """What a person is asked when nothing else is left."""
+    step = _concerned(plan, finding)
+    what = f" The step is: {step.description}" if step is not None else ""
+    so_far = f" Tried so far: {', '.join(tried)}." if tried else ""
+    return (
+        f"{finding.detail}{what}{so_far} What is needed: remove what is in the way, change the plan, or drop the goal "
+        f"({goal.description})."
+    )[:4_000]
+
+
+def surrender(finding: Finding, tried: Sequence[str], reason: str) -> str:
+    """Why a goal is given up."""
+    so_far = f" Tried: {', '.join(tried)}." if tried else ""
+    return f"{reason} {finding.detail}{so_far}"[:4_000]
+
+
+def again(step: PlanStep, **changes: Any) -> PlanStep:
+    """A step as if it had never begun; what went wrong before is still told."""
+    return fresh(step, errors=step.errors, **changes)
+
+
+def _may_pass(step: PlanStep) -> bool:
+    """Whether trying again makes sense: an error that says neither is given one more chance, not two alike."""
+    errors = step.errors or (step.error,)
+    prospect = hope(errors[-1])
+    if prospect == "unknown":
+        return len(errors) < 2 or error_print(errors[-1]) != error_print(errors[-2])
+    return prospect == "passing"
+
+
+def _concerned(plan: Plan, finding: Finding) -> PlanStep | None:
+    step = plan.step(finding.step) if finding.step else None
+    return None if step is None or step.settled else step
+
+
+def _with(steps: Iterable[PlanStep], changed: PlanStep) -> tuple[PlanStep, ...]:
+    return tuple(changed if one.id == changed.id else one for one in steps)
+
+
+def _pieces(step: PlanStep, parts: Sequence[Part], names: Sequence[str]) -> list[PlanStep]:
+    """The parts as steps. Each serves the criteria of the step, which are met when all of them are done."""
+    return [
+        PlanStep(
+            id=names[n],
+            description=part.description,
+            after=tuple(names[place] for place in part.after) or step.after,
+            criteria=step.criteria if part.criteria is None else part.criteria,
+            tool=part.tool,
+            procedure=part.procedure,
+            args=dict(part.args),
+            expected=part.expected,
+            max_attempts=step.max_attempts,
+            seconds=step.seconds / len(parts) if step.seconds else None,
+        )
+        for n, part in enumerate(parts)
+    ]
+
+
+def _descendants(steps: Sequence[PlanStep], name: str) -> list[PlanStep]:
+    """The steps that, directly or not, come after one."""
+    reached = {name}
+    found: list[PlanStep] = []
+    for step in arranged(steps):
+        if reached.intersection(step.after):
+            reached.add(step.id)
+            found.append(step)
+    return found
+
+
+def _most_valuable_first(goal: Goal, plan: Plan) -> Proposal | None:
+    weights = {one.id: one.weight for one in goal.criteria if not one.met}
+    usual = usual_seconds(plan.steps)
+    value = {step.id: value_of(step, weights, usual) for step in plan.steps}
+    for step in reversed(arranged(plan.steps)):
+        for name in step.after:
+            value[name] = max(value[name], value[step.id])
+    place = {step.id: n for n, step in enumerate(plan.steps)}
+    open_steps = {step.id: step for step in plan.steps if not step.settled}
+    order = [step for step in plan.steps if step.settled]
+    while open_steps:
+        able = [step for step in open_steps.values() if not open_steps.keys() & set(step.after)]
+        best = min(able, key=lambda step: (-value[step.id], place[step.id]))
+        order.append(open_steps.pop(best.id))
+    before = [step.id for step in plan.steps if not step.settled]
+    after = [step.id for step in order if not step.settled]
+    if before == after:
+        return None
+    return Proposal(tuple(order), tuple(after[:1]), f"What counts most comes first: {', '.join(after)}.")

@@ -1,0 +1,42 @@
+"""Whose a memory is, within one agent.
+
+A scope with a user also sees what belongs to no user, and a scope without one sees what belongs to every user. A system
+that keeps one thing for each of them (a window of pages, a profile) has to tell these apart: its records that belong to
+nobody carry a mark, so that a filter can ask for them.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+from longmind.systems.room import Room
+from longmind.types import Filter, Json, Memory, Scope
+
+UNOWNED = "unowned"
+_MAX_KEY = 200
+
+
+def own_key(scope: Scope, name: str) -> str:
+    """The key of what a scope has one of. It names the user, so a scope without one finds its own and no other's."""
+    key = name if scope.user is None else f"{name}:{scope.user}"
+    return key if len(key) <= _MAX_KEY else f"{name}:#{sha256(key.encode()).hexdigest()}"
+
+
+async def held(room: Room, name: str, scope: Scope | None = None) -> Memory | None:
+    """The record that a scope, by default the room's, holds under a name of its own."""
+    whose = scope or room.scope
+    found = await room.store.by_key(whose, own_key(whose, name))
+    return found if found is not None and found.user == whose.user else None
+
+
+def marks(scope: Scope, **more: Any) -> Json:
+    """The metadata of a record that a scope keeps for itself."""
+    return more if scope.user is not None else {UNOWNED: True, **more}
+
+
+def mine(scope: Scope, *, metadata: Json | None = None, **fields: Any) -> Filter:
+    """A filter for what a scope keeps for itself: its user's records, or those that belong to nobody."""
+    if scope.user is not None:
+        return Filter(users=(scope.user,), metadata=metadata, **fields)
+    return Filter(metadata={UNOWNED: True, **(metadata or {})}, **fields)

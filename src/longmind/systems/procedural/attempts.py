@@ -1,0 +1,69 @@
+"""Trying something several times, each within a time limit, and saying how it went."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from longmind.errors import InvalidInput, NotFound
+from longmind.systems.procedural.ledger import Halt
+from longmind.systems.procedural.models import Retry
+from longmind.systems.procedural.runs import Failure
+from longmind.systems.procedural.values import message_of
+
+Sleep = Callable[[float], Awaitable[object]]
+_HOPELESS = (InvalidInput, NotFound)
+"""What the same call would fail with again: arguments of the wrong type, a function that is not registered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempted:
+    """How it went in the end."""
+
+    attempts: int
+    result: Any = None
+    failure: Failure | None = None
+
+
+class Refused(Exception):
+    """What was called answered with a failure of its own."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+async def attempt(call: Callable[[int], Awaitable[Any]], retry: Retry, seconds: float, sleep: Sleep) -> Attempted:
+    """Call until it works or the attempts are used up. ``call`` is told which attempt it is, from 1.
+
+    A failure is an outcome, with its type and message. What only stops the run (a pause, a cancellation) passes.
+    """
+    for number in range(1, retry.attempts + 1):
+        failure, hopeless = None, False
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                return Attempted(number, result=await call(number))
+        except Halt:
+            raise
+        except Refused as refused:
+            failure = refused.failure
+        except TimeoutError as error:
+            failure = _timed_out(seconds) if limit.expired() else failure_of(error)
+        except Exception as error:
+            failure, hopeless = failure_of(error), isinstance(error, _HOPELESS)
+        if hopeless or number == retry.attempts:
+            break
+        await sleep(retry.wait(number))
+    return Attempted(number, failure=failure)
+
+
+def failure_of(error: Exception) -> Failure:
+    """An exception as an outcome."""
+    return Failure(type=type(error).__name__, message=message_of(error))
+
+
+def _timed_out(seconds: float) -> Failure:
+    return Failure(type="Timeout", message=f"It did not finish within {seconds:g} seconds.")

@@ -1,0 +1,130 @@
+"""Examples as tests: run a procedure on its own examples, without leaving a trace.
+
+A step answers with what the example gives for it. Where the example gives nothing, only a function registered as
+``pure`` is called, so that a check never sends, books or deletes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from longmind.errors import InvalidInput
+from longmind.systems.procedural import schema
+from longmind.systems.procedural.attempts import Refused
+from longmind.systems.procedural.interpreter import Interpreter, StepFailed
+from longmind.systems.procedural.models import Example, Procedure, Step
+from longmind.systems.procedural.runs import Failure, StepRecord
+from longmind.systems.procedural.tools import ToolRegistry
+from longmind.systems.procedural.values import same
+from longmind.systems.room import Room
+from longmind.types import Model
+
+
+class Checked(Model):
+    """How one example went."""
+
+    example: str
+    passed: bool
+    result: Any = None
+    why: str = ""
+
+
+class Checks(Model):
+    """How the examples of a procedure went."""
+
+    name: str
+    passed: bool
+    """Whether all passed; a procedure without examples passes nothing and fails nothing."""
+    examples: tuple[Checked, ...]
+
+
+async def check(room: Room, procedure: Procedure, tools: ToolRegistry, *, effects: bool = False) -> Checks:
+    """Run every example. With ``effects`` also functions that are not pure are called."""
+    done = [await _check(room, procedure, example, tools, effects) for example in procedure.examples]
+    return Checks(name=procedure.name, passed=all(one.passed for one in done), examples=tuple(done))
+
+
+async def _check(room: Room, procedure: Procedure, example: Example, tools: ToolRegistry, effects: bool) -> Checked:
+    params = schema.accept(procedure.parameters, example.params)
+    log = _Scratch(room, f"check:{procedure.name}:{example.name}")
+    caller = _Canned(example, tools, effects)
+    try:
+        result = await Interpreter(procedure, params, log, caller, sleep=_no_wait).forward()
+    except StepFailed as failed:
+        told = f"It failed at {failed.failure.step}: {failed.failure.type}: {failed.failure.message}"
+        return Checked(example=example.name, passed=example.fails, why=told)
+    if example.fails:
+        return Checked(example=example.name, passed=False, result=result, why="It was expected to fail and did not.")
+    passed = same(result, example.expect)
+    why = "" if passed else f"It returned {result!r}, and {example.expect!r} was expected."
+    return Checked(example=example.name, passed=passed, result=result, why=why)
+
+
+class _Scratch:
+    """A log that is forgotten; every approval is given."""
+
+    def __init__(self, room: Room, run_id: str) -> None:
+        self._room = room
+        self._records: dict[str, StepRecord] = {}
+        self.run_id = run_id
+
+    @property
+    def records(self) -> tuple[StepRecord, ...]:
+        return tuple(self._records.values())
+
+    def now(self) -> datetime:
+        return self._room.now()
+
+    def find(self, path: str) -> StepRecord | None:
+        return self._records.get(path)
+
+    def fits(self, result: Any) -> bool:
+        return True
+
+    def approval(self, path: str) -> bool | None:
+        return True
+
+    async def record(self, record: StepRecord) -> None:
+        self._records[record.path] = record
+
+
+class _Canned:
+    """Answers with what the example gives, or calls what has no effects."""
+
+    def __init__(self, example: Example, tools: ToolRegistry, effects: bool) -> None:
+        self._example = example
+        self._tools = tools
+        self._effects = effects
+
+    async def __call__(self, step: Step, args: Mapping[str, Any], *, path: str, key: str, attempt: int) -> Any:
+        if step.name in self._example.given:
+            return self._given(step, path)
+        if step.use is not None:
+            tool = self._tools.get(step.use)
+            if tool.pure or self._effects:
+                return await tool.call(args, key)
+        raise InvalidInput(
+            f"The example {self._example.name!r} does not say what {step.name} returns.",
+            hint="Give it in `given`, or register the function as pure if it has no effects.",
+        )
+
+    def _given(self, step: Step, path: str) -> Any:
+        """What the example says a step returns; ``{"error": "..."}`` alone says that it fails."""
+        given = self._example.given[step.name]
+        if step.for_each is not None:
+            index = int(path.removeprefix(f"{step.name}[").removesuffix("]"))
+            if not isinstance(given, list) or index >= len(given):
+                raise InvalidInput(f"The example {self._example.name!r} gives nothing for {path}.")
+            given = given[index]
+        if isinstance(given, Mapping) and set(given) == {"error"}:
+            raise Refused(Failure(type="Given", message=str(given["error"])))
+        return given
+
+    async def undo(self, step: Step, args: Mapping[str, Any], *, key: str) -> Any:
+        return None
+
+
+async def _no_wait(seconds: float) -> None:
+    return None

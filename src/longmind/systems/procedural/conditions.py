@@ -1,0 +1,142 @@
+"""``when``: small typed comparisons over parameters and earlier results, without ``eval``.
+
+    {"left": "{{ steps.find.count }}", "op": "gt", "right": 0}
+    {"all": [..., ...]}   {"any": [..., ...]}   {"none": [..., ...]}
+
+Both sides are templates. ``exists`` and ``missing`` look at ``left`` only and never fail; ``eq`` and ``ne`` compare
+any two values; an order between values of different types is an error, not false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from longmind.errors import InvalidInput
+from longmind.systems.procedural import templates
+from longmind.systems.procedural.values import same
+from longmind.types import Model
+
+Operator = Literal[
+    "eq", "ne", "lt", "le", "gt", "ge", "in", "not_in", "contains", "starts_with", "ends_with", "exists", "missing"
+]
+_ORDERED = {"lt", "le", "gt", "ge"}
+
+
+class Compare(Model):
+    """One comparison."""
+
+    left: Any
+    op: Operator
+    right: Any = None
+
+    @model_validator(mode="after")
+    def _templates_parse(self) -> Compare:
+        for _ in templates.references([self.left, self.right]):
+            pass
+        return self
+
+
+class All(Model):
+    """Holds when every one of these holds."""
+
+    all: tuple[Condition, ...]
+
+
+class AnyOf(Model):
+    """Holds when at least one of these holds."""
+
+    any: tuple[Condition, ...]
+
+
+class NoneOf(Model):
+    """Holds when not one of these holds."""
+
+    none: tuple[Condition, ...]
+
+
+Condition = Compare | All | AnyOf | NoneOf
+All.model_rebuild()
+AnyOf.model_rebuild()
+NoneOf.model_rebuild()
+
+
+def references(condition: Condition) -> Iterator[templates.Path]:
+    """Every path that a condition looks at."""
+    match condition:
+        case Compare():
+            yield from templates.references([condition.left, condition.right])
+        case All(all=parts) | AnyOf(any=parts) | NoneOf(none=parts):
+            for part in parts:
+                yield from references(part)
+
+
+def holds(condition: Condition, context: Mapping[str, Any]) -> bool:
+    """Whether a condition is true of these values."""
+    match condition:
+        case All(all=parts):
+            return all(holds(part, context) for part in parts)
+        case AnyOf(any=parts):
+            return any(holds(part, context) for part in parts)
+        case NoneOf(none=parts):
+            return not any(holds(part, context) for part in parts)
+        case Compare():
+            return _compare(condition, context)
+
+
+def _compare(condition: Compare, context: Mapping[str, Any]) -> bool:
+    if condition.op in ("exists", "missing"):
+        gone = any(templates.missing(path, context) for path in templates.references(condition.left))
+        return gone == (condition.op == "missing")
+    left, right = templates.render(condition.left, context), templates.render(condition.right, context)
+    if condition.op in _ORDERED:
+        return _ordered(condition.op, left, right)
+    match condition.op:
+        case "eq":
+            return same(left, right)
+        case "ne":
+            return not same(left, right)
+        case "in":
+            return _among(left, right, condition.op)
+        case "not_in":
+            return not _among(left, right, condition.op)
+        case "contains":
+            return _among(right, left, condition.op)
+        case _:
+            return _affix(condition.op, left, right)
+
+
+def _ordered(op: str, left: Any, right: Any) -> bool:
+    numbers = _number(left) and _number(right)
+    if not numbers and not (isinstance(left, str) and isinstance(right, str)):
+        raise InvalidInput(
+            f"The condition {op} cannot order {_name(left)} and {_name(right)}.",
+            hint="Compare two numbers or two texts; ask `exists` first if one may be missing.",
+        )
+    return bool({"lt": left < right, "le": left <= right, "gt": left > right, "ge": left >= right}[op])
+
+
+def _among(one: Any, group: Any, op: str) -> bool:
+    if isinstance(group, str) and isinstance(one, str):
+        return one in group
+    if isinstance(group, Mapping):
+        return one in group if isinstance(one, str) else False
+    if isinstance(group, list | tuple):
+        return any(same(one, item) for item in group)
+    raise InvalidInput(f"The condition {op} needs a list, an object or a text to look in, not {_name(group)}.")
+
+
+def _affix(op: str, left: Any, right: Any) -> bool:
+    if not isinstance(left, str) or not isinstance(right, str):
+        raise InvalidInput(f"The condition {op} needs two texts, not {_name(left)} and {_name(right)}.")
+    return left.startswith(right) if op == "starts_with" else left.endswith(right)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _name(value: Any) -> str:
+    return "null" if value is None else type(value).__name__

@@ -1,0 +1,254 @@
+"""A procedure from what was done, in the same way, again and again, with success.
+
+Look for the longest sequence of calls that most episodes have in common. An argument that was always the same stays as
+it is; one that always came from an earlier result becomes a reference to it; what is left varied with the task, so it
+becomes a parameter. The episodes themselves become the examples that test it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from longmind.systems.procedural import schema, templates
+from longmind.systems.procedural.evidence import key_of
+from longmind.systems.procedural.models import Procedure
+from longmind.systems.procedural.templates import Path
+from longmind.systems.procedural.traces import Call, Trace
+from longmind.systems.procedural.values import same, size_of
+from longmind.systems.room import valid
+from longmind.types import Json, Model
+
+_LEAVES = 2_000
+_EXAMPLES = 3
+_EXAMPLE_BYTES = 16 * 1024
+Rows = list[list[Call]]
+"""For each episode, the calls that are the steps."""
+
+
+class Distilled(Model):
+    """A procedure that episodes suggest. It is a proposal: nothing is stored until ``store`` is called with it."""
+
+    procedure: Procedure
+    episodes: tuple[str, ...]
+    """The episodes that did it this way."""
+    considered: int
+    why: str
+
+
+def distil(traces: Sequence[Trace], *, name: str, purpose: str | None, min_support: int) -> Distilled | None:
+    """The procedure that at least ``min_support`` traces, and most of them, have in common; None if there is none."""
+    found = _shared(traces, min_support)
+    if found is None:
+        return None
+    sequence, supporting = found
+    rows = [_aligned(sequence, trace.calls) for trace in supporting]
+    first = _Builder(rows, {})
+    for n in range(len(sequence)):
+        first.step(n)
+    builder = _Builder(rows, first.values)  # again: a parameter found late may stand inside a text seen early
+    steps = [builder.step(n) for n in range(len(sequence))]
+    told: Json = {
+        "name": name,
+        "purpose": purpose or min((trace.title for trace in supporting), key=len),
+        "category": "distilled",
+        "parameters": builder.parameters(),
+        "steps": steps,
+        "examples": builder.examples([trace.title for trace in supporting]),
+    }
+    why = (
+        f"{len(supporting)} of {len(traces)} successful episodes called {', then '.join(sequence)}; "
+        f"{len(builder.values)} of the values they used varied with the task."
+    )
+    ids = tuple(trace.id for trace in supporting)
+    return Distilled(procedure=valid(Procedure, told), episodes=ids, considered=len(traces), why=why)
+
+
+def _shared(traces: Sequence[Trace], min_support: int) -> tuple[tuple[str, ...], list[Trace]] | None:
+    """The longest sequence of calls that enough traces contain in this order, and those traces."""
+    told = {trace.id: tuple(call.tool for call in trace.calls) for trace in traces}
+    distinct = sorted(set(told.values()))
+    candidates = {*distinct, *(_common(a, b) for n, a in enumerate(distinct) for b in distinct[n + 1 :])} - {()}
+    best: tuple[int, int, tuple[str, ...]] | None = None
+    for sequence in sorted(candidates):
+        support = sum(_contains(calls, sequence) for calls in told.values())
+        if support >= min_support and 2 * support > len(traces):
+            best = max(best or (0, 0, ()), (len(sequence), support, sequence))
+    if best is None:
+        return None
+    return best[2], [trace for trace in traces if _contains(told[trace.id], best[2])]
+
+
+def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    """The longest common subsequence."""
+    table: list[list[tuple[str, ...]]] = [[()] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i, a in enumerate(one):
+        for j, b in enumerate(other):
+            longer = max(table[i][j + 1], table[i + 1][j], key=len)
+            table[i + 1][j + 1] = (*table[i][j], a) if a == b else longer
+    return table[-1][-1]
+
+
+def _contains(calls: Sequence[str], sequence: Sequence[str]) -> bool:
+    rest = iter(calls)
+    return all(tool in rest for tool in sequence)
+
+
+def _aligned(sequence: Sequence[str], calls: Sequence[Call]) -> list[Call]:
+    """The calls of a trace that are the sequence. Where there are several ways, the latest: the last try counts."""
+    rest = iter(reversed(calls))
+    found = [next(call for call in rest if call.tool == tool) for tool in reversed(sequence)]
+    return found[::-1]
+
+
+class _Builder:
+    """Makes steps out of aligned calls, and finds the parameters on the way."""
+
+    def __init__(self, rows: Rows, hints: Mapping[str, list[Any]]) -> None:
+        self._rows = rows
+        self._hints = hints
+        self._names = _step_names([call.tool for call in rows[0]])
+        self.values: dict[str, list[Any]] = {}
+        """For each parameter, the value it had in each episode."""
+
+    def step(self, n: int) -> Json:
+        columns = [row[n] for row in self._rows]
+        optional = [set(call.args) for call in columns]
+        args = {
+            key: self._general(key, [call.args[key] for call in columns], n)
+            for key in columns[0].args
+            if all(key in given for given in optional)
+        }
+        return {"name": self._names[n], "use": columns[0].tool, "args": args}
+
+    def _general(self, key: str, values: list[Any], n: int) -> Any:
+        """One value or template that stands for what each episode used in this place."""
+        first = values[0]
+        if all(same(first, value) for value in values):
+            return templates.escaped(first)
+        if path := self._reference(values, n):
+            return f"{{{{ {path} }}}}"
+        if all(isinstance(value, Mapping) and value.keys() == first.keys() for value in values):
+            return {inner: self._general(inner, [value[inner] for value in values], n) for inner in first}
+        if all(isinstance(value, list) and len(value) == len(first) for value in values):
+            return [self._general(key, [value[i] for value in values], n) for i in range(len(first))]
+        return self._inside(values, n) or f"{{{{ params.{self._parameter(key, values)} }}}}"
+
+    def _reference(self, values: list[Any], n: int) -> Path | None:
+        """Where in the earlier results every episode had this value; the latest and shortest such place."""
+        for earlier in reversed(range(n)):
+            found = [
+                path
+                for path, leaf in _leaves(self._rows[0][earlier].result, Path("steps", (self._names[earlier],)))
+                if same(leaf, values[0]) and self._holds(path, earlier, values)
+            ]
+            if found:
+                return min(found, key=lambda path: len(path.parts))
+        return None
+
+    def _holds(self, path: Path, earlier: int, values: list[Any]) -> bool:
+        rest = Path("result", path.parts[1:])
+        for row, value in zip(self._rows, values, strict=True):
+            context = {"result": row[earlier].result}
+            if templates.missing(rest, context) or not same(templates.resolve(rest, context), value):
+                return False
+        return True
+
+    def _inside(self, values: list[Any], n: int) -> str | None:
+        """A text with a parameter, or a text from an earlier result, somewhere inside it."""
+        if not all(isinstance(value, str) for value in values):
+            return None
+        for path, parts in self._texts(n):
+            if all(part and part in value for part, value in zip(parts, values, strict=True)):
+                frames = {tuple(value.split(part, 1)) for part, value in zip(parts, values, strict=True)}
+                if len(frames) == 1 and frames != {("", "")}:
+                    before, after = (templates.escaped(text) for text in frames.pop())
+                    if not before.endswith(("{", "\\")):
+                        self._use(path)
+                        return f"{before}{{{{ {path} }}}}{after}"
+        return None
+
+    def _texts(self, n: int) -> Iterator[tuple[Path, list[str]]]:
+        """Every place that held a text in all episodes, with those texts: parameters first, then earlier results."""
+        for name, values in {**self._hints, **self.values}.items():
+            if all(isinstance(value, str) for value in values):
+                yield Path("params", (name,)), values
+        for earlier in reversed(range(n)):
+            for path, leaf in _leaves(self._rows[0][earlier].result, Path("steps", (self._names[earlier],))):
+                if isinstance(leaf, str):
+                    rest = Path("result", path.parts[1:])
+                    contexts = [{"result": row[earlier].result} for row in self._rows]
+                    if not any(templates.missing(rest, context) for context in contexts):
+                        texts = [templates.resolve(rest, context) for context in contexts]
+                        if all(isinstance(text, str) for text in texts):
+                            yield path, texts
+
+    def _use(self, path: Path) -> None:
+        """Keep a parameter that was found in the first round and turned out to be needed."""
+        if path.root == "params":
+            name = str(path.parts[0])
+            self.values.setdefault(name, self._hints.get(name, []))
+
+    def _parameter(self, key: str, values: list[Any]) -> str:
+        """The parameter with these values in these episodes; a new one unless there is one already."""
+        for name, known in {**self._hints, **self.values}.items():
+            if all(map(same, known, values)):
+                self.values[name] = values
+                return name
+        base = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in key).lstrip("_0123456789")
+        name, n = base or "value", 2
+        while name in self.values or name in self._hints:
+            name, n = f"{base or 'value'}_{n}", n + 1
+        self.values[name] = values
+        return name
+
+    def parameters(self) -> Json:
+        properties: Json = {}
+        for name, values in self.values.items():
+            kinds = sorted({schema.kind_of(value) for value in values})
+            kinds = ["number"] if kinds == ["integer", "number"] else kinds
+            properties[name] = {"type": kinds[0] if len(kinds) == 1 else kinds}
+        return {"type": "object", "properties": properties, "required": list(properties)}
+
+    def examples(self, titles: list[str]) -> list[Json]:
+        """The first episodes as tests, as far as they are small enough to keep."""
+        made: list[Json] = []
+        seen: set[str] = set()
+        for i, (row, title) in enumerate(zip(self._rows, titles, strict=True)):
+            params = {name: values[i] for name, values in self.values.items()}
+            given = {name: call.result for name, call in zip(self._names, row, strict=True)}
+            if size_of(given) + size_of(params) > _EXAMPLE_BYTES or key_of(params) in seen:
+                continue
+            seen.add(key_of(params))
+            made.append({"name": title[:200], "params": params, "given": given, "expect": row[-1].result})
+            if len(made) == _EXAMPLES:
+                break
+        return made
+
+
+def _step_names(tools: Sequence[str]) -> list[str]:
+    names: list[str] = []
+    for tool in tools:
+        base = "".join(c if c.isalnum() else "_" for c in tool)[:40]
+        number = sum(name == base or name.startswith(f"{base}_") for name in names)
+        names.append(base if number == 0 else f"{base}_{number + 1}")
+    return names
+
+
+def _leaves(value: Any, path: Path, budget: list[int] | None = None) -> Iterator[tuple[Path, Any]]:
+    """Every value inside a result with the path to it, the result itself included; at most so many."""
+    left = [_LEAVES] if budget is None else budget
+    left[0] -= 1
+    if left[0] < 0:
+        return
+    yield path, value
+    inner: Iterator[tuple[str | int, Any]]
+    inner = (
+        iter(value.items())
+        if isinstance(value, Mapping)
+        else iter(enumerate(value))
+        if isinstance(value, list)
+        else iter(())
+    )
+    for part, item in inner:
+        yield from _leaves(item, Path(path.root, (*path.parts, part)), left)

@@ -1,0 +1,134 @@
+"""Beta-Binomial evidence: which of two ways is better, how sure that is, and which choice to try next.
+
+Pure functions, so that they can be simulated (``simulate``) and their answers explained. Every rate starts at the
+uniform prior, Beta(1, 1), and each success or failure adds one to one of its two numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from longmind.types import Model
+
+Verdict = Literal["promote", "reject", "wait"]
+
+
+class Counts(Model):
+    """How often something went well and how often not."""
+
+    successes: Annotated[int, Field(ge=0)] = 0
+    failures: Annotated[int, Field(ge=0)] = 0
+
+    @property
+    def runs(self) -> int:
+        return self.successes + self.failures
+
+    def plus(self, success: bool, times: int = 1) -> Counts:
+        """With one more; with ``times=-1`` one less, never below none."""
+        return Counts(
+            successes=max(0, self.successes + times * success), failures=max(0, self.failures + times * (not success))
+        )
+
+    def __str__(self) -> str:
+        return f"{self.successes} of {self.runs}"
+
+
+class Rule(Model):
+    """When a version on trial is judged."""
+
+    share: Annotated[float, Field(gt=0, lt=1)] = 0.3
+    """The share of runs that try it."""
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    min_runs: Annotated[int, Field(ge=1)] = 20
+    """Runs that each of the two must have before anything is decided; looking earlier picks by luck."""
+    max_runs: Annotated[int, Field(ge=2)] = 500
+    """Runs of both together after which a version that was not shown to be better is dropped."""
+
+
+class Judgement(Model):
+    """What the evidence says, in numbers and in words."""
+
+    verdict: Verdict
+    probability: float
+    """That the candidate's true success rate is the higher one."""
+    why: str
+
+
+def probability_better(base: Counts, candidate: Counts) -> float:
+    """The exact probability that the candidate's rate is above the base's, given what was seen of both."""
+    a, b = base.successes + 1, base.failures + 1
+    c, d = candidate.successes + 1, candidate.failures + 1
+    log_gamma = _log_gamma(_power_above(a + b + c + d))
+    i = np.arange(c)
+
+    def log_beta(x: NDArray[np.int64] | int, y: int) -> NDArray[np.float64]:
+        return np.asarray(log_gamma[x] + log_gamma[y] - log_gamma[x + y])
+
+    terms = log_beta(a + i, b + d) - np.log(d + i) - log_beta(1 + i, d) - log_beta(a, b)
+    return float(min(1.0, np.exp(terms).sum()))
+
+
+def judge(base: Counts, candidate: Counts, rule: Rule) -> Judgement:
+    """Whether to promote the candidate, drop it, or go on."""
+    better = probability_better(base, candidate)
+    seen = f"{candidate} runs succeeded with the new version, {base} with the old one"
+    told = f"{seen}; the new one is the better with a probability of {better:.1%}"
+    if min(base.runs, candidate.runs) < rule.min_runs:
+        return Judgement(verdict="wait", probability=better, why=f"{told}. Each needs {rule.min_runs} runs first.")
+    if better >= rule.confidence:
+        return Judgement(verdict="promote", probability=better, why=f"{told}, which is {rule.confidence:.0%} or more.")
+    if better <= 1 - rule.confidence:
+        return Judgement(
+            verdict="reject", probability=better, why=f"{told}, which is {1 - rule.confidence:.0%} or less."
+        )
+    if base.runs + candidate.runs >= rule.max_runs:
+        return Judgement(
+            verdict="reject", probability=better, why=f"{told}. After {rule.max_runs} runs that is no improvement."
+        )
+    return Judgement(verdict="wait", probability=better, why=f"{told}, which decides nothing yet.")
+
+
+def tries_candidate(rule: Rule, run_id: str) -> bool:
+    """Whether this run is one of the share that tries the candidate; the same run always gets the same answer."""
+    return float(generator(run_id, "canary").random()) < rule.share
+
+
+def choose(values: Sequence[Any], counts: Mapping[str, Counts], rng: np.random.Generator) -> tuple[Any, str]:
+    """Thompson sampling: draw a rate for each value from what is known of it, take the highest, and say why."""
+    seen = [counts.get(key_of(value), Counts()) for value in values]
+    drawn = [float(rng.beta(c.successes + 1, c.failures + 1)) for c in seen]
+    best = int(np.argmax(drawn))
+    told = ", ".join(
+        f"{value!r} {rate:.2f} ({c} succeeded)" for value, rate, c in zip(values, drawn, seen, strict=True)
+    )
+    return values[best], f"{values[best]!r} drew the highest success rate: {told}."
+
+
+def generator(run_id: str, purpose: str) -> np.random.Generator:
+    """Random numbers that depend on a run's id and nothing else, so that a choice can be checked afterwards."""
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(f"{purpose}:{run_id}".encode()).digest()[:16], "big"))
+
+
+def key_of(value: Any) -> str:
+    """A choice as the name it is counted under."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+@lru_cache(maxsize=8)
+def _log_gamma(size: int) -> NDArray[np.float64]:
+    """The logarithm of the gamma function at 0 (not used), 1, 2, ... below ``size``."""
+    table = np.zeros(size)
+    table[2:] = np.cumsum(np.log(np.arange(1, size - 1)))
+    return table
+
+
+def _power_above(number: int) -> int:
+    return max(1024, 1 << number.bit_length())

@@ -1,0 +1,270 @@
+"""Walking through the steps of a procedure.
+
+What each step did goes into a log before the next one starts, and what the log knows is not done again: resuming a
+run is walking from the beginning over what is already there. Everything a step decides on (``when``, arguments, the
+items of a loop) comes from parameters and logged results, so it comes out the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+
+from longmind.errors import InvalidInput
+from longmind.systems.procedural import templates
+from longmind.systems.procedural.attempts import Attempted, Sleep, attempt, failure_of
+from longmind.systems.procedural.conditions import holds
+from longmind.systems.procedural.ledger import Paused
+from longmind.systems.procedural.models import Procedure, Retry, Step
+from longmind.systems.procedural.runs import Failure, StepRecord, Waiting
+from longmind.systems.procedural.values import MAX_RUN, plain
+
+Context = dict[str, Any]
+_MARGIN = 30.0
+_ITEMS_SHOWN = 3
+
+
+class Log(Protocol):
+    """Where steps are recorded, and read back."""
+
+    @property
+    def run_id(self) -> str: ...
+
+    @property
+    def records(self) -> tuple[StepRecord, ...]: ...
+
+    def now(self) -> datetime: ...
+
+    def find(self, path: str) -> StepRecord | None: ...
+
+    def fits(self, result: Any) -> bool: ...
+
+    def approval(self, path: str) -> bool | None: ...
+
+    async def record(self, record: StepRecord) -> None: ...
+
+
+class Caller(Protocol):
+    """What makes the call that a step names."""
+
+    async def __call__(self, step: Step, args: Mapping[str, Any], *, path: str, key: str, attempt: int) -> Any: ...
+
+    async def undo(self, step: Step, args: Mapping[str, Any], *, key: str) -> Any: ...
+
+
+class StepFailed(Exception):
+    """A step failed and the procedure does not go on without it."""
+
+    def __init__(self, step: Step, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.step = step
+        self.failure = failure.model_copy(update={"step": step.name})
+
+
+class Interpreter:
+    """One procedure, with one set of parameters, over one log."""
+
+    def __init__(
+        self, procedure: Procedure, params: Mapping[str, Any], log: Log, caller: Caller, *, sleep: Sleep
+    ) -> None:
+        self._procedure = procedure
+        self._log = log
+        self._caller = caller
+        self._sleep = sleep
+        self._context: Context = {"params": dict(params), "steps": {}, "run": {"id": log.run_id}}
+
+    # -- forward -------------------------------------------------------------------------------------------------
+
+    async def forward(self) -> Any:
+        """Do all steps that are not done yet, and return the result of the whole."""
+        result: Any = None
+        for step in self._procedure.steps:
+            result = await self._step(step)
+            self._context["steps"][step.alias] = result
+        if self._procedure.returns is None:
+            return result
+        try:
+            return plain(templates.render(self._procedure.returns, self._context), "The result")
+        except InvalidInput as error:
+            failure = failure_of(error)
+            raise StepFailed(self._procedure.steps[-1], failure) from error
+
+    async def _step(self, step: Step) -> Any:
+        record = self._log.find(step.name)
+        if record is None:
+            record = await self._do(step)
+        if record.outcome == "failed":
+            if step.on_error != "skip":
+                raise StepFailed(step, record.error or Failure(type="Unknown", message="It failed."))
+            return None
+        return self._result(step, record)
+
+    def _result(self, step: Step, record: StepRecord) -> Any:
+        """What a finished step gave; for a loop the list of what its items gave."""
+        if record.items is None:
+            return record.result
+        items = [self._log.find(f"{step.name}[{n}]") for n in range(record.items)]
+        return [item.result if item else None for item in items]
+
+    async def _do(self, step: Step) -> StepRecord:
+        """Do a step for the first time, and record it."""
+        started = self._log.now()
+        try:
+            if step.when is not None and not holds(step.when, self._context):
+                return await self._record(step, started, outcome="skipped", why="its condition does not hold")
+            items = self._items(step)
+            refused = await self._approved(step, items)
+        except InvalidInput as error:
+            return await self._record(step, started, outcome="failed", error=failure_of(error))
+        if refused is not None:
+            return await self._record(step, started, outcome="failed", error=refused)
+        if items is None:
+            return await self._call(step, step.name, self._context)
+        return await self._loop(step, items, started)
+
+    async def _loop(self, step: Step, items: list[Any], started: datetime) -> StepRecord:
+        """Do a step for each item, recording each; the loop's own record only says how many there were."""
+        for n, item in enumerate(items):
+            path = f"{step.name}[{n}]"
+            record = self._log.find(path) or await self._call(step, path, {**self._context, "item": item, "index": n})
+            if record.outcome == "failed" and step.on_error != "skip":
+                return await self._record(step, started, outcome="failed", error=record.error, items=n + 1)
+        return await self._record(step, started, items=len(items))
+
+    async def _call(self, step: Step, path: str, context: Context) -> StepRecord:
+        started = self._log.now()
+        key = f"{self._log.run_id}/{path}"
+        try:
+            args = plain(templates.render(step.args, context), "What the arguments come to")
+        except InvalidInput as error:
+            return await self._record(step, started, path=path, outcome="failed", error=failure_of(error))
+
+        async def call(number: int) -> Any:
+            return await self._caller(step, args, path=path, key=key, attempt=number)
+
+        done = self._bounded(await attempt(call, step.retry, step.seconds, self._sleep))
+        return await self._record(
+            step,
+            started,
+            path=path,
+            outcome="failed" if done.failure else "succeeded",
+            result=done.result,
+            error=done.failure,
+            attempts=done.attempts,
+            idempotency_key=key,
+        )
+
+    def _bounded(self, done: Attempted) -> Attempted:
+        if self._log.fits(done.result):
+            return done
+        message = f"With this result the run holds more than {MAX_RUN:,} bytes. Return less from each step."
+        return Attempted(done.attempts, failure=Failure(type="TooLarge", message=message))
+
+    async def _record(self, step: Step, started: datetime, *, path: str | None = None, **told: Any) -> StepRecord:
+        given = {"outcome": "succeeded", **told}
+        record = StepRecord(
+            path=path or step.name, step=step.name, started_at=started, finished_at=self._log.now(), **given
+        )
+        await self._log.record(record)
+        return record
+
+    # -- what a step goes over, and who must agree ---------------------------------------------------------------
+
+    def _items(self, step: Step) -> list[Any] | None:
+        if step.for_each is None:
+            return None
+        items = templates.render(step.for_each, self._context)
+        if not isinstance(items, list):
+            raise InvalidInput(f"The step {step.name} goes over a list, and {step.for_each} is none.")
+        if len(items) > step.max_items:
+            raise InvalidInput(
+                f"The step {step.name} would go over {len(items)} items; its bound is {step.max_items}.",
+                hint="Raise max_items if that is meant.",
+            )
+        return items
+
+    async def _approved(self, step: Step, items: list[Any] | None) -> Failure | None:
+        """None when the step may be done. Pauses while nobody has decided; a refusal counts as the step's failure."""
+        if not step.needs_approval:
+            return None
+        decided = self._log.approval(step.name)
+        if decided is None:
+            raise Paused(self._waiting(step, items))
+        return None if decided else Failure(type="NotApproved", message="The step was not approved.")
+
+    def _waiting(self, step: Step, items: list[Any] | None) -> Waiting:
+        called = step.use or step.procedure or ""
+        if items is None:
+            args = plain(templates.render(step.args, self._context), "What the arguments come to")
+            return Waiting(path=step.name, use=called, args=args)
+        shown = [
+            templates.render(step.args, {**self._context, "item": item, "index": n})
+            for n, item in enumerate(items[:_ITEMS_SHOWN])
+        ]
+        return Waiting(path=step.name, use=called, args=plain(shown, "What the arguments come to"), items=len(items))
+
+    # -- backward ------------------------------------------------------------------------------------------------
+
+    async def backward(self) -> None:
+        """Take back what was done, the last first. A compensation that fails is recorded, and the others still run."""
+        self._recall_results()
+        for record in reversed([r for r in self._log.records if not r.undo]):
+            step = self._procedure.step(record.step)
+            path = f"{record.path}!undo"
+            wanted = step.compensate and record.outcome == "succeeded" and record.items is None
+            if not wanted or self._log.find(path) is not None:
+                continue
+            await self._undo(step, record, path)
+
+    async def _undo(self, step: Step, record: StepRecord, path: str) -> None:
+        started = self._log.now()
+        key = f"{self._log.run_id}/{path}"
+
+        async def call(number: int) -> Any:
+            assert step.compensate is not None
+            args = templates.render(step.compensate.args, self._undo_context(step, record))
+            return await self._caller.undo(step, plain(args, "What the arguments come to"), key=key)
+
+        done = self._bounded(await attempt(call, step.retry, step.seconds, self._sleep))
+        await self._record(
+            step,
+            started,
+            path=path,
+            outcome="failed" if done.failure else "succeeded",
+            error=done.failure,
+            attempts=done.attempts,
+            idempotency_key=key,
+        )
+
+    def _undo_context(self, step: Step, record: StepRecord) -> Context:
+        context = {**self._context, "result": record.result}
+        items = self._items(step)
+        if items is not None:
+            index = int(record.path.removeprefix(f"{step.name}[").removesuffix("]"))
+            context |= {"item": items[index], "index": index}
+        return context
+
+    def _recall_results(self) -> None:
+        """Fill in the results of finished steps, for a run that is resumed in the middle of compensation."""
+        for step in self._procedure.steps:
+            record = self._log.find(step.name)
+            self._context["steps"][step.alias] = None if record is None else self._result(step, record)
+
+
+def worst_case(procedure: Procedure) -> float:
+    """Seconds that may pass between two writes of a run: its longest step with all attempts, and a margin."""
+
+    def of(seconds: float, retry: Retry) -> float:
+        return seconds * retry.attempts + sum(retry.wait(n) for n in range(1, retry.attempts))
+
+    return max(of(step.seconds, step.retry) for step in procedure.steps) + _MARGIN
+
+
+def calls(procedure: Procedure) -> Iterator[tuple[Step, str]]:
+    """Every function a procedure names, with the step that names it."""
+    for step in procedure.steps:
+        if step.use:
+            yield step, step.use
+        if step.compensate:
+            yield step, step.compensate.use

@@ -1,0 +1,223 @@
+"""The durable log of one run: what is written here before the next step starts is never done again.
+
+Whoever works on a run owns it. Each write replaces the run's progress at the version it was read at, and stores the
+finished step in the same transaction. So of two that work on one run only one can go on: the other's next write is
+refused, and it stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from longmind.errors import Conflict, VersionConflict
+from longmind.store.base import AddLink, Put, Update, Write
+from longmind.systems.procedural.runs import (
+    DERIVED,
+    FINAL,
+    RUN,
+    STEP,
+    Failure,
+    Progress,
+    Run,
+    StepRecord,
+    Waiting,
+    progress_of,
+    request_of,
+    run_of,
+    session_of,
+)
+from longmind.systems.procedural.values import MAX_RUN, size_of
+from longmind.systems.room import Room
+from longmind.types import Filter, Link, Memory
+
+_ACTOR = "procedure"
+
+
+class Halt(Exception):
+    """Why a run stops where it is, without having failed; what it did so far stays done."""
+
+
+class TakenOver(Halt):
+    """Somebody else works on the run."""
+
+
+class CancelRequested(Halt):
+    """Somebody asked for the run to be cancelled."""
+
+
+class Paused(Halt):
+    """A step waits for approval."""
+
+    def __init__(self, waiting: Waiting) -> None:
+        super().__init__(waiting.path)
+        self.waiting = waiting
+
+
+class Ledger:
+    """The log of a run that this process owns."""
+
+    def __init__(self, room: Room, memory: Memory, steps: tuple[StepRecord, ...], lease_seconds: float) -> None:
+        self._room = room
+        self._memory = memory
+        self._lease = lease_seconds
+        self._mark = room.now()
+        self._records = {record.path: record for record in steps}
+        self._bytes = sum(size_of(record.result) for record in steps)
+        self.request = request_of(memory)
+        self.progress = progress_of(memory)
+
+    @property
+    def run_id(self) -> str:
+        return self._memory.id
+
+    @property
+    def version(self) -> int:
+        return self._memory.version
+
+    @property
+    def started_at(self) -> datetime:
+        return self._memory.occurred_at
+
+    @property
+    def records(self) -> tuple[StepRecord, ...]:
+        return tuple(self._records.values())
+
+    def now(self) -> datetime:
+        return self._room.now()
+
+    def run(self) -> Run:
+        return run_of(self._memory, self.records)
+
+    def find(self, path: str) -> StepRecord | None:
+        """What this step did, if it is finished."""
+        return self._records.get(path)
+
+    def fits(self, result: Any) -> bool:
+        """Whether this result still has room in the run."""
+        return self._bytes + size_of(result) <= MAX_RUN
+
+    def approval(self, path: str) -> bool | None:
+        """What was decided about a step that needs approval; None if nothing yet."""
+        decided = self.progress.approvals.get(path)
+        return None if decided is None else decided.approved
+
+    async def record(self, record: StepRecord) -> None:
+        """Store what a step did. When this returns, no crash can make it happen again."""
+        made = self._room.new(
+            STEP,
+            "",
+            body=record.model_dump(mode="json"),
+            key=f"{STEP}:{self.run_id}:{record.path}",
+            session=session_of(self.run_id),
+            user=self._memory.user,
+            importance=0.1,
+            occurred_at=record.started_at,
+            metadata={"run": self.run_id, "outcome": record.outcome},
+        )
+        belongs = Link(source=made.id, relation=DERIVED, target=self.run_id)  # who erases the run erases its steps
+        writes: list[Write] = [Put(made, existing="fail"), AddLink(belongs)]
+        await self.save({"cursor": record.path}, writes, reason=f"step {record.path}")
+        self._records[record.path] = record
+        self._bytes += size_of(record.result)
+        if self.progress.cancel is not None and self.progress.ending is None:
+            raise CancelRequested(self.run_id)
+
+    async def wait_for(self, waiting: Waiting) -> None:
+        """Stop here until somebody has decided."""
+        await self.save({"status": "waiting", "waiting": waiting, "owner": None}, reason=f"wait for {waiting.path}")
+
+    async def interrupt(self) -> None:
+        """Let go of the run, so that it can be resumed at once."""
+        await self.save({"status": "interrupted", "owner": None}, reason="interrupted")
+
+    async def compensating(self, ending: str, error: Failure | None) -> None:
+        """From now on what was done is taken back; a run resumed later goes on with that."""
+        await self.save({"ending": ending, "error": error}, reason="compensate")
+
+    async def save(
+        self,
+        changes: Mapping[str, Any],
+        writes: list[Write] | None = None,
+        *,
+        reason: str,
+        content: str | None = None,
+    ) -> None:
+        """Store the run's progress and these writes together; a wish to cancel that came in between is kept."""
+        while True:
+            progress = self.changed(changes)
+            told: dict[str, Any] = {"metadata": progress.model_dump(mode="json")}
+            if content is not None:
+                told["content"] = content
+            update = Update(self.run_id, told, expected_version=self.version)
+            try:
+                receipt = await self._room.write([update, *(writes or ())], reason=reason, actor=_ACTOR)
+            except VersionConflict as conflict:
+                if conflict.details.get("id") != self.run_id:
+                    raise
+                await self.reread()
+                continue
+            self._memory, self.progress = receipt.memories[0], progress
+            self._mark = self.now()
+            return
+
+    def changed(self, changes: Mapping[str, Any]) -> Progress:
+        """The progress with these changes, the time spent until now, and a new lease while somebody owns the run."""
+        now = self.now()
+        spent = max(0.0, (now - self._mark).total_seconds())
+        ours = {"lease_until": now + timedelta(seconds=self._lease), "seconds": self.progress.seconds + spent}
+        changed = self.progress.model_copy(update={**ours, **changes})
+        return changed if changed.owner else changed.model_copy(update={"lease_until": None})
+
+    async def reread(self) -> None:
+        """Read the run again after somebody else wrote it; only a wish to cancel lets its owner go on."""
+        self._memory = await self._look()
+
+    async def cancel_requested(self) -> bool:
+        """Whether somebody asked for this run to be cancelled, since it was last written."""
+        await self._look()
+        return self.progress.cancel is not None
+
+    async def _look(self) -> Memory:
+        fresh = await self._room.need(self.run_id, RUN)
+        progress = progress_of(fresh)
+        if progress.owner != self.progress.owner or progress.status in FINAL:
+            raise TakenOver(f"Somebody else works on run {self.run_id} now, so this one stopped.")
+        self.progress = self.progress.model_copy(update={"cancel": progress.cancel})
+        return fresh
+
+
+async def steps_of(room: Room, run: Memory) -> tuple[StepRecord, ...]:
+    """What the steps of a run did, in the order in which they finished."""
+    where = Filter(kinds=(STEP,), sessions=(session_of(run.id),), states=None)
+    found = [memory async for memory in room.store.every(room.scope, where)]
+    return tuple(StepRecord.model_validate(memory.body) for memory in found)
+
+
+async def claim(room: Room, run: Memory, lease_seconds: float, *, take_over: bool) -> Ledger:
+    """Become the owner of a run, to go on with it; refused while somebody else may be at work on it."""
+    progress = progress_of(run)
+    now = room.now()
+    if progress.status == "running" and progress.lease_until and progress.lease_until > now and not take_over:
+        raise Conflict(
+            f"Run {run.id} may still be at work, until {progress.lease_until:%Y-%m-%d %H:%M:%S} UTC.",
+            hint="Wait until then, or pass take_over=True if its process is gone.",
+            run=run.id,
+        )
+    claimed = progress.model_copy(
+        update={
+            "status": "running",
+            "waiting": None,
+            "owner": room.clock.new_id(),
+            "lease_until": now + timedelta(seconds=lease_seconds),
+        }
+    )
+    update = Update(run.id, {"metadata": claimed.model_dump(mode="json")}, expected_version=run.version)
+    try:
+        receipt = await room.write([update], reason="resume", actor=_ACTOR)
+    except VersionConflict as conflict:
+        raise Conflict(
+            f"Somebody else was faster to take up run {run.id}.", hint="Read the run to see how it goes on.", run=run.id
+        ) from conflict
+    return Ledger(room, receipt.memories[0], await steps_of(room, run), lease_seconds)

@@ -1,0 +1,220 @@
+"""What a procedure is: its parameters, its steps, and the examples that test it.
+
+A definition is data. It names functions that the program registered (``tools``), so storing, showing or changing one
+runs nothing, and what it can do is what those functions do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from longmind.errors import InvalidInput
+from longmind.systems.procedural import conditions, schema, templates
+from longmind.systems.procedural.conditions import Condition
+from longmind.types import Model, Moment, PlainJson, Tag
+
+TOOL_TIMEOUT = 60.0
+PROCEDURE_TIMEOUT = 3_600.0
+MAX_STEPS = 100
+MAX_ITEMS = 1_000
+
+ProcedureName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
+StepName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,49}$")]
+ToolName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,99}$")]
+Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
+OnError = Literal["stop", "skip", "compensate"]
+
+
+class Retry(Model):
+    """How often a step is tried, and how long to wait in between: ``delay``, then ``factor`` times that, and so on."""
+
+    attempts: Annotated[int, Field(ge=1, le=20)] = 1
+    delay: Seconds = 0.5
+    factor: Annotated[float, Field(ge=1, le=10)] = 2.0
+    max_delay: Seconds = 60.0
+
+    def wait(self, attempt: int) -> float:
+        """Seconds to wait after an attempt (1, 2, ...) that failed."""
+        return min(self.delay * self.factor ** (attempt - 1), self.max_delay)
+
+
+class Compensation(Model):
+    """What takes a finished step back. Its templates may also name ``result``, what that step returned."""
+
+    use: ToolName
+    args: PlainJson = Field(default_factory=dict)
+
+
+class Step(Model):
+    """One call of a registered function, or of another procedure; once, or once for each item of a list."""
+
+    name: StepName
+    use: ToolName | None = None
+    procedure: ProcedureName | None = None
+    args: PlainJson = Field(default_factory=dict)
+    """Templates over ``params``, ``steps`` (earlier results) and, in a loop, ``item`` and ``index``."""
+    when: Condition | None = None
+    for_each: str | tuple[Any, ...] | None = None
+    """A list, or a template that names one."""
+    max_items: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = 100
+    save_as: StepName | None = None
+    """The name of its result among ``steps``; by default the step's own."""
+    retry: Retry = Retry()
+    timeout: Annotated[float, Field(gt=0, le=86_400)] | None = None
+    """Seconds for one attempt; by default a minute for a function and an hour for a procedure."""
+    on_error: OnError = "stop"
+    compensate: Compensation | None = None
+    needs_approval: bool = False
+
+    @model_validator(mode="after")
+    def _calls_one_thing(self) -> Step:
+        if (self.use is None) == (self.procedure is None):
+            raise ValueError("name either a function (use) or a procedure, and not both")
+        return self
+
+    @property
+    def alias(self) -> str:
+        return self.save_as or self.name
+
+    @property
+    def seconds(self) -> float:
+        """The time one attempt may take."""
+        return self.timeout or (TOOL_TIMEOUT if self.use else PROCEDURE_TIMEOUT)
+
+
+class Example(Model):
+    """A test of a procedure: with these parameters, and these steps answering so, this must be the result."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "example"
+    params: PlainJson = Field(default_factory=dict)
+    given: PlainJson = Field(default_factory=dict)
+    """What steps return, by name, in place of really being called. For a loop, the list of what its items return."""
+    expect: Any = None
+    fails: bool = False
+    """Whether the run is expected to fail; ``expect`` does not count then."""
+
+
+class Procedure(Model):
+    """A way of doing something that was found to work."""
+
+    name: ProcedureName
+    purpose: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+    category: Annotated[str, StringConstraints(min_length=1, max_length=100)] = "general"
+    parameters: PlainJson = Field(default_factory=lambda: dict(schema.EMPTY))
+    """A JSON schema of an object."""
+    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=MAX_STEPS)]
+    returns: Any = None
+    """A template for the result; by default what the last step returned."""
+    examples: Annotated[tuple[Example, ...], Field(max_length=50)] = ()
+    choices: Mapping[str, tuple[Any, ...]] = Field(default_factory=dict)
+    """Parameters that learning may set when the caller does not, and the values it may choose from."""
+    tags: tuple[Tag, ...] = ()
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Procedure:
+        schema.checked(self.parameters)
+        _names_are_unique(self.steps)
+        _references_resolve(self)
+        _choices_fit(self)
+        for example in self.examples:
+            schema.accept(self.parameters, example.params)
+            unknown = sorted(set(example.given) - {step.name for step in self.steps})
+            if unknown:
+                raise InvalidInput(f"The example {example.name!r} gives a result for {unknown[0]}, which is no step.")
+        return self
+
+    def step(self, name: str) -> Step:
+        return next(step for step in self.steps if step.name == name)
+
+    def text(self) -> str:
+        """What search reads of it."""
+        parts = [self.name.replace("_", " ").replace("-", " "), self.purpose, self.category, *self.tags]
+        parts += [str(part.get("description", name)) for name, part in schema.properties(self.parameters).items()]
+        parts += [f"{step.name} {step.use or step.procedure}".replace("_", " ") for step in self.steps]
+        return "\n".join(dict.fromkeys(parts))
+
+
+class Version(Model):
+    """A procedure as one of its versions has it."""
+
+    id: str
+    """The procedure's own id: the same for all its versions."""
+    number: int
+    procedure: Procedure
+    current: bool
+    made_at: Moment
+    why: str = ""
+    parent: int | None = None
+    """The version this one was made from."""
+    labels: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.procedure.name
+
+
+class Found(Model):
+    """A procedure that fits a search, how well, and why."""
+
+    version: Version
+    score: float
+    why: str
+
+
+def _names_are_unique(steps: tuple[Step, ...]) -> None:
+    for kind, names in (("name", [s.name for s in steps]), ("result name", [s.alias for s in steps])):
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise InvalidInput(f"Two steps have the {kind} {twice}.", hint="Give each step its own.")
+
+
+def _references_resolve(procedure: Procedure) -> None:
+    params = set(schema.properties(procedure.parameters))
+    earlier: set[str] = set()
+    for step in procedure.steps:
+        own = {"item", "index"} if step.for_each is not None else set()
+        where = f"step {step.name}"
+        wanted = list(templates.references(step.args))
+        _known(wanted, {"params", "steps", "run"} | own, params, earlier, where)
+        outer = list(templates.references(step.for_each)) + (
+            list(conditions.references(step.when)) if step.when else []
+        )
+        _known(outer, {"params", "steps", "run"}, params, earlier, where)
+        earlier.add(step.alias)
+        if step.compensate:
+            undo = list(templates.references(step.compensate.args))
+            _known(undo, {"params", "steps", "run", "result"} | own, params, earlier, f"the compensation of {where}")
+    _known(list(templates.references(procedure.returns)), {"params", "steps", "run"}, params, earlier, "returns")
+
+
+def _known(paths: list[templates.Path], roots: set[str], params: set[str], steps: set[str], where: str) -> None:
+    for path in paths:
+        if path.root not in roots:
+            raise InvalidInput(
+                f"{where[0].upper() + where[1:]} refers to {path}, and there is no {path.root} there.",
+                hint=f"It may refer to {', '.join(sorted(roots))}.",
+            )
+        first = path.parts[0] if path.parts else None
+        for root, names in (("params", params), ("steps", steps)):
+            if path.root == root and isinstance(first, str) and first not in names:
+                earlier = "declared parameters" if root == "params" else "earlier results"
+                raise InvalidInput(
+                    f"{where[0].upper() + where[1:]} refers to {path}, which is not there.",
+                    hint=f"The {earlier} are: {', '.join(sorted(names)) or 'none'}.",
+                )
+
+
+def _choices_fit(procedure: Procedure) -> None:
+    declared = schema.properties(procedure.parameters)
+    for name, values in procedure.choices.items():
+        if name not in declared:
+            raise InvalidInput(f"There are choices for {name}, which is not a parameter.")
+        if not 2 <= len(values) <= 20:
+            raise InvalidInput(f"The parameter {name} has {len(values)} choices; give from 2 to 20.")
+        if any(isinstance(value, dict | list | tuple) for value in values):
+            raise InvalidInput(f"The choices for {name} must be plain values, not lists or objects.")
+        for value in values:
+            schema.verify(value, declared[name], f"a choice for {name}")

@@ -1,0 +1,342 @@
+"""Running procedures: start, resume, cancel, approve.
+
+A run is driven by whoever owns it: the process that started it or, after a crash, the one that took it over. Any
+failure of a step is an outcome of the run; what is raised here is only what kept the run from being worked on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Mapping
+from datetime import timedelta
+from typing import Any
+
+from longmind.errors import Conflict, InvalidInput, LongmindError, NotFound, OperationMismatch
+from longmind.store.base import Put, Update
+from longmind.systems.procedural.attempts import Refused, Sleep
+from longmind.systems.procedural.interpreter import Interpreter, StepFailed, calls, worst_case
+from longmind.systems.procedural.learning import Learner
+from longmind.systems.procedural.ledger import CancelRequested, Halt, Ledger, Paused, TakenOver, claim, steps_of
+from longmind.systems.procedural.models import Procedure, Step
+from longmind.systems.procedural.runs import (
+    FINAL,
+    RUN,
+    Approval,
+    Failure,
+    Parent,
+    Progress,
+    Request,
+    Run,
+    alive,
+    progress_of,
+    request_of,
+    run_of,
+    session_of,
+)
+from longmind.systems.procedural.shelf import Shelf, Shelved
+from longmind.systems.procedural.tools import ToolRegistry
+from longmind.systems.procedural.values import same
+from longmind.systems.room import Room, settled
+from longmind.types import Filter, Memory
+
+log = logging.getLogger("longmind")
+MAX_DEPTH = 8
+_ASK_AGAIN = 5.0
+_CLAIM = 30.0
+
+
+class Runner:
+    """Drives runs."""
+
+    def __init__(
+        self, room: Room, tools: ToolRegistry, shelf: Shelf, learner: Learner, *, sleep: Sleep, poll_seconds: float
+    ) -> None:
+        self._room = room
+        self.tools = tools
+        self._shelf = shelf
+        self._learner = learner
+        self._sleep = sleep
+        self._poll = poll_seconds
+
+    # -- starting ------------------------------------------------------------------------------------------------
+
+    async def execute(self, head: Shelved, params: Mapping[str, Any], *, number: int | None, key: str | None) -> Run:
+        """Start a run and drive it as far as it goes. A key that was used before gives the run it started."""
+        named = None if key is None else f"{RUN}:{head.name}:{key}"
+        await self._ready(head.procedure, {head.name})
+        memory, procedure, created = await self._begin(head, params, named, number=number)
+        if not created:
+            asked = request_of(memory)
+            if asked.procedure != head.id or not all(same(asked.params.get(k), v) for k, v in params.items()):
+                raise OperationMismatch(
+                    f"The key {key} was used before for a run with other parameters.", run=memory.id
+                )
+            return run_of(memory, await steps_of(self._room, memory))
+        return await self._driven(Ledger(self._room, memory, (), worst_case(procedure)), procedure)
+
+    async def _begin(
+        self,
+        head: Shelved,
+        params: Mapping[str, Any],
+        key: str | None,
+        *,
+        number: int | None = None,
+        parent: Parent | None = None,
+        depth: int = 0,
+    ) -> tuple[Memory, Procedure, bool]:
+        run_id = self._room.clock.new_id()
+        picked = await self._learner.pick(head, run_id, params, number)
+        procedure = picked.version.procedure
+        request = Request(
+            procedure=head.id,
+            name=head.name,
+            number=picked.version.number,
+            params=picked.params,
+            chosen=picked.chosen,
+            candidate=picked.candidate,
+            parent=parent,
+            depth=depth,
+        )
+        progress = Progress(
+            procedure=head.id,
+            name=head.name,
+            number=request.number,
+            parent=parent.run if parent else None,
+            owner=self._room.clock.new_id(),
+            lease_until=self._room.now() + timedelta(seconds=worst_case(procedure)),
+        )
+        memory = self._room.new(
+            RUN,
+            "",
+            id=run_id,
+            body=request.model_dump(mode="json"),
+            key=key,
+            session=session_of(run_id),
+            importance=0.3,
+            metadata=progress.model_dump(mode="json"),
+        )
+        receipt = await self._room.write([Put(memory)], reason=f"run {head.name}", actor="procedure")
+        return receipt.memories[0], procedure, receipt.created[0]
+
+    # -- going on ------------------------------------------------------------------------------------------------
+
+    async def resume(self, run_id: str, *, take_over: bool) -> Run:
+        """Go on with a run at the step where it stopped. One that has ended is returned as it is."""
+        memory = await self._room.need(run_id, RUN)
+        if progress_of(memory).status in FINAL:
+            return run_of(memory, await steps_of(self._room, memory))
+        procedure = await self._procedure(memory)
+        await self._ready(procedure, set())
+        ledger = await claim(self._room, memory, worst_case(procedure), take_over=take_over)
+        return await self._driven(ledger, procedure, take_over=take_over)
+
+    async def _ready(self, procedure: Procedure, seen: set[str]) -> None:
+        """Refuse to work on a run here if a function it may call is not registered; elsewhere it may be."""
+        for step, used in calls(procedure):
+            if used not in self.tools:
+                raise NotFound(
+                    f"The step {step.name} of {procedure.name} calls {used}, which is not registered here.",
+                    hint="Register it with @tool before running the procedure. Nothing was run.",
+                    tool=used,
+                )
+        for name in {step.procedure for step in procedure.steps if step.procedure} - seen:
+            seen.add(name)
+            await self._ready((await self._shelf.need(name)).procedure, seen)
+
+    async def _procedure(self, run: Memory) -> Procedure:
+        """The procedure as the run's own version has it, whatever is in use now."""
+        asked = request_of(run)
+        head = await self._shelf.need(asked.procedure)
+        return (await self._shelf.version(head, asked.number)).procedure
+
+    async def _driven(self, ledger: Ledger, procedure: Procedure, *, take_over: bool = False) -> Run:
+        try:
+            await self._drive(ledger, procedure, take_over)
+        except TakenOver as gone:
+            raise Conflict(str(gone), hint="Read the run to see how it goes on.", run=ledger.run_id) from gone
+        return ledger.run()
+
+    async def _drive(self, ledger: Ledger, procedure: Procedure, take_over: bool) -> None:
+        caller = _Calls(self, ledger, take_over)
+        steps = Interpreter(procedure, ledger.request.params, ledger, caller, sleep=self._sleep)
+        try:
+            if ledger.progress.ending is None:
+                await self._forward(ledger, steps)
+            else:
+                await self._backward(ledger, steps)
+        except Paused as paused:
+            await ledger.wait_for(paused.waiting)
+        except asyncio.CancelledError:
+            await self._let_go(ledger)
+            raise
+        if any(step.procedure for step in procedure.steps) and ledger.progress.status in FINAL:
+            await self._cancel_children(ledger)
+
+    async def _let_go(self, ledger: Ledger) -> None:
+        """Leave a run that is interrupted ready to be resumed; if that fails, it is ready when its lease ends."""
+        try:
+            await asyncio.shield(ledger.interrupt())
+        except (Halt, LongmindError) as error:
+            log.warning("Run %s was interrupted and could not be released: %s", ledger.run_id, error)
+
+    async def _forward(self, ledger: Ledger, steps: Interpreter) -> None:
+        try:
+            if ledger.progress.cancel is not None:
+                raise CancelRequested(ledger.run_id)
+            result = await self._watched(ledger, steps.forward())
+        except CancelRequested:
+            if ledger.progress.cancel == "compensate":
+                await ledger.compensating("cancelled", None)
+                await self._backward(ledger, steps)
+            else:
+                await self._learner.end(ledger, "cancelled")
+        except StepFailed as failed:
+            if failed.step.on_error == "compensate":
+                await ledger.compensating("failed", failed.failure)
+                await self._backward(ledger, steps)
+            else:
+                await self._learner.end(ledger, "failed", error=failed.failure)
+        else:
+            await self._learner.end(ledger, "succeeded", result=result)
+
+    async def _backward(self, ledger: Ledger, steps: Interpreter) -> None:
+        """Take back what was done, and end the run. A wish to cancel makes no difference any more."""
+        ending, error = ledger.progress.ending, ledger.progress.error
+        assert ending is not None
+        await steps.backward()
+        left = [record.step for record in ledger.records if record.undo and record.outcome == "failed"]
+        if left:
+            told = f"{error.message if error else 'Cancelled.'} Not taken back: {', '.join(left)}."
+            kind, step = (error.type, error.step) if error else ("CompensationFailed", None)
+            error = Failure(type=kind, message=told, step=step)
+        await self._learner.end(ledger, ending, error=error)
+
+    async def _watched(self, ledger: Ledger, work: Coroutine[Any, Any, Any]) -> Any:
+        """Do the work, and look now and then whether somebody asked to cancel the run meanwhile."""
+        task, look = asyncio.ensure_future(work), None
+        try:
+            while True:
+                await asyncio.wait({task}, timeout=self._poll)
+                if not task.done():
+                    look = asyncio.ensure_future(ledger.cancel_requested())
+                    await asyncio.wait({task, look}, return_when=asyncio.FIRST_COMPLETED)
+                if task.done():
+                    return task.result()
+                if look is not None and look.done() and look.result():
+                    raise CancelRequested(ledger.run_id)
+        finally:
+            await _stopped(task)
+            if look is not None:
+                await _stopped(look)
+
+    # -- cancelling and approving --------------------------------------------------------------------------------
+
+    async def cancel(self, run_id: str, *, compensate: bool) -> Run:
+        """Ask for a run to be cancelled. Its owner does so at the next step; one without an owner ends here."""
+
+        async def ask() -> Memory:
+            memory = await self._room.need(run_id, RUN)
+            progress = progress_of(memory)
+            if progress.status in FINAL:
+                return memory
+            asked = progress.model_copy(update={"cancel": "compensate" if compensate else "stop"})
+            update = Update(run_id, {"metadata": asked.model_dump(mode="json")}, expected_version=memory.version)
+            return (await self._room.write([update], reason="cancel", actor="user")).memories[0]
+
+        memory = await settled(ask)
+        progress = progress_of(memory)
+        if progress.status in FINAL or alive(progress, self._room.now()):
+            return run_of(memory, await steps_of(self._room, memory))
+        if compensate or progress.ending is not None:
+            return await self.resume(run_id, take_over=False)
+        ledger = await claim(self._room, memory, _CLAIM, take_over=False)  # nothing is called, so no function is needed
+        await self._learner.end(ledger, "cancelled")
+        await self._cancel_children(ledger)
+        return ledger.run()
+
+    async def _cancel_children(self, ledger: Ledger) -> None:
+        """Cancel what this run started and did not wait for: after a timeout, or because it was cancelled itself."""
+        where = Filter(kinds=(RUN,), metadata={"open": True, "parent": ledger.run_id}, states=None)
+        async for child in self._room.store.every(self._room.scope, where):
+            await self.cancel(child.id, compensate=ledger.progress.cancel == "compensate")
+
+    async def approve(self, run_id: str, *, approved: bool, by: str, why: str, resume: bool) -> Run:
+        """Decide about the step that waits, and go on."""
+        memory = await self._room.need(run_id, RUN)
+        progress = progress_of(memory)
+        if progress.status != "waiting" or progress.waiting is None:
+            raise Conflict(f"Run {run_id} waits for nothing; it is {progress.status}.", run=run_id)
+        if progress.waiting.run is not None:
+            await self.approve(progress.waiting.run, approved=approved, by=by, why=why, resume=False)
+            changes: dict[str, Any] = {}
+        else:
+            decided = Approval(approved=approved, by=by, at=self._room.now(), why=why)
+            changes = {"approvals": {**progress.approvals, progress.waiting.path: decided}}
+        ready = progress.model_copy(update={**changes, "status": "interrupted", "waiting": None})
+        update = Update(run_id, {"metadata": ready.model_dump(mode="json")}, expected_version=memory.version)
+        verb = "approve" if approved else "refuse"
+        await self._room.write([update], reason=f"{verb} {progress.waiting.path}: {why}".strip(": "), actor=by)
+        return await (self.resume(run_id, take_over=False) if resume else self.read(run_id))
+
+    async def read(self, run_id: str) -> Run:
+        """A run as it stands, with its steps."""
+        memory = await self._room.need(run_id, RUN)
+        return run_of(memory, await steps_of(self._room, memory))
+
+    # -- procedures that steps call ------------------------------------------------------------------------------
+
+    async def child(
+        self, ledger: Ledger, step: Step, args: Mapping[str, Any], path: str, attempt: int, take_over: bool
+    ) -> Any:
+        """Run the procedure that a step names, or go on with the run of it that was begun before."""
+        depth = ledger.request.depth + 1
+        if depth > MAX_DEPTH:
+            raise InvalidInput(
+                f"Procedures call each other more than {MAX_DEPTH} deep.", hint="Does one of them call itself?"
+            )
+        assert step.procedure is not None
+        head = await self._shelf.need(step.procedure)
+        parent = Parent(run=ledger.run_id, path=path)
+        key = f"{RUN}:{ledger.run_id}/{path}~{attempt}"
+        memory, procedure, created = await self._begin(head, args, key, parent=parent, depth=depth)
+        try:
+            if created:
+                run = await self._driven(Ledger(self._room, memory, (), worst_case(procedure)), procedure)
+            else:
+                run = await self.resume(memory.id, take_over=take_over)
+        except Conflict as conflict:
+            raise TakenOver(conflict.message) from conflict
+        if run.status == "waiting" and run.waiting is not None:
+            raise Paused(run.waiting.model_copy(update={"run": run.id, "path": path}))
+        if run.status != "succeeded":
+            failure = run.error or Failure(type="Cancelled", message=f"Run {run.id} of {run.name} was cancelled.")
+            raise Refused(failure)
+        return run.result
+
+
+class _Calls:
+    """Makes the calls of one run."""
+
+    def __init__(self, runner: Runner, ledger: Ledger, take_over: bool) -> None:
+        self._runner = runner
+        self._ledger = ledger
+        self._take_over = take_over
+
+    async def __call__(self, step: Step, args: Mapping[str, Any], *, path: str, key: str, attempt: int) -> Any:
+        if step.use is not None:
+            return await self._runner.tools.get(step.use).call(args, key)
+        return await self._runner.child(self._ledger, step, args, path, attempt, self._take_over)
+
+    async def undo(self, step: Step, args: Mapping[str, Any], *, key: str) -> Any:
+        assert step.compensate is not None
+        return await self._runner.tools.get(step.compensate.use).call(args, key)
+
+
+async def _stopped(task: asyncio.Future[Any]) -> None:
+    """Cancel a task and wait for its end. Before Python 3.12 a database driver can lose a cancellation: ask again."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=_ASK_AGAIN)
+    if not task.cancelled():
+        task.exception()  # what it ended with is not news any more; looking at it keeps Python from reporting it

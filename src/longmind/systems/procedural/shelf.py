@@ -1,0 +1,298 @@
+"""Where procedures and their versions are kept.
+
+A procedure is one record (``procedure:<name>``), which holds the version in use and is what search finds. Each version
+also has a record of its own (``procedure:<name>@<number>``) that never changes. Restoring a version points the first
+record at it; numbers are given once and never again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
+
+from longmind.errors import Conflict, Forbidden, InvalidInput, NotFound
+from longmind.store.base import AddLink, Delete, Put, Update, Write
+from longmind.systems.procedural.diff import dump
+from longmind.systems.procedural.models import Procedure, Version
+from longmind.systems.procedural.runs import DERIVED, RUN
+from longmind.systems.room import Room, valid
+from longmind.types import Filter, Json, Link, Memory, Model, Moment
+
+PROCEDURE = "procedure"
+VERSIONS_KEPT = 5
+
+
+class Card(Model):
+    """What is known of a procedure beside its text: the metadata of its record."""
+
+    name: str
+    category: str
+    number: int
+    latest: int
+    parent: int | None = None
+    made_at: Moment
+    why: str = ""
+    kept: tuple[int, ...]
+    labels: dict[str, int] = Field(default_factory=dict)
+
+
+class Slip(Model):
+    """What is known of a version beside its text."""
+
+    of: str
+    number: int
+    parent: int | None = None
+    made_at: Moment
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A procedure's record, read."""
+
+    memory: Memory
+    card: Card
+    procedure: Procedure
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+
+def session_of(name: str) -> str:
+    """The session of all records about a procedure; it also keeps consolidation from merging two that are alike."""
+    return f"{PROCEDURE}:{name}"
+
+
+class Shelf:
+    """The procedures of a room."""
+
+    def __init__(self, room: Room, versions_kept: int = VERSIONS_KEPT) -> None:
+        if not 1 <= versions_kept <= 100:
+            raise InvalidInput(f"Between 1 and 100 versions can be kept, not {versions_kept}.")
+        self._room = room
+        self._kept = versions_kept
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    async def find(self, name: str) -> Shelved | None:
+        """A procedure by its name or id; the user's own before the agent's."""
+        room = self._room
+        memory = await room.store.by_key(room.scope, f"{PROCEDURE}:{name}")
+        if memory is None and len(name) == 36:
+            memory = await room.store.get(room.scope, name)
+        return shelved(memory) if memory is not None and memory.kind == PROCEDURE and _is_head(memory) else None
+
+    async def need(self, name: str) -> Shelved:
+        found = await self.find(name)
+        if found is None:
+            raise NotFound(f"There is no procedure {name} here.", hint="`list` and `search` tell which there are.")
+        return found
+
+    async def own(self, name: str) -> Shelved:
+        """A procedure that this scope may change: a user's scope does not change what belongs to the whole agent."""
+        found = await self.need(name)
+        if self._room.scope.user is not None and found.memory.user != self._room.scope.user:
+            raise Forbidden(
+                f"The procedure {found.name} belongs to the agent, not to the user {self._room.scope.user}.",
+                hint="Change it without a user, or store a version of this user's own.",
+            )
+        return found
+
+    async def version(self, head: Shelved, number: int) -> Version:
+        """One kept version."""
+        found = await self._versions(head, (number,))
+        if not found:
+            kept = ", ".join(map(str, head.card.kept))
+            raise NotFound(f"Version {number} of {head.name} is not kept.", hint=f"Kept are {kept}.", number=number)
+        return found[0]
+
+    async def versions(self, head: Shelved) -> list[Version]:
+        """All kept versions, the newest first."""
+        return sorted(await self._versions(head, head.card.kept), key=lambda v: -v.number)
+
+    async def _versions(self, head: Shelved, numbers: tuple[int, ...]) -> list[Version]:
+        return [_version(head, memory) for memory in await self._records(head, numbers)]
+
+    def which(self, head: Shelved, number: int | str | None, index: int | None) -> int:
+        """The number of a version that is named by number, by label, or by place: 0 the newest, 1 the one before."""
+        if (number is None) == (index is None):
+            raise InvalidInput("Name a version by its number or label, or by its index.")
+        if index is not None:
+            newest_first = sorted(head.card.kept, reverse=True)
+            if not 0 <= index < len(newest_first):
+                raise NotFound(f"{head.name} has {len(newest_first)} versions, so there is no index {index}.")
+            return newest_first[index]
+        if isinstance(number, str):
+            if number not in head.card.labels:
+                raise NotFound(
+                    f"No version of {head.name} has the label {number}.",
+                    hint=f"Labels are: {', '.join(sorted(head.card.labels)) or 'none'}.",
+                )
+            return head.card.labels[number]
+        assert number is not None
+        return number
+
+    # -- writing -------------------------------------------------------------------------------------------------
+
+    def created(self, procedure: Procedure, why: str) -> tuple[Memory, list[Write]]:
+        """The writes that store a procedure for the first time."""
+        card = Card(
+            name=procedure.name,
+            category=procedure.category,
+            number=1,
+            latest=1,
+            kept=(1,),
+            made_at=self._room.now(),
+            why=why,
+        )
+        head = self._room.new(
+            PROCEDURE,
+            procedure.text(),
+            body=dump(procedure),
+            key=f"{PROCEDURE}:{procedure.name}",
+            session=session_of(procedure.name),
+            tags=procedure.tags,
+            importance=0.7,
+            metadata=card.model_dump(mode="json"),
+        )
+        slip = Slip(of=head.id, number=1, made_at=card.made_at, why=why)
+        return head, [Put(head, existing="fail"), *self._slipped(head, procedure, slip)]
+
+    async def added(
+        self, head: Shelved, procedure: Procedure, why: str, *, use: bool, keep: tuple[int, ...] = ()
+    ) -> tuple[int, list[Write]]:
+        """The writes that add a version and, with ``use``, put it in use. The oldest beyond the bound are dropped."""
+        number = head.card.latest + 1
+        current = number if use else head.card.number
+        gone = await self._surplus(head, (number, current, *keep))
+        kept = tuple(n for n in (*head.card.kept, number) if n not in gone)
+        card = head.card.model_copy(update={"latest": number, "kept": kept})
+        slip = Slip(of=head.id, number=number, parent=head.card.number, made_at=self._room.now(), why=why)
+        writes = self._slipped(head.memory, procedure, slip)
+        if use:
+            writes.append(self._pointed(head, card, procedure, slip))
+        else:
+            changes: Json = {"metadata": card.model_dump(mode="json")}
+            writes.append(Update(head.id, changes, expected_version=head.memory.version))
+        return number, [*writes, *(Delete(memory.id) for memory in await self._records(head, tuple(gone)))]
+
+    def switched(self, head: Shelved, version: Version) -> Write:
+        """The write that puts a kept version in use."""
+        return self._pointed(head, head.card, version.procedure, version)
+
+    def labelled(self, head: Shelved, labels: dict[str, int]) -> Write:
+        card = head.card.model_copy(update={"labels": labels})
+        changes: Json = {"metadata": card.model_dump(mode="json")}
+        return Update(head.id, changes, expected_version=head.memory.version)
+
+    async def deletes(self, head: Shelved) -> list[Write]:
+        """The writes that remove a procedure, its versions, and what was learnt about it; its runs remain."""
+        open_runs = await self._open_runs(head, None)
+        if open_runs:
+            raise Conflict(
+                f"A run of {head.name} is not finished: {open_runs}.", hint="Cancel it first.", run=open_runs
+            )
+        where = Filter(sessions=(session_of(head.name),), states=None)
+        found = [m async for m in self._room.store.every(self._room.scope, where) if m.user == head.memory.user]
+        others = [Delete(memory.id) for memory in found if memory.id != head.id]
+        return [*others, Delete(head.id, expected_version=head.memory.version)]
+
+    def _pointed(self, head: Shelved, card: Card, procedure: Procedure, slip: Slip | Version) -> Write:
+        told = card.model_copy(
+            update={
+                "number": slip.number,
+                "parent": slip.parent,
+                "made_at": slip.made_at,
+                "why": slip.why,
+                "category": procedure.category,
+            }
+        )
+        changes: Json = {
+            "metadata": told.model_dump(mode="json"),
+            "body": dump(procedure),
+            "tags": list(procedure.tags),
+        }
+        if procedure.text() != head.memory.content:
+            changes["content"] = procedure.text()
+        return Update(head.id, changes, expected_version=head.memory.version)
+
+    def _slipped(self, head: Memory, procedure: Procedure, slip: Slip) -> list[Write]:
+        made = self._room.new(
+            PROCEDURE,
+            "",
+            body=dump(procedure),
+            key=_key(procedure.name, slip.number),
+            session=session_of(procedure.name),
+            user=head.user,
+            state="archived",
+            metadata=slip.model_dump(mode="json"),
+        )
+        return [Put(made, existing="fail"), AddLink(Link(source=made.id, relation=DERIVED, target=head.id))]
+
+    async def _surplus(self, head: Shelved, needed: tuple[int, ...]) -> set[int]:
+        """The oldest versions beyond the bound. One that is in use, labelled, or being run is not among them."""
+        gone: set[int] = set()
+        pinned = {*needed, *head.card.labels.values()}
+        for number in sorted(head.card.kept):
+            if len(head.card.kept) + 1 - len(gone) <= self._kept:
+                break
+            if number not in pinned and not await self._open_runs(head, number):
+                gone.add(number)
+        return gone
+
+    async def _open_runs(self, head: Shelved, number: int | None) -> str | None:
+        asked: dict[str, Any] = {"procedure": head.id, "open": True} | ({} if number is None else {"number": number})
+        page = await self._room.page(RUN, where=Filter(metadata=asked, states=None), limit=1)
+        return page.items[0].id if page.items else None
+
+    async def _records(self, head: Shelved, numbers: tuple[int, ...]) -> list[Memory]:
+        if not numbers:
+            return []
+        where = Filter(keys=tuple(_key(head.name, n) for n in numbers), kinds=(PROCEDURE,), states=None)
+        return [m async for m in self._room.store.every(self._room.scope, where) if m.user == head.memory.user]
+
+
+def shelved(memory: Memory) -> Shelved:
+    """A procedure from its record."""
+    return Shelved(memory, valid(Card, memory.metadata), valid(Procedure, memory.body))
+
+
+def current_version(head: Shelved) -> Version:
+    """The version in use, from the procedure's own record."""
+    return _as_version(head, head.card, head.procedure)
+
+
+def _version(head: Shelved, memory: Memory) -> Version:
+    return _as_version(head, valid(Slip, memory.metadata), valid(Procedure, memory.body))
+
+
+def _as_version(head: Shelved, slip: Card | Slip, procedure: Procedure) -> Version:
+    return Version(
+        id=head.id,
+        number=slip.number,
+        procedure=procedure,
+        current=slip.number == head.card.number,
+        made_at=slip.made_at,
+        why=slip.why,
+        parent=slip.parent,
+        labels=_labels(head, slip.number),
+    )
+
+
+def _labels(head: Shelved, number: int) -> tuple[str, ...]:
+    return tuple(sorted(label for label, held in head.card.labels.items() if held == number))
+
+
+def _is_head(memory: Memory) -> bool:
+    return "kept" in memory.metadata
+
+
+def _key(name: str, number: int) -> str:
+    return f"{PROCEDURE}:{name}@{number}"

@@ -1,0 +1,160 @@
+"""Arguments as templates over parameters and earlier results, without ``eval``.
+
+``"{{ params.city }}"`` and ``"{{ steps.find.items[0].id }}"`` name a value by its path: a root, then ``.name``,
+``[number]`` (from the end when negative) or ``["any key"]``. A text that is one placeholder becomes the value itself,
+with its type; a placeholder inside a longer text becomes part of the text. ``\\{{`` is a literal ``{{``.
+
+A path only ever walks objects and lists, so it reaches nothing but the data. What a placeholder becomes is never
+looked at again: a value that contains ``{{`` stays what it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from longmind.errors import InvalidInput
+
+_MARK = re.compile(r"\\\{\{|\{\{")
+_HEAD = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
+_PART = re.compile(r"\.([A-Za-z_][A-Za-z0-9_-]*)|\[(-?\d{1,9})\]|\[(\"(?:[^\"\\]|\\.)*\")\]")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_HINT = 'Write a path such as {{ params.city }}, {{ steps.find.items[0] }} or {{ steps.find["a key"] }}.'
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Where a value is: the root's name, and the keys and indexes that lead on from it."""
+
+    root: str
+    parts: tuple[str | int, ...]
+
+    def __str__(self) -> str:
+        return self.root + "".join(_part(part) for part in self.parts)
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> tuple[str | Path, ...]:
+    """The literal texts and paths that a template is made of."""
+    found: list[str | Path] = []
+    at = 0
+    while mark := _MARK.search(text, at):
+        found.append(text[at : mark.start()])
+        at = mark.end()
+        if mark.group() == "\\{{":
+            found.append("{{")
+            continue
+        end = text.find("}}", at)
+        if end < 0:
+            raise InvalidInput(f"In {_short(text)} a placeholder has no end.", hint="Close it with }}.")
+        found.append(_path(text[at:end], text))
+        at = end + 2
+    found.append(text[at:])
+    return tuple(part for part in found if part != "")
+
+
+def references(node: Any) -> Iterator[Path]:
+    """Every path that a template, or an object or list of templates, refers to."""
+    if isinstance(node, str):
+        yield from (part for part in parse(node) if isinstance(part, Path))
+    elif isinstance(node, Mapping):
+        for item in node.values():
+            yield from references(item)
+    elif isinstance(node, list | tuple):
+        for item in node:
+            yield from references(item)
+
+
+def render(node: Any, context: Mapping[str, Any]) -> Any:
+    """A template with its placeholders replaced by the values they name."""
+    if isinstance(node, str):
+        parts = parse(node)
+        if len(parts) == 1 and isinstance(parts[0], Path):
+            return resolve(parts[0], context)
+        return "".join(part if isinstance(part, str) else _as_text(resolve(part, context)) for part in parts)
+    if isinstance(node, Mapping):
+        return {key: render(item, context) for key, item in node.items()}
+    if isinstance(node, list | tuple):
+        return [render(item, context) for item in node]
+    return node
+
+
+def resolve(path: Path, context: Mapping[str, Any]) -> Any:
+    """The value at a path; ``InvalidInput`` tells how far it led."""
+    if path.root not in context:
+        raise InvalidInput(f"There is no {path.root} here.", hint=f"There are: {', '.join(sorted(context))}.")
+    value = context[path.root]
+    for n, part in enumerate(path.parts):
+        here = Path(path.root, path.parts[:n])
+        if isinstance(part, str) and isinstance(value, Mapping):
+            if part not in value:
+                raise InvalidInput(f"{here} has no {part!r}, which {path} asks for.", hint=_keys(value))
+            value = value[part]
+        elif isinstance(part, int) and isinstance(value, list | tuple):
+            if not -len(value) <= part < len(value):
+                raise InvalidInput(f"{here} has {len(value)} items, so there is no {path}.")
+            value = value[part]
+        else:
+            raise InvalidInput(f"{here} is {_kind(value)}, so there is no {path}.")
+    return value
+
+
+def escaped(node: Any) -> Any:
+    """The template that renders to exactly this value."""
+    if isinstance(node, str):
+        return node.replace("{{", "\\{{")
+    if isinstance(node, Mapping):
+        return {key: escaped(item) for key, item in node.items()}
+    return [escaped(item) for item in node] if isinstance(node, list | tuple) else node
+
+
+def missing(path: Path, context: Mapping[str, Any]) -> bool:
+    """Whether a path leads to nothing, or to null."""
+    try:
+        return resolve(path, context) is None
+    except InvalidInput:
+        return True
+
+
+def _path(inside: str, text: str) -> Path:
+    head = _HEAD.match(inside)
+    if head is None:
+        raise InvalidInput(f"In {_short(text)} the placeholder {inside.strip()!r} is not a path.", hint=_HINT)
+    at, parts = head.end(), list[str | int]()
+    while part := _PART.match(inside, at):
+        name, index, quoted = part.groups()
+        parts.append(name if name is not None else int(index) if index is not None else str(json.loads(quoted)))
+        at = part.end()
+    if inside[at:].strip():
+        raise InvalidInput(f"In {_short(text)} the placeholder {inside.strip()!r} is not a path.", hint=_HINT)
+    return Path(head.group(1), tuple(parts))
+
+
+def _part(part: str | int) -> str:
+    if isinstance(part, int):
+        return f"[{part}]"
+    return f".{part}" if _PLAIN.fullmatch(part) else f"[{json.dumps(part, ensure_ascii=False)}]"
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    kinds = {bool: "true or false", str: "a text", int: "a number", float: "a number", list: "a list", tuple: "a list"}
+    return kinds.get(type(value), "an object")
+
+
+def _keys(value: Mapping[str, Any]) -> str:
+    names = [str(key) for key in value]
+    return f"It has: {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}." if names else "It is empty."
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 80 else text[:79] + "…")

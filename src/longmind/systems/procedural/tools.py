@@ -1,0 +1,188 @@
+"""The functions that procedures may call.
+
+A function is registered by name, in the program, with ``@registry.tool``; a stored procedure only ever names it. Its
+arguments are described and checked by its type hints. Code is never stored, so what a procedure can do is decided by
+the program that runs it.
+
+    tools = ToolRegistry()
+
+    @tools.tool
+    async def send(to: str, text: str, idempotency_key: str) -> dict[str, str]:
+        "Send a message."
+
+A function that declares ``idempotency_key`` is given one: the same for every attempt at the same step of the same run,
+also after a crash. One that does its work once for a key has its effect exactly once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import typing
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast, overload
+
+from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, ValidationError, create_model
+
+from longmind.errors import InvalidInput, NotFound
+from longmind.systems.procedural.models import ToolName
+from longmind.systems.procedural.values import plain
+from longmind.systems.room import valid
+from longmind.types import Model
+
+F = TypeVar("F", bound=Callable[..., Any])
+KEY = "idempotency_key"
+
+
+class ToolDescription(Model):
+    """A function as a person or a model is told about it."""
+
+    name: ToolName
+    description: str
+    parameters: dict[str, Any]
+    pure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A registered function."""
+
+    name: str
+    description: str
+    function: Callable[..., Any]
+    arguments: type[BaseModel]
+    names: Mapping[str, str]
+    """The model's field for each argument."""
+    wants_key: bool
+    pure: bool
+    """Whether it only looks and computes, so that a test of a procedure may call it."""
+
+    def described(self) -> ToolDescription:
+        try:
+            parameters = self.arguments.model_json_schema(by_alias=True)
+        except PydanticUserError as error:
+            raise InvalidInput(f"The arguments of {self.name} cannot be described: {error.message}.") from error
+        parameters.pop("title", None)
+        told = {"name": self.name, "description": self.description, "parameters": parameters, "pure": self.pure}
+        return valid(ToolDescription, told)
+
+    async def call(self, args: Mapping[str, Any], key: str) -> Any:
+        """Call the function with checked arguments; what it returns is plain, bounded JSON.
+
+        A function that is not async runs in a thread, so it cannot hold up the others. Python cannot stop a thread:
+        after a timeout such a function still comes to its own end, unheard.
+        """
+        try:
+            taken = self.arguments.model_validate(dict(args))
+        except ValidationError as error:
+            problem = error.errors(include_input=False, include_url=False)[0]
+            where = ".".join(map(str, problem["loc"]))
+            raise InvalidInput(f"The function {self.name} does not take this: {where}: {problem['msg']}.") from error
+        given = {name: getattr(taken, slot) for name, slot in self.names.items() if slot in taken.model_fields_set}
+        if self.wants_key:
+            given[KEY] = key
+        if inspect.iscoroutinefunction(self.function):
+            result = await cast(Awaitable[Any], self.function(**given))
+        else:
+            result = await asyncio.to_thread(self.function, **given)
+            if inspect.isawaitable(result):
+                result = await result
+        return plain(result, f"What {self.name} returned")
+
+
+@dataclass(slots=True)
+class ToolRegistry:
+    """The functions of one program, by name."""
+
+    _tools: dict[str, Tool] = field(default_factory=dict)
+
+    @overload
+    def tool(self, function: F, /) -> F: ...
+
+    @overload
+    def tool(
+        self, function: None = None, /, *, name: str | None = None, description: str | None = None, pure: bool = False
+    ) -> Callable[[F], F]: ...
+
+    def tool(
+        self,
+        function: F | None = None,
+        /,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        pure: bool = False,
+    ) -> F | Callable[[F], F]:
+        """Register a function; use it as ``@registry.tool`` or ``@registry.tool(name=..., pure=True)``."""
+
+        def register(given: F) -> F:
+            self.register(given, name=name, description=description, pure=pure)
+            return given
+
+        return register if function is None else register(function)
+
+    def register(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        pure: bool = False,
+    ) -> Tool:
+        """Register a function. The same function again is fine; another one under a taken name is refused."""
+        called = name or str(getattr(function, "__name__", type(function).__name__))
+        there = self._tools.get(called)
+        if there is not None and there.function is not function:
+            raise InvalidInput(f"Another function is registered as {called}.", hint="Give this one another name.")
+        told = description or inspect.getdoc(function) or ""
+        arguments, names, wants_key = _arguments(function, called)
+        made = Tool(called, told, function, arguments, names, wants_key, pure)
+        made.described()
+        self._tools[called] = made
+        return made
+
+    def get(self, name: str) -> Tool:
+        """A function by its name."""
+        found = self._tools.get(name)
+        if found is None:
+            known = ", ".join(sorted(self._tools)) or "none"
+            raise NotFound(f"No function is registered as {name}.", hint=f"Registered are: {known}.", tool=name)
+        return found
+
+    def described(self) -> list[ToolDescription]:
+        """All functions, as a person or a model is told about them."""
+        return [self._tools[name].described() for name in sorted(self._tools)]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+
+def _arguments(function: Callable[..., Any], called: str) -> tuple[type[BaseModel], dict[str, str], bool]:
+    """A model of a function's arguments. Fields have neutral names, so that no argument's name can clash."""
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+        parameters = inspect.signature(function).parameters
+    except (NameError, TypeError, ValueError) as error:
+        raise InvalidInput(f"The type hints of {called} cannot be read: {error}.") from error
+    fields: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    for n, (name, parameter) in enumerate(parameters.items()):
+        if name == KEY:
+            continue
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise InvalidInput(f"The function {called} takes {parameter}; name each argument instead.")
+        if name not in hints:
+            raise InvalidInput(f"The argument {name} of {called} has no type hint.", hint="Write one, such as : str.")
+        default = ... if parameter.default is parameter.empty else parameter.default
+        names[name] = f"argument_{n}"
+        fields[names[name]] = (hints[name], Field(default, alias=name))
+    config = ConfigDict(extra="forbid", arbitrary_types_allowed=False)
+    try:
+        model: type[BaseModel] = create_model(f"Arguments of {called}", __config__=config, **fields)
+    except PydanticUserError as error:
+        raise InvalidInput(f"The arguments of {called} cannot be described: {error.message}.") from error
+    return model, names, KEY in parameters

@@ -1,0 +1,72 @@
+"""What an agent did in an episode, as a sequence of calls.
+
+An event is a call when its data names a function: ``{"tool": "search", "args": {...}, "result": ...}``, with ``error``
+in place of ``result`` when it failed. That is how an agent's loop records what it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from longmind.systems.room import Room
+from longmind.types import Filter, Memory, Model
+
+EPISODE, EVENT = "episode", "event"
+_LOOKED_AT = 500
+_CALLS = 200
+
+
+class Call(Model):
+    """One call that worked."""
+
+    tool: str
+    args: Mapping[str, Any]
+    result: Any = None
+
+
+class Trace(Model):
+    """The calls of one episode that came out well."""
+
+    id: str
+    title: str
+    calls: tuple[Call, ...]
+
+
+async def traces(
+    room: Room, task: str | None, episodes: Sequence[str] | None, *, limit: int, min_trust: float
+) -> list[Trace]:
+    """The traces of successful episodes: those named, those that fit a task, or the latest."""
+    found: list[Trace] = []
+    for memory in await _episodes(room, task, episodes, limit):
+        if memory.kind != EPISODE or memory.body.get("outcome") != "succeeded" or memory.trust < min_trust:
+            continue
+        calls = await _calls(room, memory, min_trust)
+        if calls:
+            title = str(memory.body.get("title") or memory.content.partition("\n")[0])
+            found.append(Trace(id=memory.id, title=title, calls=calls))
+        if len(found) == limit:
+            break
+    return found
+
+
+async def _episodes(room: Room, task: str | None, episodes: Sequence[str] | None, limit: int) -> Sequence[Memory]:
+    if episodes is not None:
+        return [await room.need(id, EPISODE) for id in dict.fromkeys(episodes)]
+    if task is not None:
+        return [hit.memory for hit in await room.search(task, k=4 * limit, kinds=(EPISODE,))]
+    return (await room.page(EPISODE, limit=_LOOKED_AT, descending=True)).items
+
+
+async def _calls(room: Room, episode: Memory, min_trust: float) -> tuple[Call, ...]:
+    where = Filter(kinds=(EVENT,), sessions=(episode.id,), states=None)
+    page = await room.store.scan(room.scope, where, order="occurred", limit=_CALLS)
+    calls: list[Call] = []
+    for event in page.items:
+        data = event.body.get("data")
+        if not isinstance(data, Mapping) or not isinstance(data.get("tool"), str) or event.trust < min_trust:
+            continue
+        args = data.get("args", {})
+        if data.get("error") is None and isinstance(args, Mapping):
+            calls.append(Call(tool=data["tool"], args=args, result=data.get("result")))
+    return tuple(calls)

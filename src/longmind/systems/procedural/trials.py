@@ -1,0 +1,189 @@
+"""A new version on trial, and the decisions about it: each explained, stored, and undoable.
+
+A trial gives a share of the runs to the new version and counts both. When the evidence is clear the better one is used
+from then on. A decision is a record of the kind ``decision``, whose text search finds; ``undo`` takes it back.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from longmind.errors import Conflict, NotFound
+from longmind.store.base import AddLink, Put, Update, Write
+from longmind.systems.procedural.evidence import Counts, Rule, judge
+from longmind.systems.procedural.models import Procedure
+from longmind.systems.procedural.runs import DERIVED
+from longmind.systems.procedural.shelf import Shelf, Shelved, session_of
+from longmind.systems.procedural.tallies import Canary, Learning, Notebook
+from longmind.systems.room import Room, valid
+from longmind.types import Filter, Link, Memory, Model, Moment
+
+DECISION = "decision"
+Action = Literal["trial", "promoted", "rejected", "withdrawn"]
+_VERBS = {
+    "trial": "Put version {candidate} of {name} on trial against version {base}.",
+    "promoted": "Promoted version {candidate} of {name} over version {base}.",
+    "rejected": "Rejected version {candidate} of {name}; version {base} stays in use.",
+    "withdrawn": "Ended the trial of version {candidate} of {name} against version {base}.",
+}
+
+
+class Decision(Model):
+    """Something that learning, or a person, decided about a version."""
+
+    id: str
+    procedure: str
+    name: str
+    action: Action
+    at: Moment
+    why: str
+    base: int
+    candidate: int
+    rule: Rule
+    base_counts: Counts
+    candidate_counts: Counts
+    probability: float | None = None
+    undone: bool = False
+
+
+class Trials:
+    """Puts versions on trial and decides."""
+
+    def __init__(self, room: Room, shelf: Shelf, notebook: Notebook) -> None:
+        self._room = room
+        self._shelf = shelf
+        self._notebook = notebook
+
+    async def begin(self, name: str, procedure: Procedure, rule: Rule, why: str) -> Decision:
+        """Add a version and give it its share of the runs."""
+        head = await self._shelf.own(name)
+        record, learning = await self._notebook.read(head)
+        if learning.canary is not None:
+            raise Conflict(
+                f"Version {learning.canary.candidate} of {name} is on trial already.",
+                hint="Let it be decided, or promote or withdraw it first.",
+            )
+        number, writes = await self._shelf.added(head, procedure, why, use=False)
+        canary = Canary(base=head.card.number, candidate=number, rule=rule, started_at=self._room.now())
+        memory, decision = self._decided(head, canary, "trial", why or "Asked for.")
+        changed = learning.model_copy(update={"canary": canary})
+        writes = [*writes, *self._notebook.write(head, record, changed), *_recorded(memory, head)]
+        await self._room.write(writes, reason=memory.content, actor="learning")
+        return decision
+
+    async def judged(self, head: Shelved, learning: Learning) -> tuple[Learning, list[Write], Decision | None]:
+        """What the evidence now says: the learning without the trial, and the writes, if it is decided."""
+        canary = learning.canary
+        if canary is None:
+            return learning, [], None
+        said = judge(canary.base_counts, canary.candidate_counts, canary.rule)
+        if said.verdict == "wait":
+            return learning, [], None
+        action: Action = "promoted" if said.verdict == "promote" else "rejected"
+        return await self._ended(head, learning, action, said.why, said.probability)
+
+    async def end(self, name: str, *, promote: bool, why: str) -> Decision:
+        """End a trial by hand."""
+        head = await self._shelf.own(name)
+        record, learning = await self._notebook.read(head)
+        if learning.canary is None:
+            raise Conflict(f"No version of {name} is on trial.")
+        action: Action = "promoted" if promote else "withdrawn"
+        changed, writes, decision = await self._ended(head, learning, action, why or "Decided by hand.", None)
+        assert decision is not None
+        writes = [*writes, *self._notebook.write(head, record, changed)]
+        await self._room.write(writes, reason=decision.why, actor="user")
+        return decision
+
+    async def displaced(self, head: Shelved, why: str) -> list[Write]:
+        """The writes that end a trial because the version in use is replaced by hand."""
+        record, learning = await self._notebook.read(head)
+        if learning.canary is None:
+            return []
+        changed, writes, _ = await self._ended(head, learning, "withdrawn", why, None)
+        return [*writes, *self._notebook.write(head, record, changed)]
+
+    async def decisions(self, head: Shelved) -> list[Decision]:
+        """All decisions about a procedure, the newest first."""
+        where = Filter(kinds=(DECISION,), sessions=(session_of(head.name),), states=None)
+        found = [m async for m in self._room.store.every(self._room.scope, where) if m.metadata["procedure"] == head.id]
+        return [_decision(memory) for memory in reversed(found)]
+
+    async def undo(self, id: str) -> Decision:
+        """Take a decision back, if the version it left in use is still in use."""
+        memory = await self._room.need(id, DECISION)
+        decision = _decision(memory)
+        head = await self._shelf.own(decision.procedure)
+        record, learning = await self._notebook.read(head)
+        after = decision.candidate if decision.action == "promoted" else decision.base
+        on_trial = learning.canary.candidate if learning.canary else None
+        expected = decision.candidate if decision.action == "trial" else None
+        if decision.undone or head.card.number != after or on_trial != expected:
+            raise Conflict(
+                f"The decision about version {decision.candidate} of {decision.name} cannot be undone: "
+                + ("it was undone before." if decision.undone else "others were made since."),
+                hint="`rollback` restores any kept version.",
+            )
+        canary: Canary | None = None
+        writes: list[Write] = []
+        if decision.action == "promoted":
+            writes.append(self._shelf.switched(head, await self._shelf.version(head, decision.base)))
+        elif decision.action in ("rejected", "withdrawn"):
+            await self._shelf.version(head, decision.candidate)
+            canary = Canary(
+                base=decision.base, candidate=decision.candidate, rule=decision.rule, started_at=self._room.now()
+            )
+        writes += self._notebook.write(head, record, learning.model_copy(update={"canary": canary}))
+        undone = decision.model_copy(update={"undone": True})
+        told = {"body": undone.model_dump(mode="json", exclude={"id"})}
+        writes.append(Update(id, told, expected_version=memory.version))
+        await self._room.write(writes, reason=f"undo: {memory.content}", actor="user")
+        return undone
+
+    async def _ended(
+        self, head: Shelved, learning: Learning, action: Action, why: str, probability: float | None
+    ) -> tuple[Learning, list[Write], Decision | None]:
+        canary = learning.canary
+        assert canary is not None
+        memory, decision = self._decided(head, canary, action, why, probability=probability)
+        writes = _recorded(memory, head)
+        if action == "promoted":
+            writes.append(self._shelf.switched(head, await self._shelf.version(head, canary.candidate)))
+        return learning.model_copy(update={"canary": None}), writes, decision
+
+    def _decided(self, head: Shelved, canary: Canary, action: Action, why: str, **more: Any) -> tuple[Memory, Decision]:
+        """A decision and the record of it."""
+        told = {
+            "procedure": head.id,
+            "name": head.name,
+            "action": action,
+            "at": self._room.now(),
+            "why": why,
+            "base": canary.base,
+            "candidate": canary.candidate,
+            "rule": canary.rule,
+            "base_counts": canary.base_counts,
+            "candidate_counts": canary.candidate_counts,
+            **more,
+        }
+        verb = _VERBS[action].format(name=head.name, base=canary.base, candidate=canary.candidate)
+        body = Decision(id="", **told).model_dump(mode="json", exclude={"id"})
+        memory = self._room.new(
+            DECISION,
+            f"{verb} {why}",
+            body=body,
+            session=session_of(head.name),
+            user=head.memory.user,
+            metadata={"procedure": head.id, "action": action},
+        )
+        return memory, _decision(memory)
+
+
+def _recorded(memory: Memory, head: Shelved) -> list[Write]:
+    return [Put(memory), AddLink(Link(source=memory.id, relation=DERIVED, target=head.id))]
+
+
+def _decision(memory: Memory) -> Decision:
+    if memory.kind != DECISION:
+        raise NotFound(f"There is no decision {memory.id} here.")
+    return valid(Decision, {**memory.body, "id": memory.id})

@@ -1,0 +1,121 @@
+"""What every memory system stands on: the store, whose memories they are, and a few things done the same way by all.
+
+A system keeps no state of its own. What it knows is memories of its kinds and the links between them, so persistence,
+search, history, undo, export and erasure need nothing from it, and two processes may use the same agent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from longmind.clock import Clock
+from longmind.errors import InvalidInput, KeyTaken, NotFound, VersionConflict
+from longmind.store.base import Receipt, Write
+from longmind.store.store import Store
+from longmind.types import Filter, Hit, Memory, Page, Scope, Source
+
+if TYPE_CHECKING:
+    from longmind.store.store import Embed
+
+T = TypeVar("T")
+B = TypeVar("B", bound=BaseModel)
+_TRIES = 100
+
+
+class Search(Protocol):
+    """Recall within this scope, as ``AgentMemory.recall`` does it."""
+
+    async def __call__(
+        self, query: str, *, k: int = 10, kinds: Sequence[str] | None = None, where: Filter | None = None
+    ) -> list[Hit]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A scope of a store, as a memory system uses it."""
+
+    store: Store
+    scope: Scope
+    clock: Clock
+    embed: Embed
+    search: Search
+
+    def new(self, kind: str, content: str, *, body: Mapping[str, Any] | None = None, **fields: Any) -> Memory:
+        """A memory of this scope, made now, not stored yet; what is not valid is ``InvalidInput``."""
+        now = self.clock.now()
+        told: dict[str, Any] = {
+            "id": self.clock.new_id(),
+            "tenant": self.scope.tenant,
+            "agent": self.scope.agent,
+            "user": self.scope.user,
+            "kind": kind,
+            "content": content,
+            "body": dict(body or {}),
+            "source": Source(role="assistant"),
+            "occurred_at": now,
+            "recorded_at": now,
+            **fields,
+        }
+        return valid(Memory, told)
+
+    async def write(
+        self, writes: Sequence[Write], *, reason: str = "", actor: str = "agent", operation: str | None = None
+    ) -> Receipt:
+        """Make these writes together. New or changed texts get their vectors here."""
+        return await self.store.apply(
+            self.scope, writes, embed=self.embed, reason=reason, actor=actor, operation=operation
+        )
+
+    async def need(self, id: str, kind: str) -> Memory:
+        """The memory of this kind with this id; ``NotFound`` says which was missing."""
+        found = await self.store.get(self.scope, id)
+        if found is None or found.kind != kind:
+            raise NotFound(f"There is no {kind} {id} here.", id=id, kind=kind)
+        return found
+
+    async def page(
+        self, kind: str, *, where: Filter | None = None, limit: int = 50, cursor: str | None = None, **order: Any
+    ) -> Page[Memory]:
+        """A page of the memories of one kind."""
+        asked = (where or Filter()).model_copy(update={"kinds": (kind,)})
+        return await self.store.scan(self.scope, asked, limit=limit, cursor=cursor, **order)
+
+    async def rewrite(self, writes: Sequence[Write], reason: str) -> Receipt:
+        """Write what was decided on records that were read. One that is gone since is a reason to read again."""
+        try:
+            return await self.write(writes, reason=reason)
+        except NotFound as error:
+            raise VersionConflict(f"A record was removed meanwhile. {error.message}", hint=error.hint) from error
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+
+async def settled(change: Callable[[], Awaitable[T]]) -> T:
+    """Read, decide and write, again as often as somebody else was faster, also in creating the same thing.
+
+    Of any number of rivals one wins each round, so the number of rounds bounds how many there may be at once.
+    """
+    for attempt in range(1, _TRIES):
+        try:
+            return await change()
+        except (KeyTaken, VersionConflict):
+            await asyncio.sleep(random.uniform(0, 0.002 * min(attempt, 20)))
+    return await change()
+
+
+def valid(model: type[B], told: Mapping[str, Any]) -> B:
+    """A typed record from what was given, or ``InvalidInput`` that names the field and the reason."""
+    try:
+        return model.model_validate(told)
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, problem["loc"])) or model.__name__
+        raise InvalidInput(f"{model.__name__} is not valid: {where}: {problem['msg']}.") from error

@@ -1,0 +1,172 @@
+"""Concepts: what the agent has names for. A name or alias leads to one concept, whatever its case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from longmind.errors import Conflict, Forbidden, NotFound
+from longmind.store.base import AddLink, Delete, Put, Update, Write
+from longmind.systems.room import Room, settled, valid
+from longmind.systems.semantic.models import Concept, ConceptBody
+from longmind.systems.semantic.names import concept_key, folded
+from longmind.systems.semantic.scoped import by_keys, get_all, nearest, writable
+from longmind.types import Filter, Link, Memory, Page, Scope
+
+KIND = "concept"
+ALIAS = "alias"
+"""The kind of the small records that hold the keys of aliases; their content is empty, so no search finds them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What some names mean in a scope."""
+
+    scope: Scope
+    found: Mapping[str, list[Memory]]
+    orphans: Mapping[str, list[Memory]]
+
+    def all(self, name: str) -> list[Memory]:
+        """The concepts that a question by this name is about, the nearest first."""
+        return self.found[name]
+
+    def one(self, name: str) -> Memory | None:
+        """The concept that a statement by this name is about, if there is one."""
+        return writable(self.scope.user, self.found[name])
+
+    def freeing(self, name: str) -> list[Write]:
+        """Writes that free a name from aliases whose concept was forgotten; they would keep its key for ever."""
+        mine = [r for r in self.orphans[name] if r.user == self.scope.user]
+        return [Delete(r.id, r.version) for r in mine]
+
+
+class Concepts:
+    """The concepts of a scope."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+
+    async def named(self, names: Sequence[str]) -> Named:
+        """What each name means here, resolved by name, alias or id, in two reads at most."""
+        keys = {name: concept_key(name) for name in names}
+        held = await by_keys(self._room, list(dict.fromkeys(keys.values())))
+        targets = [r.body["concept"] for r in held if r.kind == ALIAS]
+        ids = [name for name in names if _is_id(name)]
+        others = {r.id: r for r in await get_all(self._room, [*targets, *ids])} if targets or ids else {}
+        found: dict[str, list[Memory]] = {}
+        orphans: dict[str, list[Memory]] = {}
+        for name, key in keys.items():
+            holders = [r for r in held if r.key == key]
+            meant = [others.get(r.body["concept"]) if r.kind == ALIAS else r for r in holders]
+            concepts = [r for r in (*meant, others.get(name)) if r is not None and r.kind == KIND]
+            found[name] = nearest(self._room.scope, {r.id: r for r in concepts}.values())
+            orphans[name] = [r for r in holders if r.kind == ALIAS and r.body["concept"] not in others]
+        return Named(self._room.scope, found, orphans)
+
+    async def find(self, name: str) -> Concept | None:
+        """The concept that a name, an alias or an id means, or None."""
+        records = (await self.named([name])).all(name)
+        return Concept.of(records[0]) if records else None
+
+    async def need(self, name: str) -> list[Memory]:
+        """The concepts that a name may mean; at least one."""
+        records = (await self.named([name])).all(name)
+        if not records:
+            raise NotFound(
+                f"There is no concept {name!r} here.",
+                hint="`concepts()`, or `longmind graph list`, tells which there are.",
+            )
+        return records
+
+    async def define(
+        self,
+        name: str,
+        *,
+        definition: str | None = None,
+        category: str | None = None,
+        aliases: Sequence[str] = (),
+        attributes: Mapping[str, Any] | None = None,
+    ) -> Concept:
+        """Make a concept, or add to the one that has this name: what is not given stays as it was."""
+        told = {"definition": definition, "category": category, "attributes": dict(attributes) if attributes else None}
+        given = {field: value for field, value in told.items() if value is not None}
+        return await settled(lambda: self._define(name, given, list(aliases)))
+
+    async def page(self, category: str | None = None, *, limit: int = 50, cursor: str | None = None) -> Page[Concept]:
+        """Concepts in the order in which they were learnt."""
+        where = Filter(metadata={"category": folded(category)}) if category else Filter()
+        page = await self._room.page(KIND, where=where, limit=limit, cursor=cursor)
+        return Page(items=tuple(map(Concept.of, page.items)), cursor=page.cursor)
+
+    def new(self, name: str, **fields: Any) -> Memory:
+        """The record of a concept that does not exist yet."""
+        if _is_id(name):
+            raise NotFound(f"There is no concept {name} here.", hint="Give its name to make a new one.", id=name)
+        body = valid(ConceptBody, {"name": " ".join(name.split()), **fields})
+        return self._room.new(KIND, key=concept_key(name), **_told(body))
+
+    async def _define(self, name: str, given: Mapping[str, Any], aliases: list[str]) -> Concept:
+        room = self._room
+        named = await self.named([name, *aliases])
+        record = named.one(name)
+        if record is not None and record.user != room.scope.user:
+            raise Forbidden(
+                f"The concept {name!r} belongs to the whole agent.", hint="Define it without a user, for all of them."
+            )
+        fresh = self.new(name) if record is None else record
+        body = ConceptBody.model_validate(fresh.body)
+        added = self._new_aliases(fresh, body, aliases, named)
+        new = valid(ConceptBody, {**body.model_dump(), **given, "aliases": (*body.aliases, *added)})
+        if record is not None and new == body:
+            return Concept.of(record)
+        if record is None:
+            writes: list[Write] = [*named.freeing(name), Put(_record_with(fresh, new), existing="fail")]
+        else:
+            writes = [Update(record.id, _told(new), record.version)]
+        for alias in added:
+            writes += named.freeing(alias)
+            holder = room.new(ALIAS, "", key=concept_key(alias), body={"concept": fresh.id})
+            link = Link(source=holder.id, relation="alias_of", target=fresh.id)
+            writes += [Put(holder, existing="fail"), AddLink(link)]
+        receipt = await room.rewrite(writes, f"define {new.name}")
+        return Concept.of(receipt.memories[0])
+
+    def _new_aliases(self, record: Memory, body: ConceptBody, aliases: Sequence[str], named: Named) -> list[str]:
+        """Those of the aliases that do not lead to this concept yet; one that leads elsewhere is refused."""
+        known = {concept_key(n) for n in (body.name, *body.aliases)}
+        added: dict[str, str] = {}
+        for alias in aliases:
+            key, holder = concept_key(alias), named.one(alias)
+            if holder is not None and holder.id != record.id:
+                raise Conflict(
+                    f"{alias!r} already means the concept {holder.body['name']!r}.",
+                    hint="Give a name that leads to one concept only.",
+                    concept=holder.id,
+                )
+            if key not in known:
+                added.setdefault(key, " ".join(alias.split()))
+        return list(added.values())
+
+
+def _record_with(fresh: Memory, body: ConceptBody) -> Memory:
+    return valid(Memory, {**dict(fresh), **_told(body)})
+
+
+def _told(body: ConceptBody) -> dict[str, Any]:
+    """The fields of the record that tell a concept: the text that is searched, and what is filtered by."""
+    content = body.name
+    if body.aliases:
+        content += f" ({', '.join(body.aliases)})"
+    if body.definition:
+        content += f": {body.definition}"
+    return {
+        "content": content,
+        "body": body.model_dump(mode="json"),
+        "tags": (body.category[:100],) if body.category else (),
+        "metadata": {"category": folded(body.category)} if body.category else {},
+    }
+
+
+def _is_id(name: str) -> bool:
+    return len(name) == 36 and name.count("-") == 4

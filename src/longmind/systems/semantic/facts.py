@@ -1,0 +1,145 @@
+"""Asking for facts, ending them and taking them back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from longmind.clock import as_utc
+from longmind.errors import Forbidden, InvalidInput
+from longmind.systems.room import Room, settled
+from longmind.systems.semantic.changes import Changes, body_of
+from longmind.systems.semantic.concepts import Concepts
+from longmind.systems.semantic.models import About, Concept, Fact
+from longmind.systems.semantic.names import predicate_name
+from longmind.systems.semantic.predicates import Predicates, Use
+from longmind.systems.semantic.scoped import steady
+from longmind.systems.semantic.timeline import EVER, NEVER, span_of
+from longmind.systems.semantic.timelines import Timelines, held_at
+from longmind.types import Filter, Memory, Page, Scalar
+
+
+class Facts:
+    """The facts of a scope."""
+
+    def __init__(self, room: Room, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
+        self._room = room
+        self._concepts = concepts
+        self._predicates = predicates
+        self._timelines = timelines
+
+    async def know(
+        self, subject: str, predicate: str, *, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> list[Fact]:
+        """What held at a moment, as it is known now or as it was known at another."""
+        use = await self._predicates.find(predicate)
+        known = None if known_at is None else as_utc(known_at)
+        moment = as_utc(as_of) if as_of else known or self._room.now()
+        concepts = [r.id for r in (await self._concepts.named([subject])).all(subject)]
+        if use is None or not concepts:
+            return []
+        said, turned = await steady(self._room, lambda: self._both_sides(concepts, use))
+        said = held_at(await self._timelines.as_known(said, known), moment)
+        turned = held_at(await self._timelines.as_known(turned, known), moment)
+        many = use.predicate.many or use.swapped
+        told = {r.id: Fact.of(r) for r in said}
+        relation = predicate_name(predicate)
+        told |= {r.id: Fact.of(r).turned(relation) for r in turned}
+        return [told[r.id] for r in self._timelines.answer([*said, *turned], many=many)]
+
+    async def _both_sides(self, concepts: list[str], use: Use) -> tuple[list[Memory], list[Memory]]:
+        """The facts of a predicate that have these concepts as subject, and those to be read from the other side."""
+        name = use.predicate.name
+        if use.swapped:
+            return [], await self._timelines.said_with(concepts, name)
+        said = await self._timelines.said_of(concepts, name)
+        return said, await self._timelines.said_with(concepts, name) if use.predicate.symmetric else []
+
+    async def history(self, subject: str, predicate: str) -> list[Fact]:
+        """All that was ever stated, also what was superseded or taken back, by the time it is about."""
+        use = await self._predicates.find(predicate)
+        concepts = [r.id for r in (await self._concepts.named([subject])).all(subject)]
+        if use is None or not concepts:
+            return []
+        said, turned = await steady(self._room, lambda: self._both_sides(concepts, use))
+        told = [Fact.of(r) for r in said] + [Fact.of(r).turned(predicate_name(predicate)) for r in turned]
+        return sorted(told, key=lambda f: (f.valid_from or EVER, f.recorded_at, f.id))
+
+    async def about(self, name: str, *, as_of: datetime | None, known_at: datetime | None, limit: int) -> About:
+        """What held at a moment with this concept in it."""
+        records = await self._concepts.need(name)
+        known = None if known_at is None else as_utc(known_at)
+        moment = as_utc(as_of) if as_of else known or self._room.now()
+        ids = {r.id for r in records}
+        sources = await steady(self._room, lambda: self._timelines.touching(sorted(ids)))
+        held = self._timelines.answer(held_at(await self._timelines.as_known(sources, known), moment), many=True)
+        facts = [Fact.of(r) for r in held]
+        said = [f for f in facts if f.subject_id in ids]
+        with_it = [f for f in facts if f.subject_id not in ids]
+        return About(
+            concept=Concept.of(records[0]),
+            facts=tuple(said[:limit]),
+            mentions=tuple(with_it[:limit]),
+            truncated=len(said) > limit or len(with_it) > limit,
+        )
+
+    async def page(
+        self, predicate: str | None, *, current: bool, limit: int, cursor: str | None, descending: bool
+    ) -> Page[Fact]:
+        """Facts in the order in which they were learnt."""
+        metadata: dict[str, Scalar] = {"predicate": predicate_name(predicate)} if predicate else {}
+        where = Filter(metadata=metadata or None, valid_at=self._room.now()) if current else Filter(states=None)
+        if metadata and not current:
+            where = where.model_copy(update={"metadata": metadata})
+        page = await self._room.page("fact", where=where, limit=limit, cursor=cursor, descending=descending)
+        return Page(items=tuple(map(Fact.of, page.items)), cursor=page.cursor)
+
+    async def end(self, fact: str, at: datetime | None) -> Fact:
+        """Say that a fact held until a moment, and that nothing is known to have taken its place."""
+        moment = as_utc(at) if at else self._room.now()
+        return await settled(lambda: self._end(fact, moment))
+
+    async def retract(self, fact: str, because: str) -> Fact:
+        """Say that a fact never held. It is kept, answers nothing any more, and what was derived from it is stale."""
+        return await settled(lambda: self._retract(fact, because))
+
+    async def _end(self, id: str, moment: datetime) -> Fact:
+        record, changes = await self._changes(id)
+        span = span_of(record)
+        if record.body.get("retracted_at") is not None:
+            raise InvalidInput(f"The fact {record.content!r} was retracted.", hint="Learn it again with its dates.")
+        if moment <= span.start:
+            raise InvalidInput(
+                f"{record.content!r} began at {span.start.isoformat()}, and cannot have ended before that.",
+                hint="If it never held, retract it.",
+            )
+        if moment >= (span.end or NEVER):
+            raise InvalidInput(
+                f"{record.content!r} is known to have ended at {span.until.isoformat()} already.",
+                hint="To extend it, learn it again for the time it held.",
+            )
+        changes.update(record, valid_to=moment)
+        return await self._shrink(record, changes, "end")
+
+    async def _retract(self, id: str, because: str) -> Fact:
+        record, changes = await self._changes(id)
+        if record.body.get("retracted_at") is not None:
+            return Fact.of(record)
+        told = {"retracted_at": self._room.now(), "retracted_because": because}
+        body = body_of(record).model_copy(update=told)
+        changes.update(record, body=body.model_dump(mode="json"), state="archived")
+        return await self._shrink(record, changes, "retract")
+
+    async def _changes(self, id: str) -> tuple[Memory, Changes]:
+        record = await self._room.need(id, "fact")
+        scope = self._room.scope
+        if scope.user is not None and record.user != scope.user:
+            raise Forbidden(f"The fact {record.content!r} is the whole agent's.", hint="Change it without a user.")
+        body = body_of(record)
+        predicate = (await self._predicates.of(body.predicate, record.user)).predicate
+        return record, Changes(self._room, await self._timelines.own(body, predicate, record.user))
+
+    async def _shrink(self, record: Memory, changes: Changes, verb: str) -> Fact:
+        changes.shrunk.append(record.id)
+        receipt = await self._room.rewrite(await changes.writes(), f"{verb} {record.content}"[:200])
+        now = {m.id: m for m in receipt.memories}
+        return Fact.of(now[record.id])

@@ -1,0 +1,214 @@
+"""The graph that facts make between concepts: what is near, and how one leads to another.
+
+A fact is the edge: it is linked to its subject (``about``) and, by its predicate, to its object. So an edge has a
+validity, a source and a user of its own, and a user's private fact about two shared concepts stays private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from longmind.clock import as_utc
+from longmind.errors import InvalidInput
+from longmind.store.base import MAX_DEPTH
+from longmind.systems.room import Room
+from longmind.systems.semantic.concepts import Concepts
+from longmind.systems.semantic.models import Concept, Fact, Graph, Node, Path, Step
+from longmind.systems.semantic.names import folded
+from longmind.systems.semantic.predicates import Predicates
+from longmind.systems.semantic.scoped import ALL_LINKS, get_all, steady
+from longmind.systems.semantic.timelines import Timelines, held_at
+from longmind.types import Filter
+
+MAX_VISITED = 20_000
+"""Concepts that one question may look at."""
+
+
+@dataclass(slots=True)
+class _Reached:
+    """What a breadth-first search has seen from one side: each concept, and from where and by which fact."""
+
+    steps: dict[str, tuple[str, Fact] | None]
+    frontier: list[str] = field(default_factory=list)
+
+    def way_to(self, concept: str) -> list[tuple[str, Fact]]:
+        """The steps from the start to a concept, each as (from, fact)."""
+        way: list[tuple[str, Fact]] = []
+        step = self.steps[concept]
+        while step is not None:
+            way.append(step)
+            step = self.steps[step[0]]
+        return way[::-1]
+
+
+class Graphs:
+    """Questions about the graph of a scope."""
+
+    def __init__(self, room: Room, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
+        self._room = room
+        self._concepts = concepts
+        self._predicates = predicates
+        self._timelines = timelines
+
+    async def neighbourhood(self, name: str, depth: int, *, as_of: datetime | None, limit: int) -> Graph:
+        """The concepts within some steps of one, nearest first, with the facts among them."""
+        _check_depth(depth)
+        moment = as_utc(as_of) if as_of else self._room.now()
+        start = [r.id for r in await self._concepts.need(name)]
+        depths = dict.fromkeys(start, 0)
+        facts: dict[str, Fact] = {}
+        frontier, truncated = start, False
+        for level in range(depth + 1):
+            near = await self._facts_at(frontier, moment)
+            facts.update({fact.id: fact for fact in near})
+            ends = dict.fromkeys(end for fact in near for end in _ends(fact) if end not in depths)
+            if not ends or level == depth:
+                break
+            room_left = limit - len(depths)
+            truncated = truncated or len(ends) > room_left
+            frontier = list(ends)[: max(0, room_left)]
+            depths.update(dict.fromkeys(frontier, level + 1))
+        return await self._drawn(depths, facts.values(), truncated)
+
+    async def whole(self, *, as_of: datetime | None, category: str | None, limit: int) -> Graph:
+        """All concepts, or those of a category, with the facts among them."""
+        moment = as_utc(as_of) if as_of else self._room.now()
+        depths: dict[str, int] = {}
+        cursor: str | None = None
+        while len(depths) < limit:
+            page = await self._concepts.page(category, limit=min(500, limit - len(depths)), cursor=cursor)
+            depths.update(dict.fromkeys((c.id for c in page.items), 0))
+            cursor = page.cursor
+            if cursor is None:
+                break
+        facts: dict[str, Fact] = {}
+        ids = list(depths)
+        for start in range(0, len(ids), 500):
+            facts.update({f.id: f for f in await self._facts_at(ids[start : start + 500], moment)})
+        return await self._drawn(depths, facts.values(), truncated=cursor is not None)
+
+    async def path(self, start: str, goal: str, *, depth: int, as_of: datetime | None) -> Path | None:
+        """The shortest way between two concepts, in whichever direction the facts are stated."""
+        _check_depth(depth)
+        moment = as_utc(as_of) if as_of else self._room.now()
+        one, other = [_Reached({r.id: None for r in await self._concepts.need(name)}) for name in (start, goal)]
+        one.frontier, other.frontier = list(one.steps), list(other.steps)
+        meeting = next((c for c in one.steps if c in other.steps), None)
+        for _ in range(depth):
+            if meeting is not None or not (one.frontier and other.frontier):
+                break
+            near, far = (one, other) if len(one.frontier) <= len(other.frontier) else (other, one)
+            meeting = next((id for id in await self._step(near, moment) if id in far.steps), None)
+            if len(one.steps) + len(other.steps) > MAX_VISITED:
+                raise InvalidInput(
+                    f"More than {MAX_VISITED} concepts lie between {start!r} and {goal!r}.",
+                    hint="Ask for a smaller depth.",
+                )
+        if meeting is None:
+            return None
+        return await self._told(_joined(one, other, meeting), meeting)
+
+    async def _step(
+        self, side: _Reached, moment: datetime, predicate: str | None = None, *, backwards: bool = True
+    ) -> list[str]:
+        """Step from the frontier over facts, or those of one predicate; what is reached is the frontier then."""
+        frontier, reached = set(side.frontier), list[str]()
+        for fact in await self._facts_at(side.frontier, moment, predicate):
+            if fact.object_id is None:
+                continue
+            for source, target in ((fact.subject_id, fact.object_id), (fact.object_id, fact.subject_id))[
+                : 1 + backwards
+            ]:
+                if source in frontier and target not in side.steps:
+                    side.steps[target] = (source, fact)
+                    reached.append(target)
+        side.frontier = reached
+        return reached
+
+    async def _told(self, way: Sequence[tuple[str, Fact, str]], lone: str) -> Path:
+        ids = [way[0][0], *(target for _, _, target in way)] if way else [lone]
+        names = {r.id: str(r.body["name"]) for r in await get_all(self._room, ids)}
+        steps = []
+        for source, fact, target in way:
+            forward = fact.subject_id == source
+            relation = fact.predicate if forward else await self._read_backwards(fact.predicate)
+            steps.append(
+                Step(source=names[source], relation=relation, target=names[target], fact=fact, forward=forward)
+            )
+        return Path(concepts=tuple(names[id] for id in ids), steps=tuple(steps))
+
+    async def _read_backwards(self, predicate: str) -> str:
+        use = await self._predicates.find(predicate)
+        if use is None:
+            return predicate
+        return predicate if use.predicate.symmetric else use.predicate.inverse or f"{predicate} (of)"
+
+    async def holds(self, start: str, predicate: str, goal: str, *, depth: int, as_of: datetime | None) -> Path | None:
+        """Whether a relation holds between two concepts: stated, by its inverse, or by a chain if it is transitive."""
+        _check_depth(depth)
+        use = await self._predicates.find(predicate)
+        if use is None or not use.predicate.relates:
+            return None
+        moment = as_utc(as_of) if as_of else self._room.now()
+        source, target = (goal, start) if use.swapped else (start, goal)
+        goals = {r.id for r in await self._concepts.need(target)}
+        seen = _Reached({r.id: None for r in await self._concepts.need(source)})
+        seen.frontier = list(seen.steps)
+        for _ in range(depth if use.predicate.transitive else 1):
+            found = await self._step(seen, moment, use.predicate.name, backwards=use.predicate.symmetric)
+            if met := next((id for id in found if id in goals), None):
+                way = seen.way_to(met)
+                ends = [id for id, _ in way[1:]] + [met]
+                return await self._told([(s, f, t) for (s, f), t in zip(way, ends, strict=True)], met)
+            if not found:
+                return None
+        return None
+
+    async def _facts_at(self, concepts: Sequence[str], moment: datetime, predicate: str | None = None) -> list[Fact]:
+        """The facts that hold at a moment and have one of these concepts at an end."""
+        if not concepts:
+            return []
+        held = held_at(await steady(self._room, lambda: self._timelines.touching(concepts)), moment)
+        return [f for f in map(Fact.of, held) if predicate is None or f.predicate == predicate]
+
+    async def _drawn(self, depths: dict[str, int], facts: Iterable[Fact], truncated: bool) -> Graph:
+        records = {r.id: r for r in await get_all(self._room, depths)}
+        nodes = [Node(concept=Concept.of(records[id]), depth=depth) for id, depth in depths.items() if id in records]
+        inside = [f for f in facts if all(end in records for end in _ends(f))]
+        inside.sort(key=lambda f: (f.subject, f.predicate, str(f.object), f.id))
+        return Graph(
+            nodes=tuple(nodes),
+            edges=tuple(f for f in inside if f.object_id is not None),
+            values=tuple(f for f in inside if f.object_id is None),
+            truncated=truncated,
+        )
+
+    async def in_category(self, category: str) -> list[str]:
+        """The ids of the concepts of a category and of all that is said of them."""
+        where = Filter(kinds=("concept",), metadata={"category": folded(category)})
+        concepts = [r.id async for r in self._room.store.every(self._room.scope, where)]
+        links = await self._room.store.links(
+            self._room.scope, concepts, relation="about", direction="in", limit=ALL_LINKS
+        )
+        return [*concepts, *dict.fromkeys(link.source for link in links)]
+
+
+def _ends(fact: Fact) -> list[str]:
+    return [fact.subject_id] if fact.object_id is None else [fact.subject_id, fact.object_id]
+
+
+def _joined(one: _Reached, other: _Reached, meeting: str) -> list[tuple[str, Fact, str]]:
+    """The way from the first side's start to the second's, through where they met, as (from, fact, to)."""
+    there = one.way_to(meeting)
+    ends = [id for id, _ in there[1:]] + [meeting]
+    way = [(source, fact, target) for (source, fact), target in zip(there, ends, strict=False)]
+    back = other.way_to(meeting)
+    starts = [id for id, _ in back[1:]] + [meeting]
+    return way + [(source, fact, target) for (target, fact), source in zip(back[::-1], starts[::-1], strict=False)]
+
+
+def _check_depth(depth: int) -> None:
+    if not 1 <= depth <= MAX_DEPTH:
+        raise InvalidInput(f"depth must be from 1 to {MAX_DEPTH}, not {depth}.")

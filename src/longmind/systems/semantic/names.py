@@ -1,0 +1,73 @@
+"""How names are told apart: what counts as the same concept, the same predicate, the same value, and their keys.
+
+A key is what the database keeps unique, so it decides what two processes cannot both create.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from hashlib import sha256
+
+from longmind.errors import InvalidInput
+from longmind.types import Scalar
+
+MAX_PREDICATE = 80
+_KEY_ROOM = 150
+STRUCTURAL = frozenset({"about", "achieves", "alias_of", "derived_from", "next", "part_of", "supersedes"})
+"""Relations between records. A predicate becomes a relation too, so it may have none of these names."""
+
+
+def folded(name: str) -> str:
+    """A name without differences of case, compatibility form and spacing. Accents count: Peña is not Pena."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def concept_key(name: str) -> str:
+    """The key of a concept's name or alias: both live in one space, so that a name leads to one concept."""
+    text = folded(name)
+    if not text:
+        raise InvalidInput("A concept needs a name.", hint="Give at least one visible character.")
+    return f"concept:{text if len(text) <= _KEY_ROOM else '#' + _digest(text)}"
+
+
+def predicate_name(name: str) -> str:
+    """A predicate as it is stored: folded, with spaces, so that ``Lives_in`` and ``lives in`` are one."""
+    text = folded(name.replace("_", " "))
+    if not text or len(text) > MAX_PREDICATE:
+        raise InvalidInput(
+            f"A predicate has 1 to {MAX_PREDICATE} characters, and {name[:40]!r} has {len(text)}.",
+            hint="Use a short verb phrase, such as 'lives in'; what is more goes into the object or the qualifiers.",
+        )
+    if any(ord(c) < 32 or ord(c) == 127 for c in text):
+        raise InvalidInput("A predicate has no control characters.", hint="Use a short verb phrase.")
+    if text in STRUCTURAL:
+        raise InvalidInput(
+            f"{text!r} cannot be a predicate: records are linked by that name.", hint="Say it in other words."
+        )
+    return text
+
+
+def predicate_key(name: str) -> str:
+    return f"predicate:{name}"
+
+
+def value_identity(value: Scalar | None, concept: str | None) -> str:
+    """What makes two objects the same: the concept, or the value with its type; 1 and 1.0 are one number."""
+    if concept is not None:
+        return f"c:{concept}"
+    if isinstance(value, bool):
+        return f"b:{value}"
+    if isinstance(value, int | float):
+        whole = isinstance(value, int) or value.is_integer()
+        return f"n:{int(value)}" if whole else f"n:{value!r}"
+    return f"s:{folded(value or '')}"
+
+
+def slot_key(subject: str, predicate: str, identity: str | None) -> str:
+    """The key of a timeline: of a subject and a predicate, and of one object too where several may hold at once."""
+    slot = f"fact:{subject}|{predicate}"
+    return slot if identity is None else f"{slot}|{_digest(identity)}"
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,165 @@
+"""Predicates: what each means, declared once and kept with the agent.
+
+A predicate that nobody declared is declared by its first use, so that every later use means the same: from the common
+vocabulary, or else ``learn`` makes it single-valued and ``relate`` makes it relate many concepts. Every write of a fact
+checks that the declaration it relied on is still the one in force.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from longmind.errors import Conflict, Forbidden
+from longmind.store.base import Delete, Put, Update, Write
+from longmind.systems.room import Room, settled, valid
+from longmind.systems.semantic.models import FactBody, Predicate
+from longmind.systems.semantic.names import predicate_key, predicate_name, slot_key
+from longmind.systems.semantic.scoped import by_keys, nearest, tier, writable
+from longmind.systems.semantic.timeline import is_current, latest, overlapping
+from longmind.systems.semantic.vocabulary import COMMON, INVERSES
+from longmind.types import Filter, Memory
+
+KIND = "configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A predicate as a statement uses it."""
+
+    predicate: Predicate
+    swapped: bool
+    """Whether the statement was made from the other side, with the inverse."""
+    guard: tuple[Write, ...]
+    """Writes that declare it, or fail if the declaration was changed meanwhile."""
+
+
+class Predicates:
+    """The declared predicates of a scope."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+
+    async def find(self, name: str) -> Use | None:
+        """What a predicate, or an inverse, means to a question: here, or else to one of the agent's users."""
+        records = await by_keys(self._room, [predicate_key(predicate_name(name))])
+        near = nearest(self._room.scope, records)
+        return self._use(name, writable(self._room.scope.user, near) or next(iter(near), None))
+
+    async def of(self, name: str, user: str | None) -> Use:
+        """What a predicate means in the facts of a user, or of the agent itself."""
+        records = await by_keys(self._room, [predicate_key(name)])
+        return self._use(name, writable(user, records)) or self._first_use(name, relating=False)
+
+    async def used(self, name: str, *, relating: bool) -> Use:
+        """What a predicate means to a statement made here; an unknown one is declared as this use suggests."""
+        records = await by_keys(self._room, [predicate_key(predicate_name(name))])
+        return self._use(name, writable(self._room.scope.user, records)) or self._first_use(name, relating=relating)
+
+    def _use(self, name: str, record: Memory | None) -> Use | None:
+        asked = predicate_name(name)
+        if record is not None:
+            predicate = Predicate.model_validate(record.body)
+            return Use(predicate, predicate.name != asked, (Update(record.id, {}, record.version),))
+        common = COMMON.get(asked) or INVERSES.get(asked)
+        return None if common is None else Use(common, common.name != asked, self._puts(common))
+
+    def _first_use(self, name: str, *, relating: bool) -> Use:
+        new = Predicate(name=predicate_name(name), many=relating, relates=relating)
+        return Use(new, False, self._puts(new))
+
+    async def declare(self, name: str, **meaning: Any) -> Predicate:
+        """Say what a predicate means. What is known by it already must fit, or nothing is changed."""
+        return await settled(lambda: self._declare(name, meaning))
+
+    async def every(self) -> list[Predicate]:
+        """All predicates in use or declared here, by name."""
+        found: dict[str, Predicate] = {}
+        async for record in self._room.store.every(self._room.scope, Filter(kinds=(KIND,), states=None)):
+            if (record.key or "").startswith("predicate:"):
+                predicate = Predicate.model_validate(record.body)
+                if predicate.name not in found or record.user == self._room.scope.user:
+                    found[predicate.name] = predicate
+        return sorted(found.values(), key=lambda p: p.name)
+
+    async def _declare(self, name: str, meaning: dict[str, Any]) -> Predicate:
+        room, asked = self._room, predicate_name(name)
+        record = writable(room.scope.user, await by_keys(room, [predicate_key(asked)]))
+        old = Predicate.model_validate(record.body) if record is not None else COMMON.get(asked)
+        if old is not None and old.name != asked:
+            raise Conflict(
+                f"{asked!r} is the inverse of {old.name!r}.", hint=f"Declare {old.name!r}, which both are read from."
+            )
+        if meaning.get("inverse"):
+            meaning = {**meaning, "inverse": predicate_name(meaning["inverse"])}
+        if meaning.get("inverse") or meaning.get("symmetric") or meaning.get("transitive"):
+            meaning = {"relates": True, **meaning}
+        new = valid(Predicate, {**(old.model_dump() if old else {"name": asked}), **meaning})
+        if record is None:
+            await room.rewrite(self._puts(new), f"declare {asked}")
+            return new
+        assert old is not None
+        if new == old:
+            return old
+        await room.rewrite(await self._changes(record, old, new), f"declare {asked}")
+        return new
+
+    async def _changes(self, record: Memory, old: Predicate, new: Predicate) -> list[Write]:
+        room = self._room
+        if record.user != room.scope.user:
+            raise Forbidden(
+                f"{old.name!r} is declared for the whole agent.", hint="Declare it without a user, for all of them."
+            )
+        body = new.model_dump()
+        writes: list[Write] = [Update(record.id, {"body": body}, record.version)]
+        mirror = None
+        if old.inverse:
+            mirror = writable(room.scope.user, await by_keys(room, [predicate_key(old.inverse)]))
+        if mirror is not None:
+            same = old.inverse == new.inverse
+            writes.append(Update(mirror.id, {"body": body}, mirror.version) if same else Delete(mirror.id))
+        if new.inverse and new.inverse != old.inverse:
+            writes.append(self._put(new, new.inverse))
+        if (old.many, old.relates, old.symmetric) != (new.many, new.relates, new.symmetric):
+            writes += await self._moved(old, new)
+        return writes
+
+    async def _moved(self, old: Predicate, new: Predicate) -> list[Write]:
+        """The writes that divide the facts into timelines anew; refused where they do not fit the new meaning."""
+        room = self._room
+        declared = await by_keys(room, [predicate_key(old.name)])
+        others = {record.user for record in declared if record.user != room.scope.user}
+        slots: dict[tuple[str | None, str], list[Memory]] = {}
+        where = Filter(kinds=("fact",), states=None, metadata={"predicate": old.name})
+        async for record in room.store.every(room.scope, where):
+            if record.user in others or tier(room.scope, record.user) == 1 or not is_current(record):
+                continue  # it follows another declaration
+            if (old.relates, old.symmetric) != (new.relates, new.symmetric):
+                raise Conflict(
+                    f"Facts such as {record.content!r} were stored with another meaning of {old.name!r}.",
+                    hint="Retract them first, or use another predicate.",
+                )
+            body = FactBody.model_validate(record.body)
+            slot = slot_key(body.subject, new.name, body.identity if new.many else None)
+            slots.setdefault((record.user, slot), []).append(record)
+        release: list[Write] = []
+        take: list[Write] = []
+        for (_, slot), records in slots.items():
+            if pair := overlapping(records):
+                raise Conflict(
+                    f"{pair[0].content!r} and {pair[1].content!r} held at once, so {old.name!r} is not single-valued.",
+                    hint="End or retract one of them first.",
+                )
+            release += [Update(r.id, {"key": None}, r.version) for r in records]
+            holder = latest(records)
+            assert holder is not None
+            take.append(Update(holder.id, {"key": slot}))
+        return release + take
+
+    def _puts(self, predicate: Predicate) -> tuple[Write, ...]:
+        names = [predicate.name, *([predicate.inverse] if predicate.inverse else [])]
+        return tuple(self._put(predicate, name) for name in names)
+
+    def _put(self, predicate: Predicate, name: str) -> Put:
+        body = predicate.model_dump()
+        return Put(self._room.new(KIND, "", key=predicate_key(name), body=body), existing="fail")

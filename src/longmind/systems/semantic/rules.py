@@ -1,0 +1,264 @@
+"""Rules: what holds in general, as a sentence for recall and, where it has a form, as a way to derive facts.
+
+A derived fact is linked ``derived_from`` its premises and its rule. When one of them changes it is stale; applying the
+rules again revives it if it still follows. A rule never overrules what was stated.
+
+What follows from something of a user is that user's. So rules are applied for one owner at a time: without a user to
+what belongs to nobody, and with one to what takes at least one fact or rule of that user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from longmind.errors import InvalidInput
+from longmind.store.base import Put, Update, Write
+from longmind.systems.room import Room, settled, valid
+from longmind.systems.semantic.changes import derived
+from longmind.systems.semantic.concepts import Concepts
+from longmind.systems.semantic.facts import Facts
+from longmind.systems.semantic.learning import Learning, Statement
+from longmind.systems.semantic.models import Fact, Learned, Pattern, Rule, RuleBody
+from longmind.systems.semantic.names import folded, predicate_name, value_identity
+from longmind.systems.semantic.predicates import Predicates
+from longmind.systems.semantic.scoped import by_keys, writable
+from longmind.systems.semantic.timelines import held_at
+from longmind.types import Filter, Memory, Page, Scalar, Source
+
+KIND = "rule"
+MAX_BINDINGS = 10_000
+"""Ways in which the premises of one rule may be met at once."""
+_MAX_ROUNDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """What a variable stands for: a concept or a value."""
+
+    identity: str
+    told: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    """One way to meet some premises: what the variables stand for, and by which facts."""
+
+    terms: dict[str, _Term]
+    premises: tuple[Fact, ...] = ()
+
+
+class Rules:
+    """The rules of a scope."""
+
+    def __init__(
+        self, room: Room, concepts: Concepts, predicates: Predicates, facts: Facts, learning: Learning
+    ) -> None:
+        self._room = room
+        self._concepts = concepts
+        self._predicates = predicates
+        self._facts = facts
+        self._learning = learning
+
+    async def add(self, body: RuleBody) -> Rule:
+        """Store a rule, or change the one of this name; then what was derived by it is stale."""
+        _check(body)
+        return await settled(lambda: self._add(body))
+
+    async def page(self, *, limit: int, cursor: str | None) -> Page[Rule]:
+        page = await self._room.page(KIND, limit=limit, cursor=cursor)
+        return Page(items=tuple(map(Rule.of, page.items)), cursor=page.cursor)
+
+    async def apply(self) -> list[Learned]:
+        """Derive what follows from what holds now, until nothing new does. Says what it learnt or revived."""
+        learned: list[Learned] = []
+        stored = [r async for r in self._room.store.every(self._room.scope, Filter(kinds=(KIND,))) if self._may_use(r)]
+        rules = [(Rule.of(r), r.user) for r in stored if r.body.get("then")]
+        for _ in range(_MAX_ROUNDS):
+            new = [one for rule, owner in rules for one in await self._apply(rule, owner)]
+            learned += new
+            if not new:
+                break
+        return learned
+
+    async def _add(self, body: RuleBody) -> Rule:
+        room, key = self._room, f"rule:{folded(body.name)}"
+        told: dict[str, Any] = {"content": body.statement, "body": body.model_dump(mode="json")}
+        record = writable(room.scope.user, await by_keys(room, [key]))
+        if record is None or record.user != room.scope.user:
+            new = room.new(KIND, key=key, **told)
+            return Rule.of((await room.rewrite([Put(new, existing="fail")], f"rule {body.name}")).memories[0])
+        writes: list[Write] = [Update(record.id, told, record.version)]
+        if record.body != told["body"]:
+            outdated = [r for r in await derived(room, [record.id]) if r.state == "active"]
+            writes += [Update(r.id, {"state": "stale"}, r.version) for r in outdated]
+        return Rule.of((await room.rewrite(writes, f"rule {body.name}")).memories[0])
+
+    def _may_use(self, record: Memory) -> bool:
+        """Whether something may be concluded here from a record: not for everybody from what one user said."""
+        return record.user in (None, self._room.scope.user)
+
+    async def _apply(self, rule: Rule, owner: str | None) -> list[Learned]:
+        assert rule.then is not None
+        now = self._room.now()
+        bindings = [_Binding({})]
+        for pattern in rule.when:
+            constants = await self._constants(pattern)
+            facts = await self._matching(pattern, now)
+            bindings = _joined(bindings, pattern, facts, constants)
+            if len(bindings) > MAX_BINDINGS:
+                raise InvalidInput(
+                    f"The premises of the rule {rule.name!r} are met in more than {MAX_BINDINGS} ways.",
+                    hint="Make it more specific.",
+                )
+        learned = []
+        here = self._room.scope.user
+        for binding in bindings:
+            if all(whose != here for whose in (owner, *(fact.user for fact in binding.premises))):
+                continue  # it is the whole agent's, and is derived there
+            said = self._conclusion(rule, rule.then, binding)
+            if said is not None and not await self._overruled(said):
+                one = await self._learning.learn(said)
+                learned += [one] if one.operation is not None else []
+        return learned
+
+    async def _constants(self, pattern: Pattern) -> dict[str, set[str]]:
+        """What the pattern's fixed words may mean: the concepts of that name, and the value itself."""
+        fixed: dict[str, set[str]] = {}
+        for word in (pattern.subject, pattern.object):
+            if _variable(word) is None:
+                meant = (await self._concepts.named([word])).all(word) if isinstance(word, str) else []
+                fixed[str(word)] = {value_identity(word, None), *(f"c:{r.id}" for r in meant)}
+        return fixed
+
+    async def _matching(self, pattern: Pattern, now: datetime) -> list[Fact]:
+        """The facts of a pattern's predicate that hold now and are not in doubt, read from the pattern's side."""
+        use = await self._predicates.find(pattern.predicate)
+        if use is None:
+            return []
+        where = Filter(kinds=("fact",), states=None, metadata={"predicate": use.predicate.name})
+        records = [r async for r in self._room.store.every(self._room.scope, where) if self._may_use(r)]
+        facts = [Fact.of(r) for r in held_at(records, now) if r.state != "stale"]
+        asked = predicate_name(pattern.predicate)
+        turned = [f.turned(asked) for f in facts] if use.swapped or use.predicate.symmetric else []
+        return turned if use.swapped else facts + turned
+
+    def _conclusion(self, rule: Rule, then: Pattern, binding: _Binding) -> Statement | None:
+        """What follows from one way to meet the premises; nothing where it would relate a thing to itself."""
+        subject, object = (_filled(word, binding) for word in (then.subject, then.object))
+        if subject.identity == object.identity:
+            return None
+        premises = binding.premises
+        ends = [fact.valid_to for fact in premises if fact.valid_to is not None]
+        starts = [fact.valid_from for fact in premises if fact.valid_from is not None]
+        return Statement(
+            subject=str(subject.told),
+            predicate=then.predicate,
+            object=object.told,
+            valid_from=max(starts, default=None),
+            valid_to=min(ends, default=None),
+            confidence=rule.confidence * min((fact.confidence for fact in premises), default=1.0),
+            source=Source(role="assistant", name=rule.name),
+            derived_from=(*dict.fromkeys(fact.id for fact in premises), rule.id),
+            rule=rule.name,
+            relating=object.identity.startswith("c:"),
+        )
+
+    async def _overruled(self, said: Statement) -> bool:
+        """Whether somebody stated another value of a predicate that has only one."""
+        use = await self._predicates.find(said.predicate)
+        if use is None or use.predicate.many:
+            return False
+        if use.swapped:
+            said = said.turned()
+        same = {value_identity(said.object, None), f"c:{said.object}"}
+        known = await self._facts.know(said.subject, use.predicate.name)
+        stated = [fact for fact in known if fact.rule is None]
+        return any(not same & {value_identity(f.object, None), value_identity(f.object, f.object_id)} for f in stated)
+
+
+def _joined(
+    bindings: Iterable[_Binding], pattern: Pattern, facts: Sequence[Fact], constants: dict[str, set[str]]
+) -> list[_Binding]:
+    """The ways to meet one more premise as well."""
+    by_subject: dict[str, list[Fact]] = {}
+    for fact in facts:
+        by_subject.setdefault(f"c:{fact.subject_id}", []).append(fact)
+    joined: list[_Binding] = []
+    for binding in bindings:
+        bound = binding.terms.get(_variable(pattern.subject) or "")
+        for fact in facts if bound is None else by_subject.get(bound.identity, ()):
+            terms = _unified(binding.terms, pattern, fact, constants)
+            if terms is not None:
+                joined.append(_Binding(terms, (*binding.premises, fact)))
+        if len(joined) > MAX_BINDINGS:
+            break
+    return joined
+
+
+def _unified(
+    terms: dict[str, _Term], pattern: Pattern, fact: Fact, constants: dict[str, set[str]]
+) -> dict[str, _Term] | None:
+    """The variables after a fact was put into a pattern, or None if it does not fit."""
+    found = dict(terms)
+    subject = _Term(f"c:{fact.subject_id}", fact.subject_id)
+    object = _Term(value_identity(fact.object, fact.object_id), fact.object_id or fact.object)
+    for word, term in ((pattern.subject, subject), (pattern.object, object)):
+        variable = _variable(word)
+        if variable is None:
+            if term.identity not in constants[str(word)]:
+                return None
+        elif found.setdefault(variable, term).identity != term.identity:
+            return None
+    return found
+
+
+def _filled(word: Scalar, binding: _Binding) -> _Term:
+    variable = _variable(word)
+    return _Term(value_identity(word, None), word) if variable is None else binding.terms[variable]
+
+
+def _variable(word: Scalar) -> str | None:
+    return word if isinstance(word, str) and word.startswith("?") else None
+
+
+def _check(body: RuleBody) -> None:
+    """A rule that can be applied has premises, and its conclusion says nothing that they leave open."""
+    if (body.then is None) != (not body.when):
+        raise InvalidInput(
+            "A rule has both premises and a conclusion, or is only a sentence.", hint="Give when and then."
+        )
+    if body.then is None:
+        return
+    for pattern in (*body.when, body.then):
+        predicate_name(pattern.predicate)
+    known = {_variable(word) for pattern in body.when for word in (pattern.subject, pattern.object)}
+    loose = {_variable(word) for word in (body.then.subject, body.then.object)} - known - {None}
+    if loose:
+        raise InvalidInput(
+            f"The conclusion speaks of {', '.join(sorted(map(str, loose)))}, which no premise mentions.",
+            hint="Every variable of the conclusion must occur in a premise.",
+        )
+
+
+def rule_body(
+    name: str,
+    statement: str,
+    when: Sequence[Pattern | Sequence[Scalar]],
+    then: Pattern | Sequence[Scalar] | None,
+    confidence: float,
+) -> RuleBody:
+    """A rule as a caller gives it; a pattern may be a triple."""
+    told = {"name": name, "statement": statement, "confidence": confidence}
+    patterns = [_pattern(one) for one in when]
+    return valid(RuleBody, {**told, "when": patterns, "then": None if then is None else _pattern(then)})
+
+
+def _pattern(given: Pattern | Sequence[Scalar]) -> Pattern:
+    if isinstance(given, Pattern):
+        return given
+    if isinstance(given, str) or len(given) != 3:
+        raise InvalidInput(f"{given!r} is not a pattern.", hint="Give (subject, predicate, object).")
+    return valid(Pattern, dict(zip(("subject", "predicate", "object"), given, strict=True)))

@@ -1,0 +1,63 @@
+"""Whose record counts, and writing where others write too.
+
+A user's facts and concepts are that user's; those without a user are the whole agent's and every user sees them. A
+scope with a user writes only its own timelines, and reads its own before the agent's. The scope without a user writes
+the agent's, and reads the agent's before those of its users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeVar
+
+from longmind.systems.room import Room
+from longmind.types import Filter, Memory, Scope
+
+T = TypeVar("T")
+ALL_LINKS = 1_000_000
+_READS = 20
+_PART = 500
+
+
+def tier(scope: Scope, user: str | None) -> int:
+    """How near a record is to a scope: 0 its own, 1 the whole agent's, 2 another user's."""
+    return 0 if user == scope.user else 1 if user is None else 2
+
+
+def writable(user: str | None, records: Iterable[Memory]) -> Memory | None:
+    """Of records with the same name, the one that a statement of this user, or of the agent itself, is about."""
+    near = sorted((r for r in records if r.user in (user, None)), key=lambda r: r.user is None)
+    return near[0] if near else None
+
+
+def nearest(scope: Scope, records: Iterable[Memory]) -> list[Memory]:
+    """Records in the order in which a question made in this scope considers them."""
+    return sorted(records, key=lambda r: (tier(scope, r.user), r.user or "", r.id))
+
+
+async def by_keys(room: Room, keys: Sequence[str]) -> list[Memory]:
+    """All visible records that hold one of these keys."""
+    return [m async for m in room.store.every(room.scope, Filter(keys=tuple(keys), states=None))]
+
+
+async def get_all(room: Room, ids: Iterable[str]) -> list[Memory]:
+    """Records by id, read in parts."""
+    wanted = list(dict.fromkeys(ids))
+    found: list[Memory] = []
+    for start in range(0, len(wanted), _PART):
+        found += await room.store.get_many(room.scope, wanted[start : start + _PART])
+    return found
+
+
+async def steady(room: Room, read: Callable[[], Awaitable[T]]) -> T:
+    """Read several things as they were at one moment: again, if something was written between the first and the last.
+
+    Without it a reader could see the old value ended and the new one not yet there. An agent that is written to without
+    a pause is read some times over and then taken as it is.
+    """
+    for _ in range(_READS - 1):
+        before = await room.store.backend.head(room.scope)
+        found = await read()
+        if before == await room.store.backend.head(room.scope):
+            return found
+    return await read()

@@ -1,0 +1,269 @@
+"""Shared memory: the face of the system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from secrets import token_hex
+from typing import Any
+
+from longmind.errors import InvalidInput, NotFound
+from longmind.store.base import Delete, Put, Update, Write
+from longmind.store.search.analysis import stem, words
+from longmind.systems import configuration
+from longmind.systems.room import Room, settled, valid
+from longmind.systems.shared.models import (
+    AGENT,
+    KNOWLEDGE,
+    STATUSES,
+    Candidate,
+    Proposal,
+    Shared,
+    SharedBody,
+    SharedHit,
+    SharedSettings,
+    Status,
+)
+from longmind.systems.shared.personal import personal
+from longmind.systems.shared.support import agents, independent, supporter, users
+from longmind.types import Filter, Json, Memory, Scope, State
+
+NAME = "shared"
+_STATES: dict[Status, State] = {"pending": "quarantined", "approved": "active", "rejected": "quarantined"}
+_ARTICLES = frozenset(("a", "an", "the"))
+_RANK = 60
+"""How fast a place in a ranking loses weight when two rankings are put together."""
+
+
+Names = list[str]
+Proposals = list[Proposal]
+
+
+class SharedMemory:
+    """What the agents of a tenant learnt together: knowledge that enough of them have, and nothing personal.
+
+    Every agent of the tenant reads it. It is kept in the tenant's agent ``@shared``.
+    """
+
+    def __init__(self, room: Room) -> None:
+        self._mine = room
+        scope = Scope(tenant=room.scope.tenant, agent=AGENT)
+        self._room = replace(room, scope=scope)
+
+    async def configuration(self) -> SharedSettings:
+        """The tenant's settings as they are now."""
+        return await configuration.configuration(self._room, NAME, SharedSettings())
+
+    async def configure(self, **changes: Any) -> SharedSettings:
+        """Change settings of the tenant for good."""
+        return await configuration.configure(self._room, NAME, SharedSettings(), changes)
+
+    # -- moving up -----------------------------------------------------------------------------------------------
+
+    async def propose(self, candidate: str, *, evidence: Sequence[str] = (), names: Sequence[str] = ()) -> Proposal:
+        """Say that this scope knows something. Once enough independent scopes do, it moves up.
+
+        What looks personal is refused and nothing of it is kept. ``names`` are further names to look for; whoever is
+        named as a speaker in the evidence is looked for too.
+        """
+        told = valid(Candidate, {"text": candidate, "names": [*names, *await self._names(evidence)]})
+        return (await self.propose_many([told]))[0]
+
+    async def propose_many(
+        self, candidates: Sequence[Candidate], *, settings: SharedSettings | None = None, dry_run: bool = False
+    ) -> Proposals:
+        """``propose`` for many at once, in one write; what came of each, in their order. A dry run only tells it."""
+        chosen = settings or await self.configuration()
+        own = [name for name in (self._mine.scope.user,) if name]
+        found = [personal(one.text, [*own, *one.names], chosen.allowed) for one in candidates]
+        texts = list(dict.fromkeys(c.text for c, what in zip(candidates, found, strict=True) if what is None))
+        told = await settled(lambda: self._supported(texts, chosen, dry_run=dry_run)) if texts else {}
+        return [
+            told[one.text] if what is None else Proposal(refused=f"It holds {what}.")
+            for one, what in zip(candidates, found, strict=True)
+        ]
+
+    async def withdraw(self, candidate: str) -> Shared | None:
+        """Take this scope's support back; what then has too little is no longer shared.
+
+        A statement that nobody supports any more, and that nobody reviewed, is erased. None if nothing of it is left.
+        """
+        settings = await self.configuration()
+
+        async def take() -> Shared | None:
+            record = await self._held(candidate)
+            if record is None:
+                return None
+            body = SharedBody.read(record)
+            mine = supporter(self._mine.scope, body.salt)
+            left = tuple(one for one in body.supporters if one != mine)
+            if len(left) == len(body.supporters):
+                return _told(record)
+            if not left and body.by != "review":
+                await self._room.rewrite([Delete(record.id, record.version, erase=True)], "shared: no support left")
+                return None
+            told = body.model_copy(update={"supporters": left})
+            if told.status == "approved" and told.by == "support" and independent(told) < settings.support:
+                told = told.model_copy(update={"status": "pending", "by": None})
+            return await self._write(record, told, "support withdrawn")
+
+        return await settled(take)
+
+    async def approve(self, id: str, note: str = "") -> Shared:
+        """Let a candidate move up, whatever its support: somebody has looked at it."""
+        return await self._review(id, "approved", note)
+
+    async def reject(self, id: str, note: str = "") -> Shared:
+        """Keep a candidate out, whatever its support, until it is approved."""
+        return await self._review(id, "rejected", note)
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    async def get(self, id: str) -> Shared:
+        """One piece of knowledge or candidate as it is now."""
+        return _told(await self._room.need(id, KNOWLEDGE))
+
+    async def list(self, status: Status | None = "approved") -> tuple[Shared, ...]:
+        """What is shared, or what waits or was rejected, the best supported first; with None all of it."""
+        if status is not None and status not in STATUSES:
+            raise InvalidInput(f"There is no status {status!r}.", hint=f"There are: {', '.join(STATUSES)}.")
+        metadata = None if status is None else {"status": status}
+        where = Filter(kinds=(KNOWLEDGE,), states=None, metadata=metadata)
+        found = [_told(record) async for record in self._room.store.every(self._room.scope, where)]
+        return tuple(sorted(found, key=lambda one: (-one.support, one.id)))
+
+    async def known(self, texts: Sequence[str]) -> frozenset[str]:
+        """Those of these statements that are shared, or wait or were rejected."""
+        keys = {text: _key(text) for text in texts}
+        where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
+        held = {record.key async for record in self._room.store.every(self._room.scope, where)} if keys else set()
+        return frozenset(text for text, key in keys.items() if key in held)
+
+    async def search(self, query: str, *, k: int = 10) -> tuple[SharedHit, ...]:
+        """The shared knowledge that fits a question best."""
+        if k < 1:
+            raise InvalidInput(f"k must be at least 1, not {k}.")
+        if not query.strip():
+            return ()
+        scores = await self._ranked(query, k)
+        best = sorted(scores, key=lambda id: (-scores[id], id))[:k]
+        found = await self._room.store.get_many(self._room.scope, best) if best else []
+        if found:
+            await self._room.store.touch(self._room.scope, [record.id for record in found])
+        return tuple(SharedHit(knowledge=_told(record), score=scores[record.id]) for record in found)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    async def _ranked(self, query: str, k: int) -> dict[str, float]:
+        """The ranking by words and, where there is an embedder, by meaning, put together by their places."""
+        scope, where = self._room.scope, Filter(kinds=(KNOWLEDGE,), states=("active",))
+        rankings = [await self._room.store.search_text(scope, query, k=4 * k, where=where)]
+        vector = (await self._room.embed([query]))[0][0]
+        if vector is not None:
+            near = await self._room.store.search_vector(scope, vector, k=4 * k, where=where)
+            rankings.append([one for one in near if one.score > 0])
+        scores: dict[str, float] = {}
+        for ranking in rankings:
+            for place, one in enumerate(ranking):
+                scores[one.id] = scores.get(one.id, 0.0) + (_RANK + 1) / (_RANK + 1 + place) / len(rankings)
+        return {id: min(score, 1.0) for id, score in scores.items()}
+
+    async def _supported(self, texts: Sequence[str], settings: SharedSettings, *, dry_run: bool) -> dict[str, Proposal]:
+        """Add this scope's support to these statements, all in one write."""
+        keys = {text: _key(text) for text in texts}
+        where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
+        held = {m.key: m async for m in self._room.store.every(self._room.scope, where)}
+        writes: dict[str, Write] = {}
+        told: dict[str, Proposal] = {}
+        for text, key in keys.items():
+            if key in writes:  # the same in other words, said a moment ago
+                told[text] = next(told[other] for other in told if keys[other] == key)
+                continue
+            record, write = self._with_support(text, key, held.get(key), settings)
+            told[text] = Proposal(knowledge=_told(record), changed=write is not None)
+            if write is not None:
+                writes[key] = write
+        if writes and not dry_run:
+            await self._room.rewrite(list(writes.values()), "shared: supported")
+        return told
+
+    def _with_support(
+        self, text: str, key: str, record: Memory | None, settings: SharedSettings
+    ) -> tuple[Memory, Write | None]:
+        """A statement as it is with this scope's support, and the write that makes it so."""
+        now = self._room.now()
+        if record is None:
+            salt = token_hex(16)
+            body = SharedBody(salt=salt, supporters=(supporter(self._mine.scope, salt),), last_at=now)
+            made = self._room.new(KNOWLEDGE, text, key=key, trust=0.6, **_fields(_moved_up(body, settings)))
+            return made, Put(made, existing="fail")
+        body = SharedBody.read(record)
+        mine = supporter(self._mine.scope, body.salt)
+        if mine in body.supporters:
+            return record, None
+        more = body.model_copy(update={"supporters": (*body.supporters, mine), "last_at": now})
+        fields = _fields(_moved_up(more, settings))
+        return record.model_copy(update=fields), Update(record.id, fields, expected_version=record.version)
+
+    async def _review(self, id: str, status: Status, note: str) -> Shared:
+        async def review() -> Shared:
+            record = await self._room.need(id, KNOWLEDGE)
+            told = SharedBody.read(record).model_copy(update={"status": status, "by": "review", "note": note})
+            return await self._write(record, told, status)
+
+        return await settled(review)
+
+    async def _write(self, record: Memory, body: SharedBody, reason: str) -> Shared:
+        write = Update(record.id, _fields(body), expected_version=record.version)
+        return _told((await self._room.rewrite([write], f"shared: {reason}")).memories[0])
+
+    async def _names(self, evidence: Sequence[str]) -> Names:
+        """The names of those this could be about: the user, the agent, and whoever is named in the evidence."""
+        scope = self._mine.scope
+        found = await self._mine.store.get_many(scope, list(evidence)) if evidence else []
+        if missing := set(evidence) - {memory.id for memory in found}:
+            raise NotFound(f"The evidence {min(missing)} is not among the memories here.", ids=sorted(missing))
+        told = [scope.user, *(memory.user for memory in found), *(memory.source.name for memory in found)]
+        return [name for name in told if name]
+
+    async def _held(self, text: str) -> Memory | None:
+        return await self._room.store.by_key(self._room.scope, _key(text))
+
+
+def _key(text: str) -> str:
+    """The same statement in the same words, but for articles, endings and punctuation. "Not" makes another one."""
+    said = " ".join(stem(word) for word in words(text) if word not in _ARTICLES)
+    return f"shared:{sha256(said.encode()).hexdigest()[:32]}"
+
+
+def _moved_up(body: SharedBody, settings: SharedSettings) -> SharedBody:
+    """A candidate that has enough support moves up, unless a person has to look at it, or has."""
+    enough = independent(body) >= settings.support
+    if body.status == "pending" and enough and not settings.approval:
+        return body.model_copy(update={"status": "approved", "by": "support"})
+    return body
+
+
+def _fields(body: SharedBody) -> Json:
+    return {
+        "body": body.model_dump(mode="json"),
+        "state": _STATES[body.status],
+        "metadata": {"status": body.status, "support": independent(body)},
+    }
+
+
+def _told(record: Memory) -> Shared:
+    body = SharedBody.read(record)
+    return Shared(
+        id=record.id,
+        text=record.content,
+        status=body.status,
+        by=body.by,
+        note=body.note,
+        support=independent(body),
+        agents=agents(body),
+        users=users(body),
+        first_at=record.recorded_at,
+        last_at=body.last_at,
+    )

@@ -1,0 +1,84 @@
+"""What looks personal in a text. When in doubt it does: lost knowledge can be learnt again, a leak stays a leak.
+
+Known names (the user's, the speakers of the evidence) are refused wherever they stand. So is what people are reached
+and identified by, numbers that are long or look like a date, whoever speaks of themselves or their family, and every
+capitalised word inside a sentence that nobody allowed: a rule that cannot tell Lisbon from Alice refuses both. A name
+that begins a sentence is known only by what it does ("Alice likes"); there the number of independent supporters, whose
+own names are refused, has to do the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from longmind.store.search.analysis import fold, words
+
+_SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("an e-mail address", re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")),
+    ("an account name", re.compile(r"(?:^|\s)@\w+")),
+    ("a web address", re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)),
+    ("an IP address", re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")),
+    ("an account number", re.compile(r"\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{3,4}){3,8}\b")),
+    ("a date", re.compile(r"\b\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b")),
+    ("a long number", re.compile(r"\d(?:[\s().\-/]?\d){4,}")),
+    ("a street address", re.compile(r"\b\d+\w?\s+\w+\s+(?:street|st|road|rd|avenue|ave|lane|drive|boulevard)\b", re.I)),
+)
+_SELF = frozenset("i i'm i've i'd i'll me my mine myself we we're we've us our ours ourselves".split())
+_FAMILY = frozenset(
+    """wife husband spouse fiance fiancee girlfriend boyfriend mother father mom mum dad parents son daughter brother
+    sister grandmother grandfather grandma grandpa aunt uncle niece nephew cousin boss neighbour neighbor""".split()
+)
+_PEOPLE_DO = frozenset(
+    """likes loves hates lives works prefers wants owns enjoys feels thinks says said told lived worked moved bought
+    married divorced studies studied plays felt asked wanted plans planned was has had went got died earns""".split()
+)
+_TITLES = re.compile(r"\b(?:mr|mrs|ms|miss|dr|prof|sir|madam)\b\.?", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+_SENTENCE = re.compile(r"(?<=[.!?…:;])\s+|\n+")
+_NEVER_NAMES = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december english french german spanish italian portuguese chinese japanese""".split()
+)
+
+
+def personal(text: str, names: Iterable[str] = (), allowed: Collection[str] = ()) -> str | None:
+    """What in a text looks personal, in words that do not repeat it; None if nothing does."""
+    said = words(text)
+    known = {part for name in names for part in words(name) if len(part) > 1}
+    if known.intersection(said):
+        return "the name of somebody here"
+    for what, sign in _SIGNS:
+        if sign.search(text):
+            return what
+    if _SELF.intersection(fold(text).replace("’", "'").split()) or _SELF.intersection(said):
+        return "somebody speaking of themselves"
+    if _FAMILY.intersection(said):
+        return "somebody's family or circle"
+    if _TITLES.search(text):
+        return "a form of address"
+    return _named(text, {fold(word) for word in allowed} | _NEVER_NAMES)
+
+
+def _named(text: str, allowed: Collection[str]) -> str | None:
+    """Whether a word looks like a name: capitalised inside a sentence, or at its beginning and doing as people do."""
+    small = {fold(word) for word in _WORD.findall(text) if word[0].islower()}
+    for sentence in _SENTENCE.split(text):
+        found = _WORD.findall(sentence)
+        for place, word in enumerate(found):
+            plain = fold(re.sub(r"[’']s?$", "", word))
+            if not _like_a_name(word) or plain in allowed or plain in small:
+                continue
+            after = fold(found[place + 1]) if place + 1 < len(found) else ""
+            if place > 0 or after in _PEOPLE_DO or word.endswith(("'s", "’s")):
+                return "a word that looks like a name"
+    return None
+
+
+def _like_a_name(word: str) -> bool:
+    """Capitalised, but neither an abbreviation (SQL) nor written with capitals inside (PostgreSQL)."""
+    core = re.sub(r"[’']s?$", "", word)
+    tail = re.sub(r"^(?:Mc|Mac|O[’']|De|Di|La|Le|Van)(?=[A-Z])", "", core)
+    return (
+        bool(core) and core[0].isupper() and (len(core) == 1 or not any(c.isupper() for c in tail[1:])) and core != "I"
+    )

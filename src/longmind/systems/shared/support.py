@@ -1,0 +1,42 @@
+"""Who supports a piece of knowledge, so that it can be counted but not read.
+
+Independent are different users, whichever agent they talk to, and agents that know it by themselves. An agent whose
+users are counted already is not counted once more.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from hmac import new as keyed
+
+from longmind.systems.shared.models import SharedBody, Supporter
+from longmind.types import Scope
+
+_DIGITS = 24
+
+
+def supporter(scope: Scope, salt: str) -> Supporter:
+    """The fingerprints of a scope. The salt is the candidate's own, so those of two candidates cannot be compared."""
+    user = None if scope.user is None else _print(salt, "user", scope.user)
+    return Supporter(agent=_print(salt, "agent", scope.agent), user=user)
+
+
+def _print(salt: str, what: str, name: str) -> str:
+    return keyed(salt.encode(), f"{what}:{name}".encode(), sha256).hexdigest()[:_DIGITS]
+
+
+def users(body: SharedBody) -> int:
+    """Different users that support it."""
+    return len({one.user for one in body.supporters if one.user is not None})
+
+
+def agents(body: SharedBody) -> int:
+    """Different agents that support it, by themselves or with a user."""
+    return len({one.agent for one in body.supporters})
+
+
+def independent(body: SharedBody) -> int:
+    """Scopes that do not have it from one another."""
+    with_users = {one.agent for one in body.supporters if one.user is not None}
+    alone = {one.agent for one in body.supporters if one.user is None} - with_users
+    return users(body) + len(alone)

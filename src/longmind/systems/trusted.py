@@ -1,0 +1,25 @@
+"""Records made of what was validated before, without validating it again.
+
+What a memory system makes of stored records is valid by construction: the ids are those of memories, the texts were
+checked when they were remembered. Checking them again would be most of the cost of making them. Nothing that comes from
+a caller may be made this way.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from longmind.types import Link, Model, trusted
+
+M = TypeVar("M", bound=Model)
+
+
+def changed(record: M, **fields: Any) -> M:
+    """A record like another, with these fields instead."""
+    return trusted(type(record), {**record.__dict__, **fields})
+
+
+def link(source: str, relation: str, target: str) -> Link:
+    """A plain link between two memories."""
+    fields = {"source": source, "relation": relation, "target": target, "weight": 1.0}
+    return trusted(Link, {**fields, "valid_from": None, "valid_to": None, "metadata": {}})

@@ -1,0 +1,86 @@
+"""How much an item counts: its importance, how lately it was in mind, and how well it fits what attention is on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import combinations
+
+import numpy as np
+
+from longmind.store.search.analysis import terms
+from longmind.systems.room import Room
+from longmind.systems.working.entities import entities
+
+IMPORTANCE, RECENCY = 0.7, 0.3
+HORIZON = timedelta(hours=1)
+RELATED_BY_WORDS = 0.4
+RELATED_BY_VECTOR = 0.6
+RELATED_BY_NAMES = 0.5
+"""How alike two texts must be to belong together: by words, by vectors, by the names they share."""
+
+
+def recency(now: datetime, attended: datetime) -> float:
+    """1 for what was in mind just now, falling evenly to 0 within an hour."""
+    age = max(now - attended, timedelta(0))
+    return max(0.0, 1.0 - age / HORIZON)
+
+
+def score(importance: float, recent: float) -> float:
+    return min(1.0, IMPORTANCE * importance + RECENCY * recent)
+
+
+async def relevances(room: Room, query: str, texts: Sequence[str]) -> list[float]:
+    """How well each text fits the query, 0 to 1: the share of its words that the text has, or the cosine if higher."""
+    asked = set(terms(query))
+    shares = [len(asked & set(terms(text))) / len(asked) if asked else 0.0 for text in texts]
+    vectors, _ = await room.embed([query, *texts])
+    if any(vector is None for vector in vectors):
+        return shares
+    rows = np.stack([np.asarray(vector, np.float64) for vector in vectors])
+    cosines = np.clip(rows[1:] @ rows[0], 0.0, 1.0)
+    return [max(share, float(cosine)) for share, cosine in zip(shares, cosines, strict=True)]
+
+
+async def relations(room: Room, texts: Sequence[str]) -> dict[tuple[int, int], float]:
+    """Pairs of texts that belong together, by their numbers, and how closely: 1 is the threshold of its measure.
+
+    They share names, or are alike in their words, or in their vectors where there is an embedder.
+    """
+    names = entities(texts)
+    counts = [Counter(terms(text)) for text in texts]
+    vectors, _ = await room.embed(texts)
+    found: dict[tuple[int, int], float] = {}
+    for a, b in combinations(range(len(texts)), 2):
+        close = max(
+            _overlap(names[a], names[b]) / RELATED_BY_NAMES,
+            _cosine(counts[a], counts[b]) / RELATED_BY_WORDS,
+        )
+        one, other = vectors[a], vectors[b]
+        if one is not None and other is not None:
+            close = max(close, float(np.dot(one, other)) / RELATED_BY_VECTOR)
+        if close >= 1.0:
+            found[a, b] = close
+    return found
+
+
+def shared(texts: Sequence[str]) -> str:
+    """What texts have in common, in a few words: the names in at least two of them, or else the words."""
+    named = Counter(name for own in entities(texts) for name in own)
+    told = Counter(term for text in texts for term in set(terms(text)))
+    for counts in (named, told):
+        common = [word for word, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1]
+        if common:
+            return ", ".join(common[:3])
+    return "together"
+
+
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
+
+
+def _cosine(a: Counter[str], b: Counter[str]) -> float:
+    dot = sum(n * b[term] for term, n in a.items())
+    lengths = sum(n * n for n in a.values()) * sum(n * n for n in b.values())
+    return float(dot / lengths**0.5) if lengths else 0.0

@@ -1,0 +1,176 @@
+"""The state of working memory, read, changed and written back in one batch.
+
+What leaves is written to episodic memory in that same batch: there is no moment at which an item is in neither, and
+none at which there are more than fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from longmind.store.base import AddLink, Delete, Put, RemoveLink, Update, Write
+from longmind.systems import ownership
+from longmind.systems.episodic import ledger
+from longmind.systems.episodic.models import EVENT, EpisodeBody, EventDraft
+from longmind.systems.room import Room, valid
+from longmind.systems.working.models import KIND, LOG, STATE, Evicted, ItemBody, SlotBody, StateBody
+from longmind.types import Filter, Link, Memory
+
+Reason = Literal["evicted", "replaced", "released"]
+Tokens = Callable[[str], int]
+
+
+@dataclass(slots=True)
+class Desk:
+    """What is in mind at one reading, and the changes to be made to it."""
+
+    room: Room
+    record: Memory | None
+    body: StateBody
+    items: dict[str, Memory]
+    slots: list[SlotBody]
+    now: datetime
+    writes: list[Write] = field(default_factory=list)
+    leaving: list[tuple[Memory, Reason]] = field(default_factory=list)
+    notes: list[EventDraft] = field(default_factory=list)
+    """What else episodic memory is told of the change."""
+
+    def find(self, key: str) -> Memory | None:
+        """The item with a key."""
+        return next((item for item in self.items.values() if item.body.get("key") == key), None)
+
+    def add(self, item: Memory) -> None:
+        """Give a new item a slot of its own. It may come back from an event, which it is then derived from."""
+        self.items[item.id] = item
+        self.slots.append(SlotBody(members=(item.id,)))
+        self.writes.append(Put(item))
+        if origin := item.body.get("origin"):
+            self.writes.append(AddLink(Link(source=item.id, relation="derived_from", target=origin)))
+
+    async def change(self, item: Memory, changes: dict[str, Any]) -> Memory:
+        """Change an item in place. The text that is replaced leaves; the new one comes from no event any more."""
+        if changes["content"] != item.content:
+            self.leaving.append((item, "replaced"))
+            changes = changes | {"body": item.body | {"origin": None}}
+            came = await self.room.store.links(self.room.scope, [item.id], relation="derived_from", direction="out")
+            self.writes += [RemoveLink(link.source, link.relation, link.target) for link in came]
+        after = valid(Memory, item.model_dump() | changes)
+        self.items[item.id] = after
+        self.writes.append(Update(item.id, changes))
+        return after
+
+    def remove(self, ids: Sequence[str], reason: Reason) -> None:
+        """Let items go, and close the slots that this empties."""
+        for id in ids:
+            item = self.items.pop(id)
+            self.leaving.append((item, reason))
+            self.writes.append(Delete(id))
+        left = [
+            slot.model_copy(update={"members": tuple(m for m in slot.members if m not in ids)}) for slot in self.slots
+        ]
+        self.slots = [s if len(s.members) > 1 else SlotBody(members=s.members) for s in left if s.members]
+
+    def texts(self, slot: SlotBody) -> list[str]:
+        return [self.items[id].content for id in slot.members]
+
+    async def write(self, reason: str) -> tuple[Evicted, ...]:
+        """Make all changes together, or none if the state was changed since it was read; says what left."""
+        events, logged = await self._logged()
+        body = self.body.model_copy(update={"slots": tuple(self.slots), "revision": self.body.revision + 1})
+        told = body.model_dump(mode="json")
+        state: Write
+        if self.record is None:
+            key = ownership.own_key(self.room.scope, STATE)
+            state = Put(self.room.new(KIND, "", key=key, body=told), existing="fail")
+        else:
+            state = Update(self.record.id, {"body": told}, expected_version=self.record.version)
+        await self.room.rewrite([state, *self.writes, *logged], reason)
+        return tuple(
+            Evicted(key=item.body["key"], event=event.id, reason=why)
+            for (item, why), event in zip(self.leaving, events, strict=False)
+        )
+
+    async def _logged(self) -> tuple[list[Memory], list[Write]]:
+        """The events that keep what leaves, and the writes that record them."""
+        if not self.leaving and not self.notes:
+            return [], []
+        log = await ownership.held(self.room, LOG)
+        first: list[Write] = []
+        stored = log is not None
+        if log is None:
+            log = _new_log(self.room, self.now)
+            first.append(Put(log, existing="fail"))
+        events = [_event(self.room, log, item, why, self.now) for item, why in self.leaving]
+        events += [ledger.event_record(self.room, log, _within(log, note)) for note in self.notes]
+        writes = first + await ledger.recording(self.room, log, events, stored=stored)
+        return events, writes + await self._origins(events)
+
+    async def _origins(self, events: Sequence[Memory]) -> list[Write]:
+        """Links from what leaves again to the event it once came back from, so that erasing one erases the other."""
+        came = {e.id: i.body.get("origin") for (i, _), e in zip(self.leaving, events, strict=False)}
+        origins = sorted({origin for origin in came.values() if origin})
+        there = {m.id for m in await self.room.store.get_many(self.room.scope, origins)} if origins else set()
+        return [
+            AddLink(Link(source=event, relation="derived_from", target=origin))
+            for event, origin in came.items()
+            if origin in there
+        ]
+
+
+async def read(room: Room) -> Desk:
+    """The state as it stands. An item that was forgotten meanwhile is no longer in it."""
+    while True:
+        record = await ownership.held(room, STATE)
+        body = StateBody() if record is None else valid(StateBody, record.body)
+        ids = [id for slot in body.slots for id in slot.members]
+        items = {m.id: m for m in await room.store.get_many(room.scope, ids)} if ids else {}
+        if len(items) < len(ids) and record is not None:
+            again = await ownership.held(room, STATE)
+            if again is None or again.version != record.version:
+                continue  # another writer was between the two reads
+        slots = [SlotBody(members=tuple(m for m in s.members if m in items), label=s.label) for s in body.slots]
+        return Desk(room, record, body, items, [slot for slot in slots if slot.members], room.now())
+
+
+async def last_event(room: Room, key: str) -> Memory | None:
+    """The latest event that keeps an item with this key."""
+    log = await ownership.held(room, LOG)
+    if log is None:
+        return None
+    where = Filter(kinds=(EVENT,), sessions=(log.id,), metadata={"key": key}, states=None)
+    page = await room.store.scan(room.scope, where, descending=True, limit=1)
+    return page.items[0] if page.items else None
+
+
+def new_item(room: Room, key: str, content: str, origin: str | None = None, **fields: Any) -> Memory:
+    body = valid(ItemBody, {"key": key, "origin": origin})
+    return room.new(KIND, content, body=body.model_dump(mode="json"), metadata={"key": key}, **fields)
+
+
+def _new_log(room: Room, now: datetime) -> Memory:
+    body = EpisodeBody(
+        title="Working memory", type="working memory", description="What left working memory.", standing=True
+    )
+    return ledger.episode_record(room, body, now, key=ownership.own_key(room.scope, LOG))
+
+
+def _event(room: Room, log: Memory, item: Memory, why: Reason, now: datetime) -> Memory:
+    """The event that keeps an item as it was, so that it can come back."""
+    draft = EventDraft(
+        what=item.content,
+        type=why,
+        at=now,
+        data={"key": item.body["key"], "put_at": item.occurred_at.isoformat()},
+        importance=item.importance,
+        tags=item.tags,
+    )
+    made = ledger.event_record(room, log, _within(log, draft), source=item.source)
+    return made.model_copy(update={"metadata": made.metadata | {"key": item.body["key"]}, "trust": item.trust})
+
+
+def _within(log: Memory, draft: EventDraft) -> EventDraft:
+    """A log begins with the first thing in it; the clock of another process may be behind that by a little."""
+    return draft if draft.at >= log.occurred_at else draft.model_copy(update={"at": log.occurred_at})

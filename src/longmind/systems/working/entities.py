@@ -1,0 +1,47 @@
+"""Names in texts, by rules: who and what is spoken of.
+
+A capital letter inside a sentence makes a name. At its beginning every word has one, so there it counts only when the
+same word is a name elsewhere in the texts. Days and months are when, not what.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from longmind.store.search.analysis import STOP_WORDS, fold
+
+_SIGN = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[@#]\w+|\b[A-Z]{2,}-\d+\b|“[^”]{2,60}”|\"[^\"\n]{2,60}\"")
+_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+_DATES = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december""".split()
+)
+_SENTENCE = re.compile(r"(?<=[.!?…:])\s+|\n+")
+
+
+def entities(texts: Sequence[str]) -> list[frozenset[str]]:
+    """For each text the names in it, folded; the texts are read together, so that each helps with the others."""
+    sure = [_sure(text) for text in texts]
+    known = frozenset[str]().union(*sure)
+    return [own | (_firsts(text) & known) for own, text in zip(sure, texts, strict=True)]
+
+
+def _sure(text: str) -> frozenset[str]:
+    found = {fold(sign.strip('“”"')) for sign in _SIGN.findall(text)}
+    for sentence in _SENTENCE.split(text):
+        found.update(_plain(word) for word in _WORD.findall(sentence)[1:] if _is_name(word))
+    return frozenset(found)
+
+
+def _firsts(text: str) -> frozenset[str]:
+    words = [_WORD.findall(sentence)[:1] for sentence in _SENTENCE.split(text)]
+    return frozenset(_plain(word[0]) for word in words if word)
+
+
+def _is_name(word: str) -> bool:
+    return word[0].isupper() and _plain(word) not in STOP_WORDS and _plain(word) not in _DATES
+
+
+def _plain(word: str) -> str:
+    return fold(re.sub(r"[’']s?$", "", word))

@@ -1,0 +1,78 @@
+"""Making room: chunks first, then what counts least leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+from longmind.systems.room import Room
+from longmind.systems.working.attention import relations, shared
+from longmind.systems.working.desk import Desk, Tokens
+from longmind.systems.working.models import Limits, SlotBody
+
+CHUNK = 5
+"""Items that one slot may hold: a chunk is one thing to think of, and not a list."""
+
+
+async def chunk(room: Room, desk: Desk, *, until: int = 1) -> int:
+    """Join the slots that are most closely related, again and again, until so many slots are left; says how often."""
+    ids = [id for slot in desk.slots for id in slot.members]
+    close = await relations(room, [desk.items[id].content for id in ids])
+    number = {id: n for n, id in enumerate(ids)}
+    joined = 0
+    while len(desk.slots) > until:
+        pair = _closest(desk.slots, number, close)
+        if pair is None:
+            break
+        a, b = pair
+        members = (*desk.slots[a].members, *desk.slots[b].members)
+        made = SlotBody(members=members, label=shared([desk.items[id].content for id in members]))
+        desk.slots = [made if n == a else slot for n, slot in enumerate(desk.slots) if n != b]
+        joined += 1
+    return joined
+
+
+def _closest(
+    slots: list[SlotBody], number: Mapping[str, int], close: Mapping[tuple[int, int], float]
+) -> tuple[int, int] | None:
+    """The two slots whose items are all related, the most closely first; of equals those that came first.
+
+    Every item of the one must be related to every item of the other: a chain of things that each have a little in
+    common with the next is not one thing.
+    """
+    best: tuple[float, int, int] | None = None
+    for a, b in combinations(range(len(slots)), 2):
+        one, other = slots[a].members, slots[b].members
+        if len(one) + len(other) > CHUNK:
+            continue
+        weakest = min(close.get(_pair(number[x], number[y]), 0.0) for x in one for y in other)
+        if weakest > 0 and (best is None or weakest > best[0]):
+            best = (weakest, a, b)
+    return None if best is None else best[1:]
+
+
+def _pair(a: int, b: int) -> tuple[int, int]:
+    return (a, b) if a < b else (b, a)
+
+
+def total(desk: Desk, tokens: Tokens) -> int:
+    return sum(tokens(item.content) for item in desk.items.values())
+
+
+def over(desk: Desk, limits: Limits, tokens: Tokens) -> bool:
+    """Whether more is in mind than there is room for."""
+    return len(desk.slots) > limits.items or total(desk, tokens) > limits.tokens
+
+
+def evict(desk: Desk, limits: Limits, tokens: Tokens, attention: Mapping[str, float], keep: str | None) -> None:
+    """Let the slots that count least go until the rest fits; the item ``keep``, which was put just now, stays."""
+    while over(desk, limits, tokens):
+        leaving = [slot for slot in desk.slots if keep not in slot.members]
+        if not leaving:
+            # the new item shares its slot with others, and together they are too long
+            (own,) = desk.slots
+            others = [id for id in own.members if id != keep]
+            desk.remove([min(others, key=lambda id: attention[id])], "evicted")
+            continue
+        least = min(leaving, key=lambda slot: max(attention[id] for id in slot.members))
+        desk.remove(list(least.members), "evicted")

@@ -1,0 +1,384 @@
+"""Working memory: the face of the system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Literal, overload
+
+from longmind.errors import InvalidInput, NotFound
+from longmind.systems.episodic.models import EventDraft
+from longmind.systems.room import Room, settled, valid
+from longmind.systems.working import attention, fitting, rendering
+from longmind.systems.working.desk import Desk, Tokens, last_event, new_item, read
+from longmind.systems.working.models import (
+    Conversation,
+    Evicted,
+    Item,
+    Limits,
+    Placed,
+    Slot,
+    SlotBody,
+    Sort,
+    StateBody,
+    Task,
+    WorkingContext,
+)
+from longmind.tokens import estimate
+from longmind.types import TRUST, Json, Memory, Role, Source
+
+_LINE = 2_000
+
+
+class WorkingMemory:
+    """A few slots for what matters now, a focus, a task with its variables, and the state of the conversation.
+
+    ``items`` and ``tokens`` set the room there is, from the next change on and for good; without them it is as it was
+    set before, or 7 slots and 2,000 tokens. ``tokens_of`` counts a text's tokens, by default about. With ``chunking``
+    off, items never share a slot by themselves.
+    """
+
+    def __init__(
+        self,
+        room: Room,
+        *,
+        items: int | None = None,
+        tokens: int | None = None,
+        chunking: bool = True,
+        tokens_of: Tokens = estimate,
+    ) -> None:
+        self._room = room
+        self._chunking = chunking
+        self._tokens_of = tokens_of
+        asked = {"items": items, "tokens": tokens}
+        self._limits = {name: value for name, value in asked.items() if value is not None}
+        valid(Limits, self._limits)
+
+    # -- items ---------------------------------------------------------------------------------------------------
+
+    async def put(
+        self,
+        key: str,
+        content: str,
+        importance: float = 0.5,
+        source: Source | str | None = None,
+    ) -> Placed:
+        """Have something in mind under a key; what is there under that key is replaced.
+
+        If it does not fit, related items are put together into chunks, and then what counts least moves to episodic
+        memory. What is put now stays, whatever its importance.
+        """
+        if not content.strip():
+            raise InvalidInput("There is nothing to have in mind: the content is empty.")
+        said_by = source if isinstance(source, Source) else valid(Source, {"role": "assistant", "name": source})
+        fields = {"importance": importance, "source": said_by, "trust": TRUST[said_by.role]}
+
+        async def place() -> Placed:
+            return await self._place(await read(self._room), key, content, fields)
+
+        return await settled(place)
+
+    async def fetch(self, key: str) -> Placed:
+        """Bring back an item that left; what has to make room for it leaves in turn. One that is there is attended."""
+
+        async def bring() -> Placed:
+            desk = await read(self._room)
+            if (present := desk.find(key)) is not None:
+                await self._room.store.touch(self._room.scope, [present.id])
+                return Placed(item=self._item(present, desk, desk.now, 0.0, focused=False))
+            event = await last_event(self._room, key)
+            if event is None:
+                raise NotFound(
+                    f"Working memory never held {key!r}, or it was forgotten.",
+                    hint="`items()`, or `longmind working list`, tells what is there; keys count exactly.",
+                    key=key,
+                )
+            fields = {"importance": event.importance, "source": event.source, "trust": event.trust}
+            return await self._place(desk, key, event.content, fields, origin=event.id)
+
+        return await settled(bring)
+
+    async def release(self, key: str) -> Evicted:
+        """Let an item go on purpose; episodic memory keeps it."""
+
+        async def go() -> Evicted:
+            desk = await read(self._room)
+            item = desk.find(key)
+            if item is None:
+                raise NotFound(
+                    f"There is no {key!r} in working memory.",
+                    hint="`items()`, or `longmind working list`, tells what is there.",
+                    key=key,
+                )
+            desk.remove([item.id], "released")
+            return (await self._written(desk, "released"))[0]
+
+        return await settled(go)
+
+    async def clear(self) -> tuple[Evicted, ...]:
+        """Let all items go; episodic memory keeps them. The focus, the task and the conversation stay."""
+
+        async def go() -> tuple[Evicted, ...]:
+            desk = await read(self._room)
+            desk.remove(list(desk.items), "released")
+            return await self._written(desk, "cleared") if desk.leaving else ()
+
+        return await settled(go)
+
+    async def item(self, key: str) -> Item | None:
+        """The item with a key, or None if it is not in mind; unlike ``attend`` this does not count as attention."""
+        return next((item for item in await self.items() if item.key == key), None)
+
+    async def items(self, sort: Sort = "attention") -> tuple[Item, ...]:
+        """All items, by ``importance``, ``recency`` or ``attention``, the highest first."""
+        orders: dict[str, Callable[[Item], Any]] = {
+            "importance": lambda item: (-item.importance, -item.attended_at.timestamp(), item.id),
+            "recency": lambda item: (-item.attended_at.timestamp(), -item.importance, item.id),
+            "attention": lambda item: (-item.attention, -item.attended_at.timestamp(), item.id),
+        }
+        if sort not in orders:
+            raise InvalidInput(f"Items cannot be sorted by {sort!r}.", hint=f"There are: {', '.join(orders)}.")
+        desk = await read(self._room)
+        return tuple(sorted(await self._told(desk, desk.body.focus), key=orders[sort]))
+
+    async def slots(self) -> tuple[Slot, ...]:
+        """The slots in use, the most attended first."""
+        return (await self._context()).slots
+
+    async def chunk(self) -> int:
+        """Put together all that is closely related, and say how many slots that freed."""
+
+        async def join() -> int:
+            desk = await read(self._room)
+            freed = await fitting.chunk(self._room, desk)
+            if freed:
+                await self._written(desk, "chunked")
+            return freed
+
+        return await settled(join)
+
+    async def resize(self, *, items: int | None = None, tokens: int | None = None) -> tuple[Evicted, ...]:
+        """Change the room there is, for good, and at once; says what had to leave."""
+        asked = {"items": items, "tokens": tokens}
+        changes = {name: value for name, value in asked.items() if value is not None}
+        valid(Limits, changes)
+        self._limits |= changes
+
+        async def fit() -> tuple[Evicted, ...]:
+            return await self._written(await read(self._room), "resized")
+
+        return await settled(fit)
+
+    # -- attention -----------------------------------------------------------------------------------------------
+
+    async def focus(self, text: str | None) -> tuple[Item, ...]:
+        """Move attention to a text, or with None to nothing in particular; returns the items ranked anew."""
+        await self._changed(lambda body: {"focus": (text or "").strip()}, "focus")
+        return await self.items()
+
+    async def attend(self, query: str | None = None, n: int = 3) -> tuple[Item, ...]:
+        """The ``n`` items that matter most now, for a question or else for the focus. They become recent by it."""
+        if n < 1:
+            raise InvalidInput(f"n must be at least 1, not {n}.")
+        desk = await read(self._room)
+        ranked = sorted(
+            await self._told(desk, desk.body.focus if query is None else query), key=lambda i: (-i.attention, i.id)
+        )
+        chosen = tuple(ranked[:n])
+        if chosen:
+            await self._room.store.touch(self._room.scope, [item.id for item in chosen])
+        return chosen
+
+    @overload
+    async def context(self, format: Literal["text"] = "text") -> str: ...
+
+    @overload
+    async def context(self, format: Literal["dict"]) -> Json: ...
+
+    async def context(self, format: Literal["text", "dict"] = "text") -> str | Json:
+        """All that is in mind: as text for a prompt, quoted as data, or as plain data."""
+        if format not in ("text", "dict"):
+            raise InvalidInput(f"There is no format {format!r}.", hint="There are: text, dict.")
+        told = await self._context()
+        return rendering.text(told) if format == "text" else told.model_dump(mode="json")
+
+    # -- task and conversation -----------------------------------------------------------------------------------
+
+    async def task(self) -> Task:
+        """What the agent is doing, with its variables."""
+        return (await read(self._room)).body.task
+
+    async def begin_task(self, name: str, *, goal: str = "", variables: Mapping[str, Any] | None = None) -> Task:
+        """Begin another task with variables of its own; those of the last one move to episodic memory."""
+        told = {"name": name, "goal": goal, "variables": dict(variables or {}), "begun_at": self._room.now()}
+        return await self._with_task(valid(Task, told))
+
+    async def end_task(self) -> Task:
+        """Have no task any more; the variables of the last one move to episodic memory. Returns that task."""
+        before = await self.task()
+        await self._with_task(Task())
+        return before
+
+    async def set(self, name: str, value: Any) -> None:
+        """Set a variable of the task."""
+        await self._changed(lambda body: {"task": _with(body.task, {**body.task.variables, name: value})}, "variable")
+
+    async def unset(self, name: str) -> None:
+        """Remove a variable of the task; it may be missing."""
+        await self._changed(
+            lambda body: {"task": _with(body.task, {n: v for n, v in body.task.variables.items() if n != name})},
+            "variable",
+        )
+
+    async def get(self, name: str, default: Any = None) -> Any:
+        """The value of a variable of the task, or the default."""
+        return (await self.variables()).get(name, default)
+
+    async def variables(self) -> Json:
+        """The variables of the task."""
+        return dict((await self.task()).variables)
+
+    async def conversation(self) -> Conversation:
+        """Where the conversation stands."""
+        return (await read(self._room)).body.conversation
+
+    async def converse(self, **changes: Any) -> Conversation:
+        """Change what is known of the conversation: any field of ``Conversation``."""
+        body = await self._changed(
+            lambda body: {"conversation": valid(Conversation, body.conversation.model_dump() | changes)}, "conversation"
+        )
+        return body.conversation
+
+    async def turn(self, role: Role, content: str) -> Conversation:
+        """Note a turn of the conversation. Of a long one only the beginning: the whole belongs into the dialogue."""
+        last = {"user": "last_user", "assistant": "last_assistant"}.get(role)
+        told = {} if last is None else {last: content if len(content) <= _LINE else content[: _LINE - 1] + "…"}
+
+        def noted(body: StateBody) -> dict[str, Any]:
+            now = body.conversation
+            return {"conversation": valid(Conversation, now.model_dump() | told | {"turns": now.turns + 1})}
+
+        return (await self._changed(noted, "turn")).conversation
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    async def _place(
+        self, desk: Desk, key: str, content: str, fields: Mapping[str, Any], origin: str | None = None
+    ) -> Placed:
+        limits = self._limits_of(desk.body)
+        needed = self._tokens_of(content)
+        if needed > limits.tokens:
+            raise InvalidInput(
+                f"{key!r} has about {needed} tokens, and working memory has room for {limits.tokens}.",
+                hint="Put in a shorter text and remember the whole elsewhere, or make more room.",
+            )
+        held = desk.find(key)
+        if held is None:
+            item = new_item(self._room, key, content, origin, occurred_at=desk.now, **fields)
+            desk.add(item)
+        else:
+            told = {**fields, "source": fields["source"].model_dump(), "occurred_at": desk.now}
+            item = await desk.change(held, {"content": content, **told})
+        left = await self._written(desk, "put", keep=item.id)
+        return Placed(item=self._item(item, desk, desk.now, 0.0, focused=False), evicted=left)
+
+    async def _fit(self, desk: Desk, limits: Limits, keep: str | None) -> None:
+        if self._chunking and len(desk.slots) > limits.items:
+            await fitting.chunk(self._room, desk, until=limits.items)
+        if fitting.over(desk, limits, self._tokens_of):
+            told = await self._told(desk, desk.body.focus)
+            fitting.evict(desk, limits, self._tokens_of, {i.id: i.attention for i in told}, keep)
+
+    async def _written(self, desk: Desk, reason: str, keep: str | None = None) -> tuple[Evicted, ...]:
+        """Make what is left fit, and write it."""
+        limits = self._limits_of(desk.body)
+        await self._fit(desk, limits, keep)
+        desk.body = desk.body.model_copy(update={"limits": limits})
+        return await desk.write(f"working memory: {reason}")
+
+    async def _changed(self, change: Callable[[StateBody], Mapping[str, Any]], reason: str) -> StateBody:
+        async def apply() -> StateBody:
+            desk = await read(self._room)
+            desk.body = valid(StateBody, desk.body.model_dump() | dict(change(desk.body)))
+            await self._written(desk, reason)
+            return desk.body
+
+        return await settled(apply)
+
+    async def _with_task(self, task: Task) -> Task:
+        async def apply() -> Task:
+            desk = await read(self._room)
+            before = desk.body.task
+            if before.name or before.variables:
+                desk.notes.append(_task_note(before, desk.now))
+            desk.body = desk.body.model_copy(update={"task": task})
+            await self._written(desk, "task")
+            return task
+
+        return await settled(apply)
+
+    def _limits_of(self, body: StateBody) -> Limits:
+        return body.limits.model_copy(update=self._limits)
+
+    async def _context(self) -> WorkingContext:
+        desk = await read(self._room)
+        told = {item.id: item for item in await self._told(desk, desk.body.focus)}
+        slots = [self._slot(slot, told) for slot in desk.slots]
+        return WorkingContext(
+            focus=desk.body.focus,
+            task=desk.body.task,
+            conversation=desk.body.conversation,
+            slots=tuple(sorted(slots, key=lambda s: (-s.attention, s.items[0].id))),
+            tokens=sum(slot.tokens for slot in slots),
+            limits=self._limits_of(desk.body),
+        )
+
+    def _slot(self, slot: SlotBody, told: Mapping[str, Item]) -> Slot:
+        items = sorted((told[id] for id in slot.members), key=lambda i: (-i.attention, i.id))
+        return Slot(
+            label=slot.label or items[0].key,
+            items=tuple(items),
+            tokens=sum(item.tokens for item in items),
+            attention=max(item.attention for item in items),
+        )
+
+    async def _told(self, desk: Desk, query: str) -> list[Item]:
+        """The items with what they count now, for a question; an empty one is none."""
+        records = list(desk.items.values())
+        focused = bool(query.strip()) and bool(records)
+        fits = [0.0] * len(records)
+        if focused:
+            fits = await attention.relevances(self._room, query, [r.content for r in records])
+        now = self._room.now()
+        return [self._item(r, desk, now, fit, focused=focused) for r, fit in zip(records, fits, strict=True)]
+
+    def _item(self, record: Memory, desk: Desk, now: datetime, relevance: float, *, focused: bool) -> Item:
+        attended = max(record.occurred_at, record.last_accessed_at or record.occurred_at)
+        recent = attention.recency(now, attended)
+        score = attention.score(record.importance, recent)
+        slot = next((s for s in desk.slots if record.id in s.members), None)
+        return Item(
+            id=record.id,
+            key=record.body["key"],
+            content=record.content,
+            importance=record.importance,
+            source=record.source,
+            trust=record.trust,
+            tokens=self._tokens_of(record.content),
+            put_at=record.occurred_at,
+            attended_at=attended,
+            recency=recent,
+            score=score,
+            relevance=relevance,
+            attention=(score + relevance) / 2 if focused else score,
+            chunk=slot.label if slot is not None and len(slot.members) > 1 else None,
+        )
+
+
+def _with(task: Task, variables: Mapping[str, Any]) -> Task:
+    return valid(Task, task.model_dump() | {"variables": dict(variables)})
+
+
+def _task_note(task: Task, now: datetime) -> EventDraft:
+    data = {"task": task.name, "goal": task.goal, "variables": task.variables}
+    return EventDraft(what=f"Task set aside: {task.name or 'without a name'}", type="task", at=now, data=data)

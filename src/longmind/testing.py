@@ -1,0 +1,86 @@
+"""What tests need: time that stands still, ids that repeat, memories made in one line, a model that keeps to a script.
+
+Import it from your own tests as well; it is part of the package.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from longmind.clock import as_utc
+from longmind.models.scripted import ScriptedModel
+from longmind.types import Memory, Scope
+
+__all__ = ["START", "FakeClock", "ScriptedModel", "memory"]
+
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+_COUNTER_BITS = 42
+_NOISE_BITS = 32
+
+
+class FakeClock:
+    """A clock that a test sets. It moves only when told to, or by ``tick`` each time it is asked.
+
+    Ids are true uuid7: they carry the clock's time, sort in the order in which they were made, and the same seed gives
+    the same ids.
+    """
+
+    def __init__(self, start: datetime = START, *, tick: timedelta = timedelta(0), seed: int = 0) -> None:
+        self.tick = tick
+        self._now = as_utc(start)
+        self._random = random.Random(seed)
+        self._last_stamp = 0
+        self._made = 0
+
+    def now(self) -> datetime:
+        """The time it shows; afterwards it shows a tick more."""
+        shown = self._now
+        self._now += self.tick
+        return shown
+
+    def set(self, moment: datetime) -> None:
+        """Show this time from now on; it may lie in the past."""
+        self._now = as_utc(moment)
+
+    def advance(self, step: timedelta | float) -> datetime:
+        """Move on by a time span, or by seconds, and tell the new time."""
+        self._now += step if isinstance(step, timedelta) else timedelta(seconds=step)
+        return self._now
+
+    def new_id(self) -> str:
+        """A uuid7 of the time shown; a clock set back still makes ids that sort after the ones it made before."""
+        stamp = max(0, int(self._now.timestamp() * 1000), self._last_stamp)
+        self._last_stamp = stamp
+        self._made += 1
+        tail = (self._made % 2**_COUNTER_BITS) << _NOISE_BITS | self._random.getrandbits(_NOISE_BITS)
+        high, low = tail >> 62, tail & (2**62 - 1)
+        return str(uuid.UUID(int=stamp << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low))
+
+
+_clock = FakeClock(tick=timedelta(milliseconds=1))
+
+
+def memory(
+    content: str = "A thing to remember.",
+    *,
+    scope: Scope | None = None,
+    clock: FakeClock | None = None,
+    **fields: Any,
+) -> Memory:
+    """A valid memory of a scope, with a new id and the clock's time wherever ``fields`` does not say otherwise."""
+    whose = scope or Scope(agent="assistant")
+    source = clock or _clock
+    now = source.now()
+    given: dict[str, Any] = {
+        "id": source.new_id(),
+        "tenant": whose.tenant,
+        "agent": whose.agent,
+        "user": whose.user,
+        "occurred_at": now,
+        "recorded_at": now,
+        "content": content,
+    }
+    return Memory(**(given | fields))

@@ -1,0 +1,422 @@
+"""The nouns: what is stored, what is asked, what comes back.
+
+Public types are frozen pydantic models: validated once when made, dumped with ``model_dump_json()``, safe to
+share between tasks. Times are UTC. Scores run from 0 to 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from longmind.clock import as_utc
+
+MAX_CONTENT = 1_000_000
+"""Characters one memory may hold; a longer text is a document, which is split."""
+
+KINDS = (
+    "message",
+    "page",
+    "segment",
+    "summary",
+    "episode",
+    "event",
+    "fact",
+    "concept",
+    "trait",
+    "knowledge",
+    "procedure",
+    "run",
+    "goal",
+    "plan",
+    "revision",
+    "reflection",
+    "document",
+    "working",
+    "rule",
+    "alias",
+    "step",
+    "decision",
+    "configuration",
+)
+"""The kinds Longmind itself writes. A custom memory system may add its own."""
+
+State = Literal["active", "archived", "superseded", "stale", "quarantined"]
+STATES: tuple[State, ...] = ("active", "archived", "superseded", "stale", "quarantined")
+Role = Literal["user", "assistant", "system", "tool", "document"]
+Direction = Literal["out", "in", "both"]
+Order = Literal["recorded", "occurred", "importance", "accessed"]
+Json = dict[str, Any]
+T = TypeVar("T")
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def _name(value: str) -> str:
+    if not value or value != value.strip():
+        raise ValueError("must not be empty nor begin or end with a space")
+    if not value.isprintable() and _CONTROL.search(value):
+        raise ValueError("must not contain control characters")
+    return _plain_text(value)
+
+
+def _plain_text(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("must not contain the NUL character, which no database stores")
+    if value.isascii():
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("must be valid Unicode: it contains a lone surrogate") from error
+    return value
+
+
+def _moment(value: datetime) -> datetime:
+    try:
+        return as_utc(value)
+    except OverflowError as error:
+        raise ValueError("is outside the years 1 to 9999 when told in UTC") from error
+
+
+def _plain_json(value: Json) -> Json:
+    if value:
+        _check_json(value, 0)
+    return value
+
+
+def _check_json(node: Any, depth: int) -> None:
+    if depth > 32:
+        raise ValueError("must not be nested deeper than 32 levels")
+    if isinstance(node, str):
+        _plain_text(node)
+    elif isinstance(node, bool) or node is None:
+        pass
+    elif isinstance(node, int):
+        if abs(node) >= 2**63:
+            raise ValueError("whole numbers must fit 64 bits")
+    elif isinstance(node, float):
+        if not math.isfinite(node):
+            raise ValueError("numbers must be finite")
+    elif isinstance(node, (dict, Mapping)):
+        for key, item in node.items():
+            if not isinstance(key, str):
+                raise ValueError("keys must be strings")
+            _plain_text(key)
+            _check_json(item, depth + 1)
+    elif isinstance(node, (list, tuple)):
+        for item in node:
+            _check_json(item, depth + 1)
+    else:
+        raise ValueError(f"must be plain JSON, and {type(node).__name__} is not")
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_name)]
+Kind = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+Text = Annotated[str, StringConstraints(max_length=MAX_CONTENT), AfterValidator(_plain_text)]
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_plain_text)]
+Moment = Annotated[datetime, AfterValidator(_moment)]
+Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
+Unit = Annotated[float, Field(ge=0.0, le=1.0)]
+PlainJson = Annotated[Json, AfterValidator(_plain_json)]
+
+
+class Model(BaseModel):
+    """The base of every public type: frozen, and strict about unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
+
+
+M = TypeVar("M", bound=Model)
+_set = object.__setattr__
+
+
+def trusted(kind: type[M], fields: Json) -> M:
+    """A model of fields that are known to be valid, all of them given: from a row that was validated when it was
+    written, or from parts that have been. Validating a memory again would cost ten times as much."""
+    made = kind.__new__(kind)
+    _set(made, "__dict__", fields)
+    _set(made, "__pydantic_fields_set__", _all_fields(kind))
+    _set(made, "__pydantic_extra__", None)
+    _set(made, "__pydantic_private__", None)
+    return made
+
+
+@cache
+def _all_fields(kind: type[Model]) -> set[str]:
+    """Shared by all: a frozen model never changes it."""
+    return set(kind.model_fields)
+
+
+class Scope(Model):
+    """Whose memories: a tenant, one of its agents, and perhaps one user of that agent.
+
+    Tenant and agent are a wall. Within it, a scope with a user sees that user's memories and those that belong to
+    no user in particular; a scope without one sees everything the agent holds.
+    """
+
+    tenant: Name = "default"
+    agent: Name
+    user: Name | None = None
+
+    def sees(self, memory: Memory) -> bool:
+        """Whether a memory is inside this scope."""
+        return (
+            memory.tenant == self.tenant
+            and memory.agent == self.agent
+            and (self.user is None or memory.user is None or memory.user == self.user)
+        )
+
+
+class Source(Model):
+    """Who said it and where: a speaker in a conversation, a passage of a document, a tool."""
+
+    role: Role = "user"
+    name: Name | None = None
+    uri: Annotated[str, StringConstraints(max_length=2000), AfterValidator(_plain_text)] | None = None
+    span: tuple[int, int] | None = None
+
+    @model_validator(mode="after")
+    def _span_is_forward(self) -> Source:
+        if self.span is not None and not 0 <= self.span[0] <= self.span[1] < 2**62:
+            raise ValueError("span must be (start, end) with 0 <= start <= end")
+        return self
+
+
+TRUST: Mapping[Role, float] = {"system": 1.0, "user": 0.8, "assistant": 0.7, "tool": 0.5, "document": 0.4}
+"""How far a source is trusted unless the caller says otherwise."""
+
+
+class Memory(Model):
+    """One record. Every kind of memory is a typed view over these fields."""
+
+    id: Id
+    version: Annotated[int, Field(ge=1, lt=2**62)] = 1
+    tenant: Name
+    agent: Name
+    user: Name | None = None
+    session: Name | None = None
+    kind: Kind = "message"
+    key: Name | None = None
+    """A name that is unique among the agent's live records, for those that have one."""
+    content: Text
+    body: PlainJson = Field(default_factory=dict)
+    importance: Unit = 0.5
+    valence: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
+    tags: tuple[Tag, ...] = ()
+    metadata: PlainJson = Field(default_factory=dict)
+    source: Source = Source()
+    trust: Unit = 0.8
+    occurred_at: Moment
+    recorded_at: Moment
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    access_count: Annotated[int, Field(ge=0, lt=2**62)] = 0
+    last_accessed_at: Moment | None = None
+    interaction: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    state: State = "active"
+
+    @model_validator(mode="after")
+    def _validity_is_forward(self) -> Memory:
+        if self.valid_from and self.valid_to and self.valid_to < self.valid_from:
+            raise ValueError("valid_to must not be before valid_from")
+        return self
+
+    def content_hash(self) -> str:
+        """A hash of what this memory says, independent of where it is stored and how often it was read."""
+        told = self.model_dump(mode="json", exclude=UNHASHED)
+        return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+UNHASHED = {"version", "access_count", "last_accessed_at", "interaction"}
+UPDATABLE = frozenset(Memory.model_fields) - {
+    "id",
+    "version",
+    "tenant",
+    "agent",
+    "user",
+    "recorded_at",
+    "access_count",
+    "last_accessed_at",
+    "interaction",
+}
+"""What an update may change. The scope, the id and the counters are not among it."""
+
+
+class Link(Model):
+    """A directed, weighted relation between two memories of one agent."""
+
+    source: Id
+    relation: Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]{1,100}$"), AfterValidator(_plain_text)]
+    target: Id
+    weight: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 1.0
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    metadata: PlainJson = Field(default_factory=dict)
+
+
+class Neighbour(Model):
+    """A memory reached over links: how far away, and over which link last."""
+
+    id: str
+    depth: int
+    link: Link
+
+
+class Message(Model):
+    """One turn of a conversation, as given to ``remember``."""
+
+    role: Role = "user"
+    content: Text
+    name: Name | None = None
+    occurred_at: Moment | None = None
+    metadata: PlainJson = Field(default_factory=dict)
+
+
+class Document(Model):
+    """A text with a title and a place, as given to ``remember``; it is split into passages."""
+
+    content: Annotated[str, StringConstraints(max_length=50_000_000), AfterValidator(_plain_text)]
+    title: str | None = None
+    uri: str | None = None
+    occurred_at: Moment | None = None
+    metadata: PlainJson = Field(default_factory=dict)
+
+
+Scalar = str | int | float | bool
+
+
+class Filter(Model):
+    """Which memories. Every field narrows; what is not given does not. Lists mean "any of these"."""
+
+    ids: tuple[str, ...] | None = None
+    kinds: tuple[Kind, ...] | None = None
+    states: tuple[State, ...] | None = ("active", "stale", "superseded")
+    sessions: tuple[Name, ...] | None = None
+    users: tuple[Name, ...] | None = None
+    keys: tuple[Name, ...] | None = None
+    tags_any: tuple[Tag, ...] | None = None
+    tags_all: tuple[Tag, ...] | None = None
+    roles: tuple[Role, ...] | None = None
+    speakers: tuple[Name, ...] | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    recorded_since: Moment | None = None
+    recorded_until: Moment | None = None
+    valid_at: Moment | None = None
+    min_importance: Unit | None = None
+    min_trust: Unit | None = None
+    metadata: Mapping[str, Scalar] | None = None
+    """Top-level keys of ``Memory.metadata`` and the value each must equal; true and 1 are different."""
+
+
+class Page(Model, Generic[T]):
+    """A bounded part of a listing; ``cursor`` asks for the next, and is None at the end."""
+
+    items: tuple[T, ...]
+    cursor: str | None = None
+
+
+class Scored(Model):
+    """A memory's id and how well it fits, in the units of the arm that found it."""
+
+    id: str
+    score: float
+
+
+class Hit(Model):
+    """A recalled memory, how well it fits, and why."""
+
+    memory: Memory
+    score: Unit
+    why: str
+    parts: Mapping[str, float] = Field(default_factory=dict)
+    """What each arm and each prior gave, before they were added up."""
+
+
+class Change(Model):
+    """One line of the journal: who changed what, when, why, and what it was before and after."""
+
+    seq: int
+    operation: str
+    at: Moment
+    actor: str
+    reason: str
+    action: Literal["put", "update", "delete", "erase", "link", "unlink"]
+    memory_id: str
+    before: Json | None = None
+    after: Json | None = None
+    link: Link | None = None
+
+
+class Stats(Model):
+    """What a scope holds, counted."""
+
+    memories: int
+    links: int
+    changes: int
+    by_kind: Mapping[str, int]
+    by_state: Mapping[str, int]
+    vectors: int
+    """Memories that have a vector in the space recall reads now."""
+
+
+STAGES = ("segment", "extract", "reconcile", "profile", "summarise", "distill", "forget")
+"""The stages of consolidation, in their order."""
+
+
+class Proposed(Model):
+    """One change that consolidation makes, or proposes, and why."""
+
+    action: Literal["add", "change", "supersede", "archive", "delete"]
+    memory_id: str
+    because_of: str
+    """The memory that is the reason: the evidence of a fact, the newer of two that say the same, or itself."""
+    why: str
+    stage: str = ""
+    kind: str = "message"
+    content: str = ""
+    """What the memory says, or would say."""
+
+
+class StageReport(Model):
+    """What one stage did."""
+
+    stage: str
+    added: int = 0
+    changed: int = 0
+    superseded: int = 0
+    archived: int = 0
+    deleted: int = 0
+    rejected: Mapping[str, int] = Field(default_factory=dict)
+    """What looked like something to keep and was not, counted by the reason."""
+    seconds: float = 0.0
+    calls: int = 0
+    """Requests to a language model."""
+    failed: str | None = None
+    """What went wrong with an optional helper, such as a model; the stage did without it."""
+
+
+class ConsolidationReport(Model):
+    """What a consolidation changed, or with ``dry_run`` would change. ``undo(report.id)`` takes it back."""
+
+    id: str
+    dry_run: bool
+    read: int
+    proposed: tuple[Proposed, ...]
+    stages: tuple[StageReport, ...] = ()
+    stopped: str | None = None
+    """Why it did not do all there is to do: paused, or a budget is spent. The next run goes on from there."""
+
+    def of(self, stage: str) -> StageReport:
+        """What one stage did; nothing, if it did not run."""
+        return next((one for one in self.stages if one.stage == stage), StageReport(stage=stage))

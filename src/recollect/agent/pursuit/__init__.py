@@ -1,6 +1,0 @@
-"""Pursuing a goal: plan it, do its steps, watch, revise, until it is reached, given up, or a person is needed."""
-
-from recollect.agent.pursuit.models import Pursuit, PursuitEvent, PursuitLimits, StepOutcome
-from recollect.agent.pursuit.pursuing import pursue
-
-__all__ = ["Pursuit", "PursuitEvent", "PursuitLimits", "StepOutcome", "pursue"]

@@ -1,1 +1,0 @@
-"""The prompts of consolidation: files with versions, as ``recollect.models.prompts`` reads them."""
