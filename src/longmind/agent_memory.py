@@ -16,7 +16,7 @@ from longmind.recall.filters import filter_of
 from longmind.store import journal
 from longmind.store.base import Delete, Put, Update, Write
 from longmind.systems.configuration import configuration, configure
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import (
     Change,
     ConsolidationReport,
@@ -34,9 +34,9 @@ from longmind.types import (
 )
 
 if TYPE_CHECKING:
-    from longmind.across import Systems
     from longmind.consolidate.retelling import Teller
     from longmind.conversation import Conversation
+    from longmind.manager import Systems
     from longmind.memory import Longmind
     from longmind.models.chat_model import ChatModel
     from longmind.store.base import Vector
@@ -74,75 +74,75 @@ class AgentMemory:
     # -- the rooms: one for each kind of memory --------------------------------------------------------------------
 
     @cached_property
-    def room(self) -> Room:
+    def scoped(self) -> ScopedStore:
         """What a memory system stands on, for those who build one of their own."""
-        from longmind.systems.room import Room
+        from longmind.systems.scoped_store import ScopedStore
 
-        return Room(self.store, self.scope, self._longmind.clock, self._longmind.embedding.embed, self.recall)
+        return ScopedStore(self.store, self.scope, self._longmind.clock, self._longmind.embedding.embed, self.recall)
 
     @cached_property
     def working(self) -> WorkingMemory:
         """What is on the agent's mind now: few things, ranked by attention."""
         from longmind.systems.working import WorkingMemory
 
-        return WorkingMemory(self.room)
+        return WorkingMemory(self.scoped)
 
     @cached_property
     def episodic(self) -> EpisodicMemory:
         """What happened: episodes of events, their replay, and the lessons in them."""
         from longmind.systems.episodic import EpisodicMemory
 
-        return EpisodicMemory(self.room)
+        return EpisodicMemory(self.scoped)
 
     @cached_property
     def semantic(self) -> SemanticMemory:
         """What is known: concepts, facts with their validity in time, and the graph they make."""
         from longmind.systems.semantic import SemanticMemory
 
-        return SemanticMemory(self.room)
+        return SemanticMemory(self.scoped)
 
     @cached_property
     def procedural(self) -> ProceduralMemory:
         """How to do things: procedures that run, resume, keep their versions and learn."""
         from longmind.systems.procedural import ProceduralMemory
 
-        return ProceduralMemory(self.room, self._longmind.tools)
+        return ProceduralMemory(self.scoped, self._longmind.tools)
 
     @cached_property
     def goals(self) -> GoalMemory:
         """What is wanted and the way there: goals with criteria and evidence, plans, and how far they are."""
         from longmind.systems.goals import GoalMemory
 
-        return GoalMemory(self.room, self.procedural, self.chat)
+        return GoalMemory(self.scoped, self.procedural, self.chat)
 
     @cached_property
     def dialogue(self) -> DialogueMemory:
         """What was said: the last pages as they were, what came before by topic, and what of it is hot."""
         from longmind.systems.dialogue import DialogueMemory
 
-        return DialogueMemory(self.room)
+        return DialogueMemory(self.scoped)
 
     @cached_property
     def persona(self) -> PersonaMemory:
         """Who they are: traits and knowledge of the user, and the agent's own, with evidence and history."""
         from longmind.systems.persona import PersonaMemory
 
-        return PersonaMemory(self.room)
+        return PersonaMemory(self.scoped)
 
     @cached_property
     def shared(self) -> SharedMemory:
         """What many agents of the tenant learnt, approved, and without what is personal."""
         from longmind.systems.shared import SharedMemory
 
-        return SharedMemory(self.room)
+        return SharedMemory(self.scoped)
 
     @cached_property
     def systems(self) -> Systems:
         """All of these under one manager, with the systems you register; and perceive, think, act."""
-        from longmind.across import Systems
+        from longmind.manager import Systems
 
         return Systems(
-            self.room,
+            self.scoped,
             working=self.working,
             episodic=self.episodic,
             semantic=self.semantic,
@@ -155,7 +155,7 @@ class AgentMemory:
         """One conversation with its history, its summary, and what memory adds; ``window`` messages are told whole."""
         from longmind.conversation import Conversation
 
-        return Conversation(self.room, id, self.active, window=window, teller=self._teller)
+        return Conversation(self.scoped, id, self.active, window=window, teller=self._teller)
 
     async def _teller(self) -> Teller | None:
         chat = await self.chat()
@@ -300,7 +300,7 @@ class AgentMemory:
     ) -> Hits:
         """What the agent should have in mind for its turn: at most n memories over a threshold."""
         recaller = await self._longmind.recaller()
-        messages = [one if isinstance(one, Message) else valid(Message, one) for one in conversation]
+        messages = [one if isinstance(one, Message) else validated(Message, one) for one in conversation]
         return await recaller.active(self.scope, task, messages, n=n, threshold=threshold)
 
     async def standing(self) -> Memories:
@@ -356,7 +356,7 @@ class AgentMemory:
         if facts:
             from longmind.consolidate.promotion import withdraw
 
-            await withdraw(self.room, facts)
+            await withdraw(self.scoped, facts)
 
     async def _forgotten(self, ids: list[str]) -> list[Write]:
         """Those of these that were forgotten before and that the journal still tells, put back so as to be erased."""
@@ -451,11 +451,11 @@ class AgentMemory:
 
     async def configuration(self) -> AgentSettings:
         """This agent's settings: the defaults and what ``configure`` changed."""
-        return await configuration(self.room, _SETTINGS, AgentSettings())
+        return await configuration(self.scoped, _SETTINGS, AgentSettings())
 
     async def configure(self, /, **changes: Any) -> AgentSettings:
         """Change this agent's settings, for good. They are the agent's, whoever the user is."""
-        return await configure(self.room, _SETTINGS, AgentSettings(), changes)
+        return await configure(self.scoped, _SETTINGS, AgentSettings(), changes)
 
     async def chat(self) -> ChatModel | None:
         """The language model, under this agent's budget; None when none is configured."""
@@ -466,4 +466,4 @@ class AgentMemory:
         from longmind.spending import StoreLedger
 
         limit = (await self.configuration()).model_tokens_per_day
-        return model.under(Budget(limit, StoreLedger(self.room), self._longmind.clock))
+        return model.under(Budget(limit, StoreLedger(self.scoped), self._longmind.clock))

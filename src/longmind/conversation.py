@@ -23,7 +23,7 @@ from longmind.errors import InvalidInput, ModelError
 from longmind.perceive.intake import About, memories_of
 from longmind.recall.budget import HEAD, line
 from longmind.store.base import AddLink, Delete, Put, Update, Write
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.tokens import estimate
 from longmind.types import Filter, Hit, Id, Link, Memory, Message, Model, Moment, Name, Role, Source
 
@@ -97,12 +97,12 @@ class Conversation:
     """The messages of one session, and what to tell a model about it."""
 
     def __init__(
-        self, room: Room, id: str, active: Active, *, window: int = WINDOW, teller: FindTeller | None = None
+        self, scoped: ScopedStore, id: str, active: Active, *, window: int = WINDOW, teller: FindTeller | None = None
     ) -> None:
         if window < 1:
             raise InvalidInput(f"A window of {window} messages cannot be.", hint="Give at least 1.")
-        self.id = valid(_Named, {"id": id}).id
-        self._room = room
+        self.id = validated(_Named, {"id": id}).id
+        self._scoped = scoped
         self._active = active
         self._window = window
         self._teller = teller
@@ -123,9 +123,9 @@ class Conversation:
         The same words twice are two messages. With a ``key`` of yours a call can be repeated: it is stored once.
         """
         told = _message(message, role)
-        (made,) = memories_of([told], About(session=self.id, metadata=metadata), self._room.scope, self._room.clock)
+        (made,) = memories_of([told], About(session=self.id, metadata=metadata), self._scoped.scope, self._scoped.clock)
         named = None if key is None else f"turn:{_digest(self.id, key)}"
-        receipt = await self._room.write([Put(made.model_copy(update={"key": named}))], reason="said", actor="user")
+        receipt = await self._scoped.write([Put(made.model_copy(update={"key": named}))], reason="said", actor="user")
         return receipt.memories[0]
 
     async def history(self, limit: int | None = None) -> tuple[Memory, ...]:
@@ -142,10 +142,10 @@ class Conversation:
             rolled = await self._stored()
             gone = [one.id for one in said] + ([rolled.id] if rolled else [])
             if gone:
-                await self._room.rewrite([Delete(id) for id in gone], "clear the conversation")
+                await self._scoped.rewrite([Delete(id) for id in gone], "clear the conversation")
             return len(said)
 
-        return await settled(go)
+        return await retry_on_conflict(go)
 
     # -- what to tell of it --------------------------------------------------------------------------------------
 
@@ -184,7 +184,7 @@ class Conversation:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _where(self) -> Filter:
-        user = self._room.scope.user
+        user = self._scoped.scope.user
         states = ("active", "stale")
         users = None if user is None else (user,)
         return Filter(kinds=("message",), sessions=(self.id,), states=states, users=users)
@@ -194,12 +194,12 @@ class Conversation:
 
         A scope without a user sees what every user said; their conversations of the same name are not this one.
         """
-        user = self._room.scope.user
+        user = self._scoped.scope.user
         found: list[Memory] = []
         cursor: str | None = None
         while limit is None or len(found) < limit:
             size = _READ_AT_ONCE if limit is None or user is None else min(_READ_AT_ONCE, limit - len(found))
-            page = await self._room.store.scan(self._room.scope, where, descending=True, limit=size, cursor=cursor)
+            page = await self._scoped.store.scan(self._scoped.scope, where, descending=True, limit=size, cursor=cursor)
             found += [one for one in page.items if one.user == user]
             cursor = page.cursor
             if cursor is None:
@@ -214,8 +214,8 @@ class Conversation:
         return [hit for hit in hits if hit.memory.id not in shown]
 
     async def _stored(self) -> Memory | None:
-        found = await self._room.store.by_key(self._room.scope, self._key)
-        return found if found is not None and found.user == self._room.scope.user else None
+        found = await self._scoped.store.by_key(self._scoped.scope, self._key)
+        return found if found is not None and found.user == self._scoped.scope.user else None
 
     async def _rolled(self) -> _Rolled:
         """The summary, brought up to what has left the window, and stored if that changed it."""
@@ -226,19 +226,19 @@ class Conversation:
             if not left or (rolled.text and len(left) < self._window // 2):
                 return rolled
             made = await self._advanced(rolled, left)
-            await self._room.rewrite(self._writes(made, left), "what left the window, in short")
+            await self._scoped.rewrite(self._writes(made, left), "what left the window, in short")
             return made
 
-        return await settled(roll)
+        return await retry_on_conflict(roll)
 
     async def _read(self) -> _Rolled:
         """The summary as it is stored; one that quotes something changed or forgotten begins anew."""
         record = await self._stored()
         if record is None:
             return _Rolled("", _Body(session=self.id), None)
-        body = valid(_Body, record.body)
+        body = validated(_Body, record.body)
         ids = list(dict.fromkeys(quote.id for quote in body.quotes))
-        there = {m.id: m.version for m in await self._room.store.get_many(self._room.scope, ids)}
+        there = {m.id: m.version for m in await self._scoped.store.get_many(self._scoped.scope, ids)}
         sound = all(there.get(quote.id) == quote.version for quote in body.quotes)
         return _Rolled(record.content, body, record) if sound else _Rolled("", _Body(session=self.id), record)
 
@@ -292,7 +292,7 @@ class Conversation:
             writes: list[Write] = [Update(id, {"content": made.text, "body": body}, made.record.version)]
         else:
             source = Source(role="system", name="conversation")
-            record = self._room.new(
+            record = self._scoped.new(
                 SUMMARY, made.text, body=body, key=self._key, source=source, metadata={"session": self.id}
             )
             id = record.id
@@ -308,10 +308,10 @@ def _digest(*parts: str) -> str:
 
 def _message(message: str | Message | Mapping[str, Any], role: Role | None) -> Message:
     if isinstance(message, str):
-        return valid(Message, {"role": role or "user", "content": message})
+        return validated(Message, {"role": role or "user", "content": message})
     if isinstance(message, Message):
         return message if role is None else message.model_copy(update={"role": role})
-    return valid(Message, {**message, **({"role": role} if role else {})})
+    return validated(Message, {**message, **({"role": role} if role else {})})
 
 
 def _as_message(memory: Memory) -> Message:

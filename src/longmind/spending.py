@@ -11,7 +11,7 @@ from datetime import date
 
 from longmind.models.chat import Usage
 from longmind.store.base import Put, Update
-from longmind.systems.room import Room, settled
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Memory, Source
 
 _KIND = "configuration"
@@ -20,8 +20,8 @@ _KIND = "configuration"
 class StoreLedger:
     """The ledger of one agent, whoever the user is."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = replace(room, scope=room.scope.model_copy(update={"user": None}))
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = replace(scoped, scope=scoped.scope.model_copy(update={"user": None}))
 
     async def spent(self, day: date) -> Usage:
         record = await self._record(day)
@@ -32,16 +32,16 @@ class StoreLedger:
             record = await self._record(day)
             if record is None:
                 body = usage.model_dump(mode="json")
-                new = self._room.new(_KIND, "", key=_key(day), body=body, source=Source(role="system"), trust=1.0)
-                await self._room.write([Put(new, existing="fail")], reason="model use")
+                new = self._scoped.new(_KIND, "", key=_key(day), body=body, source=Source(role="system"), trust=1.0)
+                await self._scoped.write([Put(new, existing="fail")], reason="model use")
                 return
             body = (Usage.model_validate(record.body) + usage).model_dump(mode="json")
-            await self._room.write([Update(record.id, {"body": body}, record.version)], reason="model use")
+            await self._scoped.write([Update(record.id, {"body": body}, record.version)], reason="model use")
 
-        await settled(once)
+        await retry_on_conflict(once)
 
     async def _record(self, day: date) -> Memory | None:
-        return await self._room.store.by_key(self._room.scope, _key(day))
+        return await self._scoped.store.by_key(self._scoped.scope, _key(day))
 
 
 def _key(day: date) -> str:

@@ -225,15 +225,15 @@ def _face_of(kind: type) -> type[Blocking]:
     return _FACES.setdefault(kind, type(kind.__name__, (Blocking,), twins))
 
 
-def _room(name: str, doc: str) -> Any:
+def _scoped(name: str, doc: str) -> Any:
     """A room of an agent as a property: its blocking face, the same each time it is asked for."""
 
-    def room(self: AgentMemory) -> Blocking:
+    def scoped(self: AgentMemory) -> Blocking:
         if name not in self._rooms:
             self._rooms[name] = _faced(self._loop, getattr(self._behind, name))
         return self._rooms[name]
 
-    return property(room, doc=doc)
+    return property(scoped, doc=doc)
 
 
 class Longmind(_Face):
@@ -320,15 +320,17 @@ class AgentMemory(_Face):
         self._behind = behind
         self._rooms: dict[str, Blocking] = {}
 
-    working = _room("working", "What is on the agent's mind now: few things, ranked by attention.")
-    episodic = _room("episodic", "What happened: episodes of events, their replay, and the lessons in them.")
-    semantic = _room("semantic", "What is known: concepts, facts with their validity in time, and the graph they make.")
-    procedural = _room("procedural", "How to do things: procedures that run, resume, keep their versions and learn.")
-    goals = _room("goals", "What is wanted and the way there: goals with criteria and evidence, plans, and progress.")
-    dialogue = _room("dialogue", "What was said: the last pages, what came before by topic, and what of it is hot.")
-    persona = _room("persona", "Who they are: traits and knowledge of the user and the agent, with evidence.")
-    shared = _room("shared", "What many agents of the tenant learnt, approved, and without what is personal.")
-    systems = _room("systems", "All of these under one manager, with the systems you register.")
+    working = _scoped("working", "What is on the agent's mind now: few things, ranked by attention.")
+    episodic = _scoped("episodic", "What happened: episodes of events, their replay, and the lessons in them.")
+    semantic = _scoped(
+        "semantic", "What is known: concepts, facts with their validity in time, and the graph they make."
+    )
+    procedural = _scoped("procedural", "How to do things: procedures that run, resume, keep their versions and learn.")
+    goals = _scoped("goals", "What is wanted and the way there: goals with criteria and evidence, plans, and progress.")
+    dialogue = _scoped("dialogue", "What was said: the last pages, what came before by topic, and what of it is hot.")
+    persona = _scoped("persona", "Who they are: traits and knowledge of the user and the agent, with evidence.")
+    shared = _scoped("shared", "What many agents of the tenant learnt, approved, and without what is personal.")
+    systems = _scoped("systems", "All of these under one manager, with the systems you register.")
 
     @property
     def scope(self) -> Scope:

@@ -140,7 +140,7 @@ M = TypeVar("M", bound=Model)
 _set = object.__setattr__
 
 
-def trusted(kind: type[M], fields: Json) -> M:
+def construct_unvalidated(kind: type[M], fields: Json) -> M:
     """A model of fields that are known to be valid, all of them given: from a row that was validated when it was
     written, or from parts that have been. Validating a memory again would cost ten times as much."""
     made = kind.__new__(kind)

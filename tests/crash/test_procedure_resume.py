@@ -29,7 +29,7 @@ from longmind.store.base import Batch, Put, Receipt
 from longmind.store.inmem import InmemBackend
 from longmind.store.store import Store
 from longmind.systems.procedural import ProceduralMemory, Run, ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Hit, Scope
 
 RANDOM_POINTS = 200
@@ -166,8 +166,8 @@ async def _no_vectors(texts: Sequence[str]) -> tuple[list[None], None]:
 def memory_on(backend: Any, world: World) -> ProceduralMemory:
     clock = SystemClock()
     store = Store(Cuttable(backend, world), clock)
-    room = Room(store=store, scope=SCOPE, clock=clock, embed=_no_vectors, search=_no_search)
-    return ProceduralMemory(room, world.tools, poll_seconds=60)
+    scoped = ScopedStore(store=store, scope=SCOPE, clock=clock, embed=_no_vectors, search=_no_search)
+    return ProceduralMemory(scoped, world.tools, poll_seconds=60)
 
 
 async def go_on(procedures: ProceduralMemory, name: str) -> Run:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from longmind import Longmind, Settings
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
@@ -31,8 +31,8 @@ class Host:
     rc: Longmind
     clock: FakeClock
 
-    def room(self) -> Room:
-        return self.rc.agent(f"agent-{next(_numbers)}").room
+    def scoped(self) -> ScopedStore:
+        return self.rc.agent(f"agent-{next(_numbers)}").scoped
 
 
 @pytest.fixture(params=["inmem", "sqlite", "postgres"])

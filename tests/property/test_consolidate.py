@@ -16,10 +16,10 @@ from longmind import Longmind
 from longmind.consolidate.extract import extract
 from longmind.consolidate.reconcile import duplicates
 from longmind.consolidate.segment import pages_of
-from longmind.consolidate.sentences import sentences
 from longmind.consolidate.summaries import phrases, telling
 from longmind.memory import AgentMemory
 from longmind.testing import FakeClock, memory
+from longmind.text.sentences import sentences
 from longmind.types import Filter, Source
 
 SAID = datetime(2023, 5, 8, 14, tzinfo=UTC)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.property.conftest import Host, few
 
 from longmind.systems.dialogue import DialogueMemory, DialogueSettings, Page, Segment
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 from longmind.types import Filter
 
@@ -53,9 +53,9 @@ SMALL = DialogueSettings(window=3, segments=3, hot=3, heat_mu=3600, retention_da
 class World:
     """The tiers, and what must be in them."""
 
-    def __init__(self, room: Room, clock: FakeClock) -> None:
-        self.room, self.clock = room, clock
-        self.dialogue = DialogueMemory(room, SMALL)
+    def __init__(self, scoped: ScopedStore, clock: FakeClock) -> None:
+        self.scoped, self.clock = scoped, clock
+        self.dialogue = DialogueMemory(scoped, SMALL)
         self.pages: set[str] = set()
         self.window = SMALL.window
 
@@ -88,9 +88,9 @@ class World:
 
     async def _erase(self, page: str) -> None:
         """As ``forget(erase=True)`` does, with what was derived; then the tiers are put in order again."""
-        links = await self.room.store.links(self.room.scope, [page], relation="derived_from", direction="in")
+        links = await self.scoped.store.links(self.scoped.scope, [page], relation="derived_from", direction="in")
         for id in (page, *(link.source for link in links)):
-            await self.room.store.delete(self.room.scope, id, erase=True)
+            await self.scoped.store.delete(self.scoped.scope, id, erase=True)
         self.pages.discard(page)
         await self.dialogue.upkeep()
 
@@ -104,7 +104,7 @@ class World:
         for id in self.pages:
             segment = (await self.dialogue.page(id)).segment
             assert (segment is None) == (id in short)
-        stored = await self.room.store.backend.matching(self.room.scope, Filter(kinds=("page",), states=None))
+        stored = await self.scoped.store.backend.matching(self.scoped.scope, Filter(kinds=("page",), states=None))
         assert stored == self.pages
 
     async def heats(self) -> dict[str, tuple[float, int, int]]:
@@ -118,7 +118,7 @@ async def _nothing(segment: Segment, pages: tuple[Page, ...]) -> None:
 @few(15)
 @given(steps=STEPS)
 def test_no_page_is_lost_and_heat_only_cools(host: Host, steps: list[tuple[Any, ...]]) -> None:
-    world = World(host.room(), host.clock)
+    world = World(host.scoped(), host.clock)
 
     async def example() -> None:
         before = await world.heats()
@@ -140,20 +140,20 @@ def test_no_page_is_lost_and_heat_only_cools(host: Host, steps: list[tuple[Any, 
 @few(6)
 @given(texts=st.lists(TEXTS, min_size=4, max_size=14), writers=st.integers(2, 4))
 def test_writers_at_the_same_time_lose_nothing_too(host: Host, texts: list[str], writers: int) -> None:
-    room = host.room()
-    world = World(room, host.clock)
+    scoped = host.scoped()
+    world = World(scoped, host.clock)
 
     async def example() -> None:
-        rivals = [DialogueMemory(room, SMALL) for _ in range(writers)]
+        rivals = [DialogueMemory(scoped, SMALL) for _ in range(writers)]
         jobs: list[Any] = [rivals[n % writers].add(text, "I see") for n, text in enumerate(texts)]
         done = await asyncio.gather(*jobs, *(rival.upkeep() for rival in rivals[:2]))
         world.pages = {page.id for added in done[: len(texts)] for page in added.pages}
         assert len(world.pages) == len(texts)
         await world.check()
         (state,) = [
-            m async for m in room.store.every(room.scope, Filter(kinds=("configuration",))) if "pages" in m.body
+            m async for m in scoped.store.every(scoped.scope, Filter(kinds=("configuration",))) if "pages" in m.body
         ]
-        history = await room.store.history(room.scope, state.id)
+        history = await scoped.store.history(scoped.scope, state.id)
         sizes = [len(change.after["body"]["pages"]) for change in history if change.after and "body" in change.after]
         assert max(sizes) <= SMALL.window, "never over capacity, at no version of the window"
 

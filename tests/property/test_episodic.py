@@ -13,7 +13,7 @@ from tests.property.conftest import Host, few
 
 from longmind.errors import Conflict, InvalidInput
 from longmind.systems.episodic import Episode, EpisodicMemory, Event
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -68,22 +68,22 @@ def check_intervals(episodes: dict[str, Episode], events: dict[str, list[Event]]
             assert above.end is None or episode.end is None or episode.end <= above.end
 
 
-async def check_order(room: Room, events: list[Event]) -> None:
+async def check_order(scoped: ScopedStore, events: list[Event]) -> None:
     """The events are in the order of their time, and the chain of ``next`` leads through all of them in that order."""
     ids = [event.id for event in events]
     assert ids == [e.id for e in sorted(events, key=lambda e: (e.at, e.id))]
-    links = await room.store.links(room.scope, ids, relation="next", direction="out") if ids else []
+    links = await scoped.store.links(scoped.scope, ids, relation="next", direction="out") if ids else []
     assert sorted((link.source, link.target) for link in links) == sorted(itertools.pairwise(ids))
 
 
 @few(15)
 @given(steps=STEPS)
 def test_events_are_in_order_and_within_their_episodes(host: Host, steps: list[tuple[Any, ...]]) -> None:
-    room = host.room()
+    scoped = host.scoped()
     host.clock.set(NOON)
 
     async def example() -> None:
-        episodic = EpisodicMemory(room)
+        episodic = EpisodicMemory(scoped)
         ids: list[str] = []
         recorded: set[str] = set()
         for step in steps:
@@ -95,7 +95,7 @@ def test_events_are_in_order_and_within_their_episodes(host: Host, steps: list[t
         check_intervals(episodes, events)
         for id, own in events.items():
             assert episodes[id].events == len(own)
-            await check_order(room, own)
+            await check_order(scoped, own)
             assert [one.event async for one in episodic.replay(id)] == own
 
     host.runner.run(example())
@@ -104,16 +104,16 @@ def test_events_are_in_order_and_within_their_episodes(host: Host, steps: list[t
 @few(8)
 @given(minutes=st.lists(st.integers(0, 6), min_size=2, max_size=9))
 def test_recorders_at_the_same_time_make_one_chain(host: Host, minutes: list[int]) -> None:
-    room = host.room()
+    scoped = host.scoped()
     host.clock.set(NOON)
 
     async def example() -> None:
-        episodic = EpisodicMemory(room)
+        episodic = EpisodicMemory(scoped)
         episode = await episodic.start("Together")
         made = await asyncio.gather(*(episodic.record(episode.id, str(m), at=at(m)) for m in minutes))
         events = list((await episodic.events(episode.id)).items)
         assert {e.id for e in events} == {e.id for e in made}
-        await check_order(room, events)
+        await check_order(scoped, events)
 
     host.runner.run(example())
 
@@ -126,11 +126,11 @@ def test_recorders_at_the_same_time_make_one_chain(host: Host, minutes: list[int
 def test_what_went_on_in_a_time_is_what_overlaps_it(
     host: Host, spans: list[tuple[int, int | None]], window: tuple[int, int]
 ) -> None:
-    room = host.room()
+    scoped = host.scoped()
     host.clock.set(NOON)
 
     async def example() -> None:
-        episodic = EpisodicMemory(room)
+        episodic = EpisodicMemory(scoped)
         start, end = at(window[0]), at(window[0] + window[1])
         expected = set()
         for begin, length in spans:

@@ -36,8 +36,8 @@ Operation = tuple[str, int, int]
 
 
 def goals_of(host: Host) -> GoalMemory:
-    room = host.room()
-    return GoalMemory(room, ProceduralMemory(room, ToolRegistry()))
+    scoped = host.scoped()
+    return GoalMemory(scoped, ProceduralMemory(scoped, ToolRegistry()))
 
 
 @dataclass

@@ -174,7 +174,7 @@ async def _apply(memory: ProceduralMemory, model: Model, operation: tuple[str, i
 @given(operations=st.lists(OPERATION, min_size=3, max_size=14))
 def test_version_chains(host: Host, operations: list[tuple[str, int]]) -> None:
     async def work() -> None:
-        memory = ProceduralMemory(host.room(), ToolRegistry(), versions_kept=KEPT)
+        memory = ProceduralMemory(host.scoped(), ToolRegistry(), versions_kept=KEPT)
         model = Model()
         await _apply(memory, model, ("store", 0))
         for operation in operations:
@@ -254,10 +254,10 @@ def test_a_run_cut_off_anywhere_ends_as_one_that_was_not(
             reached()
             raise RuntimeError("no")
 
-        room = host.room()
+        scoped = host.scoped()
         for at in [*cuts, None]:
             calls, cut[0] = itertools.count(1), at
-            memory = ProceduralMemory(room, tools, poll_seconds=60)
+            memory = ProceduralMemory(scoped, tools, poll_seconds=60)
             await memory.store(_shape(steps))
             try:
                 run = await memory.execute("p", key="job")

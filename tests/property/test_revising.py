@@ -24,7 +24,7 @@ from longmind.systems.goals.monitor import Monitor
 from longmind.systems.goals.order import arranged
 from longmind.systems.goals.revising import Reviser, RevisionSettings
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 CALM = few(10)
@@ -116,15 +116,15 @@ def tools() -> ToolRegistry:
 class Pursuit:
     """Goes on with one goal until it ends, is blocked with nobody to help, or the bound is reached."""
 
-    def __init__(self, room: Room, clock: FakeClock, world: World) -> None:
+    def __init__(self, scoped: ScopedStore, clock: FakeClock, world: World) -> None:
         self.clock = clock
         self.world = world
-        self.procedural = ProceduralMemory(room, tools())
-        self.goals = GoalMemory(room, self.procedural)
-        self.monitor = Monitor(room, self.goals.book)
+        self.procedural = ProceduralMemory(scoped, tools())
+        self.goals = GoalMemory(scoped, self.procedural)
+        self.monitor = Monitor(scoped, self.goals.book)
         rule = RevisionSettings(max_revisions=world.max_revisions)
         self.reviser = Reviser(
-            room,
+            scoped,
             self.goals.book,
             procedural=self.procedural,
             plan_rest=world.plan_rest,
@@ -183,7 +183,7 @@ class Pursuit:
 @CALM
 def test_pursuing_a_goal_ends_with_every_version_kept(host: Host, world: World) -> None:
     async def check() -> None:
-        pursuit = Pursuit(host.room(), host.clock, world)
+        pursuit = Pursuit(host.scoped(), host.clock, world)
         goal, _ = await pursuit.run()
         assert goal.status in ("achieved", "failed", "blocked")
         versions = sorted(await pursuit.goals.plans(goal.id), key=lambda plan: plan.number)

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmind import Longmind
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import Fact, SemanticMemory
 from longmind.testing import FakeClock
 
@@ -146,7 +146,7 @@ async def step(semantic: SemanticMemory, world: World, what: Learn | Retract | E
         picture.clear(first, what.at)
 
 
-async def check(semantic: SemanticMemory, room: Room, world: World) -> None:
+async def check(semantic: SemanticMemory, scoped: ScopedStore, world: World) -> None:
     facts = await current(semantic)
     slots: dict[tuple[str, ...], list[Fact]] = {}
     for fact in facts:
@@ -156,7 +156,7 @@ async def check(semantic: SemanticMemory, room: Room, world: World) -> None:
         assert sum(fact.open for fact in timeline) <= 1, f"two open values of {slot}"
         for n in range(DAYS + 1):
             assert sum(fact.holds_at(day(n)) for fact in timeline) <= 1, f"two values of {slot} at once"
-        records = await room.store.get_many(room.scope, [fact.id for fact in timeline])
+        records = await scoped.store.get_many(scoped.scope, [fact.id for fact in timeline])
         keys = [record.key for record in records if record.key is not None]
         assert len(keys) == 1, f"the key of {slot} is held by {len(keys)}"
         held = next(record for record in records if record.key is not None)
@@ -173,15 +173,15 @@ async def run(url: str, steps: list[Learn | Retract | End]) -> None:
     clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
     async with Longmind.open(url, embedder="none", clock=clock) as rc:
         mem = rc.agent("assistant")
-        room = Room(store=rc.store, scope=mem.scope, clock=clock, embed=rc.embedding.embed, search=mem.recall)
-        semantic, world = SemanticMemory(room), World()
+        scoped = ScopedStore(store=rc.store, scope=mem.scope, clock=clock, embed=rc.embedding.embed, search=mem.recall)
+        semantic, world = SemanticMemory(scoped), World()
         await semantic.declare("wears", many=True)
         snapshots: list[tuple[datetime, World]] = []
         for what in steps:
             await step(semantic, world, what)
             snapshots.append((clock.now(), world.copy()))
             clock.advance(60)
-        await check(semantic, room, world)
+        await check(semantic, scoped, world)
         for moment, then in (snapshots[0], snapshots[len(snapshots) // 2]):
             for subject in SUBJECTS:
                 for many in (False, True):

@@ -11,7 +11,7 @@ from tests.property.conftest import Host, few
 
 from longmind.errors import NotFound
 from longmind.store.base import MAX_PAGE
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.working import WorkingMemory
 from longmind.testing import FakeClock
 from longmind.types import Filter
@@ -58,21 +58,21 @@ async def take(working: WorkingMemory, clock: FakeClock, step: tuple[Any, ...]) 
             await getattr(working, verb)()
 
 
-async def kept(room: Room) -> set[tuple[str, str]]:
+async def kept(scoped: ScopedStore) -> set[tuple[str, str]]:
     """Every key and text that episodic memory keeps."""
     where = Filter(kinds=("event",))
-    page = await room.store.scan(room.scope, where, limit=MAX_PAGE)
+    page = await scoped.store.scan(scoped.scope, where, limit=MAX_PAGE)
     assert page.cursor is None
     return {(m.body["data"]["key"], m.content) for m in page.items}
 
 
-async def check(working: WorkingMemory, room: Room, put: set[tuple[str, str]]) -> None:
+async def check(working: WorkingMemory, scoped: ScopedStore, put: set[tuple[str, str]]) -> None:
     data = await working.context("dict")
     items = await working.items()
     assert len(data["slots"]) <= data["limits"]["items"]
     assert sum(item.tokens for item in items) == data["tokens"] <= data["limits"]["tokens"]
     assert len({item.key for item in items}) == len(items) == sum(len(slot["items"]) for slot in data["slots"])
-    assert put <= {(item.key, item.content) for item in items} | await kept(room), "an item was lost"
+    assert put <= {(item.key, item.content) for item in items} | await kept(scoped), "an item was lost"
 
 
 @few(12)
@@ -80,17 +80,17 @@ async def check(working: WorkingMemory, room: Room, put: set[tuple[str, str]]) -
 def test_what_is_in_mind_always_fits_and_nothing_is_lost(
     host: Host, steps: list[tuple[Any, ...]], slots: int, tokens: int
 ) -> None:
-    room = host.room()
+    scoped = host.scoped()
 
     async def example() -> None:
-        working = WorkingMemory(room, items=slots, tokens=tokens)
+        working = WorkingMemory(scoped, items=slots, tokens=tokens)
         put: set[tuple[str, str]] = set()
         for step in steps:
             await take(working, host.clock, step)
             if step[0] == "put":
                 put.add((step[1], step[2]))
                 assert (await working.item(step[1])).content == step[2], "what is put now is in mind"
-            await check(working, room, put)
+            await check(working, scoped, put)
 
     host.runner.run(example())
 
@@ -101,15 +101,15 @@ def test_what_is_in_mind_always_fits_and_nothing_is_lost(
     slots=st.integers(1, 3),
 )
 def test_writers_at_the_same_time_fit_and_lose_nothing_too(host: Host, puts: list[tuple[str, str]], slots: int) -> None:
-    room = host.room()
+    scoped = host.scoped()
 
     async def example() -> None:
-        minds = [WorkingMemory(room, items=slots) for _ in range(2)]
+        minds = [WorkingMemory(scoped, items=slots) for _ in range(2)]
         await asyncio.gather(*(minds[n % 2].put(key, text) for n, (key, text) in enumerate(puts)))
-        await check(minds[0], room, set(puts))
-        state = await room.store.by_key(room.scope, "working:state")
+        await check(minds[0], scoped, set(puts))
+        state = await scoped.store.by_key(scoped.scope, "working:state")
         assert state is not None
-        history = await room.store.history(room.scope, state.id)
+        history = await scoped.store.history(scoped.scope, state.id)
         assert all(len(change.after["body"]["slots"]) <= slots for change in history if change.after)
 
     host.runner.run(example())

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from longmind import AgentMemory, Filter, Hit, Longmind
-from longmind.across import Systems
 from longmind.consolidate.extract import extract_memory
 from longmind.errors import (
     Conflict,
@@ -21,6 +20,7 @@ from longmind.errors import (
     OperationMismatch,
     StoreUnavailable,
 )
+from longmind.manager import Systems
 from longmind.recall.policy import Plan
 from longmind.recall.query import Query
 from longmind.systems.episodic import Episode, Event
@@ -78,7 +78,7 @@ class Notes:
         self.kept: dict[str, Memory] = {}
 
     async def store(self, data: Any) -> Memory:
-        self.kept[data["key"]] = made = self._mem.room.new("note", data["content"])
+        self.kept[data["key"]] = made = self._mem.scoped.new("note", data["content"])
         return made
 
     async def retrieve(self, key: str) -> Memory | None:
@@ -95,7 +95,7 @@ class Plain(Notes):
     name = "plain"
 
     def store(self, data: Any) -> Memory:  # type: ignore[override]
-        self.kept[data["key"]] = made = self._mem.room.new("note", data["content"])
+        self.kept[data["key"]] = made = self._mem.scoped.new("note", data["content"])
         return made
 
     def retrieve(self, key: str) -> Memory | None:  # type: ignore[override]
@@ -185,7 +185,7 @@ async def test_a_system_may_keep_its_memories_in_the_store_and_recall_finds_them
         kinds = ("recipe",)
 
         async def store(self, data: Any) -> Memory:
-            return await mem.store.put(mem.scope, mem.room.new("recipe", data["content"], key=data["key"]))
+            return await mem.store.put(mem.scope, mem.scoped.new("recipe", data["content"], key=data["key"]))
 
         async def retrieve(self, key: str) -> Memory | None:
             return await mem.store.by_key(mem.scope, key)
@@ -588,7 +588,7 @@ async def test_an_experience_within_another(mem: AgentMemory) -> None:
             {"title": "x", "parent": outer.id, "start": MAY, "end": MAY + timedelta(hours=9)}
         )
     with pytest.raises(NotFound):
-        await mem.systems.store_experience({"title": "x", "parent": mem.room.clock.new_id()})
+        await mem.systems.store_experience({"title": "x", "parent": mem.scoped.clock.new_id()})
 
 
 async def test_with_a_key_an_experience_is_stored_once(mem: AgentMemory) -> None:
@@ -628,7 +628,7 @@ class Forgetful(SemanticMemory):
 async def test_storing_again_completes_what_was_cut_off(mem: AgentMemory) -> None:
     keyed = TRIP | {"key": "move-1"}
     with pytest.raises(StoreUnavailable):
-        await managed(mem, semantic=Forgetful(mem.room)).store_experience(keyed)
+        await managed(mem, semantic=Forgetful(mem.scoped)).store_experience(keyed)
     assert await mem.semantic.know("Alice", "rent") == []
     told = await mem.systems.store_experience(keyed)
     assert [learned.outcome for learned in told.facts] == ["confirmed", "new"]
@@ -893,4 +893,4 @@ def managed(mem: AgentMemory, **options: Any) -> Systems:
     """A manager with options of its own."""
     parts: dict[str, Any] = {"working": mem.working, "episodic": mem.episodic, "semantic": mem.semantic}
     parts |= {"procedural": mem.procedural, "recall": mem.recall, "remember": mem.remember}
-    return Systems(mem.room, **parts | options)
+    return Systems(mem.scoped, **parts | options)

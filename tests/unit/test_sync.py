@@ -13,8 +13,8 @@ import pytest
 
 import longmind
 import longmind.sync
-from longmind.across import Systems
 from longmind.errors import InvalidInput, NotFound, StoreUnavailable
+from longmind.manager import Systems
 from longmind.systems.episodic import EpisodicMemory, RunningEpisode
 from longmind.systems.procedural import ProceduralMemory
 from longmind.systems.semantic import SemanticMemory
@@ -68,11 +68,11 @@ ROOM_METHODS = [
 @pytest.mark.parametrize("name", ROOMS)
 def test_every_room_has_a_blocking_face(rc: longmind.sync.Longmind, name: str) -> None:
     mem = rc.agent("assistant")
-    room, behind = getattr(mem, name), getattr(longmind.Longmind.agent(rc._behind, "assistant"), name)
-    assert isinstance(room, longmind.sync.Blocking)
-    assert room is getattr(mem, name)
-    assert type(room).__name__ == type(behind).__name__
-    assert type(room).__doc__ == type(behind).__doc__
+    scoped, behind = getattr(mem, name), getattr(longmind.Longmind.agent(rc._behind, "assistant"), name)
+    assert isinstance(scoped, longmind.sync.Blocking)
+    assert scoped is getattr(mem, name)
+    assert type(scoped).__name__ == type(behind).__name__
+    assert type(scoped).__doc__ == type(behind).__doc__
     assert inspect.getdoc(getattr(longmind.sync.AgentMemory, name))
 
 
@@ -192,7 +192,7 @@ def test_a_room_is_used_without_a_single_await(rc: longmind.sync.Longmind) -> No
     with pytest.raises(AttributeError):
         mem.episodic.no_such_method()
     with pytest.raises(AttributeError):
-        mem.episodic._room  # noqa: B018  # what is private stays so
+        mem.episodic._scoped  # noqa: B018  # what is private stays so
 
 
 def test_an_episode_lasts_as_long_as_its_block(rc: longmind.sync.Longmind) -> None:

@@ -22,7 +22,7 @@ from longmind.systems.procedural import schema as parameters
 from longmind.systems.procedural.models import Found, Version
 from longmind.systems.procedural.tools import Tool, ToolDescription, ToolRegistry
 from longmind.systems.procedural.values import message_of, plain
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 
 PREFIX = "procedure_"
 _NAME = 100
@@ -113,7 +113,7 @@ class Bench:
 def _described(name: str, version: Version) -> ToolDescription:
     procedure = version.procedure
     told = {"name": name, "description": procedure.purpose, "parameters": procedure.parameters, "pure": False}
-    return valid(ToolDescription, told)
+    return validated(ToolDescription, told)
 
 
 def _result(run: Run) -> Any:

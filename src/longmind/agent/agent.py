@@ -21,7 +21,7 @@ from longmind.agent_memory import AgentMemory
 from longmind.errors import Conflict, InvalidInput, StoreError
 from longmind.models.chat import Chat
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 from longmind.types import Model, Name, Text
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Agent:
         self._critic = critic
         self._judge = judge
         self._recall = recall or FromMemory(mem)
-        self._procedural = mem.procedural if tools is None else ProceduralMemory(mem.room, tools)
+        self._procedural = mem.procedural if tools is None else ProceduralMemory(mem.scoped, tools)
         self._connections: list[Connection] = []
 
     # -- tools ---------------------------------------------------------------------------------------------------
@@ -193,9 +193,9 @@ class Agent:
             except StoreError as error:
                 problems.append(f"The language model's budget could not be read, so none is used: {error}")
         policy = self._policy or (MemoryPolicy() if chat is None else ModelPolicy(chat))
-        bench = Bench(self.tools, self._procedural, self.mem.room.clock, self.limits)
+        bench = Bench(self.tools, self._procedural, self.mem.scoped.clock, self.limits)
         parts = Parts(self.mem, policy, bench, self._recall, self._critic_for(chat), self._judge, self.limits)
-        named = asked.session or f"task:{asked.key or self.mem.room.clock.new_id()}"[:_SESSION].rstrip()
+        named = asked.session or f"task:{asked.key or self.mem.scoped.clock.new_id()}"[:_SESSION].rstrip()
         return TaskRun(parts, asked.task, named, asked.key, asked.timeout, emit, problems=problems)
 
     def _critic_for(self, chat: Chat | None) -> Critic | None:
@@ -215,7 +215,7 @@ class ReflectiveAgent(Agent):
 
 
 def _asked(task: str, session: str | None, timeout: float | None, key: str | None) -> _Asked:
-    asked = valid(_Asked, {"task": task, "session": session, "timeout": timeout, "key": key})
+    asked = validated(_Asked, {"task": task, "session": session, "timeout": timeout, "key": key})
     if not asked.task.strip():
         raise InvalidInput("There is no task.", hint="Say in a sentence what is to be done.")
     return asked

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from longmind.store.search.analysis import terms
+from longmind.text.analysis import terms
 
 GIVEN = "<given in the task>"
 _CONTAINED, _ALIKE = 0.75, 0.4

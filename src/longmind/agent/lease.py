@@ -20,7 +20,7 @@ from longmind.errors import Conflict, KeyTaken, NotFound, VersionConflict
 from longmind.store.base import Delete, Put, Update
 from longmind.store.store import Store
 from longmind.systems import ownership
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory, Source
 
 _KIND = "configuration"
@@ -43,7 +43,7 @@ def _lock_of(store: Store, key: str) -> asyncio.Lock:
 class Lease:
     """A session that is to be, or is, taken by one run."""
 
-    room: Room
+    scoped: ScopedStore
     session: str
     episode: str
     """The episode of the run that takes it."""
@@ -62,7 +62,7 @@ class Lease:
     _renewing: asyncio.Task[None] | None = None
 
     def __post_init__(self) -> None:
-        self._lock = _lock_of(self.room.store, f"{self.room.scope.model_dump_json()}:{self.session}")
+        self._lock = _lock_of(self.scoped.store, f"{self.scoped.scope.model_dump_json()}:{self.session}")
 
     @property
     def _name(self) -> str:
@@ -98,7 +98,7 @@ class Lease:
                 await asyncio.wait({self._renewing})
             record, self._record = self._record, None
             if record is not None:
-                await self.room.write([Delete(record.id, record.version)], reason="run ended")
+                await self.scoped.write([Delete(record.id, record.version)], reason="run ended")
         except (NotFound, VersionConflict):
             self.lost = True  # it is another run's by now
         except Exception as error:
@@ -121,18 +121,18 @@ class Lease:
 
     async def _attempt(self) -> bool:
         """Take the record if nobody has it, or if who had it is gone."""
-        room, until = self.room, self._until()
+        scoped, until = self.scoped, self._until()
         body = {"episode": self.episode, "until": until.isoformat()}
-        there = await ownership.held(room, self._name)
+        there = await ownership.held(scoped, self._name)
         try:
             if there is None:
-                key = ownership.own_key(room.scope, self._name)
-                new = room.new(_KIND, "", key=key, body=body, source=Source(role="system"), trust=1.0)
-                self._record = (await room.write([Put(new, existing="fail")], reason="run begun")).memories[0]
+                key = ownership.own_key(scoped.scope, self._name)
+                new = scoped.new(_KIND, "", key=key, body=body, source=Source(role="system"), trust=1.0)
+                self._record = (await scoped.write([Put(new, existing="fail")], reason="run begun")).memories[0]
                 return True
-            if datetime.fromisoformat(str(there.body["until"])) > room.now():
+            if datetime.fromisoformat(str(there.body["until"])) > scoped.now():
                 return False
-            taken = await room.write([Update(there.id, {"body": body}, there.version)], reason="run begun")
+            taken = await scoped.write([Update(there.id, {"body": body}, there.version)], reason="run begun")
         except (KeyTaken, VersionConflict, NotFound):
             return False  # somebody else was faster, or has just let go
         self._record = taken.memories[0]
@@ -151,7 +151,7 @@ class Lease:
         assert self._record is not None
         body = {**self._record.body, "until": self._until().isoformat()}
         try:
-            receipt = await self.room.write(
+            receipt = await self.scoped.write(
                 [Update(self._record.id, {"body": body}, self._record.version)], reason="run goes on"
             )
             self._record = receipt.memories[0]
@@ -161,7 +161,7 @@ class Lease:
             _log.warning("The lease of a session could not be renewed: %s", error)
 
     def _until(self) -> datetime:
-        return self.room.now() + timedelta(seconds=self.seconds)
+        return self.scoped.now() + timedelta(seconds=self.seconds)
 
     def _busy(self, wait: float) -> Conflict:
         return Conflict(

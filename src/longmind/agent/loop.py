@@ -101,10 +101,10 @@ class TaskRun:
 
     async def open(self) -> TaskRun:
         """Take the session and store the task, before anything is done with it."""
-        mem, id = self.parts.mem, self.parts.mem.room.clock.new_id()
-        self._lease = Lease(mem.room, self.session, id, self.parts.limits.lease_seconds, self._problem)
+        mem, id = self.parts.mem, self.parts.mem.scoped.clock.new_id()
+        self._lease = Lease(mem.scoped, self.session, id, self.parts.limits.lease_seconds, self._problem)
         await self._lease.take(self.parts.limits.wait_seconds)
-        self._begun = mem.room.now()
+        self._begun = mem.scoped.now()
         self._used = self._metered()
         self._deadline = asyncio.get_running_loop().time() + self._allowed()
         self._lease.ends = self._deadline + _AFTERWARDS * self.parts.limits.tool_seconds
@@ -256,7 +256,7 @@ class TaskRun:
             return None
 
     async def _acted(self, call: Call) -> Observation:
-        at = self.parts.mem.room.now()
+        at = self.parts.mem.scoped.now()
         number = len(self._done) + 1
         try:
             done = await self.parts.bench.perform(call, f"{self._record.episode}:{number}")
@@ -356,7 +356,7 @@ class TaskRun:
             episode=self._record.episode if self._record.stored else None,
             problems=tuple(self.problems),
             usage=self._usage(),
-            seconds=max(0.0, (self.parts.mem.room.now() - self._begun).total_seconds()),
+            seconds=max(0.0, (self.parts.mem.scoped.now() - self._begun).total_seconds()),
         )
 
     def _details(self, outcome: Outcome) -> dict[str, Any]:

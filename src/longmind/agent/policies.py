@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from longmind.agent.models import Action, Call, Policy, PolicyFunction, Say, Turn
-from longmind.store.search.analysis import terms
+from longmind.text.analysis import terms
 from longmind.types import Hit, Memory, Message
 
 _QUOTED = 3

@@ -18,7 +18,7 @@ from longmind.systems import ownership
 from longmind.systems.episodic import ledger
 from longmind.systems.episodic.models import EPISODE, EpisodeBody, EventDraft
 from longmind.systems.episodic.models import Outcome as Ended
-from longmind.systems.room import settled, valid
+from longmind.systems.scoped_store import retry_on_conflict, validated
 from longmind.types import Link, Memory, Message
 
 TYPE = "task"
@@ -66,7 +66,7 @@ class Record:
 
     async def answer(self, text: str, metadata: Mapping[str, Any], critique: Critique | None) -> None:
         """Store what was answered, as said by the agent and as the run's last event."""
-        at = self.mem.room.now()
+        at = self.mem.scoped.now()
         self._waiting.append(("answer", lambda: self._store_answer(text, metadata, at, critique)))
         await self._write()
 
@@ -94,17 +94,17 @@ class Record:
         self._message = await talk.add(message, key=f"task:{self.episode}", metadata={EPISODE: self.episode})
 
     async def _store_episode(self) -> None:
-        room = self.mem.room
+        scoped = self.mem.scoped
         title, description = self.task.strip().partition("\n")[0].strip(), ""
         if title != self.task.strip() or len(title) > _TITLE:
             title, description = title[:_TITLE], self.task
-        body = valid(EpisodeBody, {"title": title, "type": TYPE, "description": description})
-        key = None if self.key is None else ownership.own_key(room.scope, key_of(self.key))
-        record = ledger.episode_record(room, body, self.begun, id=self.episode, key=key, session=self.session)
+        body = validated(EpisodeBody, {"title": title, "type": TYPE, "description": description})
+        key = None if self.key is None else ownership.own_key(scoped.scope, key_of(self.key))
+        record = ledger.episode_record(scoped, body, self.begun, id=self.episode, key=key, session=self.session)
         writes: list[Write] = [Put(record, existing="fail")]
         if self._message is not None:
             writes.append(AddLink(Link(source=record.id, relation="derived_from", target=self._message.id)))
-        await room.write(writes, reason="run begun", operation=f"begin:{self.episode}")
+        await scoped.write(writes, reason="run begun", operation=f"begin:{self.episode}")
 
     async def _store_call(self, number: int, done: Observation, at: datetime, critique: Critique | None) -> None:
         data: dict[str, Any] = {"tool": done.call.tool, "args": done.call.args, "ok": done.ok, **_kept(critique)}
@@ -134,26 +134,26 @@ class Record:
 
     async def _store_event(self, told: Mapping[str, Any], also: list[Link] | None = None) -> None:
         """An event of the episode; it is derived from it, so that erasing the task erases what was done for it."""
-        room, draft = self.mem.room, valid(EventDraft, told)
+        scoped, draft = self.mem.scoped, validated(EventDraft, told)
 
         async def add() -> None:
-            owner = await room.need(self.episode, EPISODE)
+            owner = await scoped.need(self.episode, EPISODE)
             if await self._there_already(str(draft.key)):
                 return
-            event = ledger.event_record(room, owner, draft)
+            event = ledger.event_record(scoped, owner, draft)
             links = [Link(source=event.id, relation="derived_from", target=owner.id), *(also or ())]
-            writes = await ledger.recording(room, owner, [event])
-            await room.rewrite([*writes, *(AddLink(link) for link in links)], "run goes on")
+            writes = await ledger.recording(scoped, owner, [event])
+            await scoped.rewrite([*writes, *(AddLink(link) for link in links)], "run goes on")
 
-        await settled(add)
+        await retry_on_conflict(add)
 
     async def _there_already(self, key: str) -> bool:
         """Whether an event that is tried again was stored after all; a first attempt need not look."""
         if key not in self._tried:
             self._tried.add(key)
             return False
-        room = self.mem.room
-        return await room.store.by_key(room.scope, ledger.event_key(self.episode, key)) is not None
+        scoped = self.mem.scoped
+        return await scoped.store.by_key(scoped.scope, ledger.event_key(self.episode, key)) is not None
 
     async def _store_end(self, outcome: Outcome, details: Mapping[str, Any]) -> None:
         note = "" if outcome.ending == "answered" else f"{outcome.ending}: {outcome.text}"[:_NOTE]
@@ -166,24 +166,24 @@ async def close(
     """End the episode of a run, unless it has ended; with ``free_key`` its key may be used again."""
 
     async def end() -> None:
-        record = await mem.room.need(episode, EPISODE)
+        record = await mem.scoped.need(episode, EPISODE)
         body = EpisodeBody.read(record)
         if body.end is not None:
             return
-        moment = max(filter(None, (mem.room.now(), record.occurred_at, body.covers)))
+        moment = max(filter(None, (mem.scoped.now(), record.occurred_at, body.covers)))
         attributes = {**body.attributes, DETAILS: dict(details)}
         changes = {"end": moment, "outcome": outcome, "note": note, "attributes": attributes}
-        update = ledger.changed(record, valid(EpisodeBody, body.model_dump() | changes))
+        update = ledger.changed(record, validated(EpisodeBody, body.model_dump() | changes))
         if free_key:
             update.changes["key"] = None
-        await mem.room.rewrite([update], "run ended")
+        await mem.scoped.rewrite([update], "run ended")
 
-    await settled(end)
+    await retry_on_conflict(end)
 
 
 async def close_interrupted(mem: AgentMemory, episode: str) -> None:
     """End the episode of a run whose process died; how its task came out is not known."""
-    there = await mem.room.store.get(mem.scope, episode)
+    there = await mem.scoped.store.get(mem.scope, episode)
     if there is not None and there.kind == EPISODE:
         ending: Ending = "cancelled"
         note = "interrupted: the process that ran it is gone."

@@ -15,7 +15,7 @@ from longmind.agent.families import belongs
 from longmind.agent.reflect import Draft, told
 from longmind.agent_memory import AgentMemory
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.room import settled
+from longmind.systems.scoped_store import retry_on_conflict
 from longmind.types import TRUST, Filter, Json, Link, Memory
 
 REFLECTION = "reflection"
@@ -33,7 +33,7 @@ class Reflections:
 
     async def keep(self, draft: Draft, episode: str | None) -> str:
         """Store a reflection, or strengthen the one that says the same; returns its id."""
-        return await settled(lambda: self._kept(draft, episode))
+        return await retry_on_conflict(lambda: self._kept(draft, episode))
 
     async def of_family(self, task: str) -> list[Memory]:
         """What was concluded about tasks of this family and still holds, the most fitting first."""
@@ -62,7 +62,7 @@ class Reflections:
         for memory in against:
             writes.append(Update(memory.id, {"state": "superseded"}, memory.version))
             writes.append(AddLink(Link(source=id, relation="supersedes", target=memory.id)))
-        await self.mem.room.rewrite(writes, "reflection")
+        await self.mem.scoped.rewrite(writes, "reflection")
         return id
 
     def _new(self, draft: Draft, against: list[Memory]) -> Memory:
@@ -71,7 +71,7 @@ class Reflections:
             body["failed"] = _merged(body, against)
             text = told(body) if draft.text == told(draft.body) else text
         success = body.get("success")
-        return self.mem.room.new(
+        return self.mem.scoped.new(
             REFLECTION,
             text,
             body=body,

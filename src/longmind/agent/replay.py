@@ -50,7 +50,7 @@ async def replay(mem: AgentMemory, episode: str) -> list[Step]:
     turn = await _turn(mem, run)
     steps: list[Step] = []
     done: list[Observation] = []
-    async for event in events_of(mem.room, episode):
+    async for event in events_of(mem.scoped, episode):
         seen = replace(turn, done=tuple(done), critique=_critique(event))
         if event.type == CALL:
             observation = _observation(event)
@@ -77,7 +77,7 @@ async def outcome_of(mem: AgentMemory, episode: str) -> Outcome:
     told = _details(run)
     if run.open:
         raise InvalidInput(f"The run {episode} has not ended.", hint="Wait for it; one that died ends with the next.")
-    done = [_observation(event) async for event in events_of(mem.room, episode) if event.type == CALL]
+    done = [_observation(event) async for event in events_of(mem.scoped, episode) if event.type == CALL]
     turn = await _turn(mem, run)
     return Outcome(
         task=turn.task,
@@ -101,7 +101,7 @@ async def of_key(mem: AgentMemory, key: str, task: str) -> Outcome | None:
     Asked by who has the session: a run that is still open under the key was broken off by a crash. It is closed, and
     the key is free again.
     """
-    there = await ownership.held(mem.room, key_of(key))
+    there = await ownership.held(mem.scoped, key_of(key))
     if there is None:
         return None
     run = Episode.of(there)
@@ -119,7 +119,7 @@ async def of_key(mem: AgentMemory, key: str, task: str) -> Outcome | None:
 
 
 async def _stored(mem: AgentMemory, episode: str) -> Episode:
-    run = Episode.of(await mem.room.need(episode, EPISODE))
+    run = Episode.of(await mem.scoped.need(episode, EPISODE))
     if run.type != TYPE:
         raise NotFound(f"The episode {episode} is not a run of an agent.", id=episode)
     return run

@@ -26,8 +26,8 @@ from longmind.agent.models import Action, Call, Limits, Outcome, Say, Turn
 from longmind.bench import charts
 from longmind.bench.desk import ACTIONS, Desk, Ticket
 from longmind.memory import AgentMemory, Longmind
-from longmind.store.search.analysis import STOP_WORDS, stem, words
 from longmind.systems.procedural import ToolRegistry
+from longmind.text.analysis import STOP_WORDS, stem, words
 
 BLOCK = 20
 NEAR = 0.55

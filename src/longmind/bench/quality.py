@@ -13,7 +13,7 @@ from longmind.bench import datasets
 from longmind.bench.datasets import Case, Item, Question
 from longmind.memory import AgentMemory, Longmind
 from longmind.recall.folding import drawn_from
-from longmind.store.search.analysis import fold
+from longmind.text.analysis import fold
 from longmind.types import Hit
 
 TURNS = (5, 10, 20)

@@ -48,7 +48,7 @@ async def chat(
     registry = None if tools is None else tool_registry(tools)
     async with call.agent() as mem:
         model = await mem.chat()
-        named = session or f"chat-{screen.short(mem.room.clock.new_id())}"
+        named = session or f"chat-{screen.short(mem.scoped.clock.new_id())}"
         chatting = Chatting(call, mem, named, asks=sys.stdin.isatty() and not call.json)
         if not call.json:
             await _show_beginning(call, mem, named, None if model is None else model.name)

@@ -30,7 +30,7 @@ async def _dialogue(call: Call) -> AsyncIterator[tuple[AgentMemory, DialogueMemo
     from longmind.systems.dialogue import DialogueMemory
 
     async with call.agent() as mem:
-        yield mem, DialogueMemory(mem.room)
+        yield mem, DialogueMemory(mem.scoped)
 
 
 @app.command("show")

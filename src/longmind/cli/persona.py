@@ -30,7 +30,7 @@ async def _persona(call: Call) -> AsyncIterator[PersonaMemory]:
     from longmind.systems.persona import PersonaMemory
 
     async with call.agent() as mem:
-        yield PersonaMemory(mem.room)
+        yield PersonaMemory(mem.scoped)
 
 
 @asynccontextmanager
@@ -38,7 +38,7 @@ async def _shared(call: Call) -> AsyncIterator[SharedMemory]:
     from longmind.systems.shared import SharedMemory
 
     async with call.agent() as mem:
-        yield SharedMemory(mem.room)
+        yield SharedMemory(mem.scoped)
 
 
 @app.command("show")

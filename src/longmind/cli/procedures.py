@@ -44,7 +44,7 @@ async def _procedural(call: Call, tools: str | None = None) -> AsyncIterator[tup
 
     registry = ToolRegistry() if tools is None else tool_registry(tools)
     async with call.agent() as mem:
-        yield mem, ProceduralMemory(mem.room, registry)
+        yield mem, ProceduralMemory(mem.scoped, registry)
 
 
 @app.command("list")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from longmind.consolidate.relations import RELATIONS, TYPES, Relation, relation_of
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic.models import Fact
 from longmind.systems.semantic.names import concept_key
 from longmind.systems.semantic.timelines import held_at
@@ -63,12 +63,12 @@ class _Cue:
     relation: Relation
 
 
-async def answer(room: Room, question: str, *, hops: int = MAX_HOPS) -> Answer | None:
+async def answer(scoped: ScopedStore, question: str, *, hops: int = MAX_HOPS) -> Answer | None:
     """The best answer that the facts of a scope give to a question, or None if it names nothing that is known."""
     best: Answer | None = None
-    for mention in await _mentions(room, question):
+    for mention in await _mentions(scoped, question):
         asked = _Question.of(question, mention)
-        for chain in await _chains(room, asked, mention.concept.id, hops):
+        for chain in await _chains(scoped, asked, mention.concept.id, hops):
             score = asked.fits(chain)
             if score > 0 and (best is None or (score, -len(chain)) > (best.score, -len(best.facts))):
                 best = Answer(text=str(chain[-1].object), facts=tuple(chain), score=score)
@@ -78,7 +78,7 @@ async def answer(room: Room, question: str, *, hops: int = MAX_HOPS) -> Answer |
 # -- what the question names ---------------------------------------------------------------------------------------
 
 
-async def _mentions(room: Room, question: str) -> list[_Mention]:
+async def _mentions(scoped: ScopedStore, question: str) -> list[_Mention]:
     """The concepts that a question names: of names within names only the longest."""
     tokens = [(m.start(), m.end()) for m in _TOKEN.finditer(question)]
     spans: dict[str, list[tuple[int, int]]] = {}
@@ -91,7 +91,7 @@ async def _mentions(room: Room, question: str) -> list[_Mention]:
     keys = list(spans)
     for at in range(0, len(keys), 500):
         where = Filter(keys=tuple(keys[at : at + 500]), kinds=("concept",))
-        async for concept in room.store.every(room.scope, where):
+        async for concept in scoped.store.every(scoped.scope, where):
             found += [_Mention(concept, *span) for span in spans[str(concept.key)]]
     found.sort(key=lambda m: (m.start - m.end, m.start))
     kept: list[_Mention] = []
@@ -113,7 +113,7 @@ def _names(text: str) -> list[str]:
 # -- the chains that begin there -----------------------------------------------------------------------------------
 
 
-async def _chains(room: Room, asked: _Question, start: str, hops: int) -> list[list[Fact]]:
+async def _chains(scoped: ScopedStore, asked: _Question, start: str, hops: int) -> list[list[Fact]]:
     """The chains of facts that hold now, each step from the object of the one before, at most one of them unasked."""
     by_subject: dict[str, list[Fact]] = {}
     chains: list[list[Fact]] = []
@@ -121,7 +121,7 @@ async def _chains(room: Room, asked: _Question, start: str, hops: int) -> list[l
     for _ in range(hops):
         wanted = [id for id in dict.fromkeys(end for _, end in ends) if id not in by_subject][:_WIDEST]
         by_subject.update({id: [] for id in wanted})
-        for fact in await _facts(room, wanted, asked) if wanted else ():
+        for fact in await _facts(scoped, wanted, asked) if wanted else ():
             by_subject[fact.subject_id].append(fact)
         grown: list[tuple[list[Fact], str]] = []
         for so_far, end in ends:
@@ -137,12 +137,12 @@ async def _chains(room: Room, asked: _Question, start: str, hops: int) -> list[l
     return chains
 
 
-async def _facts(room: Room, subjects: Sequence[str], asked: _Question) -> list[Fact]:
+async def _facts(scoped: ScopedStore, subjects: Sequence[str], asked: _Question) -> list[Fact]:
     """The facts about these concepts that hold now; of several values only the newest.
 
     A fact that is told from its other side ("created" for "created by") is turned, where the question asks for that.
     """
-    scope, store = room.scope, room.store
+    scope, store = scoped.scope, scoped.store
     links = await store.links(scope, subjects, relation="about", direction="in", limit=1_000_000)
     told = {link.source: "" for link in links}
     for inverse, predicate in _INVERSES.items():
@@ -154,7 +154,7 @@ async def _facts(room: Room, subjects: Sequence[str], asked: _Question) -> list[
     for at in range(0, len(ids), 500):
         records += await store.get_many(scope, ids[at : at + 500])
     newest: dict[tuple[str, str], Fact] = {}
-    facts = [Fact.of(r) for r in held_at((r for r in records if r.kind == "fact"), room.now())]
+    facts = [Fact.of(r) for r in held_at((r for r in records if r.kind == "fact"), scoped.now())]
     facts = [fact.turned(told[fact.id]) if told[fact.id] else fact for fact in facts]
     for fact in sorted(facts, key=lambda f: (f.valid_from or f.recorded_at, f.recorded_at, f.id)):
         newest[fact.subject_id, fact.predicate] = fact

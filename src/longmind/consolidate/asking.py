@@ -21,7 +21,7 @@ from longmind.consolidate.model_part import Answered, ModelPart, Unusable
 from longmind.consolidate.work import Work
 from longmind.models import prompts
 from longmind.models.quotes import quotes
-from longmind.store.search.analysis import STOP_WORDS, stem, words
+from longmind.text.analysis import STOP_WORDS, stem, words
 from longmind.types import Memory, Model, Unit
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from longmind.consolidate.work import Work
 from longmind.store.base import AddLink, Batch, Put, Update, Write
 from longmind.systems.episodic.clusters import clusters
 from longmind.systems.episodic.models import Cluster, Episode
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 from longmind.types import Filter, Link, Memory
 
@@ -39,13 +39,13 @@ class Distilling:
         if None in owners:  # the whole agent's rules hold for what each user told, too
             owners = sorted({*owners, *await _owners(work, "fact")}, key=_nobody_first)
         for user in owners:
-            for learned in await SemanticMemory(work.room(user)).derive():
+            for learned in await SemanticMemory(work.scoped(user)).derive():
                 work.notes.why.setdefault(
                     learned.fact.id, (learned.fact.subject_id, f"by the rule {learned.fact.rule}")
                 )
         if "episode" in work.kinds:  # what happened is gone over only when something happened
             for user in await _owners(work, "episode"):
-                await _reflect(work, work.room(user))
+                await _reflect(work, work.scoped(user))
 
 
 async def _owners(work: Work, kind: str) -> list[str | None]:
@@ -58,24 +58,24 @@ def _nobody_first(user: str | None) -> tuple[bool, str]:
     return user is not None, user or ""
 
 
-async def _reflect(work: Work, room: Room) -> None:
+async def _reflect(work: Work, scoped: ScopedStore) -> None:
     where = Filter(kinds=("episode",), states=("active",))
-    mine = [m async for m in work.store.every(room.scope, where) if m.user == room.scope.user]
+    mine = [m async for m in work.store.every(scoped.scope, where) if m.user == scoped.scope.user]
     ended = [e for e in map(Episode.of, mine[-_MOST:]) if e.outcome != "unknown" and not e.open]
     if len(ended) < SMALLEST:
         return
-    found = await clusters(work.reading(room.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None)
-    for cluster, kind in zip(found, _kinds(found, await _known(work, room)), strict=True):
-        writes = [*await _reflection(work, room, cluster, kind), *await lessons(work, room, cluster, kind)]
+    found = await clusters(work.reading(scoped.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None)
+    for cluster, kind in zip(found, _kinds(found, await _known(work, scoped)), strict=True):
+        writes = [*await _reflection(work, scoped, cluster, kind), *await lessons(work, scoped, cluster, kind)]
         if writes:
             await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
-        await practise(work, room, cluster, kind)
+        await practise(work, scoped, cluster, kind)
 
 
-async def _known(work: Work, room: Room) -> dict[str, str]:
+async def _known(work: Work, scoped: ScopedStore) -> dict[str, str]:
     """For each episode that a reflection is about, the name of its cluster."""
-    held = (await work.draft.scan(room.scope, Filter(kinds=("reflection",), states=None))).items
-    mine = [m for m in held if m.user == room.scope.user and m.key is not None and m.key.startswith(_REFLECTION)]
+    held = (await work.draft.scan(scoped.scope, Filter(kinds=("reflection",), states=None))).items
+    mine = [m for m in held if m.user == scoped.scope.user and m.key is not None and m.key.startswith(_REFLECTION)]
     return {id: str(m.key).removeprefix(_REFLECTION) for m in mine for id in m.body["episodes"]}
 
 
@@ -94,7 +94,7 @@ def _kinds(found: Sequence[Cluster], known: Mapping[str, str]) -> list[str]:
     return names
 
 
-async def _reflection(work: Work, room: Room, cluster: Cluster, kind: str) -> list[Write]:
+async def _reflection(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str) -> list[Write]:
     """What stores the summary of episodes that are alike; ``kind`` names their cluster, so that it grows with them."""
     first = min(cluster.episodes, key=lambda e: (e.start, e.id))
     key = f"{_REFLECTION}{kind}"
@@ -104,10 +104,10 @@ async def _reflection(work: Work, room: Room, cluster: Cluster, kind: str) -> li
         "outcomes": dict(cluster.outcomes),
     }
     await work.draft.know_keys([key])
-    old = next((m for id in work.draft.holders(key) if (m := work.draft.now[id]) and m.user == room.scope.user), None)
+    old = next((m for id in work.draft.holders(key) if (m := work.draft.now[id]) and m.user == scoped.scope.user), None)
     if old is not None and old.body == body and old.content == cluster.summary:
         return []
-    record: Memory = old or room.new("reflection", cluster.summary, key=key, body=body)
+    record: Memory = old or scoped.new("reflection", cluster.summary, key=key, body=body)
     work.notes.why[record.id] = (first.id, f"{len(cluster.episodes)} episodes that are alike")
     links = [AddLink(Link(source=record.id, relation="derived_from", target=e.id)) for e in cluster.episodes]
     if old is None:

@@ -30,8 +30,8 @@ from longmind.store.base import (
     Write,
     every,
 )
-from longmind.systems.trusted import changed
-from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats, trusted
+from longmind.systems.unvalidated import copy_unvalidated
+from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats, construct_unvalidated
 
 if TYPE_CHECKING:
     from longmind.store.base import Vector
@@ -155,7 +155,7 @@ class Draft:
             )
         found = [m for id in ids if (m := self.now[id]) is not None and scope.sees(m) and _matches(m, where)]
         found.sort(key=lambda m: (m.recorded_at, m.id), reverse=descending)
-        return trusted(Page[Memory], {"items": tuple(found), "cursor": None})
+        return construct_unvalidated(Page[Memory], {"items": tuple(found), "cursor": None})
 
     async def _know_all(self, where: Filter) -> None:
         """Read the records that match, unless the same was asked before: what was read once is what counts here."""
@@ -236,7 +236,7 @@ class Draft:
         changes = {field: value for field, value in write.changes.items() if getattr(old, field) != value}
         if not changes:
             return old, False
-        new = changed(old, **changes, version=old.version + 1)
+        new = copy_unvalidated(old, **changes, version=old.version + 1)
         if "key" in changes:
             self._let_go(old)
         self._set(new)
@@ -296,7 +296,7 @@ class Draft:
     # -- the outcome ---------------------------------------------------------------------------------------------
 
     @property
-    def changed(self) -> bool:
+    def copy_unvalidated(self) -> bool:
         """Whether anything would be different."""
         return bool(self.difference() or self._link_changes())
 
@@ -318,7 +318,7 @@ class Draft:
         take: list[Write] = []
         for old, new in differing:
             if old is None and new is not None:
-                first = new if new.version == 1 else changed(new, version=1)
+                first = new if new.version == 1 else copy_unvalidated(new, version=1)
                 puts.append(Put(first, self._vectors.get(new.id), existing="fail"))
             elif old is not None and new is None:
                 drop.append(Delete(old.id, old.version))

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from longmind.consolidate.claims import Claim, Refused
 from longmind.consolidate.personal import personal
-from longmind.consolidate.sentences import sentences
 from longmind.consolidate.stated import stated
+from longmind.text.sentences import sentences
 from longmind.types import Memory
 
 READ = ("message", "document", "page")

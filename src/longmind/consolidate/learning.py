@@ -79,8 +79,8 @@ def _identity(memory: Memory, claim: Claim) -> tuple[str, int, int, str, str]:
 
 async def _learn(work: Work, user: str | None, found: Sequence[Found]) -> None:
     """Learn the claims of one user, in the order of their time."""
-    room = work.room(user)
-    semantic = SemanticMemory(room)
+    scoped = work.scoped(user)
+    semantic = SemanticMemory(scoped)
     await _foresee(work, found)
     declared: set[str] = set()
     for memory, claim in found:

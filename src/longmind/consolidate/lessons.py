@@ -14,7 +14,7 @@ from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.episodic import reading
 from longmind.systems.episodic.contrast import cases_of, lessons_of
 from longmind.systems.episodic.models import Cluster, Lesson
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Json, Link, Memory
 
 TAG = "lesson"
@@ -25,15 +25,15 @@ _NOTED = 5
 _NOTE = 300
 
 
-async def lessons(work: Work, room: Room, cluster: Cluster, kind: str) -> list[Write]:
+async def lessons(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str) -> list[Write]:
     """The writes that keep what a cluster of episodes teaches; ``kind`` names the cluster for good."""
-    told = await _taught(work, room, cluster)
+    told = await _taught(work, scoped, cluster)
     where = Filter(kinds=("reflection",), states=None, tags_any=(TAG,), metadata={"kind": kind})
-    known = await work.draft.scan(room.scope, where)
-    held = {memory.key: memory for memory in known.items if memory.user == room.scope.user}
+    known = await work.draft.scan(scoped.scope, where)
+    held = {memory.key: memory for memory in known.items if memory.user == scoped.scope.user}
     writes: list[Write] = []
     for subject, (content, body, episodes) in told.items():
-        writes += _kept(work, room, kind, held.pop(_key(kind, subject), None), subject, content, body, episodes)
+        writes += _kept(work, scoped, kind, held.pop(_key(kind, subject), None), subject, content, body, episodes)
     for old in held.values():
         if old.state == "active":
             writes.append(Update(old.id, {"state": "archived"}, old.version))
@@ -45,8 +45,8 @@ Taught = dict[str, tuple[str, Json, Sequence[str]]]
 """By subject: what is taught, its details, and the episodes that teach it."""
 
 
-async def _taught(work: Work, room: Room, cluster: Cluster) -> Taught:
-    real = work.reading(room.scope.user)
+async def _taught(work: Work, scoped: ScopedStore, cluster: Cluster) -> Taught:
+    real = work.reading(scoped.scope.user)
     told = [(e, [x async for x in reading.events_of(real, e.id, limit=_EVENTS)]) for e in cluster.episodes]
     taught: Taught = {}
     for lesson in lessons_of(cases_of(told))[:_MOST]:
@@ -66,7 +66,7 @@ def _body(lesson: Lesson) -> Json:
 
 def _kept(
     work: Work,
-    room: Room,
+    scoped: ScopedStore,
     kind: str,
     old: Memory | None,
     subject: str,
@@ -78,7 +78,7 @@ def _kept(
         return []
     if old is not None and old.state not in ("active", "archived"):
         return []  # somebody has put it aside, and it stays so
-    record = old or room.new(
+    record = old or scoped.new(
         "reflection",
         content,
         key=_key(kind, subject),

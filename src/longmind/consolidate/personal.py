@@ -13,9 +13,9 @@ from datetime import datetime
 from longmind.consolidate import phrases
 from longmind.consolidate.claims import Claim, Refused
 from longmind.consolidate.lexicon import FAMILY, PETS, SINGLE_KIN
-from longmind.consolidate.sentences import Sentence
 from longmind.consolidate.ways import BY_WORD, EXPRESSIONS, WAYS, thing
 from longmind.consolidate.whens import PHRASE, When, when
+from longmind.text.sentences import Sentence
 
 _WORD = re.compile(r"[a-z]+")
 _MY = (

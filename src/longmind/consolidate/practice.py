@@ -19,7 +19,7 @@ from longmind.systems.procedural.distil import Distilled, distil
 from longmind.systems.procedural.models import Version
 from longmind.systems.procedural.shelf import Shelf
 from longmind.systems.procedural.traces import traces
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory, Source
 
 SUPPORT = 3
@@ -30,14 +30,14 @@ _EPISODES = 50
 _TRUST = 0.5
 
 
-async def practise(work: Work, room: Room, cluster: Cluster, kind: str) -> None:
+async def practise(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str) -> None:
     """Keep, or renew, the procedure that a cluster of episodes suggests; ``kind`` names the cluster for good."""
     succeeded = [e.id for e in cluster.episodes if e.outcome == "succeeded"]
     if len(succeeded) < SUPPORT:
         return
-    done = await traces(work.reading(room.scope.user), None, succeeded, limit=_EPISODES, min_trust=_TRUST)
+    done = await traces(work.reading(scoped.scope.user), None, succeeded, limit=_EPISODES, min_trust=_TRUST)
     name = _name(cluster, kind)
-    account = await _account(work, room, kind)
+    account = await _account(work, scoped, kind)
     if account is not None:
         name = str(account.body["name"])
     try:
@@ -45,38 +45,40 @@ async def practise(work: Work, room: Room, cluster: Cluster, kind: str) -> None:
     except InvalidInput:  # such as a function whose name no step can have
         work.notes.rejected["invalid"] += 1
         return
-    if found is None or len(found.procedure.steps) < _STEPS or not await _ours(room, name, account):
+    if found is None or len(found.procedure.steps) < _STEPS or not await _ours(scoped, name, account):
         return
-    stored = await ProceduralMemory(room, ToolRegistry()).store(
+    stored = await ProceduralMemory(scoped, ToolRegistry()).store(
         found.procedure, why=found.why, derived_from=found.episodes
     )
-    await _note(work, room, account, kind, found, stored)
+    await _note(work, scoped, account, kind, found, stored)
 
 
-async def _ours(room: Room, name: str, account: Memory | None) -> bool:
+async def _ours(scoped: ScopedStore, name: str, account: Memory | None) -> bool:
     """Whether the procedure is not there yet, or still as consolidation left it."""
-    head = await Shelf(room).find(name)
+    head = await Shelf(scoped).find(name)
     if account is None:
         return head is None
     return head is not None and head.id == account.body["procedure"] and head.card.number == account.body["number"]
 
 
-async def _account(work: Work, room: Room, kind: str) -> Memory | None:
+async def _account(work: Work, scoped: ScopedStore, kind: str) -> Memory | None:
     """What consolidation noted of the procedure that it made of these episodes."""
     key = _key(kind)
     await work.draft.know_keys([key])
     held = (work.draft.now[id] for id in work.draft.holders(key))
-    return next((memory for memory in held if memory is not None and memory.user == room.scope.user), None)
+    return next((memory for memory in held if memory is not None and memory.user == scoped.scope.user), None)
 
 
-async def _note(work: Work, room: Room, account: Memory | None, kind: str, found: Distilled, stored: Version) -> None:
+async def _note(
+    work: Work, scoped: ScopedStore, account: Memory | None, kind: str, found: Distilled, stored: Version
+) -> None:
     body = {"name": stored.name, "procedure": stored.id, "number": stored.number}
     if account is not None and account.body == body:
         return
     work.notes.why[stored.id] = (found.episodes[0], found.why)
     write: Put | Update
     if account is None:
-        made = room.new("configuration", "", key=_key(kind), body=body, source=Source(role="system"), trust=1.0)
+        made = scoped.new("configuration", "", key=_key(kind), body=body, source=Source(role="system"), trust=1.0)
         write = Put(made, existing="fail")
     else:
         write = Update(account.id, {"body": body}, account.version)

@@ -38,10 +38,10 @@ class Profiling:
     async def propose(self, work: Work) -> None:
         users = {m.user for m in work.sources if m.kind in ("message", "page")}
         for user in sorted(users, key=lambda u: (u is not None, u or "")):
-            room = work.room(user)
-            dialogue, persona = DialogueMemory(room), PersonaMemory(room)
+            scoped = work.scoped(user)
+            dialogue, persona = DialogueMemory(scoped), PersonaMemory(scoped)
             hot = await dialogue.hot()
-            await _foresee(work, room.scope, hot)
+            await _foresee(work, scoped.scope, hot)
             for segment in hot:
                 pages = await dialogue.pages(segment, new=True)
                 await _knowledge(work, persona, pages, segment)

@@ -19,7 +19,7 @@ from longmind.consolidate.extract import speaker_of
 from longmind.consolidate.watermark import Ledger
 from longmind.consolidate.work import Work
 from longmind.store import journal
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.shared import Candidate, SharedMemory
 from longmind.systems.shared.models import SharedSettings
 from longmind.types import Memory, Proposed
@@ -60,23 +60,23 @@ async def promote(work: Work, facts: Mapping[str, Memory], gone: Iterable[str], 
     return told
 
 
-async def withdraw(room: Room, facts: Iterable[Memory]) -> None:
+async def withdraw(scoped: ScopedStore, facts: Iterable[Memory]) -> None:
     """Take back the support that these facts gave, each for the scope it belongs to."""
     stated = [fact for fact in facts if fact.kind == KIND and fact.content.strip() and len(fact.content) <= _LONGEST]
     if not stated:
         return
-    known = await SharedMemory(room).known([fact.content for fact in stated])
+    known = await SharedMemory(scoped).known([fact.content for fact in stated])
     for fact in stated:
         if fact.content in known:
-            await SharedMemory(_of(room, fact.user)).withdraw(fact.content)
+            await SharedMemory(_of(scoped, fact.user)).withdraw(fact.content)
 
 
 async def _offer(
-    work: Work, room: Room, facts: list[Memory], settings: SharedSettings, told: Promoted, *, dry_run: bool
+    work: Work, scoped: ScopedStore, facts: list[Memory], settings: SharedSettings, told: Promoted, *, dry_run: bool
 ) -> None:
     speakers = await _speakers(work, facts)
     candidates = [Candidate(text=fact.content, names=speakers[fact.id]) for fact in facts]
-    proposals = await SharedMemory(room).propose_many(candidates, settings=settings, dry_run=dry_run)
+    proposals = await SharedMemory(scoped).propose_many(candidates, settings=settings, dry_run=dry_run)
     for fact, proposal in zip(facts, proposals, strict=True):
         shared = proposal.knowledge
         if shared is None:
@@ -130,5 +130,7 @@ def _is_sure(memory: Memory) -> bool:
     return sure and bool(memory.content.strip()) and len(memory.content) <= _LONGEST
 
 
-def _of(room: Room, user: str | None) -> Room:
-    return Room(room.store, room.scope.model_copy(update={"user": user}), room.clock, room.embed, room.search)
+def _of(scoped: ScopedStore, user: str | None) -> ScopedStore:
+    return ScopedStore(
+        scoped.store, scoped.scope.model_copy(update={"user": user}), scoped.clock, scoped.embed, scoped.search
+    )

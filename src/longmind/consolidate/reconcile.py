@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from longmind.store.search.analysis import terms, words
+from longmind.text.analysis import terms, words
 from longmind.types import Memory
 
 _WORDS_IN_COMMON = 0.8

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from longmind.store.search.analysis import STOP_WORDS, stem, words
+from longmind.text.analysis import STOP_WORDS, stem, words
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ async def _take_back(
         work.notes.why[fact.id] = (lost, "the words that said so were changed")
     told = {facts[id].content for id in without}
     follow = [m for m in resting if m.kind == "knowledge" and m.content in told]
-    follow += await derived(work.room(work.scope.user), without)
+    follow += await derived(work.scoped(work.scope.user), without)
     for record in {m.id: m for m in follow if m.state == "active" and m.id not in facts}.values():
         writes.append(Update(record.id, {"state": "stale"}, record.version))
         work.notes.why.setdefault(record.id, (without[0], "rested on words that were changed"))

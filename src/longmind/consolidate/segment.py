@@ -17,7 +17,7 @@ from longmind.consolidate.rereading import forgotten, withdraw, wordings
 from longmind.consolidate.work import Work
 from longmind.systems.dialogue import DialogueMemory, PageDraft
 from longmind.systems.dialogue.models import PAGE
-from longmind.types import Filter, Memory, trusted
+from longmind.types import Filter, Memory, construct_unvalidated
 
 _MOST_TURNS = 20
 _SILENT = timedelta(hours=1)
@@ -50,11 +50,13 @@ class Segmenting:
 
 def _draft(page: Sequence[Memory]) -> PageDraft:
     fields = {"user": None, "reply": None, "occurred_at": None, "importance": None, "key": None}
-    return trusted(PageDraft, {**fields, "messages": tuple(m.id for m in page), "session": page[0].session})
+    return construct_unvalidated(
+        PageDraft, {**fields, "messages": tuple(m.id for m in page), "session": page[0].session}
+    )
 
 
 async def _add(work: Work, user: str | None, drafts: Sequence[PageDraft]) -> None:
-    added = await DialogueMemory(work.room(user)).add_many(drafts)
+    added = await DialogueMemory(work.scoped(user)).add_many(drafts)
     for page in added.pages:
         first = page.turns[0].memory
         work.notes.why[page.id] = (first or page.id, f"{len(page.turns)} turns that belong together")
@@ -73,7 +75,7 @@ async def _retell(work: Work, turns: Sequence[Memory]) -> None:
     pages += await _of_forgotten(work)
     for user in {page.user: None for page in pages}:
         own = [page.id for page in pages if page.user == user]
-        for id in await DialogueMemory(work.room(user)).retell(own):
+        for id in await DialogueMemory(work.scoped(user)).retell(own):
             work.notes.why.setdefault(id, (own[0], "what it quoted was changed or forgotten"))
 
 

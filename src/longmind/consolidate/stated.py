@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from longmind.consolidate.claims import Claim, Refused
-from longmind.consolidate.sentences import Sentence
+from longmind.text.sentences import Sentence
 
 _X = r"(?P<x>[^,;:!?\"]{1,70}?(?:, [^,;:!?\"]{1,30}){0,2}?|\"[^\"]{1,80}\")"
 _BIG = r"(?P<x>(?:the |[a-z]+ )?[\"“]?(?:[A-Z0-9]|[a-z]{1,2}[A-Z]|[^\x00-\x7f])[^;:!?]{0,70}?)"

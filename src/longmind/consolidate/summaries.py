@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 
-from longmind.consolidate.sentences import Sentence, sentences
-from longmind.store.search.analysis import STOP_WORDS, fold, stem
+from longmind.text.analysis import STOP_WORDS, fold, stem
+from longmind.text.sentences import Sentence, sentences
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _SMALL_TALK = frozenset(

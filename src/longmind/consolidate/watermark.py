@@ -15,7 +15,7 @@ from typing import Any
 from longmind.clock import Clock
 from longmind.store.base import Put, Update, Write
 from longmind.store.store import Store
-from longmind.systems.room import settled
+from longmind.systems.scoped_store import retry_on_conflict
 from longmind.types import Memory, Model, Scope, Source
 
 KEY = "configuration:consolidation"
@@ -109,7 +109,7 @@ class Ledger:
                 write = Update(record.id, {"body": body}, record.version)
             await self._store.apply(self._scope, [write], actor="consolidation", reason="consolidation: what was used")
 
-        await settled(add)
+        await retry_on_conflict(add)
 
     def _new(self, key: str, body: Mapping[str, Any]) -> Memory:
         now = self._clock.now()

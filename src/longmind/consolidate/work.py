@@ -12,7 +12,7 @@ from longmind.config import AgentSettings
 from longmind.consolidate.draft import Draft, DraftClock
 from longmind.errors import InvalidInput
 from longmind.store.store import Store
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Hit, Memory, Scope
 
 if TYPE_CHECKING:
@@ -61,21 +61,21 @@ class Work:
         """Whose memories are among the new ones, nobody's first."""
         return sorted({memory.user for memory in self.sources}, key=lambda user: (user is not None, user or ""))
 
-    def room(self, user: str | None) -> Room:
+    def scoped(self, user: str | None) -> ScopedStore:
         """The draft as a memory system uses it for one user. Vectors are made once, when all is written."""
         scope = self.scope.model_copy(update={"user": user})
         clock = DraftClock(self.clock, self.draft)
-        return Room(Store(self.draft, clock), scope, clock, _no_vectors, _no_search)
+        return ScopedStore(Store(self.draft, clock), scope, clock, _no_vectors, _no_search)
 
-    def reading(self, user: str | None) -> Room:
+    def reading(self, user: str | None) -> ScopedStore:
         """The real store for one user, for what a stage only reads."""
         scope = self.scope.model_copy(update={"user": user})
-        return Room(self.store, scope, self.clock, _no_vectors, _no_search)
+        return ScopedStore(self.store, scope, self.clock, _no_vectors, _no_search)
 
-    def outside(self, user: str | None) -> Room:
+    def outside(self, user: str | None) -> ScopedStore:
         """The real store for one user, for what is written to memory that belongs to no agent."""
         scope = self.scope.model_copy(update={"user": user})
-        return Room(self.store, scope, self.clock, self.embed or _no_vectors, _no_search)
+        return ScopedStore(self.store, scope, self.clock, self.embed or _no_vectors, _no_search)
 
 
 class Stage(Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from longmind.store.search.analysis import has_digit
+from longmind.text.analysis import has_digit
 
 _SIGNS: tuple[tuple[float, frozenset[str]], ...] = tuple(
     (weight, frozenset(words.split()))

@@ -34,7 +34,7 @@ from longmind.types import (
     Source,
     Tag,
     Unit,
-    trusted,
+    construct_unvalidated,
 )
 
 _PLACE = "said:"
@@ -168,7 +168,7 @@ class _Messages:
             metadata={**checked.metadata, **message.metadata},
             body={},
         )
-        return trusted(Memory, fields)
+        return construct_unvalidated(Memory, fields)
 
 
 def _of_document(document: Document, about: About, scope: Scope, clock: Clock) -> list[Memory]:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmind.recall.times import Span, span_in
-from longmind.store.search.analysis import DATED, mark_hash, term_hash, terms
 from longmind.store.search.view import View
+from longmind.text.analysis import DATED, mark_hash, term_hash, terms
 
 if TYPE_CHECKING:
     from longmind.types import Memory

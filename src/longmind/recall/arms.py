@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from longmind.recall.query import Query
 from longmind.recall.wording import Floats, Ints, Terms, Words, words_of, words_of_all
-from longmind.store.search.analysis import ASKS, COUNTED, DATED, by, mark_hash
 from longmind.store.search.okapi import LARGE, best_by_words
 from longmind.store.search.threads import REACH, WEIGHTS, surroundings
 from longmind.store.search.view import View
+from longmind.text.analysis import ASKS, COUNTED, DATED, by, mark_hash
 
 WHOLE = 20_000
 """Rows up to which a view is scored whole."""

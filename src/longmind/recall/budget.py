@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from longmind.errors import InvalidInput
-from longmind.store.search.analysis import words
+from longmind.text.analysis import words
 from longmind.tokens import estimate
 from longmind.types import Filter, Hit, Memory
 

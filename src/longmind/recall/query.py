@@ -9,7 +9,7 @@ from functools import cached_property
 
 from longmind.recall.anchors import Anchor, anchor_in
 from longmind.recall.times import Span, span_in
-from longmind.store.search.analysis import STOP_WORDS, stem, words
+from longmind.text.analysis import STOP_WORDS, stem, words
 
 MAX_READ = 20_000
 """Characters of a question that are read for its kind and its times; all of it is searched for."""

@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
-from longmind.store.search.analysis import stem, words
+from longmind.text.analysis import stem, words
 from longmind.types import Memory
 
 LONGEST = 60

@@ -21,9 +21,9 @@ from longmind.recall.policy import Plan
 from longmind.recall.query import Query
 from longmind.recall.rerank import DEPTH, SHARE, Reranker, shares
 from longmind.recall.restated import restated
-from longmind.store.search.analysis import fold, term_hash
 from longmind.store.search.view import MADE, View
 from longmind.store.store import Store
+from longmind.text.analysis import fold, term_hash
 from longmind.types import Hit, Memory, Scope
 
 if TYPE_CHECKING:

@@ -167,7 +167,7 @@ class IndexRow:
     valid_from: float | None
     valid_to: float | None
     terms: bytes
-    """``search.analysis.index_terms`` of the memory, as it was stored."""
+    """``text.analysis.index_terms`` of the memory, as it was stored."""
     vector: bytes | None
 
 

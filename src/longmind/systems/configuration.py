@@ -14,25 +14,25 @@ from pydantic import ValidationError
 
 from longmind.errors import InvalidSetting
 from longmind.store.base import Put, Update
-from longmind.systems.room import Room, settled
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Memory, Model, Source
 
 KIND = "configuration"
 S = TypeVar("S", bound=Model)
 
 
-async def configuration(room: Room, name: str, base: S) -> S:
+async def configuration(scoped: ScopedStore, name: str, base: S) -> S:
     """The settings of a system as they are now: ``base`` with what was changed."""
-    record = await _record(room, name)
+    record = await _record(scoped, name)
     return base if record is None else changed(base, record.body)
 
 
-async def configure(room: Room, name: str, base: S, changes: Mapping[str, object]) -> S:
+async def configure(scoped: ScopedStore, name: str, base: S, changes: Mapping[str, object]) -> S:
     """Change settings for good; what is not usable is ``InvalidSetting`` and changes nothing."""
-    whole = _whole(room)
+    whole = _whole(scoped)
 
     async def change() -> S:
-        record = await _record(room, name)
+        record = await _record(scoped, name)
         told = dict(record.body if record else {}) | dict(changes)
         settings = changed(base, told)
         body = settings.model_dump(mode="json", include=set(told))
@@ -43,7 +43,7 @@ async def configure(room: Room, name: str, base: S, changes: Mapping[str, object
             await whole.write([Put(made, existing="fail")], reason=f"configure {name}")
         return settings
 
-    return await settled(change)
+    return await retry_on_conflict(change)
 
 
 def changed(settings: S, changes: Mapping[str, object]) -> S:
@@ -61,14 +61,14 @@ def changed(settings: S, changes: Mapping[str, object]) -> S:
         raise InvalidSetting(f"The setting {where} is not usable: {problem['msg']}.") from error
 
 
-async def _record(room: Room, name: str) -> Memory | None:
-    whole = _whole(room)
+async def _record(scoped: ScopedStore, name: str) -> Memory | None:
+    whole = _whole(scoped)
     found = await whole.store.by_key(whole.scope, _key(name))
     return found if found is not None and found.user is None else None
 
 
-def _whole(room: Room) -> Room:
-    return replace(room, scope=room.scope.model_copy(update={"user": None}))
+def _whole(scoped: ScopedStore) -> ScopedStore:
+    return replace(scoped, scope=scoped.scope.model_copy(update={"user": None}))
 
 
 def _key(name: str) -> str:

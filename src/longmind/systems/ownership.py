@@ -10,7 +10,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Json, Memory, Scope
 
 UNOWNED = "unowned"
@@ -23,10 +23,10 @@ def own_key(scope: Scope, name: str) -> str:
     return key if len(key) <= _MAX_KEY else f"{name}:#{sha256(key.encode()).hexdigest()}"
 
 
-async def held(room: Room, name: str, scope: Scope | None = None) -> Memory | None:
+async def held(scoped: ScopedStore, name: str, scope: Scope | None = None) -> Memory | None:
     """The record that a scope, by default the room's, holds under a name of its own."""
-    whose = scope or room.scope
-    found = await room.store.by_key(whose, own_key(whose, name))
+    whose = scope or scoped.scope
+    found = await scoped.store.by_key(whose, own_key(whose, name))
     return found if found is not None and found.user == whose.user else None
 
 

@@ -159,7 +159,7 @@ async def test_another_process_excludes_us_and_its_death_frees_the_session(tmp_p
 
 async def test_a_lease_is_renewed_while_its_run_lives(mem: AgentMemory) -> None:
     told: list[str] = []
-    lease = Lease(mem.room, "s", mem.room.clock.new_id(), 0.09, told.append)
+    lease = Lease(mem.scoped, "s", mem.scoped.clock.new_id(), 0.09, told.append)
     await lease.take(1)
     (record,) = (await mem.list(kinds=["configuration"])).items
     version = record.version
@@ -207,8 +207,8 @@ async def test_a_run_whose_lease_was_taken_stops_before_its_next_action(mem: Age
 
 async def test_a_crashed_run_with_a_key_is_run_again(mem: AgentMemory) -> None:
     told: list[str] = []
-    died = mem.room.clock.new_id()
-    await Record(mem, died, "count", "task:k", "k", told.append, mem.room.now()).begin()
+    died = mem.scoped.clock.new_id()
+    await Record(mem, died, "count", "task:k", "k", told.append, mem.scoped.now()).begin()
     agent = Agent(mem, policy=lambda turn: Say(text="three", success=True))
     outcome = await agent.run("count", key="k")
     assert outcome.text == "three"

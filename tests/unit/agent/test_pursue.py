@@ -52,7 +52,7 @@ async def plan_of(mem: AgentMemory, goal: Goal) -> Plan:
 async def consistent(mem: AgentMemory, goal: str) -> None:
     """Nothing runs, nothing is taken, no episode is open."""
     plan = await mem.goals.plan(goal)
-    now = mem.room.now() + timedelta(seconds=1)
+    now = mem.scoped.now() + timedelta(seconds=1)
     for step in plan.steps if plan else ():
         assert step.status != "running" or (step.lease_until is not None and step.lease_until < now)
     leases = await mem.list(kinds=["configuration"], limit=100)

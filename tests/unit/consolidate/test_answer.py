@@ -6,7 +6,7 @@ import pytest
 
 from longmind import Longmind
 from longmind.consolidate.answer import answer
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Hit
 
 FACTS = [
@@ -26,15 +26,15 @@ async def no_search(query: str, **how: Any) -> list[Hit]:
 
 
 @pytest.fixture
-async def known(rc: Longmind) -> Room:
+async def known(rc: Longmind) -> ScopedStore:
     mem = rc.agent("a")
     for fact in FACTS:
         await mem.remember(fact)
     await mem.consolidate()
-    return Room(rc.store, mem.scope, rc.clock, rc.embedding.embed, no_search)
+    return ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, no_search)
 
 
-async def test_chains_of_one_to_four_facts(known: Room) -> None:
+async def test_chains_of_one_to_four_facts(known: ScopedStore) -> None:
     asked = {
         "Who is the author of Our Mutual Friend?": "Charles Dickens",
         "Who is Charles Dickens married to?": "Catherine Hogarth",
@@ -52,7 +52,7 @@ async def test_chains_of_one_to_four_facts(known: Room) -> None:
         assert told.text == wanted, question
 
 
-async def test_an_answer_has_its_reason(known: Room) -> None:
+async def test_an_answer_has_its_reason(known: ScopedStore) -> None:
     told = await answer(known, "What is the country of citizenship of the spouse of Charles Dickens?")
     assert told is not None
     assert [f"{fact.subject} {fact.predicate}" for fact in told.facts] == [
@@ -62,6 +62,6 @@ async def test_an_answer_has_its_reason(known: Room) -> None:
     assert "Belgium" in str(told)
 
 
-async def test_what_is_not_known_is_not_answered(known: Room) -> None:
+async def test_what_is_not_known_is_not_answered(known: ScopedStore) -> None:
     assert await answer(known, "What is the capital of Atlantis?") is None
     assert await answer(known, "") is None

@@ -7,9 +7,9 @@ import pytest
 
 from longmind.consolidate.claims import Claim, Refused
 from longmind.consolidate.extract import extract, extract_memory, is_source, speaker_of
-from longmind.consolidate.sentences import MAX_SENTENCE, Sentence
 from longmind.consolidate.stated import stated
 from longmind.testing import memory
+from longmind.text.sentences import MAX_SENTENCE, Sentence
 from longmind.types import Source
 
 SAID = datetime(2023, 5, 8, 14, tzinfo=UTC)  # a Monday

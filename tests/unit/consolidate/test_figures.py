@@ -10,8 +10,8 @@ import pytest
 from longmind import Longmind
 from longmind.bench import datasets, extraction, quality
 from longmind.consolidate.answer import answer
-from longmind.store.search.analysis import fold
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
+from longmind.text.analysis import fold
 from longmind.types import Hit
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -43,10 +43,10 @@ async def test_questions_about_facts_are_answered_from_the_graph() -> None:
         mem = await quality.load(rc, "facts", cases["sh_6k"])
         report = await mem.consolidate()
         assert report.of("extract").added >= 0.99 * len(cases["sh_6k"].items)
-        room = Room(rc.store, mem.scope, rc.clock, rc.embedding.embed, no_search)
+        scoped = ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, no_search)
         for name, floor in (("sh_6k", 95), ("mh_6k", 30)):
             right = 0
             for question in cases[name].questions:
-                told = await answer(room, question.text)
+                told = await answer(scoped, question.text)
                 right += told is not None and fold(told.text) in map(fold, question.answers)
             assert right >= floor, f"{name}: {right} of {len(cases[name].questions)}"

@@ -13,7 +13,7 @@ from longmind.consolidate.pipeline import STAGES, Cycle
 from longmind.consolidate.work import Work
 from longmind.errors import ModelUnavailable
 from longmind.memory import AgentMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 from longmind.testing import FakeClock
 from longmind.types import STAGES as NAMES
@@ -34,7 +34,7 @@ async def no_search(query: str, **how: Any) -> list[Hit]:
 
 
 def semantic(rc: Longmind, mem: AgentMemory) -> SemanticMemory:
-    return SemanticMemory(Room(rc.store, mem.scope, rc.clock, rc.embedding.embed, no_search))
+    return SemanticMemory(ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, no_search))
 
 
 def cycle(rc: Longmind, mem: AgentMemory, **options: Any) -> Cycle:
@@ -382,10 +382,10 @@ async def test_recalled_text_is_never_given_to_a_model(rc: Longmind) -> None:
 
 async def test_rules_of_semantic_memory_are_applied_to_what_is_new(rc: Longmind) -> None:
     mem = rc.agent("a")
-    room = semantic(rc, mem)
-    await room.declare("capital", relates=True)
-    await room.declare("seat of", relates=True, many=True)
-    await room.rule(
+    scoped = semantic(rc, mem)
+    await scoped.declare("capital", relates=True)
+    await scoped.declare("seat of", relates=True, many=True)
+    await scoped.rule(
         "seat", "A capital is the seat of its country.", when=[("?x", "capital", "?y")], then=("?y", "seat of", "?x")
     )
     await mem.remember("The capital of Ghana is Accra.")

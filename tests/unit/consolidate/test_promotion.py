@@ -102,7 +102,7 @@ async def test_what_is_erased_leaves_nothing_behind_in_shared_memory(rc: Longmin
     await ann.consolidate()
     assert len(await stored(rc)) == 1
     facts = [m async for m in rc.store.every(ann.scope, Filter(kinds=("fact",)))]
-    await withdraw(ann.room, facts)
+    await withdraw(ann.scoped, facts)
     assert await stored(rc) == []
     shared = Scope(agent=AGENT)
     assert all("green build" not in str(change.before) for change in await rc.store.journal(shared))

@@ -15,11 +15,11 @@ from longmind.recall import arms
 from longmind.recall.fuse import fuse
 from longmind.recall.policy import Plan
 from longmind.recall.query import read
-from longmind.store.search.analysis import context_texts, terms
 from longmind.store.search.okapi import K1, B
 from longmind.store.search.ranking import query_terms
 from longmind.store.search.threads import REACH, SHORT, WEIGHTS
 from longmind.store.search.view import View
+from longmind.text.analysis import context_texts, terms
 from longmind.types import Memory
 
 WORDS = st.sampled_from("red green blue house tree river cat dog moon stone".split())

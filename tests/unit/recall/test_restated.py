@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from longmind.recall.restated import later_says, restated
-from longmind.store.search.analysis import terms, words
 from longmind.testing import memory
+from longmind.text.analysis import terms, words
 from longmind.types import Source
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

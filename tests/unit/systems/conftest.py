@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 
 from longmind import Longmind
 from longmind.config import Settings
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 from longmind.types import Filter, Hit
 
@@ -32,7 +32,7 @@ BACKENDS = ("inmem", "sqlite", "postgres")
 _numbers = itertools.count(1)
 
 
-def room_on(rc: Longmind, agent: str, user: str | None = None) -> Room:
+def room_on(rc: Longmind, agent: str, user: str | None = None) -> ScopedStore:
     """The room of an agent in an open store, wired as the public face wires it."""
     mem = rc.agent(agent, user=user)
 
@@ -41,10 +41,10 @@ def room_on(rc: Longmind, agent: str, user: str | None = None) -> Room:
     ) -> list[Hit]:
         return await mem.recall(query, k, kinds=kinds, where=where)
 
-    return Room(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=search)
+    return ScopedStore(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=search)
 
 
-class Rooms:
+class ScopedStores:
     """Opens rooms on one store of one backend, and closes all at the end of the test."""
 
     def __init__(self, backend: str, url: str, agent: str, clock: FakeClock) -> None:
@@ -54,7 +54,7 @@ class Rooms:
         self.clock = clock
         self._open: dict[str, Longmind] = {}
 
-    async def open(self, *, agent: str | None = None, user: str | None = None, embedder: str = "none") -> Room:
+    async def open(self, *, agent: str | None = None, user: str | None = None, embedder: str = "none") -> ScopedStore:
         """A room of this test's agent, or of another one; rooms with the same embedder share the open store."""
         return room_on(await self.longmind(embedder), agent or self.agent, user)
 
@@ -65,13 +65,13 @@ class Rooms:
             self._open[name] = await self._opened(embedder)
         return self._open[name]
 
-    async def another(self, embedder: str = "none") -> Room:
+    async def another(self, embedder: str = "none") -> ScopedStore:
         """A room with its own connections to the same store, as another process has; not for inmem, which has none."""
         rc = await self._opened(embedder)
         self._open[f"another {len(self._open)}"] = rc
         return room_on(rc, self.agent)
 
-    async def restart(self, *, user: str | None = None, embedder: str = "none") -> Room:
+    async def restart(self, *, user: str | None = None, embedder: str = "none") -> ScopedStore:
         """Close the store and open it again. What lives in memory only stays open: it has nothing to come back from."""
         if self.backend != "inmem":
             await self.close()
@@ -114,17 +114,17 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def rooms(store_url: str, clock: FakeClock) -> AsyncIterator[Rooms]:
+async def rooms(store_url: str, clock: FakeClock) -> AsyncIterator[ScopedStores]:
     """Rooms on one store, on every backend in turn."""
     scheme = urlsplit(store_url).scheme
     backend = {"memory": "inmem", "postgresql": "postgres", "postgres": "postgres"}.get(scheme, "sqlite")
-    made = Rooms(backend, store_url, f"agent-{os.getpid()}-{next(_numbers)}", clock)
+    made = ScopedStores(backend, store_url, f"agent-{os.getpid()}-{next(_numbers)}", clock)
     yield made
     await made.close()
 
 
 @pytest.fixture
-async def room(rooms: Rooms) -> Room:
+async def scoped(rooms: ScopedStores) -> ScopedStore:
     """A room without vectors, on every backend in turn."""
     return await rooms.open()
 

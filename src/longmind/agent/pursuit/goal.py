@@ -45,9 +45,9 @@ class GoalPursuit:
     _conflicts: int = 0
 
     def __post_init__(self) -> None:
-        shared, room = self.shared, self.shared.mem.room
-        self._record = PursuitRecord(shared.mem, room.clock.new_id(), shared.problem)
-        self._lease = Lease(room, f"goal:{self.id}", self._record.id, shared.limits.lease_seconds, shared.problem)
+        shared, scoped = self.shared, self.shared.mem.scoped
+        self._record = PursuitRecord(shared.mem, scoped.clock.new_id(), shared.problem)
+        self._lease = Lease(scoped, f"goal:{self.id}", self._record.id, shared.limits.lease_seconds, shared.problem)
 
     async def run(self) -> Ended:
         """Pursue it to its end, or to that of a budget. ``Conflict`` when somebody else is at it."""
@@ -214,7 +214,7 @@ class GoalPursuit:
     async def _concerns(self, standing: Standing, finding: Finding) -> bool:
         """Whether a finding has to be answered: a step that stands still is begun by the pursuit itself."""
         if finding.kind == "stall" and finding.step is not None and standing.plan is not None:
-            able = {step.id for step in ready(standing.plan.steps, self.shared.mem.room.now())}
+            able = {step.id for step in ready(standing.plan.steps, self.shared.mem.scoped.now())}
             return finding.step not in able and finding.step not in self._running
         if finding.kind == "deadline_risk":
             past = await self.shared.reviser.revisions(self.id)
@@ -226,7 +226,7 @@ class GoalPursuit:
     async def _started(self, plan: Plan | None) -> bool:
         """Begin what can be done now, as many steps at once as are allowed. Whether any was begun."""
         shared, started = self.shared, False
-        for step in ready(plan.steps, shared.mem.room.now()) if plan else ():
+        for step in ready(plan.steps, shared.mem.scoped.now()) if plan else ():
             if step.id in self._running or step.id in self._held:
                 continue
             if len(self._running) >= shared.limits.parallel or shared.over():
@@ -258,7 +258,7 @@ class GoalPursuit:
 
     async def _stuck(self, standing: Standing) -> Ended | None:
         """Nothing can begin and nothing runs here: wait for who is at work, or say who is needed."""
-        now = self.shared.mem.room.now()
+        now = self.shared.mem.scoped.now()
         elsewhere = [one for one in standing.plan.steps if one.status == "running"] if standing.plan else []
         if any(one.lease_until is not None and one.lease_until > now for one in elsewhere):
             await asyncio.sleep(min(_LOOK_AGAIN, self.shared.left))

@@ -89,7 +89,7 @@ class Hands:
 
     async def _call(self, step: PlanStep, tool: str, key: str) -> Done:
         agent = self.agent
-        bench = Bench(agent.tools, self.procedural, agent.mem.room.clock, agent.limits)
+        bench = Bench(agent.tools, self.procedural, agent.mem.scoped.clock, agent.limits)
         seen = await bench.perform(Call(tool=tool, args=step.args), key)
         return Done("tool", ok=seen.ok, result=seen.result, error=seen.error)
 

@@ -40,15 +40,15 @@ async def pursue(
     ``Conflict`` when somebody else pursues it. ``on_event`` is told what happens while it goes on.
     """
     shared = await _shared(agent, limits or PursuitLimits(), on_event)
-    room = agent.mem.room
+    scoped = agent.mem.scoped
     known = await shared.goals.get(goal if isinstance(goal, str) else goal.id)
-    if known.user != room.scope.user:
+    if known.user != scoped.scope.user:
         raise Forbidden(
-            f"The goal {known.id} belongs to {known.user or 'the agent'}, not to {room.scope.user or 'the agent'}.",
+            f"The goal {known.id} belongs to {known.user or 'the agent'}, not to {scoped.scope.user or 'the agent'}.",
             hint="Pursue it with the memory of whom it belongs to: rc.agent(name, user=...).",
             id=known.id,
         )
-    began = room.now()
+    began = scoped.now()
     ending, why = await GoalPursuit(shared, known.id).run()
     try:
         known = await shared.goals.get(known.id)
@@ -63,14 +63,14 @@ async def pursue(
         revisions=tuple(shared.revisions),
         outcomes=tuple(shared.outcomes),
         problems=tuple(shared.problems),
-        seconds=max(0.0, (room.now() - began).total_seconds()),
+        seconds=max(0.0, (scoped.now() - began).total_seconds()),
         usage=shared.usage,
     )
 
 
 async def _shared(agent: Agent, limits: PursuitLimits, on_event: OnEvent | None) -> Shared:
     """The parts of a pursuit. Plans are made for what this agent can do and with its model, whose use is counted."""
-    mem, room = agent.mem, agent.mem.room
+    mem, scoped = agent.mem, agent.mem.scoped
     shared = Shared(mem, limits, on_event)
 
     async def chat() -> Chat | None:
@@ -78,14 +78,14 @@ async def _shared(agent: Agent, limits: PursuitLimits, on_event: OnEvent | None)
         return None if own is None else CountedChat(own, shared.count)
 
     own_tools = agent.tools is not mem.procedural.tools
-    procedural = ProceduralMemory(room, agent.tools) if own_tools else mem.procedural
+    procedural = ProceduralMemory(scoped, agent.tools) if own_tools else mem.procedural
     given: GoalMemory | None = agent.goals if agent.goals is not mem.goals else None
-    shared.goals = given or GoalMemory(room, procedural, chat)
+    shared.goals = given or GoalMemory(scoped, procedural, chat)
     book = shared.goals.book
     shared.hands = Hands(agent, procedural, await agent.decides(), limits)
-    shared.monitor = Monitor(room, book)
-    rest = _within_reach(rest_of(Planner(room, book, procedural, chat)), shared.hands)
-    shared.reviser = Reviser(room, book, procedural=procedural, chat=chat, plan_rest=rest, monitor=shared.monitor)
+    shared.monitor = Monitor(scoped, book)
+    rest = _within_reach(rest_of(Planner(scoped, book, procedural, chat)), shared.hands)
+    shared.reviser = Reviser(scoped, book, procedural=procedural, chat=chat, plan_rest=rest, monitor=shared.monitor)
     return shared
 
 

@@ -21,7 +21,7 @@ from longmind.systems.episodic.models import EPISODE, EpisodeBody, EventDraft
 from longmind.systems.episodic.models import Outcome as Ended
 from longmind.systems.goals.models import Goal, PlanStep
 from longmind.systems.goals.results import cut
-from longmind.systems.room import settled, valid
+from longmind.systems.scoped_store import retry_on_conflict, validated
 from longmind.types import Link
 
 TYPE, STEP = "pursuit", "step"
@@ -51,12 +51,12 @@ class PursuitRecord:
         if not self._tried:
             self._tried = True
             self._begun = await self._stored("beginning", lambda: self._store_episode(goal))
-        self._steps[step.id] = self.mem.room.now()
+        self._steps[step.id] = self.mem.scoped.now()
 
     async def ended(self, step: PlanStep, outcome: StepOutcome) -> None:
         """A step has ended."""
         if self._begun:
-            at = self._steps.get(step.id) or self.mem.room.now()
+            at = self._steps.get(step.id) or self.mem.scoped.now()
             await self._stored(f"step {step.id}", lambda: self._store_step(step, outcome, at))
 
     async def close(self, ending: PursuitEnding | None, why: str) -> None:
@@ -76,18 +76,18 @@ class PursuitRecord:
 
     async def _store_episode(self, goal: Goal) -> None:
         """The episode derives from the goal, so that erasing the goal erases what was done for it."""
-        room = self.mem.room
+        scoped = self.mem.scoped
         title = " ".join(goal.description.split())[:_TITLE]
         description = f"Pursuing the goal: {goal.description}"
-        body = valid(
+        body = validated(
             EpisodeBody, {"title": title, "type": TYPE, "description": description, "attributes": {DETAILS: {}}}
         )
-        record = ledger.episode_record(room, body, room.now(), id=self.id)
+        record = ledger.episode_record(scoped, body, scoped.now(), id=self.id)
         links = [Link(source=record.id, relation=name, target=goal.id) for name in ("about", "derived_from")]
-        await room.write([Put(record, existing="fail"), *(AddLink(link) for link in links)], reason="pursuit begun")
+        await scoped.write([Put(record, existing="fail"), *(AddLink(link) for link in links)], reason="pursuit begun")
 
     async def _store_step(self, step: PlanStep, outcome: StepOutcome, at: datetime) -> None:
-        room = self.mem.room
+        scoped = self.mem.scoped
         data: dict[str, Any] = {"step": step.id, "how": outcome.how, "ok": outcome.ok, "attempt": outcome.attempt}
         used = step.tool or step.procedure
         data |= {"uses": used, "args": step.args} if used else {}
@@ -103,15 +103,15 @@ class PursuitRecord:
             "data": data,
             "valence": 0.0 if outcome.ok else -0.5,
         }
-        draft = valid(EventDraft, told)
+        draft = validated(EventDraft, told)
 
         async def add() -> None:
-            owner = await room.need(self.id, EPISODE)
-            event = ledger.event_record(room, owner, draft)
+            owner = await scoped.need(self.id, EPISODE)
+            event = ledger.event_record(scoped, owner, draft)
             link = AddLink(Link(source=event.id, relation="derived_from", target=owner.id))
-            await room.rewrite([*await ledger.recording(room, owner, [event]), link], "a step ended")
+            await scoped.rewrite([*await ledger.recording(scoped, owner, [event]), link], "a step ended")
 
-        await settled(add)
+        await retry_on_conflict(add)
 
 
 def _short(value: Any) -> str:

@@ -57,8 +57,8 @@ class Attempt:
             return
         assert self._begun is not None
         await shared.tell("started", self.goal, self.step.description, step=self.step.id)
-        room = shared.mem.room
-        at = room.now()
+        scoped = shared.mem.scoped
+        at = scoped.now()
         async with self._leased():
             done = await shared.hands.do(self._begun, self.step)
         shared.count(done.usage)
@@ -79,7 +79,7 @@ class Attempt:
             result=bounded(done.result, shared.hands.agent.limits.result_chars),
             error=done.error,
             episode=done.episode or self.record.episode,
-            seconds=max(0.0, (room.now() - at).total_seconds()),
+            seconds=max(0.0, (scoped.now() - at).total_seconds()),
         )
         await unbroken(self._tell(outcome, done))
         text = note_of(outcome.result) if outcome.ok else outcome.error

@@ -21,8 +21,8 @@ from longmind.store.conformance.steps import (
     update,
     with_space,
 )
-from longmind.store.search.analysis import index_terms
 from longmind.testing import memory
+from longmind.text.analysis import index_terms
 from longmind.types import Link, Memory, Scope
 
 MANY = 6_000

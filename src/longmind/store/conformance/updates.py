@@ -26,7 +26,7 @@ from longmind.store.conformance.steps import (
     update,
     with_space,
 )
-from longmind.store.search.analysis import index_terms
+from longmind.text.analysis import index_terms
 from longmind.types import Source
 
 EVERYTHING: dict[str, Any] = {

@@ -12,8 +12,8 @@ from longmind.clock import as_utc
 from longmind.store import refusals
 from longmind.store.base import AddLink, Batch, Delete, Put, RemoveLink, Space, Touch, Update
 from longmind.store.inmem.state import Action, AgentState, Line, LinkKey, Row
-from longmind.store.search.analysis import index_terms
 from longmind.store.updates import changed
+from longmind.text.analysis import index_terms
 from longmind.types import Json, Link, Memory
 
 if TYPE_CHECKING:

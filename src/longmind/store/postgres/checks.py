@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longmind.store.postgres.database import Database
 from longmind.store.postgres.queries import queries
-from longmind.store.search.analysis import ANALYSIS_VERSION, HEADER
+from longmind.text.analysis import ANALYSIS_VERSION, HEADER
 
 _check = queries("check.sql")
 

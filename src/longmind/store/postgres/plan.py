@@ -14,8 +14,8 @@ from longmind.clock import as_utc
 from longmind.store import refusals
 from longmind.store.base import AddLink, Batch, Delete, Put, RemoveLink, Space, Touch, Update
 from longmind.store.postgres.rows import Stored, as_stored
-from longmind.store.search.analysis import index_terms
 from longmind.store.updates import changed, replaced
+from longmind.text.analysis import index_terms
 from longmind.types import Json, Link, Memory
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from longmind.store.base import IndexRow
 from longmind.store.postgres.binary import Column, blobs, doubles, float16, longs, moments, texts, uuids
-from longmind.types import Json, Link, Memory, Source, trusted
+from longmind.types import Json, Link, Memory, Source, construct_unvalidated
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -117,7 +117,7 @@ def stored(row: Sequence[Any], tenant: str, agent: str) -> Stored:
         "interaction": interaction,
         "state": state,
     }
-    return Stored(trusted(Memory, fields), seq, None)
+    return Stored(construct_unvalidated(Memory, fields), seq, None)
 
 
 def link(row: Sequence[Any]) -> Link:
@@ -131,7 +131,7 @@ def link(row: Sequence[Any]) -> Link:
         "valid_to": row[5],
         "metadata": json.loads(row[6]),
     }
-    return trusted(Link, fields)
+    return construct_unvalidated(Link, fields)
 
 
 def link_columns(links: Sequence[Link]) -> dict[str, Column]:

@@ -27,7 +27,7 @@ from longmind.store.postgres.loading import hold, load, seen
 from longmind.store.postgres.plan import Plan
 from longmind.store.postgres.queries import queries
 from longmind.store.postgres.rows import as_stored, memory_columns
-from longmind.store.search.analysis import index_terms
+from longmind.text.analysis import index_terms
 from longmind.types import Json, Memory
 
 _write = queries("write.sql")

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmind.errors import InvalidInput, ModelMismatch
-from longmind.store.search.analysis import term_hash, terms
 from longmind.store.search.okapi import LARGE, best_by_words
 from longmind.store.search.view import View
+from longmind.text.analysis import term_hash, terms
 from longmind.types import Filter, Scored
 
 if TYPE_CHECKING:

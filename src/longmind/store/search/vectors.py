@@ -50,8 +50,8 @@ def grown(array: NDArray[np.generic], rows: int) -> NDArray[np.generic]:
     """The array with room for at least so many rows; new room is zero."""
     if rows <= len(array):
         return array
-    room = max(rows, 64, len(array) + (len(array) >> (1 if len(array) < 4096 else 2)))
-    wider = np.zeros((room, *array.shape[1:]), array.dtype)
+    scoped = max(rows, 64, len(array) + (len(array) >> (1 if len(array) < 4096 else 2)))
+    wider = np.zeros((scoped, *array.shape[1:]), array.dtype)
     wider[: len(array)] = array
     return wider
 
@@ -133,8 +133,8 @@ class Vectors:
     def _add_compressed(self, first: int, end: int, block: Floats) -> None:
         assert self._signs is not None
         if end > self._signs.shape[1]:
-            room = max(end, self._signs.shape[1] + (self._signs.shape[1] >> 2))
-            wider = np.zeros((self._signs.shape[0], room), np.uint64)
+            scoped = max(end, self._signs.shape[1] + (self._signs.shape[1] >> 2))
+            wider = np.zeros((self._signs.shape[0], scoped), np.uint64)
             wider[:, : self._signs.shape[1]] = self._signs
             self._signs = wider
         self._small = grown(self._small, end)  # type: ignore[assignment]

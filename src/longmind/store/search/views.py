@@ -8,8 +8,8 @@ from collections import OrderedDict
 from dataclasses import replace
 
 from longmind.store.base import Backend, Feed, Head, IndexRow
-from longmind.store.search.analysis import ANALYSIS_VERSION, index_terms
 from longmind.store.search.view import View
+from longmind.text.analysis import ANALYSIS_VERSION, index_terms
 from longmind.types import Scope
 
 _PART = 500

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import apsw
 
 from longmind.store import sql
-from longmind.store.search.analysis import ANALYSIS_VERSION
 from longmind.store.sqlite.queries import PACKAGE, SLOTS, fetch
+from longmind.text.analysis import ANALYSIS_VERSION
 
 CHECKS = sql.load(PACKAGE, "checks.sql")
 

@@ -15,9 +15,9 @@ from typing import Any
 from pydantic_core import to_json
 
 from longmind.store.base import IndexRow
-from longmind.store.search.analysis import index_terms
 from longmind.store.sqlite.queries import Row
-from longmind.types import Json, Link, Memory, Source, trusted
+from longmind.text.analysis import index_terms
+from longmind.types import Json, Link, Memory, Source, construct_unvalidated
 
 SEQ_BITS = 38
 SEQ_MASK = (1 << SEQ_BITS) - 1
@@ -147,7 +147,7 @@ def memory(row: Row, tenant: str, agent: str) -> Memory:
         "interaction": interaction,
         "state": state,
     }
-    return trusted(Memory, fields)
+    return construct_unvalidated(Memory, fields)
 
 
 def link_row(link: Link) -> Row:
@@ -174,7 +174,7 @@ def link(row: Sequence[Any]) -> Link:
         "valid_to": maybe_moment(row[5]),
         "metadata": parsed(row[6]) if row[6] else {},
     }
-    return trusted(Link, fields)
+    return construct_unvalidated(Link, fields)
 
 
 def index_row(row: Row) -> IndexRow:

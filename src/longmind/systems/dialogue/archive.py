@@ -13,7 +13,7 @@ from longmind.systems.dialogue.heat import as_segment
 from longmind.systems.dialogue.models import PAGE, SegmentBody
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import mine
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory, State
 
 ALL = 1_000_000
@@ -36,34 +36,34 @@ def coldest(
     return sorted(old, key=lambda record: (heats[record.id], SegmentBody.read(record).joined_at, record.id))[:count]
 
 
-async def page_ids(room: Room, segments: Sequence[str]) -> dict[str, list[str]]:
+async def page_ids(scoped: ScopedStore, segments: Sequence[str]) -> dict[str, list[str]]:
     """For each segment the ids of its pages."""
     found: dict[str, list[str]] = {id: [] for id in segments}
     if segments:
-        links = await room.store.links(room.scope, segments, relation="part_of", direction="in", limit=ALL)
+        links = await scoped.store.links(scoped.scope, segments, relation="part_of", direction="in", limit=ALL)
         for link in links:
             found[link.target].append(link.source)
     return {id: sorted(pages) for id, pages in found.items()}
 
 
-async def moving(room: Room, segments: Sequence[Memory], state: State) -> list[Write]:
+async def moving(scoped: ScopedStore, segments: Sequence[Memory], state: State) -> list[Write]:
     """The writes that bring segments with all their pages to the archive, or back."""
-    pages = await page_ids(room, [record.id for record in segments])
-    known = await room.store.get_many(room.scope, [id for own in pages.values() for id in own])
+    pages = await page_ids(scoped, [record.id for record in segments])
+    known = await scoped.store.get_many(scoped.scope, [id for own in pages.values() for id in own])
     return [
         *(Update(record.id, {"state": state}, expected_version=record.version) for record in segments),
         *(Update(page.id, {"state": state}) for page in known if page.kind == PAGE and page.state != state),
     ]
 
 
-async def faded(room: Room, settings: DialogueSettings, kept: Collection[str]) -> list[Memory]:
+async def faded(scoped: ScopedStore, settings: DialogueSettings, kept: Collection[str]) -> list[Memory]:
     """Pages whose time is over: by age, by importance, or because their segment has too many."""
-    now = room.now()
+    now = scoped.now()
     since = None if settings.retention_days is None else now - timedelta(days=settings.retention_days)
     unread = now - timedelta(days=settings.prune_days)
     old: dict[str, Memory] = {}
     crowded: dict[str, list[Memory]] = {}
-    async for page in room.store.every(room.scope, mine(room.scope, kinds=(PAGE,), states=("active",))):
+    async for page in scoped.store.every(scoped.scope, mine(scoped.scope, kinds=(PAGE,), states=("active",))):
         segment = page.body.get("segment")
         if page.id in kept or segment is None:
             continue

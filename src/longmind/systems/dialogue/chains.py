@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.store.search.analysis import words as split
 from longmind.systems.dialogue import words
 from longmind.systems.dialogue.models import CHAIN, ChainBody
 from longmind.systems.dialogue.pages import Leaf
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import marks
-from longmind.systems.room import Room
-from longmind.systems.trusted import link
+from longmind.systems.scoped_store import ScopedStore
+from longmind.systems.unvalidated import link_unvalidated
+from longmind.text.analysis import words as split
 from longmind.types import Link, Memory
 
 _FADING = 0.8
@@ -65,7 +65,7 @@ class Chain:
             self._told = len(self.new)
         return self.context
 
-    def writes(self, room: Room, settings: DialogueSettings) -> list[Write]:
+    def writes(self, scoped: ScopedStore, settings: DialogueSettings) -> list[Write]:
         """What stores the chain with its new pages and its summary; nothing if it has none."""
         if not self.new:
             return []
@@ -75,25 +75,25 @@ class Chain:
         ).model_dump(mode="json")
         if self.record is not None:
             return [Update(self.id, {"body": body}, expected_version=self.record.version)]
-        made = room.new(CHAIN, "", id=self.id, body=body, metadata=marks(room.scope, of="chain"))
+        made = scoped.new(CHAIN, "", id=self.id, body=body, metadata=marks(scoped.scope, of="chain"))
         return [Put(made)]
 
     def links(self) -> list[Write]:
-        return [AddLink(link(self.id, "derived_from", leaf.id)) for leaf in self.new]
+        return [AddLink(link_unvalidated(self.id, "derived_from", leaf.id)) for leaf in self.new]
 
 
 class Chains:
     """The chains that a change of the window needs."""
 
-    def __init__(self, room: Room, settings: DialogueSettings) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore, settings: DialogueSettings) -> None:
+        self._scoped = scoped
         self._settings = settings
         self._chains: dict[str, Chain] = {}
 
     async def load(self, leaves: Sequence[Leaf]) -> None:
         """Read the chains of stored pages; one that was erased is not there."""
         ids = list(dict.fromkeys(leaf.body.chain for leaf in leaves))
-        for record in await self._room.store.get_many(self._room.scope, ids) if ids else ():
+        for record in await self._scoped.store.get_many(self._scoped.scope, ids) if ids else ():
             body = ChainBody.read(record)
             self._chains[record.id] = Chain(record.id, record, body, Context(words.unpacked(body.terms), body.summary))
 
@@ -102,12 +102,12 @@ class Chains:
         going_on = before is not None and continues(before, leaf, self._settings)
         chain = self._chains.get(before.body.chain) if before is not None and going_on else None
         if chain is None:
-            chain = Chain(self._room.clock.new_id(), None, ChainBody(), Context())
+            chain = Chain(self._scoped.clock.new_id(), None, ChainBody(), Context())
             self._chains[chain.id] = chain
         chained = leaf.chained(chain.id)
         chain.add(chained)
         linked = before is not None and going_on
-        return chained, link(before.id, "next", leaf.id) if before and linked else None
+        return chained, link_unvalidated(before.id, "next", leaf.id) if before and linked else None
 
     def of(self, leaf: Leaf) -> Context:
         """What the chain of a page is about."""
@@ -115,7 +115,7 @@ class Chains:
         return Context() if chain is None else chain.settle(self._settings)
 
     def writes(self) -> list[Write]:
-        return [write for chain in self._chains.values() for write in chain.writes(self._room, self._settings)]
+        return [write for chain in self._chains.values() for write in chain.writes(self._scoped, self._settings)]
 
     def links(self) -> list[Write]:
         return [write for chain in self._chains.values() for write in chain.links()]

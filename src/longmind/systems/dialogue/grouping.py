@@ -23,9 +23,9 @@ from longmind.systems.dialogue.models import SEGMENT, Moved, SegmentBody
 from longmind.systems.dialogue.pages import Leaf
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import marks, mine
-from longmind.systems.room import Room
-from longmind.systems.trusted import changed, link
-from longmind.types import TRUST, Json, Memory, State, trusted
+from longmind.systems.scoped_store import ScopedStore
+from longmind.systems.unvalidated import copy_unvalidated, link_unvalidated
+from longmind.types import TRUST, Json, Memory, State, construct_unvalidated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,17 +64,17 @@ def _topic(record: Memory) -> Topic:
     return Topic(record.id, record, body, words.unpacked(body.terms))
 
 
-async def active_segments(room: Room) -> list[Memory]:
+async def active_segments(scoped: ScopedStore) -> list[Memory]:
     """The segments of mid-term memory."""
-    where = mine(room.scope, kinds=(SEGMENT,), states=("active", "stale"))
-    return [record async for record in room.store.every(room.scope, where)]
+    where = mine(scoped.scope, kinds=(SEGMENT,), states=("active", "stale"))
+    return [record async for record in scoped.store.every(scoped.scope, where)]
 
 
-async def stored_vectors(room: Room, ids: Sequence[str]) -> dict[str, Vector]:
+async def stored_vectors(scoped: ScopedStore, ids: Sequence[str]) -> dict[str, Vector]:
     """The vectors that the store has of these memories."""
-    if not ids or await room.store.backend.space() is None:
+    if not ids or await scoped.store.backend.space() is None:
         return {}
-    view = await room.store.view(room.scope)
+    view = await scoped.store.view(scoped.scope)
     rows = {id: row for id in ids if (row := view.row_of(id)) is not None and view.column("has_vector")[row]}
     if not rows:
         return {}
@@ -86,9 +86,9 @@ class Grouping:
     """Segments in hand, and the pages they are given."""
 
     def __init__(
-        self, room: Room, settings: DialogueSettings, records: Sequence[Memory], *, state: State = "active"
+        self, scoped: ScopedStore, settings: DialogueSettings, records: Sequence[Memory], *, state: State = "active"
     ) -> None:
-        self._room = room
+        self._scoped = scoped
         self._state: State = state
         """The state of segments that are begun."""
         self._settings = settings
@@ -116,7 +116,9 @@ class Grouping:
 
     def retold(self, record: Memory, leaves: Sequence[Leaf]) -> Write:
         """The write that tells a stored segment anew, from these pages alone."""
-        topic = Topic(record.id, record, changed(SegmentBody.read(record), words=(), summary=""), new=list(leaves))
+        topic = Topic(
+            record.id, record, copy_unvalidated(SegmentBody.read(record), words=(), summary=""), new=list(leaves)
+        )
         for leaf in leaves:
             words.add(topic.terms, leaf.said.weights)
             if len(topic.terms) > 2 * words.MAX_TERMS:
@@ -129,8 +131,8 @@ class Grouping:
         told: list[Write] = []
         for topic in self._topics:
             for leaf in topic.new:
-                told.append(AddLink(link(leaf.id, "part_of", topic.id)))
-                told.append(AddLink(link(topic.id, "derived_from", leaf.id)))
+                told.append(AddLink(link_unvalidated(leaf.id, "part_of", topic.id)))
+                told.append(AddLink(link_unvalidated(topic.id, "derived_from", leaf.id)))
         return told
 
     @property
@@ -149,11 +151,11 @@ class Grouping:
         """The vector of each page with a share of its chain's; also gives the segments in hand theirs."""
         texts = [leaf.said.text[:_EMBEDDED] for leaf in leaves]
         around = list(dict.fromkeys(chains[leaf.id].summary[:_EMBEDDED] for leaf in leaves))
-        found, _ = await self._room.embed([*texts, *around])
+        found, _ = await self._scoped.embed([*texts, *around])
         own, context = found[: len(texts)], dict(zip(around, found[len(texts) :], strict=True))
         if any(vector is None for vector in own):
             return [None] * len(leaves)
-        stored = await stored_vectors(self._room, [topic.id for topic in self._topics])
+        stored = await stored_vectors(self._scoped, [topic.id for topic in self._topics])
         for topic in self._topics:
             topic.vector = stored.get(topic.id, topic.vector)
         told: list[Vector | None] = []
@@ -179,7 +181,9 @@ class Grouping:
         topic = self._topics[best]
         placed = leaf.placed(topic.id, topic.body.length + 1)
         self._join(best, placed, vector)
-        self.moved.append(trusted(Moved, {"page": leaf.id, "segment": topic.id, "created": created, "fit": fit}))
+        self.moved.append(
+            construct_unvalidated(Moved, {"page": leaf.id, "segment": topic.id, "created": created, "fit": fit})
+        )
         return placed
 
     def fits(self, terms: words.Weights, keys: Sequence[str], vector: Vector | None) -> dict[int, float]:
@@ -209,20 +213,20 @@ class Grouping:
         return self._rarity
 
     def _begin(self, leaf: Leaf) -> Topic:
-        at, now = leaf.record.occurred_at, self._room.now()
+        at, now = leaf.record.occurred_at, self._scoped.now()
         body = SegmentBody(first_at=at, last_at=at, joined_at=now)
-        return Topic(self._room.clock.new_id(), None, body)
+        return Topic(self._scoped.clock.new_id(), None, body)
 
     def _join(self, number: int, leaf: Leaf, vector: Vector | None) -> None:
         topic = self._topics[number]
         at, body = leaf.record.occurred_at, topic.body
         length = body.length
-        topic.body = changed(
+        topic.body = copy_unvalidated(
             body,
             length=length + 1,
             first_at=min(body.first_at, at),
             last_at=max(body.last_at, at),
-            joined_at=self._room.now(),
+            joined_at=self._scoped.now(),
         )
         words.add(topic.terms, leaf.said.weights)
         topic.new.append(leaf)
@@ -282,11 +286,11 @@ class Grouping:
         changes: Json = {"content": body.text(), "body": body.model_dump(mode="json"), "importance": topic.importance}
         if topic.record is not None:
             return Update(topic.id, changes, expected_version=topic.record.version)
-        made = self._room.new(
+        made = self._scoped.new(
             SEGMENT,
             id=topic.id,
             state=self._state,
-            metadata=marks(self._room.scope),
+            metadata=marks(self._scoped.scope),
             trust=TRUST["assistant"],
             occurred_at=body.last_at,
             **changes,

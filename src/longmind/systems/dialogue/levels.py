@@ -18,7 +18,7 @@ from longmind.systems.dialogue.models import SEGMENT, PageHit, SegmentHit
 from longmind.systems.dialogue.pages import Leaf
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import mine
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory
 
 if TYPE_CHECKING:
@@ -33,20 +33,20 @@ _PAGES = 2_000
 
 
 async def mid_term(
-    room: Room, settings: DialogueSettings, query: str, *, segments: int, most: int, archived: bool
+    scoped: ScopedStore, settings: DialogueSettings, query: str, *, segments: int, most: int, archived: bool
 ) -> list[SegmentHit]:
     """The segments that fit a question best, the best first, each with those of its pages that do."""
-    records = await active_segments(room)
+    records = await active_segments(scoped)
     if archived:
-        records += await _archived(room, query)
+        records += await _archived(scoped, query)
     if not records or not query.strip():
         return []
-    vector = (await room.embed([query]))[0][0]
-    best = await _best_segments(room, settings, records, query, vector, segments)
-    inside = await _leaves(room, [record.id for record, _ in best], archived=archived)
-    scored = await _scored(room, settings, [leaf for own in inside.values() for leaf in own], query, vector)
+    vector = (await scoped.embed([query]))[0][0]
+    best = await _best_segments(scoped, settings, records, query, vector, segments)
+    inside = await _leaves(scoped, [record.id for record, _ in best], archived=archived)
+    scored = await _scored(scoped, settings, [leaf for own in inside.values() for leaf in own], query, vector)
     kept = {leaf.id: score for leaf, score in scored[:most]}
-    now = room.now()
+    now = scoped.now()
     return [
         SegmentHit(
             segment=as_segment(record, settings, now),
@@ -57,17 +57,22 @@ async def mid_term(
     ]
 
 
-async def _archived(room: Room, query: str) -> list[Memory]:
-    where = mine(room.scope, kinds=(SEGMENT,), states=("archived",))
-    found = await room.store.search_text(room.scope, query, k=_ARCHIVED, where=where)
-    return await room.store.get_many(room.scope, [one.id for one in found]) if found else []
+async def _archived(scoped: ScopedStore, query: str) -> list[Memory]:
+    where = mine(scoped.scope, kinds=(SEGMENT,), states=("archived",))
+    found = await scoped.store.search_text(scoped.scope, query, k=_ARCHIVED, where=where)
+    return await scoped.store.get_many(scoped.scope, [one.id for one in found]) if found else []
 
 
 async def _best_segments(
-    room: Room, settings: DialogueSettings, records: Sequence[Memory], query: str, vector: Vector | None, most: int
+    scoped: ScopedStore,
+    settings: DialogueSettings,
+    records: Sequence[Memory],
+    query: str,
+    vector: Vector | None,
+    most: int,
 ) -> list[tuple[Memory, float]]:
-    grouping = Grouping(room, settings, records)
-    stored = {} if vector is None else await stored_vectors(room, [record.id for record in records])
+    grouping = Grouping(scoped, settings, records)
+    stored = {} if vector is None else await stored_vectors(scoped, [record.id for record in records])
     for topic in grouping.topics:
         topic.vector = stored.get(topic.id)
     weights = words.weights(query)
@@ -77,12 +82,12 @@ async def _best_segments(
     return [(records[n], min(fits[n] / 2, 1.0)) for n in ranked]
 
 
-async def _leaves(room: Room, segments: Sequence[str], *, archived: bool) -> dict[str, list[Leaf]]:
-    members = await archive.page_ids(room, segments)
+async def _leaves(scoped: ScopedStore, segments: Sequence[str], *, archived: bool) -> dict[str, list[Leaf]]:
+    members = await archive.page_ids(scoped, segments)
     ids = [id for segment in segments for id in members[segment]]
     newest = sorted(ids, reverse=True)[:_PAGES]
-    found = await room.store.get_many(room.scope, newest) if newest else []
-    told = await pages.leaves(room, [page for page in found if archived or page.state == "active"])
+    found = await scoped.store.get_many(scoped.scope, newest) if newest else []
+    told = await pages.leaves(scoped, [page for page in found if archived or page.state == "active"])
     by_segment: dict[str, list[Leaf]] = {segment: [] for segment in segments}
     for leaf in told:
         if leaf.body.segment in by_segment:
@@ -91,13 +96,13 @@ async def _leaves(room: Room, segments: Sequence[str], *, archived: bool) -> dic
 
 
 async def _scored(
-    room: Room, settings: DialogueSettings, leaves: Sequence[Leaf], query: str, vector: Vector | None
+    scoped: ScopedStore, settings: DialogueSettings, leaves: Sequence[Leaf], query: str, vector: Vector | None
 ) -> list[tuple[Leaf, float]]:
     """Pages with how well each fits, the best first; those that do not fit at all are left out."""
     rarity = words.Rarity(leaf.said.weights for leaf in leaves)
     weights = words.weights(query)
     asked, keys = words.scaled(weights, rarity), words.keywords(weights, rarity, settings.keywords)
-    by_vector = {} if vector is None else await _page_vectors(room, leaves)
+    by_vector = {} if vector is None else await _page_vectors(scoped, leaves)
     told: list[tuple[Leaf, float]] = []
     for leaf in leaves:
         own = by_vector.get(leaf.id)
@@ -112,10 +117,10 @@ async def _scored(
     return sorted(told, key=lambda item: (-item[1], item[0].id))
 
 
-async def _page_vectors(room: Room, leaves: Sequence[Leaf]) -> dict[str, Vector]:
+async def _page_vectors(scoped: ScopedStore, leaves: Sequence[Leaf]) -> dict[str, Vector]:
     """The vector of each page: its own, or the mean of those of its messages."""
     parts = {leaf.id: [turn.memory for turn in leaf.said.turns if turn.memory] or [leaf.id] for leaf in leaves}
-    stored = await stored_vectors(room, [id for ids in parts.values() for id in ids])
+    stored = await stored_vectors(scoped, [id for ids in parts.values() for id in ids])
     told: dict[str, Vector] = {}
     for id, ids in parts.items():
         found = [stored[part] for part in ids if part in stored]

@@ -31,7 +31,7 @@ from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.dialogue.upkeep import Caretaker
 from longmind.systems.ownership import mine
 from longmind.systems.persona import PersonaMemory
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.shared import SharedMemory
 from longmind.types import Memory
 
@@ -48,9 +48,9 @@ class DialogueMemory:
     """
 
     def __init__(
-        self, room: Room, settings: DialogueSettings | None = None, *, summariser: Summariser | None = None
+        self, scoped: ScopedStore, settings: DialogueSettings | None = None, *, summariser: Summariser | None = None
     ) -> None:
-        self._room = room
+        self._scoped = scoped
         self._base = settings or DialogueSettings()
         self._summariser = summariser
 
@@ -58,11 +58,11 @@ class DialogueMemory:
 
     async def configuration(self) -> DialogueSettings:
         """The agent's settings as they are now."""
-        return await configuration.configuration(self._room, NAME, self._base)
+        return await configuration.configuration(self._scoped, NAME, self._base)
 
     async def configure(self, **changes: Any) -> DialogueSettings:
         """Change settings of this agent for good. A smaller window counts from the next page, or ``upkeep``, on."""
-        return await configuration.configure(self._room, NAME, self._base, changes)
+        return await configuration.configure(self._scoped, NAME, self._base, changes)
 
     # -- short-term ----------------------------------------------------------------------------------------------
 
@@ -91,23 +91,23 @@ class DialogueMemory:
             "importance": importance,
             "key": key,
         }
-        return await self.add_many([valid(PageDraft, draft)])
+        return await self.add_many([validated(PageDraft, draft)])
 
     async def add_many(self, drafts: Sequence[PageDraft | Mapping[str, Any]]) -> Added:
         """Add pages in their order, a few hundred in one write."""
-        told = [draft if isinstance(draft, PageDraft) else valid(PageDraft, draft) for draft in drafts]
+        told = [draft if isinstance(draft, PageDraft) else validated(PageDraft, draft) for draft in drafts]
         settings = await self.configuration()
         parts: list[Added] = []
         for start in range(0, len(told), _AT_ONCE):
             part = told[start : start + _AT_ONCE]
 
             async def take(part: Sequence[PageDraft] = part) -> tuple[Added, bool]:
-                return await window.add(self._room, settings, part)
+                return await window.add(self._scoped, settings, part)
 
-            added, crowded = await settled(take)
+            added, crowded = await retry_on_conflict(take)
             parts.append(added)
             if crowded:
-                archived = await settled(Caretaker(self._room, settings).crowd)
+                archived = await retry_on_conflict(Caretaker(self._scoped, settings).crowd)
                 parts.append(Added(pages=(), archived=archived))
         return Added(
             pages=tuple(page for part in parts for page in part.pages),
@@ -117,49 +117,49 @@ class DialogueMemory:
 
     async def short_term(self) -> tuple[Page, ...]:
         """The pages in the window, the oldest first."""
-        seen = await window.read(self._room, await self.configuration())
+        seen = await window.read(self._scoped, await self.configuration())
         return tuple(leaf.told() for leaf in seen.line)
 
     async def chain(self) -> str:
         """The rolling summary of the conversation that goes on now; empty if there is none."""
-        return window.context_of(await window.read(self._room, await self.configuration())).summary
+        return window.context_of(await window.read(self._scoped, await self.configuration())).summary
 
     async def page(self, id: str) -> Page:
         """One page, wherever it is."""
-        (leaf,) = await leaf_pages.leaves(self._room, [await self._own(id, PAGE)])
+        (leaf,) = await leaf_pages.leaves(self._scoped, [await self._own(id, PAGE)])
         return leaf.told()
 
     # -- mid-term ------------------------------------------------------------------------------------------------
 
     async def segments(self, *, archived: bool = False) -> tuple[Segment, ...]:
         """The segments of mid-term memory, or those in the archive, the hottest first."""
-        settings, now = await self.configuration(), self._room.now()
-        records = await self._archived() if archived else await active_segments(self._room)
+        settings, now = await self.configuration(), self._scoped.now()
+        records = await self._archived() if archived else await active_segments(self._scoped)
         told = [as_segment(record, settings, now) for record in records]
         return tuple(sorted(told, key=lambda segment: (-segment.heat, segment.id)))
 
     async def segment(self, id: str) -> Segment:
         """One segment as it is now."""
-        return as_segment(await self._own(id, SEGMENT), await self.configuration(), self._room.now())
+        return as_segment(await self._own(id, SEGMENT), await self.configuration(), self._scoped.now())
 
     async def pages(self, segment: Segment | str, *, new: bool = False) -> tuple[Page, ...]:
         """The pages of a segment in the order of their time; with ``new`` those since it was last analysed."""
         record = await self._own(segment if isinstance(segment, str) else segment.id, SEGMENT)
-        ids = (await archive.page_ids(self._room, [record.id]))[record.id]
-        found = await self._room.store.get_many(self._room.scope, ids) if ids else []
+        ids = (await archive.page_ids(self._scoped, [record.id]))[record.id]
+        found = await self._scoped.store.get_many(self._scoped.scope, ids) if ids else []
         since = SegmentBody.read(record).analysed.length if new else 0
-        told = [leaf for leaf in await leaf_pages.leaves(self._room, found) if leaf.body.number > since]
+        told = [leaf for leaf in await leaf_pages.leaves(self._scoped, found) if leaf.body.number > since]
         return tuple(leaf.told() for leaf in sorted(told, key=lambda leaf: (leaf.record.occurred_at, leaf.id)))
 
     async def retell(self, pages: Sequence[str]) -> tuple[str, ...]:
         """Tell anew the chains and topics of pages whose messages were changed or forgotten; says which changed."""
         settings = await self.configuration()
-        return await settled(lambda: quoting.retell(self._room, settings, pages))
+        return await retry_on_conflict(lambda: quoting.retell(self._scoped, settings, pages))
 
     async def visit(self, *segments: Segment | str) -> None:
         """Count a visit of each of these segments."""
         ids = [one if isinstance(one, str) else one.id for one in segments]
-        await self._room.store.touch(self._room.scope, [(await self._own(id, SEGMENT)).id for id in ids])
+        await self._scoped.store.touch(self._scoped.scope, [(await self._own(id, SEGMENT)).id for id in ids])
 
     async def restore(self, segment: Segment | str) -> Segment:
         """Bring a segment and its pages back from the archive; what is colder makes room at the next ``upkeep``."""
@@ -167,9 +167,9 @@ class DialogueMemory:
 
         async def back() -> None:
             record = await self._own(id, SEGMENT)
-            await self._room.rewrite(await archive.moving(self._room, [record], "active"), "dialogue: restored")
+            await self._scoped.rewrite(await archive.moving(self._scoped, [record], "active"), "dialogue: restored")
 
-        await settled(back)
+        await retry_on_conflict(back)
         await self.visit(id)
         return await self.segment(id)
 
@@ -190,13 +190,13 @@ class DialogueMemory:
         async def note() -> None:
             record = await self._own(id, SEGMENT)
             body = SegmentBody.read(record)
-            seen = as_segment(record, DialogueSettings(), self._room.now()) if isinstance(segment, str) else segment
-            analysed = Analysed(visits=seen.all_visits, length=seen.length, at=self._room.now())
+            seen = as_segment(record, DialogueSettings(), self._scoped.now()) if isinstance(segment, str) else segment
+            analysed = Analysed(visits=seen.all_visits, length=seen.length, at=self._scoped.now())
             told = body.model_copy(update={"analysed": analysed}).model_dump(mode="json")
             write = Update(id, {"body": told}, expected_version=record.version)
-            await self._room.rewrite([write], "dialogue: analysed")
+            await self._scoped.rewrite([write], "dialogue: analysed")
 
-        await settled(note)
+        await retry_on_conflict(note)
         return await self.segment(id)
 
     async def promote(self, analyse: Analyse) -> Promotion:
@@ -215,7 +215,7 @@ class DialogueMemory:
 
     async def upkeep(self, summariser: Summariser | None = None) -> Upkeep:
         """Do what time made necessary: retention, pruning, capacity, summaries by a model, pages left by an erasure."""
-        return await Caretaker(self._room, await self.configuration()).round(summariser or self._summariser)
+        return await Caretaker(self._scoped, await self.configuration()).round(summariser or self._summariser)
 
     # -- recall --------------------------------------------------------------------------------------------------
 
@@ -232,9 +232,9 @@ class DialogueMemory:
         settings = await self.configuration()
         if (segments is not None and segments < 1) or (pages is not None and pages < 1):
             raise InvalidInput("A recall brings at least one segment and one page.", hint="Leave the number out.")
-        seen = await window.read(self._room, settings)
+        seen = await window.read(self._scoped, settings)
         found = await levels.mid_term(
-            self._room,
+            self._scoped,
             settings,
             query,
             segments=segments or settings.recall_segments,
@@ -243,8 +243,8 @@ class DialogueMemory:
         )
         if visit and found:
             touched = [hit.segment.id for hit in found] + [one.page.id for hit in found for one in hit.pages]
-            await self._room.store.touch(self._room.scope, touched)
-        persona = PersonaMemory(self._room)
+            await self._scoped.store.touch(self._scoped.scope, touched)
+        persona = PersonaMemory(self._scoped)
         return Recalled(
             query=query,
             short_term=tuple(leaf.told() for leaf in seen.line),
@@ -252,7 +252,7 @@ class DialogueMemory:
             mid_term=tuple(found),
             traits=(*await persona.traits("user"), *await persona.traits("agent")),
             knowledge=await persona.search(query, k=settings.recall_knowledge),
-            shared=await SharedMemory(self._room).search(query, k=settings.recall_shared),
+            shared=await SharedMemory(self._scoped).search(query, k=settings.recall_shared),
         )
 
     async def context(self, query: str) -> str:
@@ -262,11 +262,11 @@ class DialogueMemory:
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _archived(self) -> list[Memory]:
-        where = mine(self._room.scope, kinds=(SEGMENT,), states=("archived",))
-        return [record async for record in self._room.store.every(self._room.scope, where)]
+        where = mine(self._scoped.scope, kinds=(SEGMENT,), states=("archived",))
+        return [record async for record in self._scoped.store.every(self._scoped.scope, where)]
 
     async def _own(self, id: str, kind: str) -> Memory:
-        record = await self._room.need(id, kind)
-        if record.user != self._room.scope.user:
+        record = await self._scoped.need(id, kind)
+        if record.user != self._scoped.scope.user:
             raise NotFound(f"The {kind} {id} is not of this user.", hint="Use that user's dialogue.", id=id)
         return record

@@ -13,7 +13,7 @@ from typing import Annotated, Protocol
 from pydantic import Field, model_validator
 
 from longmind.systems.persona.models import Knowledge, Trait
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 from longmind.systems.shared.models import SharedHit
 from longmind.types import Id, Memory, Model, Moment, Name, Role, State, Text, Unit
 
@@ -78,7 +78,7 @@ class PageBody(Model):
 
     @classmethod
     def read(cls, record: Memory) -> PageBody:
-        return valid(cls, record.body)
+        return validated(cls, record.body)
 
 
 class ChainBody(Model):
@@ -91,7 +91,7 @@ class ChainBody(Model):
 
     @classmethod
     def read(cls, record: Memory) -> ChainBody:
-        return valid(cls, record.body)
+        return validated(cls, record.body)
 
 
 class Analysed(Model):
@@ -120,7 +120,7 @@ class SegmentBody(Model):
 
     @classmethod
     def read(cls, record: Memory) -> SegmentBody:
-        return valid(cls, record.body)
+        return validated(cls, record.body)
 
     def text(self) -> str:
         """What search looks at."""

@@ -14,9 +14,9 @@ from longmind.store.base import Put, Update, Write
 from longmind.systems.dialogue import words
 from longmind.systems.dialogue.models import PAGE, Page, PageBody, PageDraft, Turn
 from longmind.systems.ownership import marks
-from longmind.systems.room import Room
-from longmind.systems.trusted import changed, link
-from longmind.types import TRUST, Link, Memory, Role, Source, trusted
+from longmind.systems.scoped_store import ScopedStore
+from longmind.systems.unvalidated import copy_unvalidated, link_unvalidated
+from longmind.types import TRUST, Link, Memory, Role, Source, construct_unvalidated
 
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 _BLANK = Memory(
@@ -108,21 +108,21 @@ class Leaf:
 
     def chained(self, chain: str) -> Leaf:
         """The page as one of a chain."""
-        return Leaf(self.record, changed(self.body, chain=chain), self.said, self.stored)
+        return Leaf(self.record, copy_unvalidated(self.body, chain=chain), self.said, self.stored)
 
     def written(self) -> Write:
         """The write that stores the page as it is now."""
         body = self.body.model_dump(mode="json")
         if self.stored:
             return Update(self.id, {"body": body}, expected_version=self.record.version)
-        return Put(changed(self.record, body=body), existing="fail")
+        return Put(copy_unvalidated(self.record, body=body), existing="fail")
 
     def placed(self, segment: str, number: int) -> Leaf:
         """The page as one of a segment."""
-        return Leaf(self.record, changed(self.body, segment=segment, number=number), self.said, self.stored)
+        return Leaf(self.record, copy_unvalidated(self.body, segment=segment, number=number), self.said, self.stored)
 
     def told(self) -> Page:
-        return trusted(
+        return construct_unvalidated(
             Page,
             {
                 "id": self.record.id,
@@ -144,46 +144,46 @@ def page_key(draft: PageDraft) -> str | None:
     return None if draft.key is None else f"page:{draft.key}"
 
 
-async def leaves(room: Room, records: Sequence[Memory]) -> list[Leaf]:
+async def leaves(scoped: ScopedStore, records: Sequence[Memory]) -> list[Leaf]:
     """Stored pages with their texts, read in one go."""
     bodies = [PageBody.read(record) for record in records]
-    texts = await texts_of(room, [turn.memory for body in bodies for turn in body.turns if turn.memory])
+    texts = await texts_of(scoped, [turn.memory for body in bodies for turn in body.turns if turn.memory])
     return [
         Leaf(record, body, Said(tuple(_resolved(turn, texts) for turn in body.turns)), stored=True)
         for record, body in zip(records, bodies, strict=True)
     ]
 
 
-async def texts_of(room: Room, ids: Sequence[str]) -> dict[str, Memory]:
-    return {m.id: m for m in await room.store.get_many(room.scope, list(dict.fromkeys(ids)))} if ids else {}
+async def texts_of(scoped: ScopedStore, ids: Sequence[str]) -> dict[str, Memory]:
+    return {m.id: m for m in await scoped.store.get_many(scoped.scope, list(dict.fromkeys(ids)))} if ids else {}
 
 
 def _resolved(turn: Turn, messages: Mapping[str, Memory]) -> Turn:
     if turn.memory is None:
         return turn
     message = messages.get(turn.memory)
-    return turn if message is None else changed(turn, text=message.content)
+    return turn if message is None else copy_unvalidated(turn, text=message.content)
 
 
-def new_leaf(room: Room, draft: PageDraft, messages: Mapping[str, Memory]) -> Leaf:
+def new_leaf(scoped: ScopedStore, draft: PageDraft, messages: Mapping[str, Memory]) -> Leaf:
     """A page that is not stored yet and in no chain but its own. Its messages must be there, and be this user's."""
     if not draft.messages:
-        return _written_leaf(room, draft)
-    said = [_message(room, id, messages) for id in draft.messages]
+        return _written_leaf(scoped, draft)
+    said = [_message(scoped, id, messages) for id in draft.messages]
     turns = tuple(_pointer(message) for message in said)
-    now = room.now()
-    record = trusted(
+    now = scoped.now()
+    record = construct_unvalidated(
         Memory,
         {
             **_BLANK,
-            "id": room.clock.new_id(),
-            "tenant": room.scope.tenant,
-            "agent": room.scope.agent,
-            "user": room.scope.user,
+            "id": scoped.clock.new_id(),
+            "tenant": scoped.scope.tenant,
+            "agent": scoped.scope.agent,
+            "user": scoped.scope.user,
             "session": draft.session or next((m.session for m in said if m.session), None),
             "key": page_key(draft),
             "importance": draft.importance if draft.importance is not None else max(m.importance for m in said),
-            "metadata": marks(room.scope),
+            "metadata": marks(scoped.scope),
             "source": _speaker(turns[0].role, turns[0].name),
             "trust": min(m.trust for m in said),
             "occurred_at": draft.occurred_at or min(m.occurred_at for m in said),
@@ -191,29 +191,29 @@ def new_leaf(room: Room, draft: PageDraft, messages: Mapping[str, Memory]) -> Le
         },
     )
     body = _own_chain(turns, record.id)
-    resolved = tuple(changed(turn, text=m.content) for turn, m in zip(turns, said, strict=True))
+    resolved = tuple(copy_unvalidated(turn, text=m.content) for turn, m in zip(turns, said, strict=True))
     return Leaf(record, body, Said(resolved), stored=False)
 
 
-def _written_leaf(room: Room, draft: PageDraft) -> Leaf:
+def _written_leaf(scoped: ScopedStore, draft: PageDraft) -> Leaf:
     """A page that holds its own texts."""
     turns = _turns(draft)
-    record = room.new(
+    record = scoped.new(
         PAGE,
         "\n".join(turn.text for turn in turns),
         key=page_key(draft),
         session=draft.session,
         importance=draft.importance if draft.importance is not None else 0.5,
-        metadata=marks(room.scope),
+        metadata=marks(scoped.scope),
         source=Source(role=turns[0].role),
         trust=TRUST[turns[0].role],
-        occurred_at=draft.occurred_at or room.now(),
+        occurred_at=draft.occurred_at or scoped.now(),
     )
     return Leaf(record, _own_chain(turns, record.id), Said(turns), stored=False)
 
 
 def _own_chain(turns: tuple[Turn, ...], id: str) -> PageBody:
-    return trusted(PageBody, {"turns": turns, "chain": id, "segment": None, "number": 0})
+    return construct_unvalidated(PageBody, {"turns": turns, "chain": id, "segment": None, "number": 0})
 
 
 @lru_cache(maxsize=1_024)
@@ -221,12 +221,12 @@ def _speaker(role: Role, name: str | None) -> Source:
     return Source(role=role, name=name)
 
 
-async def check_free(room: Room, messages: Sequence[str]) -> None:
+async def check_free(scoped: ScopedStore, messages: Sequence[str]) -> None:
     """``InvalidInput`` if one of these messages is in a page already, or is named twice."""
     if not messages:
         return
-    links = await room.store.links(room.scope, messages, relation="derived_from", direction="in", limit=1_000_000)
-    found = await room.store.get_many(room.scope, sorted({link.source for link in links})) if links else []
+    links = await scoped.store.links(scoped.scope, messages, relation="derived_from", direction="in", limit=1_000_000)
+    found = await scoped.store.get_many(scoped.scope, sorted({link.source for link in links})) if links else []
     paged = {memory.id for memory in found if memory.kind == PAGE}
     taken = sorted(link.target for link in links if link.source in paged)
     taken += sorted(id for id, times in Counter(messages).items() if times > 1)
@@ -236,11 +236,11 @@ async def check_free(room: Room, messages: Sequence[str]) -> None:
         )
 
 
-def _message(room: Room, id: str, messages: Mapping[str, Memory]) -> Memory:
+def _message(scoped: ScopedStore, id: str, messages: Mapping[str, Memory]) -> Memory:
     message = messages.get(id)
     if message is None or message.kind != "message":
         raise NotFound(f"There is no message {id} here.", hint="Remember the messages first.", id=id)
-    if message.user != room.scope.user:
+    if message.user != scoped.scope.user:
         raise InvalidInput(
             f"The message {id} was said with another user, or with none.",
             hint="Use the dialogue of the user it was remembered with.",
@@ -256,10 +256,10 @@ def _turns(draft: PageDraft) -> tuple[Turn, ...]:
 
 def _pointer(message: Memory) -> Turn:
     source = message.source
-    return trusted(Turn, {"role": source.role, "name": source.name, "text": "", "memory": message.id})
+    return construct_unvalidated(Turn, {"role": source.role, "name": source.name, "text": "", "memory": message.id})
 
 
 def sources(leaf: Leaf) -> list[Link]:
     """Links to the messages a page was made of, so that erasing one erases the page."""
     told = (turn.memory for turn in leaf.body.turns)
-    return [link(leaf.id, "derived_from", id) for id in told if id is not None]
+    return [link_unvalidated(leaf.id, "derived_from", id) for id in told if id is not None]

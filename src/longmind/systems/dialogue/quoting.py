@@ -13,48 +13,50 @@ from longmind.systems.dialogue.chains import Chain, Context
 from longmind.systems.dialogue.grouping import Grouping, active_segments
 from longmind.systems.dialogue.models import CHAIN, PAGE, SEGMENT, ChainBody, PageBody
 from longmind.systems.dialogue.settings import DialogueSettings
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory
 
 
-async def retell(room: Room, settings: DialogueSettings, ids: Sequence[str]) -> tuple[str, ...]:
+async def retell(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> tuple[str, ...]:
     """Tell the chains and segments of these pages anew; says which have changed."""
-    found = [page for page in await room.store.get_many(room.scope, ids) if page.kind == PAGE]
+    found = [page for page in await scoped.store.get_many(scoped.scope, ids) if page.kind == PAGE]
     bodies = [PageBody.read(page) for page in found]
     chains = list(dict.fromkeys(body.chain for body in bodies))
     segments = list(dict.fromkeys(body.segment for body in bodies if body.segment is not None))
-    writes = [*await _chains(room, settings, chains), *await _segments(room, settings, segments)]
+    writes = [*await _chains(scoped, settings, chains), *await _segments(scoped, settings, segments)]
     if writes:
-        await room.rewrite(writes, "dialogue: told anew")
+        await scoped.rewrite(writes, "dialogue: told anew")
     return tuple(write.id for write in writes)
 
 
-async def _chains(room: Room, settings: DialogueSettings, ids: Sequence[str]) -> list[Update]:
+async def _chains(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> list[Update]:
     told: list[Update] = []
-    for record in await room.store.get_many(room.scope, ids) if ids else ():
+    for record in await scoped.store.get_many(scoped.scope, ids) if ids else ():
         if record.kind != CHAIN:
             continue
-        links = await room.store.links(
-            room.scope, [record.id], relation="derived_from", direction="out", limit=archive.ALL
+        links = await scoped.store.links(
+            scoped.scope, [record.id], relation="derived_from", direction="out", limit=archive.ALL
         )
-        members = await room.store.get_many(room.scope, sorted(link.target for link in links))
+        members = await scoped.store.get_many(scoped.scope, sorted(link.target for link in links))
         chain = Chain(record.id, record, ChainBody(), Context())
-        for leaf in await pages.leaves(room, [page for page in members if page.kind == PAGE]):
+        for leaf in await pages.leaves(scoped, [page for page in members if page.kind == PAGE]):
             chain.add(leaf)
-        told += _changing(record, chain.writes(room, settings))
+        told += _changing(record, chain.writes(scoped, settings))
     return told
 
 
-async def _segments(room: Room, settings: DialogueSettings, ids: Sequence[str]) -> list[Update]:
-    records = [record for record in await room.store.get_many(room.scope, ids) if record.kind == SEGMENT] if ids else []
+async def _segments(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> list[Update]:
+    records = (
+        [record for record in await scoped.store.get_many(scoped.scope, ids) if record.kind == SEGMENT] if ids else []
+    )
     if not records:
         return []
-    members = await archive.page_ids(room, [record.id for record in records])
-    grouping = Grouping(room, settings, await active_segments(room))
+    members = await archive.page_ids(scoped, [record.id for record in records])
+    grouping = Grouping(scoped, settings, await active_segments(scoped))
     told: list[Update] = []
     for record in records:
-        found = await room.store.get_many(room.scope, members[record.id])
-        leaves = await pages.leaves(room, [page for page in found if page.kind == PAGE])
+        found = await scoped.store.get_many(scoped.scope, members[record.id])
+        leaves = await pages.leaves(scoped, [page for page in found if page.kind == PAGE])
         told += _changing(record, [grouping.retold(record, sorted(leaves, key=lambda leaf: leaf.body.number))])
     return told
 

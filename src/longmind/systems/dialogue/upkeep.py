@@ -13,7 +13,7 @@ from longmind.systems.dialogue.grouping import Grouping, active_segments
 from longmind.systems.dialogue.models import PAGE, Moved, SegmentBody, Summariser, Upkeep
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import mine
-from longmind.systems.room import Room, settled
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Memory
 
 _WORDS_EACH = 6
@@ -24,15 +24,15 @@ _WORDS_EACH = 6
 class Caretaker:
     """One round of upkeep. Each step is one write, and does nothing where nothing is to be done."""
 
-    room: Room
+    scoped: ScopedStore
     settings: DialogueSettings
     operations: list[str] = field(default_factory=list)
 
     async def round(self, summariser: Summariser | None) -> Upkeep:
-        moved = await settled(self.shrink)
-        regrouped = await settled(self.regroup)
-        faded = await settled(self.fade)
-        cold = await settled(self.cool)
+        moved = await retry_on_conflict(self.shrink)
+        regrouped = await retry_on_conflict(self.regroup)
+        faded = await retry_on_conflict(self.fade)
+        cold = await retry_on_conflict(self.cool)
         told = [] if summariser is None else await self.summarise(summariser)
         return Upkeep(
             moved=moved,
@@ -45,10 +45,10 @@ class Caretaker:
 
     async def shrink(self) -> tuple[Moved, ...]:
         """Pages that are too many for the window, or too old for it, move on to their segments."""
-        seen = await window.read(self.room, self.settings)
+        seen = await window.read(self.scoped, self.settings)
         leaving = max(len(seen.line) - self.settings.window, 0)
         if self.settings.window_hours is not None:
-            oldest = self.room.now() - timedelta(hours=self.settings.window_hours)
+            oldest = self.scoped.now() - timedelta(hours=self.settings.window_hours)
             while leaving < len(seen.line) and seen.line[leaving].record.occurred_at < oldest:
                 leaving += 1
         if not leaving:
@@ -59,17 +59,17 @@ class Caretaker:
 
     async def regroup(self) -> tuple[Moved, ...]:
         """Give a segment to pages that have none: an erasure takes a segment with it, but not all of its pages."""
-        seen = await window.read(self.room, self.settings)
+        seen = await window.read(self.scoped, self.settings)
         lost = await self._lost({leaf.id for leaf in seen.line})
         if not lost:
             return ()
-        chains = Chains(self.room, self.settings)
-        leaves = await pages.leaves(self.room, lost)
+        chains = Chains(self.scoped, self.settings)
+        leaves = await pages.leaves(self.scoped, lost)
         await chains.load(leaves)
         in_use = [leaf for leaf in leaves if leaf.record.state != "archived"]
         asleep = [leaf for leaf in leaves if leaf.record.state == "archived"]
-        here = Grouping(self.room, self.settings, await active_segments(self.room))
-        away = Grouping(self.room, self.settings, (), state="archived")  # what sleeps warms nothing up
+        here = Grouping(self.scoped, self.settings, await active_segments(self.scoped))
+        away = Grouping(self.scoped, self.settings, (), state="archived")  # what sleeps warms nothing up
         contexts = {leaf.id: chains.of(leaf) for leaf in leaves}
         placed = [*await here.place(in_use, contexts), *await away.place(asleep, contexts)]
         await self._write(
@@ -87,32 +87,32 @@ class Caretaker:
 
     async def fade(self) -> tuple[str, ...]:
         """Pages whose time is over go to the archive."""
-        seen = await window.read(self.room, self.settings)
-        over = await archive.faded(self.room, self.settings, {leaf.id for leaf in seen.line})
+        seen = await window.read(self.scoped, self.settings)
+        over = await archive.faded(self.scoped, self.settings, {leaf.id for leaf in seen.line})
         writes: list[Write] = [Update(page.id, {"state": "archived"}, page.version) for page in over]
         await self._write(writes, "retention")
         return tuple(page.id for page in over)
 
     async def cool(self) -> tuple[str, ...]:
         """Segments that have no page left in use go to the archive, and then those past capacity."""
-        records = await active_segments(self.room)
+        records = await active_segments(self.scoped)
         empty = await self._empty(records)
         gone = [record for record in records if record.id in empty]
-        await self._write(await archive.moving(self.room, gone, "archived"), "segments without pages")
+        await self._write(await archive.moving(self.scoped, gone, "archived"), "segments without pages")
         return (*(record.id for record in gone), *await self.crowd())
 
     async def crowd(self) -> tuple[str, ...]:
         """Segments past capacity go to the archive, the coldest first."""
-        records = await active_segments(self.room)
+        records = await active_segments(self.scoped)
         over = len(records) - self.settings.segments
-        cold = archive.coldest(self.settings, records, over, self.room.now())
-        await self._write(await archive.moving(self.room, cold, "archived"), "segments past capacity")
+        cold = archive.coldest(self.settings, records, over, self.scoped.now())
+        await self._write(await archive.moving(self.scoped, cold, "archived"), "segments past capacity")
         return tuple(record.id for record in cold)
 
     async def summarise(self, summariser: Summariser) -> list[str]:
         """Let a model summarise the segments that have grown since it last did."""
         done: list[str] = []
-        for record in await active_segments(self.room):
+        for record in await active_segments(self.scoped):
             if SegmentBody.read(record).summarised < SegmentBody.read(record).length:
                 await self._summarise(record, summariser)
                 done.append(record.id)
@@ -122,8 +122,8 @@ class Caretaker:
 
     async def _summarise(self, record: Memory, summariser: Summariser) -> None:
         """One segment; another writer's page that comes meanwhile is left for the next round."""
-        ids = (await archive.page_ids(self.room, [record.id]))[record.id]
-        found = await pages.leaves(self.room, await self.room.store.get_many(self.room.scope, ids))
+        ids = (await archive.page_ids(self.scoped, [record.id]))[record.id]
+        found = await pages.leaves(self.scoped, await self.scoped.store.get_many(self.scoped.scope, ids))
         told = "\n".join(
             line for leaf in sorted(found, key=lambda leaf: leaf.record.occurred_at) for line in leaf.said.lines
         )
@@ -133,30 +133,32 @@ class Caretaker:
         covered = SegmentBody.read(record).length
 
         async def store() -> None:
-            now = await self.room.need(record.id, record.kind)
+            now = await self.scoped.need(record.id, record.kind)
             body = SegmentBody.read(now).model_copy(update={"summary": text, "summarised": covered})
             changes = {"content": body.text(), "body": body.model_dump(mode="json")}
             await self._write([Update(record.id, changes, now.version)], "summary")
 
-        await settled(store)
+        await retry_on_conflict(store)
 
     async def _lost(self, here: set[str]) -> list[Memory]:
         """Pages that are neither in the window nor in a segment that exists."""
-        where = mine(self.room.scope, kinds=(PAGE,), states=None)
-        found = [page async for page in self.room.store.every(self.room.scope, where) if page.id not in here]
+        where = mine(self.scoped.scope, kinds=(PAGE,), states=None)
+        found = [page async for page in self.scoped.store.every(self.scoped.scope, where) if page.id not in here]
         named = sorted({str(page.body["segment"]) for page in found if page.body.get("segment")})
         there: set[str] = set()
         for start in range(0, len(named), 500):
-            there |= {m.id for m in await self.room.store.get_many(self.room.scope, named[start : start + 500])}
+            there |= {m.id for m in await self.scoped.store.get_many(self.scoped.scope, named[start : start + 500])}
         return [page for page in found if page.body.get("segment") not in there]
 
     async def _empty(self, records: list[Memory]) -> set[str]:
-        members = await archive.page_ids(self.room, [record.id for record in records])
+        members = await archive.page_ids(self.scoped, [record.id for record in records])
         ids = [id for own in members.values() for id in own]
-        active = {page.id for page in await self.room.store.get_many(self.room.scope, ids) if page.state == "active"}
+        active = {
+            page.id for page in await self.scoped.store.get_many(self.scoped.scope, ids) if page.state == "active"
+        }
         return {segment for segment, own in members.items() if not active.intersection(own)}
 
     async def _write(self, writes: list[Write], reason: str) -> None:
         if writes:
-            receipt = await self.room.rewrite(writes, f"dialogue: {reason}")
+            receipt = await self.scoped.rewrite(writes, f"dialogue: {reason}")
             self.operations.append(receipt.operation)

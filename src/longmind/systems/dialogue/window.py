@@ -19,7 +19,7 @@ from longmind.systems.dialogue.models import PAGE, WINDOW, Added, Moved, Page, P
 from longmind.systems.dialogue.pages import Leaf
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import held, own_key
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Link, Memory
 
 
@@ -27,7 +27,7 @@ from longmind.types import Filter, Link, Memory
 class Window:
     """The window at one reading, and the changes to be made to it."""
 
-    room: Room
+    scoped: ScopedStore
     settings: DialogueSettings
     record: Memory | None
     body: WindowBody
@@ -44,11 +44,11 @@ class Window:
     async def take(self, drafts: Sequence[PageDraft]) -> list[Leaf]:
         """New pages at the end of the window, each in its chain."""
         ids = [id for draft in drafts for id in draft.messages]
-        messages = await pages.texts_of(self.room, ids)
-        await pages.check_free(self.room, ids)
+        messages = await pages.texts_of(self.scoped, ids)
+        await pages.check_free(self.scoped, ids)
         made: list[Leaf] = []
         for draft in drafts:
-            leaf = pages.new_leaf(self.room, draft, messages)
+            leaf = pages.new_leaf(self.scoped, draft, messages)
             before = next((old for old in reversed(self.line) if old.record.session == leaf.record.session), None)
             leaf, link = self.chains.attach(before, leaf)
             self.nexts += [link] if link else []
@@ -59,9 +59,9 @@ class Window:
     async def write(self, leaving: int, reason: str) -> list[Leaf]:
         """Let so many of the oldest pages go to their segments, and write all changes together; those that left."""
         out, kept = self.line[:leaving], self.line[leaving:]
-        now = self.room.now()
-        records = await active_segments(self.room) if out else []
-        grouping = Grouping(self.room, self.settings, records)
+        now = self.scoped.now()
+        records = await active_segments(self.scoped) if out else []
+        grouping = Grouping(self.scoped, self.settings, records)
         placed = await grouping.place(out, {leaf.id: self.chains.of(leaf) for leaf in out})
         over = len(grouping.topics) - self.settings.segments
         cold = archive.coldest(self.settings, records, over, now, grouping.grown)
@@ -76,9 +76,9 @@ class Window:
             *map(AddLink, links),
             *self.chains.links(),
             *grouping.links(),
-            *await archive.moving(self.room, cold, "archived"),
+            *await archive.moving(self.scoped, cold, "archived"),
         ]
-        self.operation = (await self.room.rewrite(writes, f"dialogue: {reason}")).operation
+        self.operation = (await self.scoped.rewrite(writes, f"dialogue: {reason}")).operation
         self.moved = tuple(grouping.moved)
         self.archived = tuple(record.id for record in cold)
         self.crowded = over > len(cold)
@@ -91,30 +91,30 @@ class Window:
         told = body.model_dump(mode="json")
         if self.record is not None:
             return Update(self.record.id, {"body": told}, expected_version=self.record.version)
-        key = own_key(self.room.scope, WINDOW)
-        return Put(self.room.new(KIND, "", key=key, body=told), existing="fail")
+        key = own_key(self.scoped.scope, WINDOW)
+        return Put(self.scoped.new(KIND, "", key=key, body=told), existing="fail")
 
 
-async def read(room: Room, settings: DialogueSettings) -> Window:
+async def read(scoped: ScopedStore, settings: DialogueSettings) -> Window:
     """The window as it stands."""
     while True:
-        record = await held(room, WINDOW)
-        body = WindowBody() if record is None else valid(WindowBody, record.body)
-        found = await room.store.get_many(room.scope, body.pages) if body.pages else []
+        record = await held(scoped, WINDOW)
+        body = WindowBody() if record is None else validated(WindowBody, record.body)
+        found = await scoped.store.get_many(scoped.scope, body.pages) if body.pages else []
         if len(found) < len(body.pages) and record is not None:
-            again = await held(room, WINDOW)
+            again = await held(scoped, WINDOW)
             if again is None or again.version != record.version:
                 continue  # another writer was between the two reads
-        line = await pages.leaves(room, [page for page in found if page.kind == PAGE])
+        line = await pages.leaves(scoped, [page for page in found if page.kind == PAGE])
         line = [leaf for leaf in line if leaf.body.segment is None]
-        chains = Chains(room, settings)
+        chains = Chains(scoped, settings)
         await chains.load(line)
-        return Window(room, settings, record, body, line, chains)
+        return Window(scoped, settings, record, body, line, chains)
 
 
-async def add(room: Room, settings: DialogueSettings, drafts: Sequence[PageDraft]) -> tuple[Added, bool]:
+async def add(scoped: ScopedStore, settings: DialogueSettings, drafts: Sequence[PageDraft]) -> tuple[Added, bool]:
     """Add pages, those that are known already only told again; and whether there are too many segments now."""
-    held = await _held(room, drafts)
+    held = await _held(scoped, drafts)
     fresh: dict[object, PageDraft] = {}
     for number, draft in enumerate(drafts):
         key = pages.page_key(draft)
@@ -123,7 +123,7 @@ async def add(room: Room, settings: DialogueSettings, drafts: Sequence[PageDraft
     told: dict[object, Leaf] = dict(held.items())
     if not fresh:
         return Added(pages=_told(drafts, told)), False
-    window = await read(room, settings)
+    window = await read(scoped, settings)
     made = await window.take(list(fresh.values()))
     placed = await window.write(max(len(window.line) - settings.window, 0), "pages added")
     told.update(zip(fresh, made, strict=True))
@@ -136,14 +136,14 @@ def _told(drafts: Sequence[PageDraft], leaves: dict[object, Leaf]) -> tuple[Page
     return tuple(leaves[pages.page_key(draft) or number].told() for number, draft in enumerate(drafts))
 
 
-async def _held(room: Room, drafts: Sequence[PageDraft]) -> dict[str, Leaf]:
+async def _held(scoped: ScopedStore, drafts: Sequence[PageDraft]) -> dict[str, Leaf]:
     """The pages that are stored already, by their keys."""
     keys = tuple(dict.fromkeys(key for draft in drafts if (key := pages.page_key(draft))))
     if not keys:
         return {}
     where = Filter(kinds=(PAGE,), keys=keys, states=None)
-    found = [record async for record in room.store.every(room.scope, where) if record.user == room.scope.user]
-    return {leaf.record.key: leaf for leaf in await pages.leaves(room, found) if leaf.record.key}
+    found = [record async for record in scoped.store.every(scoped.scope, where) if record.user == scoped.scope.user]
+    return {leaf.record.key: leaf for leaf in await pages.leaves(scoped, found) if leaf.record.key}
 
 
 def context_of(window: Window) -> Context:

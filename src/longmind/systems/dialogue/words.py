@@ -13,7 +13,7 @@ from functools import lru_cache
 from operator import mul
 from typing import NamedTuple
 
-from longmind.store.search.analysis import STOP_WORDS, stem, words
+from longmind.text.analysis import STOP_WORDS, stem, words
 
 Weights = Mapping[str, float]
 MAX_TERMS = 96

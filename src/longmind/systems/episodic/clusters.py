@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longmind.errors import InvalidInput
-from longmind.store.search.analysis import STOP_WORDS, stem, words
 from longmind.systems.episodic import reading
 from longmind.systems.episodic.models import Cluster, Episode, Event, Outcome, Summariser
 from longmind.systems.episodic.narrative import WORDS, narrate, quoted
 from longmind.systems.episodic.summaries import summarised
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
+from longmind.text.analysis import STOP_WORDS, stem, words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,12 @@ _TITLES = 3
 
 
 async def clusters(
-    room: Room, episodes: Sequence[Episode], *, alike: float | None, smallest: int, summariser: Summariser | None
+    scoped: ScopedStore,
+    episodes: Sequence[Episode],
+    *,
+    alike: float | None,
+    smallest: int,
+    summariser: Summariser | None,
 ) -> list[Cluster]:
     """These episodes in clusters, the largest first."""
     if alike is not None and not 0 < alike <= 1:
@@ -45,17 +50,19 @@ async def clusters(
     told = sorted(episodes, key=lambda e: (e.start, e.id))
     if not told:
         return []
-    events = [[event async for event in reading.events_of(room, e.id, limit=_EVENTS)] for e in told]
+    events = [[event async for event in reading.events_of(scoped, e.id, limit=_EVENTS)] for e in told]
     texts = [_text(episode, own) for episode, own in zip(told, events, strict=True)]
     counts = [_counts(text) for text in texts]
-    similar, threshold = await _similarity(room, texts, counts)
+    similar, threshold = await _similarity(scoped, texts, counts)
     groups = [g for g in joined(similar, threshold if alike is None else alike) if len(g) >= smallest]
     made = [await _cluster(group, similar, told, events, counts, summariser) for group in groups]
     return sorted(made, key=lambda c: (-len(c.episodes), min((e.start, e.id) for e in c.episodes)))
 
 
-async def _similarity(room: Room, texts: Sequence[str], counts: Sequence[Counter[str]]) -> tuple[Matrix, float]:
-    vectors, _ = await room.embed(texts)
+async def _similarity(
+    scoped: ScopedStore, texts: Sequence[str], counts: Sequence[Counter[str]]
+) -> tuple[Matrix, float]:
+    vectors, _ = await scoped.embed(texts)
     if all(vector is not None for vector in vectors):
         rows = np.stack([np.asarray(vector, np.float64) for vector in vectors])
         return np.clip(rows @ rows.T, 0.0, 1.0), ALIKE_BY_VECTOR

@@ -14,16 +14,16 @@ from typing import Any
 from longmind.errors import InvalidInput
 from longmind.store.base import AddLink, Put, RemoveLink, Update, Write
 from longmind.systems.episodic.models import EPISODE, EVENT, EpisodeBody, EventBody, EventDraft
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import TRUST, Filter, Link, Memory, Source
 
 # -- episodes ----------------------------------------------------------------------------------------------------
 
 
-def episode_record(room: Room, body: EpisodeBody, start: datetime, **fields: Any) -> Memory:
+def episode_record(scoped: ScopedStore, body: EpisodeBody, start: datetime, **fields: Any) -> Memory:
     """A new episode, not stored yet."""
     told = body.model_dump(mode="json")
-    return room.new(EPISODE, body.text(), body=told, metadata=body.filters(), occurred_at=start, **fields)
+    return scoped.new(EPISODE, body.text(), body=told, metadata=body.filters(), occurred_at=start, **fields)
 
 
 def changed(record: Memory, body: EpisodeBody) -> Update:
@@ -88,7 +88,7 @@ def check_end(record: Memory, body: EpisodeBody, end: datetime, inner: datetime 
 # -- events ------------------------------------------------------------------------------------------------------
 
 
-def event_record(room: Room, episode: Memory, draft: EventDraft, *, source: Source | None = None) -> Memory:
+def event_record(scoped: ScopedStore, episode: Memory, draft: EventDraft, *, source: Source | None = None) -> Memory:
     """A new event of an episode, not stored yet; ``InvalidInput`` if the episode has no room for it.
 
     It is private to whom the episode belongs to, or else to the user who records it.
@@ -96,11 +96,11 @@ def event_record(room: Room, episode: Memory, draft: EventDraft, *, source: Sour
     check_event(episode, draft)
     body = EventBody(episode=episode.id, type=draft.type, seconds=draft.duration.total_seconds(), data=draft.data)
     said_by = source or Source(role="assistant", name=draft.actor)
-    return room.new(
+    return scoped.new(
         EVENT,
         draft.what or draft.type,
         body=body.model_dump(mode="json"),
-        user=episode.user or room.scope.user,
+        user=episode.user or scoped.scope.user,
         session=episode.id,
         key=None if draft.key is None else event_key(episode.id, draft.key),
         importance=draft.importance,
@@ -147,11 +147,13 @@ def check_event(episode: Memory, draft: EventDraft) -> None:
         )
 
 
-async def recording(room: Room, episode: Memory, events: Sequence[Memory], *, stored: bool = True) -> list[Write]:
+async def recording(
+    scoped: ScopedStore, episode: Memory, events: Sequence[Memory], *, stored: bool = True
+) -> list[Write]:
     """The writes that add events, all at one moment, to an episode that is stored or, if not, is put by the caller."""
     body = EpisodeBody.read(episode)
     first = events[0]
-    before, after = (None, None) if not stored else await _place(room, episode, body, first)
+    before, after = (None, None) if not stored else await _place(scoped, episode, body, first)
     ends = [e.occurred_at + timedelta(seconds=e.body["seconds"]) for e in events]
     more = body.model_copy(
         update={
@@ -172,27 +174,29 @@ async def recording(room: Room, episode: Memory, events: Sequence[Memory], *, st
     return writes
 
 
-async def _place(room: Room, episode: Memory, body: EpisodeBody, event: Memory) -> tuple[str | None, str | None]:
+async def _place(
+    scoped: ScopedStore, episode: Memory, body: EpisodeBody, event: Memory
+) -> tuple[str | None, str | None]:
     """Between which two events a new one belongs: the last before it in time, and the one that came after that."""
-    before = await _last_before(room, episode, event)
+    before = await _last_before(scoped, episode, event)
     if body.latest is None or event.occurred_at > body.latest:
         return before, None
     if before is None:
         where = Filter(kinds=(EVENT,), sessions=(episode.id,), states=None)
-        first = (await room.store.scan(room.scope, where, order="occurred", limit=1)).items
+        first = (await scoped.store.scan(scoped.scope, where, order="occurred", limit=1)).items
         return None, first[0].id if first else None
-    links = await room.store.links(room.scope, [before], relation="next", direction="out")
+    links = await scoped.store.links(scoped.scope, [before], relation="next", direction="out")
     return before, links[0].target if links else None
 
 
-async def _last_before(room: Room, episode: Memory, event: Memory) -> str | None:
+async def _last_before(scoped: ScopedStore, episode: Memory, event: Memory) -> str | None:
     """The latest event of the episode that is earlier; of those at the same moment, the one before it by id."""
     until = just_after(event.occurred_at)
     where = Filter(kinds=(EVENT,), sessions=(episode.id,), states=None, until=until)
     cursor: str | None = None
     while True:
-        page = await room.store.scan(
-            room.scope, where, order="occurred", descending=True, limit=2 if cursor is None else 200, cursor=cursor
+        page = await scoped.store.scan(
+            scoped.scope, where, order="occurred", descending=True, limit=2 if cursor is None else 200, cursor=cursor
         )
         for found in page.items:
             if (found.occurred_at, found.id) < (event.occurred_at, event.id):

@@ -9,7 +9,7 @@ from longmind.systems.episodic import reading
 from longmind.systems.episodic.contrast import cases_of, lessons_of
 from longmind.systems.episodic.models import Account, Draft, Episode, Event, Lesson, Lessons, Remark, Teacher
 from longmind.systems.episodic.narrative import narrate
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 
 _EVENTS = 200
 """Events of one episode that are looked at."""
@@ -20,14 +20,21 @@ _REMARKS = 10
 
 
 async def lessons(
-    room: Room, task: str, *, episodes: int, relevance: float, confidence: float, support: int, teacher: Teacher | None
+    scoped: ScopedStore,
+    task: str,
+    *,
+    episodes: int,
+    relevance: float,
+    confidence: float,
+    support: int,
+    teacher: Teacher | None,
 ) -> Lessons:
     """What the episodes relevant to a task teach."""
     if not task.strip():
         raise InvalidInput("Lessons need a task.", hint="Say in a few words what is to be done.")
     if not 0 <= relevance <= 1 or not 0 <= confidence <= 1 or support < 1 or episodes < 1:
         raise InvalidInput("Relevance and confidence run from 0 to 1, and the counts from 1.")
-    told = await _relevant(room, task, episodes, relevance)
+    told = await _relevant(scoped, task, episodes, relevance)
     found = lessons_of(cases_of(told), confidence=confidence, support=support)
     by_model, rejected = await _taught(task, told, teacher)
     won = sum(episode.outcome == "succeeded" for episode, _ in told)
@@ -42,12 +49,12 @@ async def lessons(
     )
 
 
-async def _relevant(room: Room, task: str, most: int, relevance: float) -> list[tuple[Episode, list[Event]]]:
+async def _relevant(scoped: ScopedStore, task: str, most: int, relevance: float) -> list[tuple[Episode, list[Event]]]:
     """Episodes that bear on the task and whose outcome is known, the most relevant first, with their events."""
-    hits = await reading.search(room, task, k=min(2 * most, 300), type=None, outcome=None, since=None, until=None)
+    hits = await reading.search(scoped, task, k=min(2 * most, 300), type=None, outcome=None, since=None, until=None)
     floor = relevance * hits[0].score if hits else 0.0
     ended = [h.episode for h in hits if h.score >= floor and h.episode.outcome != "unknown" and not h.episode.open]
-    return [(e, [event async for event in reading.events_of(room, e.id, limit=_EVENTS)]) for e in ended[:most]]
+    return [(e, [event async for event in reading.events_of(scoped, e.id, limit=_EVENTS)]) for e in ended[:most]]
 
 
 async def _taught(

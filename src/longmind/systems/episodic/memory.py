@@ -31,7 +31,7 @@ from longmind.systems.episodic.models import (
 )
 from longmind.systems.episodic.running import RunningEpisode
 from longmind.systems.episodic.summaries import summarised
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Memory, Page
 
 HOUR = timedelta(hours=1)
@@ -44,8 +44,10 @@ class EpisodicMemory:
     and statistics.
     """
 
-    def __init__(self, room: Room, *, summariser: Summariser | None = None, teacher: Teacher | None = None) -> None:
-        self._room = room
+    def __init__(
+        self, scoped: ScopedStore, *, summariser: Summariser | None = None, teacher: Teacher | None = None
+    ) -> None:
+        self._scoped = scoped
         self._summariser = summariser
         self._teacher = teacher
 
@@ -72,20 +74,20 @@ class EpisodicMemory:
             "parent": parent,
             "attributes": dict(attributes or {}),
         }
-        body = valid(EpisodeBody, {name: value for name, value in told.items() if value is not None})
+        body = validated(EpisodeBody, {name: value for name, value in told.items() if value is not None})
         record = ledger.episode_record(
-            self._room, body, start or self._room.now(), tags=tuple(tags), importance=importance, session=session
+            self._scoped, body, start or self._scoped.now(), tags=tuple(tags), importance=importance, session=session
         )
 
         async def begin() -> Episode:
             if parent is None:
-                receipt = await self._room.write([Put(record)], reason="episode begun")
+                receipt = await self._scoped.write([Put(record)], reason="episode begun")
                 return Episode.of(receipt.memories[0])
             writes = ledger.within(await self._need(parent))(record)
-            receipt = await self._room.rewrite(writes, "episode begun")
+            receipt = await self._scoped.rewrite(writes, "episode begun")
             return Episode.of(receipt.memories[1])
 
-        return await settled(begin)
+        return await retry_on_conflict(begin)
 
     async def record(
         self,
@@ -109,7 +111,7 @@ class EpisodicMemory:
         told = {
             "what": what,
             "type": type,
-            "at": at or self._room.now(),
+            "at": at or self._scoped.now(),
             "duration": duration,
             "actor": actor,
             "data": dict(data or {}),
@@ -118,18 +120,18 @@ class EpisodicMemory:
             "tags": tuple(tags),
             "key": key,
         }
-        draft = valid(EventDraft, told)
+        draft = validated(EventDraft, told)
 
         async def add() -> Event:
             owner = await self._need(episode)
             if key is not None and (known := await self._recorded(owner, key)) is not None:
                 return known
-            event = ledger.event_record(self._room, owner, draft)
-            writes = await ledger.recording(self._room, owner, [event])
-            receipt = await self._room.rewrite(writes, "event recorded")
+            event = ledger.event_record(self._scoped, owner, draft)
+            writes = await ledger.recording(self._scoped, owner, [event])
+            receipt = await self._scoped.rewrite(writes, "event recorded")
             return Event.of(receipt.memories[1])
 
-        return await settled(add)
+        return await retry_on_conflict(add)
 
     async def finish(
         self, episode: str, outcome: Outcome = "unknown", *, end: datetime | None = None, note: str = ""
@@ -147,11 +149,11 @@ class EpisodicMemory:
                 )
             inner = await self._inner_end(record, body)
             earliest = max(filter(None, (record.occurred_at, body.covers, inner)))
-            moment = as_utc(end) if end is not None else max(self._room.now(), earliest)
+            moment = as_utc(end) if end is not None else max(self._scoped.now(), earliest)
             ledger.check_end(record, body, moment, inner, await self._parent(body))
             return await self._changed(record, body, {"end": moment, "outcome": outcome, "note": note or body.note})
 
-        return await settled(close)
+        return await retry_on_conflict(close)
 
     async def judge(self, episode: str, outcome: Outcome, *, note: str | None = None) -> Episode:
         """Say, or say anew, how an episode came out; that is often known only later."""
@@ -162,7 +164,7 @@ class EpisodicMemory:
             told = {"outcome": outcome, "note": body.note if note is None else note}
             return await self._changed(record, body, told)
 
-        return await settled(change)
+        return await retry_on_conflict(change)
 
     @asynccontextmanager
     async def episode(
@@ -204,7 +206,7 @@ class EpisodicMemory:
 
     async def event(self, id: str) -> Event:
         """One event by its id."""
-        return Event.of(await self._room.need(id, EVENT))
+        return Event.of(await self._scoped.need(id, EVENT))
 
     async def list(
         self,
@@ -221,7 +223,7 @@ class EpisodicMemory:
     ) -> Page[Episode]:
         """A page of episodes, the latest first. ``since`` and ``until`` are about when they began."""
         return await reading.episodes(
-            self._room,
+            self._scoped,
             type=type,
             outcome=outcome,
             open=open,
@@ -251,7 +253,7 @@ class EpisodicMemory:
     ) -> Page[Event]:
         """A page of events in the order of their time: of one episode, or of all."""
         return await reading.events(
-            self._room,
+            self._scoped,
             episode=episode,
             type=type,
             actor=actor,
@@ -273,25 +275,25 @@ class EpisodicMemory:
         until: datetime | None = None,
     ) -> tuple[Found, ...]:
         """Episodes that fit a text by their own words or by those of their events, the best first."""
-        found = await reading.search(self._room, text, k=k, type=type, outcome=outcome, since=since, until=until)
+        found = await reading.search(self._scoped, text, k=k, type=type, outcome=outcome, since=since, until=until)
         return tuple(found)
 
     async def timeline(
         self, moment: datetime, *, before: timedelta = HOUR, after: timedelta = HOUR, limit: int = 50
     ) -> Timeline:
         """What happened around a moment: up to ``limit`` events on either side, and the episodes going on then."""
-        return await reading.timeline(self._room, moment, before=before, after=after, limit=limit)
+        return await reading.timeline(self._scoped, moment, before=before, after=after, limit=limit)
 
     async def meanwhile(self, which: str | datetime, until: datetime | None = None, *, limit: int = 50) -> Meanwhile:
         """What else happened in the time of an episode; or, given two moments, what happened between them."""
         if isinstance(which, str):
             episode = await self.get(which)
-            end = episode.end or max(self._room.now(), episode.start)
-            return await reading.meanwhile(self._room, episode.start, end, besides=episode.id, limit=limit)
+            end = episode.end or max(self._scoped.now(), episode.start)
+            return await reading.meanwhile(self._scoped, episode.start, end, besides=episode.id, limit=limit)
         start, end = as_utc(which), as_utc(until or which)
         if end < start:
             raise InvalidInput("The time asked for ends before it begins.", hint="Give the earlier moment first.")
-        return await reading.meanwhile(self._room, start, end, besides=None, limit=limit)
+        return await reading.meanwhile(self._scoped, start, end, besides=None, limit=limit)
 
     # -- telling and learning ------------------------------------------------------------------------------------
 
@@ -325,7 +327,7 @@ class EpisodicMemory:
         more: dict[str, Any] = {} if sleep is None else {"sleep": sleep}
         async for one in replay.replay(
             begun,
-            reading.events_of(self._room, episode),
+            reading.events_of(self._scoped, episode),
             speed=pace,
             types=types,
             actors=actors,
@@ -351,7 +353,7 @@ class EpisodicMemory:
         An episode counts as relevant if it fits the task at least ``relevance`` times as well as the best one does.
         """
         return await lessons.lessons(
-            self._room,
+            self._scoped,
             task,
             episodes=episodes,
             relevance=relevance,
@@ -377,25 +379,25 @@ class EpisodicMemory:
         page = await self.list(type=type, since=since, until=until, limit=most)
         told = [episode for episode in page.items if not episode.standing]
         model = summariser or self._summariser
-        made = await clusters.clusters(self._room, told, alike=alike, smallest=smallest, summariser=model)
+        made = await clusters.clusters(self._scoped, told, alike=alike, smallest=smallest, summariser=model)
         return tuple(made)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _need(self, id: str) -> Memory:
-        return await self._room.need(id, EPISODE)
+        return await self._scoped.need(id, EPISODE)
 
     async def _parent(self, body: EpisodeBody) -> Memory | None:
-        return None if body.parent is None else await self._room.store.get(self._room.scope, body.parent)
+        return None if body.parent is None else await self._scoped.store.get(self._scoped.scope, body.parent)
 
     async def _recorded(self, episode: Memory, key: str) -> Event | None:
-        found = await self._room.store.by_key(self._room.scope, ledger.event_key(episode.id, key))
+        found = await self._scoped.store.by_key(self._scoped.scope, ledger.event_key(episode.id, key))
         return None if found is None else Event.of(found)
 
     async def _changed(self, record: Memory, body: EpisodeBody, changes: Mapping[str, Any]) -> Episode:
-        after = valid(EpisodeBody, body.model_dump() | dict(changes))
+        after = validated(EpisodeBody, body.model_dump() | dict(changes))
         reason = "episode ended" if body.end is None and after.end is not None else "episode judged"
-        receipt = await self._room.rewrite([ledger.changed(record, after)], reason)
+        receipt = await self._scoped.rewrite([ledger.changed(record, after)], reason)
         return Episode.of(receipt.memories[0])
 
     async def _inner_end(self, record: Memory, body: EpisodeBody) -> datetime | None:
@@ -419,7 +421,7 @@ class EpisodicMemory:
         return latest
 
     async def _told(self, episode: Episode, length: Length, seen: set[str]) -> str:
-        events = [e async for e in reading.events_of(self._room, episode.id, limit=narrative.TOLD_AT_MOST)]
+        events = [e async for e in reading.events_of(self._scoped, episode.id, limit=narrative.TOLD_AT_MOST)]
         seen.add(episode.id)
         children: list[str] = []
         if length == "full":

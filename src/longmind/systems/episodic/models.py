@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, StringConstraints
 
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 from longmind.types import Id, Memory, Model, Moment, Name, PlainJson, Tag, Text, Unit
 
 EPISODE, EVENT = "episode", "event"
@@ -48,7 +48,7 @@ class EpisodeBody(Model):
         """The body of a record; one that another writer made may lack what only this system needs."""
         told = {name: value for name, value in record.body.items() if name in cls.model_fields}
         told.setdefault("title", record.content.strip().partition("\n")[0][:500] or record.id)
-        return valid(cls, told)
+        return validated(cls, told)
 
     def text(self) -> str:
         """What is searched."""
@@ -153,7 +153,7 @@ class Event(Model):
     @classmethod
     def of(cls, record: Memory) -> Event:
         told = {name: value for name, value in record.body.items() if name in EventBody.model_fields}
-        body = valid(EventBody, told)
+        body = validated(EventBody, told)
         return cls(
             id=record.id,
             episode=body.episode,

@@ -11,7 +11,7 @@ from longmind.errors import InvalidInput
 from longmind.store.base import MAX_PAGE
 from longmind.systems.episodic.ledger import just_after
 from longmind.systems.episodic.models import EPISODE, EVENT, Episode, Event, Found, Meanwhile, Outcome, Timeline
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Hit, Memory, Page, Scalar
 
 LOOKED_AT = 10_000
@@ -40,7 +40,7 @@ def filters(
 
 
 async def episodes(
-    room: Room,
+    scoped: ScopedStore,
     *,
     type: str | None,
     outcome: Outcome | None,
@@ -54,12 +54,12 @@ async def episodes(
 ) -> Page[Episode]:
     """A page of episodes, the latest first."""
     where = filters(EPISODE, type=type, since=since, until=until, tags=tags, outcome=outcome, open=open, parent=parent)
-    page = await room.store.scan(room.scope, where, order="occurred", descending=True, limit=limit, cursor=cursor)
+    page = await scoped.store.scan(scoped.scope, where, order="occurred", descending=True, limit=limit, cursor=cursor)
     return Page[Episode](items=tuple(Episode.of(m) for m in page.items), cursor=page.cursor)
 
 
 async def events(
-    room: Room,
+    scoped: ScopedStore,
     *,
     episode: str | None,
     type: str | None,
@@ -74,12 +74,12 @@ async def events(
     where = filters(EVENT, type=type, since=since, until=until)
     narrowed: dict[str, Any] = {}
     if episode is not None:
-        await room.need(episode, EPISODE)
+        await scoped.need(episode, EPISODE)
         narrowed["sessions"] = (episode,)
     if actor is not None:
         narrowed["speakers"] = (actor,)
-    page = await room.store.scan(
-        room.scope,
+    page = await scoped.store.scan(
+        scoped.scope,
         where.model_copy(update=narrowed),
         order="occurred",
         descending=descending,
@@ -89,14 +89,14 @@ async def events(
     return Page[Event](items=tuple(Event.of(m) for m in page.items), cursor=page.cursor)
 
 
-async def events_of(room: Room, episode: str, *, limit: int | None = None) -> AsyncIterator[Event]:
+async def events_of(scoped: ScopedStore, episode: str, *, limit: int | None = None) -> AsyncIterator[Event]:
     """The events of an episode in order, read page by page."""
     where = Filter(kinds=(EVENT,), sessions=(episode,), states=None)
     cursor: str | None = None
     left = limit
     while left is None or left > 0:
         size = MAX_PAGE if left is None else min(left, MAX_PAGE)
-        page = await room.store.scan(room.scope, where, order="occurred", limit=size, cursor=cursor)
+        page = await scoped.store.scan(scoped.scope, where, order="occurred", limit=size, cursor=cursor)
         for record in page.items:
             yield Event.of(record)
         cursor = page.cursor
@@ -106,7 +106,7 @@ async def events_of(room: Room, episode: str, *, limit: int | None = None) -> As
 
 
 async def search(
-    room: Room,
+    scoped: ScopedStore,
     text: str,
     *,
     k: int,
@@ -119,13 +119,13 @@ async def search(
     if k < 1:
         raise InvalidInput(f"k must be at least 1, not {k}.")
     where = Filter(since=since, until=until)
-    hits = await room.search(text, k=min(20 + 3 * k, MAX_PAGE), kinds=(EPISODE, EVENT), where=where)
+    hits = await scoped.search(text, k=min(20 + 3 * k, MAX_PAGE), kinds=(EPISODE, EVENT), where=where)
     grouped: dict[str, list[Hit]] = {}
     for hit in hits:
         owner = hit.memory.id if hit.memory.kind == EPISODE else hit.memory.body.get("episode")
         if isinstance(owner, str):
             grouped.setdefault(owner, []).append(hit)
-    records = await room.store.get_many(room.scope, list(grouped))
+    records = await scoped.store.get_many(scoped.scope, list(grouped))
     found = [_found(Episode.of(r), grouped[r.id]) for r in records if r.kind == EPISODE]
     kept = [f for f in found if type in (None, f.episode.type) and outcome in (None, f.episode.outcome)]
     return sorted(kept, key=lambda f: (-f.score, f.episode.id))[:k]
@@ -138,26 +138,28 @@ def _found(episode: Episode, hits: Sequence[Hit]) -> Found:
     return Found(episode=episode, score=best.score, why=why, events=matched)
 
 
-async def timeline(room: Room, moment: datetime, *, before: timedelta, after: timedelta, limit: int) -> Timeline:
+async def timeline(
+    scoped: ScopedStore, moment: datetime, *, before: timedelta, after: timedelta, limit: int
+) -> Timeline:
     """The events nearest to a moment, on either side."""
     if before < timedelta(0) or after < timedelta(0) or limit < 1:
         raise InvalidInput("A timeline needs spans of time that are not negative, and a limit of at least 1.")
     at = as_utc(moment)
     start, end = _shifted(at, -before), _shifted(at, after)
-    earlier = await room.store.scan(
-        room.scope,
+    earlier = await scoped.store.scan(
+        scoped.scope,
         filters(EVENT, since=start, until=at),
         order="occurred",
         descending=True,
         limit=min(limit, MAX_PAGE),
     )
-    later = await room.store.scan(
-        room.scope,
+    later = await scoped.store.scan(
+        scoped.scope,
         filters(EVENT, since=at, until=just_after(end)),
         order="occurred",
         limit=min(limit, MAX_PAGE),
     )
-    ongoing, cut = await overlapping(room, at, at)
+    ongoing, cut = await overlapping(scoped, at, at)
     return Timeline(
         moment=at,
         before=tuple(Event.of(m) for m in reversed(earlier.items)),
@@ -167,7 +169,7 @@ async def timeline(room: Room, moment: datetime, *, before: timedelta, after: ti
     )
 
 
-async def overlapping(room: Room, start: datetime, end: datetime) -> tuple[list[Episode], bool]:
+async def overlapping(scoped: ScopedStore, start: datetime, end: datetime) -> tuple[list[Episode], bool]:
     """Episodes that were going on at some moment from ``start`` to ``end``, the latest first; and whether it gave up.
 
     Logs that a system keeps (``standing``) are always going on and are left out.
@@ -176,8 +178,8 @@ async def overlapping(room: Room, start: datetime, end: datetime) -> tuple[list[
     found: list[Episode] = []
     cursor: str | None = None
     for _ in range(LOOKED_AT // MAX_PAGE):
-        page = await room.store.scan(
-            room.scope, where, order="occurred", descending=True, limit=MAX_PAGE, cursor=cursor
+        page = await scoped.store.scan(
+            scoped.scope, where, order="occurred", descending=True, limit=MAX_PAGE, cursor=cursor
         )
         read = map(Episode.of, page.items)
         found += [e for e in read if not e.standing and e.overlaps(start, end)]
@@ -187,14 +189,16 @@ async def overlapping(room: Room, start: datetime, end: datetime) -> tuple[list[
     return found, True
 
 
-async def meanwhile(room: Room, start: datetime, end: datetime, *, besides: str | None, limit: int) -> Meanwhile:
+async def meanwhile(
+    scoped: ScopedStore, start: datetime, end: datetime, *, besides: str | None, limit: int
+) -> Meanwhile:
     """What happened from ``start`` to ``end``, without the episode ``besides`` and what is part of it."""
     if limit < 1:
         raise InvalidInput(f"limit must be at least 1, not {limit}.")
-    others, cut = await overlapping(room, start, end)
+    others, cut = await overlapping(scoped, start, end)
     own = _family(others, besides)
     kept = [e for e in others if e.id not in own]
-    happened, more = await _others(room, start, end, own, limit)
+    happened, more = await _others(scoped, start, end, own, limit)
     told = [m for m in happened if m.kind == EVENT]
     rest = [m for m in happened if m.kind not in _UNTOLD]
     return Meanwhile(
@@ -218,12 +222,14 @@ def _family(episodes: Sequence[Episode], root: str | None) -> set[str]:
     return own
 
 
-async def _others(room: Room, start: datetime, end: datetime, own: set[str], limit: int) -> tuple[list[Memory], bool]:
+async def _others(
+    scoped: ScopedStore, start: datetime, end: datetime, own: set[str], limit: int
+) -> tuple[list[Memory], bool]:
     where = Filter(since=start, until=just_after(end))
     found: list[Memory] = []
     cursor: str | None = None
     for _ in range(LOOKED_AT // MAX_PAGE):
-        page = await room.store.scan(room.scope, where, order="occurred", limit=MAX_PAGE, cursor=cursor)
+        page = await scoped.store.scan(scoped.scope, where, order="occurred", limit=MAX_PAGE, cursor=cursor)
         found += [m for m in page.items if not (m.kind == EVENT and m.session in own)]
         cursor = page.cursor
         if cursor is None or len(found) > 4 * limit:

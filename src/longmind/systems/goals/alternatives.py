@@ -14,7 +14,7 @@ from longmind.systems.procedural import schema
 from longmind.systems.procedural.models import Procedure
 from longmind.systems.procedural.system import ProceduralMemory
 from longmind.systems.procedural.tools import ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Json
 
 FITS = 0.3
@@ -36,14 +36,16 @@ class Alternative:
         return f"{'procedure' if self.procedure else 'tool'}:{self.name}"
 
 
-async def alternatives(room: Room, goal: Goal, step: PlanStep, procedural: ProceduralMemory) -> list[Alternative]:
+async def alternatives(
+    scoped: ScopedStore, goal: Goal, step: PlanStep, procedural: ProceduralMemory
+) -> list[Alternative]:
     """What else could do a step, the best fit first; procedures, which were found to work, before functions.
 
     What belongs to another user is not among them, even if this scope can see it.
     """
     found: list[tuple[str, Alternative]] = []
     hits = await procedural.search(step.description, k=_LOOKED_AT)
-    owners = {m.id: m.user for m in await room.store.get_many(room.scope, [hit.version.id for hit in hits])}
+    owners = {m.id: m.user for m in await scoped.store.get_many(scoped.scope, [hit.version.id for hit in hits])}
     for hit in hits:
         procedure = hit.version.procedure
         if owners.get(hit.version.id) not in (None, goal.user):
@@ -53,7 +55,7 @@ async def alternatives(room: Room, goal: Goal, step: PlanStep, procedural: Proce
     for told in procedural.tools.described():
         found += _called(procedural.tools, told.name, told.description, step)
     others = [(text, one) for text, one in found if one.label != label_of(step)]
-    (fits,) = await likenesses(room, [step.description], [text for text, _ in others])
+    (fits,) = await likenesses(scoped, [step.description], [text for text, _ in others])
     fitting = [replace(one, fit=fit) for (_, one), fit in zip(others, fits, strict=True) if fit >= FITS]
     return sorted(fitting, key=lambda one: (not one.procedure, -one.fit, one.name))
 

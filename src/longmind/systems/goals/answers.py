@@ -27,7 +27,7 @@ from longmind.systems.goals.policy import LAST, PRIORS, Choice, Experience, chan
 from longmind.systems.goals.prints import plan_print
 from longmind.systems.goals.strategies import Proposal
 from longmind.systems.procedural.system import ProceduralMemory
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 
 if TYPE_CHECKING:
     from longmind.models.chat import Chat
@@ -79,7 +79,7 @@ class Answer:
 class Answers:
     """Makes answers, with what is there to make them from."""
 
-    room: Room
+    scoped: ScopedStore
     procedural: ProceduralMemory | None = None
     chat: AskChat | None = None
     plan_rest: PlanRest | None = None
@@ -110,7 +110,7 @@ class Answers:
             proposal = await self._proposal(strategy, case)
             if proposal is not None:
                 checked(case.goal, proposal.steps)
-                valid(PlanBody, {"goal": case.goal.id, "steps": [step.model_dump() for step in proposal.steps]})
+                validated(PlanBody, {"goal": case.goal.id, "steps": [step.model_dump() for step in proposal.steps]})
         except (Conflict, InvalidInput, ModelError, NotFound) as error:
             notes.append(f"{strategy} was not possible: {error.message}")
             return None
@@ -125,7 +125,7 @@ class Answers:
             case "reorder":
                 return strategies.reorder(case.goal, plan, finding)
             case "substitute" if step is not None and self.procedural is not None:
-                found = await alternatives(self.room, case.goal, step, self.procedural)
+                found = await alternatives(self.scoped, case.goal, step, self.procedural)
                 failed = {one.replaced for one in case.past if one.step == step.id and one.replaced}
                 return strategies.substitute(plan, finding, found, failed)
             case "decompose" if step is not None and not step.settled:

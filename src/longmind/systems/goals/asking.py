@@ -21,7 +21,7 @@ from longmind.systems.goals.models import MAX_STEPS, Goal, PlanStep
 from longmind.systems.goals.order import arranged
 from longmind.systems.procedural import ProceduralMemory, schema
 from longmind.systems.procedural.models import Version
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 from longmind.types import Json, Model, Scalar
 
 if TYPE_CHECKING:
@@ -242,4 +242,4 @@ async def _step(said: PlannedStep, procedural: ProceduralMemory) -> PlanStep:
         raise InvalidInput(f"the step {said.id} gives {unknown[0]}, which {said.tool or said.procedure} does not take.")
     once = {"after": tuple(dict.fromkeys(said.after)), "criteria": tuple(dict.fromkeys(said.criteria))}
     told = {**said.model_dump(exclude={"args"}), **once, "args": {} if unknown else args}
-    return valid(PlanStep, told)
+    return validated(PlanStep, told)

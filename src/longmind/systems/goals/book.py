@@ -12,7 +12,7 @@ from typing import Any
 from longmind.errors import Forbidden, NotFound
 from longmind.store.base import AddLink, Put, Receipt, Update, Write
 from longmind.systems.goals.models import GOAL, OPEN, PLAN, Goal, GoalBody, Plan, PlanBody, PlanStep, Standing
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Json, Link, Memory
 
 ACHIEVES, PART_OF, DERIVED, SUPERSEDES = "achieves", "part_of", "derived_from", "supersedes"
@@ -23,14 +23,14 @@ _ALL_LINKS = 1_000_000
 class PlanBook:
     """The goals and plans of a room."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
 
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def goal(self, id: str) -> Goal:
         """One goal; ``NotFound`` when there is none with this id."""
-        found = await self._room.store.get(self._room.scope, id)
+        found = await self._scoped.store.get(self._scoped.scope, id)
         if found is None or found.kind != GOAL:
             raise NotFound(f"There is no goal {id} here.", hint="`list` and `search` tell which there are.", id=id)
         return goal_of(found)
@@ -44,7 +44,7 @@ class PlanBook:
     async def own(self, id: str) -> Standing:
         """The same, for a change: a user's scope does not change what belongs to the whole agent."""
         found = await self.need(id)
-        user = self._room.scope.user
+        user = self._scoped.scope.user
         if user is not None and found.goal.user != user:
             raise Forbidden(
                 f"The goal {id} belongs to the agent, not to the user {user}.",
@@ -56,20 +56,20 @@ class PlanBook:
     async def every(self, open: bool | None = True) -> list[Standing]:
         """All goals that are open (False: ended, None: all), each with its plan; a few queries, however many."""
         where = Filter(kinds=(GOAL,), states=None, metadata=None if open is None else {"open": open})
-        goals = [goal_of(memory) async for memory in self._room.store.every(self._room.scope, where)]
+        goals = [goal_of(memory) async for memory in self._scoped.store.every(self._scoped.scope, where)]
         plans = await self._current(goals)
         return [Standing(goal=goal, plan=plans.get(goal.id)) for goal in goals]
 
     async def plans(self, goal: Goal) -> list[Plan]:
         """All versions of a goal's plan, the newest first."""
         where = Filter(kinds=(PLAN,), states=None, metadata={"goal": goal.id})
-        found = [plan_of(m) async for m in self._room.store.every(self._room.scope, where) if m.user == goal.user]
+        found = [plan_of(m) async for m in self._scoped.store.every(self._scoped.scope, where) if m.user == goal.user]
         return sorted(found, key=lambda plan: -plan.number)
 
     async def children(self, goals: Sequence[str]) -> list[Goal]:
         """The sub-goals of these goals, the oldest first."""
-        links = await self._room.store.links(
-            self._room.scope, list(goals), relation=PART_OF, direction="in", limit=_ALL_LINKS
+        links = await self._scoped.store.links(
+            self._scoped.scope, list(goals), relation=PART_OF, direction="in", limit=_ALL_LINKS
         )
         found = await self._get([link.source for link in links])
         return sorted((goal_of(m) for m in found if m.kind == GOAL), key=lambda goal: goal.id)
@@ -96,7 +96,7 @@ class PlanBook:
         for start in range(0, len(goals), _AT_ONCE):
             keys = tuple(plan_key(goal.id) for goal in goals[start : start + _AT_ONCE])
             where = Filter(keys=keys, kinds=(PLAN,), states=None)
-            async for memory in self._room.store.every(self._room.scope, where):
+            async for memory in self._scoped.store.every(self._scoped.scope, where):
                 plan = plan_of(memory)
                 if memory.user == owners[plan.goal]:
                     found[plan.goal] = plan
@@ -105,19 +105,19 @@ class PlanBook:
     async def _get(self, ids: Sequence[str]) -> list[Memory]:
         found: list[Memory] = []
         for start in range(0, len(ids), _AT_ONCE):
-            found += await self._room.store.get_many(self._room.scope, ids[start : start + _AT_ONCE])
+            found += await self._scoped.store.get_many(self._scoped.scope, ids[start : start + _AT_ONCE])
         return found
 
     # -- writing -------------------------------------------------------------------------------------------------
 
     def drafted(self, body: GoalBody, *, tags: Sequence[str] = (), user: str | None) -> Goal:
         """A goal with an id of its own that is not stored yet."""
-        told = {"id": self._room.clock.new_id(), "version": 1, "created_at": self._room.now(), "user": user}
-        return valid(Goal, {**_plain(body), **told, "tags": tuple(tags)})
+        told = {"id": self._scoped.clock.new_id(), "version": 1, "created_at": self._scoped.now(), "user": user}
+        return validated(Goal, {**_plain(body), **told, "tags": tuple(tags)})
 
     def goal_put(self, goal: Goal) -> list[Write]:
         """The writes that store a goal for the first time, as a part of its parent if it has one."""
-        record = self._room.new(
+        record = self._scoped.new(
             GOAL,
             goal_text(goal),
             id=goal.id,
@@ -139,7 +139,7 @@ class PlanBook:
         makes the writes for all of them.
         """
         tags = tuple(changes.pop("tags", goal.tags))
-        body = valid(GoalBody, {**_plain(body_of(goal)), **changes})
+        body = validated(GoalBody, {**_plain(body_of(goal)), **changes})
         told: Json = {
             "body": _plain(body),
             "importance": body.priority,
@@ -152,7 +152,7 @@ class PlanBook:
 
     def plan_write(self, plan: Plan, steps: Sequence[PlanStep]) -> Update:
         """The update that changes how the steps of a plan stand. What is planned anew is ``new_plan``."""
-        body = valid(PlanBody, {**_plain(_plan_body(plan)), "steps": [_plain(step) for step in steps]})
+        body = validated(PlanBody, {**_plain(_plan_body(plan)), "steps": [_plain(step) for step in steps]})
         told: Json = {"body": _plain(body)}
         if plan_text(body) != plan_text(plan):
             told["content"] = plan_text(body)
@@ -166,8 +166,8 @@ class PlanBook:
         one of these erases the plan with it, and a fact that changes makes it stale.
         """
         number = 1 if plan is None else plan.number + 1
-        told = valid(PlanBody, {**_plain(body), "goal": goal.id, "number": number})
-        record = self._room.new(
+        told = validated(PlanBody, {**_plain(body), "goal": goal.id, "number": number})
+        record = self._scoped.new(
             PLAN,
             plan_text(told),
             body=_plain(told),
@@ -195,13 +195,13 @@ class PlanBook:
 def goal_of(memory: Memory) -> Goal:
     """A goal from its record."""
     told = {"id": memory.id, "version": memory.version, "created_at": memory.recorded_at, "user": memory.user}
-    return valid(Goal, {**memory.body, **told, "tags": memory.tags})
+    return validated(Goal, {**memory.body, **told, "tags": memory.tags})
 
 
 def plan_of(memory: Memory) -> Plan:
     """A plan from its record."""
     told = {"id": memory.id, "version": memory.version, "made_at": memory.recorded_at}
-    return valid(Plan, {**memory.body, **told, "current": memory.key is not None})
+    return validated(Plan, {**memory.body, **told, "current": memory.key is not None})
 
 
 def written(receipt: Receipt, id: str) -> Standing:

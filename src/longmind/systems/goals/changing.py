@@ -10,7 +10,7 @@ from longmind.errors import Conflict, InvalidInput
 from longmind.systems.goals.book import PlanBook, body_of
 from longmind.systems.goals.criteria import criteria_of
 from longmind.systems.goals.models import Goal, GoalBody, Standing
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 
 FIELDS = ("description", "criteria", "priority", "deadline", "parent", "tags", "attributes")
 MAX_LEVELS = 32
@@ -43,7 +43,7 @@ def change_of(goal: Goal, told: Mapping[str, Any]) -> Change:
         only = {"id": goal.criteria[0].id, "description": description}
         fields["criteria"] = criteria_of([only], description, goal.criteria)
     tags = tuple(fields.pop("tags", goal.tags))
-    new = valid(GoalBody, {**dict(body_of(goal)), **fields})
+    new = validated(GoalBody, {**dict(body_of(goal)), **fields})
     kept = {name: getattr(new, name) for name in fields if getattr(new, name) != getattr(goal, name)}
     if tags != goal.tags:
         kept["tags"] = tags

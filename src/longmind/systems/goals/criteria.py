@@ -9,7 +9,7 @@ from typing import Any
 from longmind.errors import InvalidInput, NotFound
 from longmind.systems.goals.models import Criterion, Evidence, Goal, PlanStep
 from longmind.systems.goals.results import MAX_EVIDENCE, note_of
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 
 Given = str | Criterion | Mapping[str, Any]
 """A criterion as a caller gives it: its description, or more of it."""
@@ -37,7 +37,7 @@ def criteria_of(given: Iterable[Given], description: str, known: Sequence[Criter
         elif "id" not in told:
             told["id"] = next(f"c{n}" for n in range(1, len(taken) + 2) if f"c{n}" not in taken)
         taken.add(told["id"])
-        made.append(valid(Criterion, told))
+        made.append(validated(Criterion, told))
     return tuple(made)
 
 

@@ -13,7 +13,7 @@ from longmind.systems.goals.book import PART_OF, PlanBook, written
 from longmind.systems.goals.changing import parent_for
 from longmind.systems.goals.models import OPEN, Evidence, Goal, GoalBody, GoalStatus, PlanBody, Standing
 from longmind.systems.goals.progress import Carry
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Link
 
 ABOUT = "about"
@@ -24,8 +24,8 @@ Decide = Callable[[Carry, Standing], Awaitable[Sequence[Write] | None]]
 class Desk:
     """Where changes of goals are made. One writer wins, the others read again."""
 
-    def __init__(self, room: Room, book: PlanBook) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore, book: PlanBook) -> None:
+        self._scoped = scoped
         self.book = book
 
     async def created(
@@ -35,46 +35,46 @@ class Desk:
         made: list[PlanBody] = []
 
         async def write() -> Standing:
-            user = self._room.scope.user
+            user = self._scoped.scope.user
             if body.parent is not None:
                 user = (await parent_for(self.book, body.parent)).goal.user
             standing = Standing(goal=self.book.drafted(body, tags=tags, user=user))
             if planned is not None and not made:
                 made.append(await planned(standing.goal))
-            carry = Carry(self.book, self._room.now())
+            carry = Carry(self.book, self._scoped.now())
             carry.change(standing, new=True, plan=await self.grounded(made[0]) if made else None)
-            receipt = await self._room.rewrite(await carry.writes(), "create a goal")
+            receipt = await self._scoped.rewrite(await carry.writes(), "create a goal")
             return written(receipt, standing.goal.id)
 
-        return await settled(write)
+        return await retry_on_conflict(write)
 
     async def change(self, id: str, reason: str, decide: Decide) -> Standing:
         """Read a goal, decide, and write all that follows in one batch; again if somebody was faster."""
 
         async def write() -> Standing:
             standing = await self.book.own(id)
-            carry = Carry(self.book, self._room.now())
+            carry = Carry(self.book, self._scoped.now())
             more = await decide(carry, standing)
             if more is None:
                 return standing
-            receipt = await self._room.rewrite([*await carry.writes(), *more], reason)
+            receipt = await self._scoped.rewrite([*await carry.writes(), *more], reason)
             after = written(receipt, id)
             return after if after.plan is not None else Standing(goal=after.goal, plan=standing.plan)
 
-        return await settled(write)
+        return await retry_on_conflict(write)
 
     async def moved(self, goal: Goal, parent: str | None) -> Sequence[Write]:
         """The writes that make a goal a part of another one, or of none."""
         if parent is not None:
             await parent_for(self.book, parent, below=goal)
-        held = await self._room.store.links(self._room.scope, [goal.id], relation=PART_OF)
+        held = await self._scoped.store.links(self._scoped.scope, [goal.id], relation=PART_OF)
         links: list[Write] = [RemoveLink(link.source, link.relation, link.target) for link in held]
         return [*links, *([] if parent is None else [AddLink(Link(source=goal.id, relation=PART_OF, target=parent))])]
 
     async def grounded(self, body: PlanBody) -> PlanBody:
         """A plan without what it was made from and what is gone since."""
         ids = [*body.assumptions, *([body.source] if body.source else [])]
-        there = {memory.id for memory in await self._room.store.get_many(self._room.scope, ids)} if ids else set()
+        there = {memory.id for memory in await self._scoped.store.get_many(self._scoped.scope, ids)} if ids else set()
         kept = tuple(id for id in body.assumptions if id in there)
         return body.model_copy(update={"assumptions": kept, "source": body.source if body.source in there else None})
 
@@ -85,7 +85,7 @@ class Desk:
     async def linked(self, goal: Goal, ids: Sequence[str], relation: str) -> Sequence[Write]:
         """The links from memories to a goal; ``NotFound`` for one that is not there, or is another user's."""
         wanted = list(dict.fromkeys(ids))
-        found = await self._room.store.get_many(self._room.scope, wanted) if wanted else []
+        found = await self._scoped.store.get_many(self._scoped.scope, wanted) if wanted else []
         there = {memory.id for memory in found if memory.user in (None, goal.user)}
         for id in wanted:
             if id not in there:
@@ -116,7 +116,7 @@ def goal_body(
         "status": status,
         "attributes": dict(attributes or {}),
     }
-    return valid(GoalBody, told)
+    return validated(GoalBody, told)
 
 
 def be_open(goal: Goal) -> None:

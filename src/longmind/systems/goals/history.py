@@ -19,7 +19,7 @@ from longmind.systems.goals.models import (
     Revision,
     Strategy,
 )
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Id, Link, Memory, Model, Moment, Text
 
 ABOUT, DERIVED = "about", "derived_from"
@@ -74,8 +74,8 @@ class Recorded(NamedTuple):
 class History:
     """The revisions of a room's goals."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
 
     async def of(self, goal: Goal) -> list[Recorded]:
         """The revisions of one goal, the oldest first."""
@@ -88,7 +88,7 @@ class History:
 
     def write(self, goal: Goal, plan: Plan, body: RevisionBody, new_plan: str | None) -> list[Write]:
         """The writes that record a revision; it must be the next one of its goal."""
-        record = self._room.new(
+        record = self._scoped.new(
             REVISION,
             f"{body.strategy} after {body.finding}: {body.why}"[:4_000],
             body=body.model_dump(mode="json"),
@@ -115,8 +115,8 @@ class History:
         found: dict[str, list[Recorded]] = {}
         for start in range(0, len(keys), _AT_ONCE):
             where = Filter(keys=tuple(keys[start : start + _AT_ONCE]), kinds=(REVISION,), states=None)
-            async for memory in self._room.store.every(self._room.scope, where):
-                body = valid(RevisionBody, memory.body)
+            async for memory in self._scoped.store.every(self._scoped.scope, where):
+                body = validated(RevisionBody, memory.body)
                 if memory.user == owners[body.goal]:
                     found.setdefault(body.goal, []).append(Recorded(memory, body))
         for recorded in found.values():

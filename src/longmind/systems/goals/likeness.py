@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from longmind.store.search.analysis import terms
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
+from longmind.text.analysis import terms
 
 if TYPE_CHECKING:
     from longmind.store.base import Vector
@@ -17,11 +17,11 @@ _UNRELATED, _SAME = 0.15, 0.8
 """The cosines at which recall takes two texts to have nothing in common, and to say the same."""
 
 
-async def likenesses(room: Room, texts: Sequence[str], others: Sequence[str]) -> list[list[float]]:
+async def likenesses(scoped: ScopedStore, texts: Sequence[str], others: Sequence[str]) -> list[list[float]]:
     """For each text how alike it is to each of the others, from 0 to 1."""
     if not texts or not others:
         return [[] for _ in texts]
-    vectors, _ = await room.embed([*texts, *others])
+    vectors, _ = await scoped.embed([*texts, *others])
     mine, theirs = vectors[: len(texts)], vectors[len(texts) :]
     return [
         [max(shared_words(one, other), _nearness(mine[n], theirs[m])) for m, other in enumerate(others)]
@@ -29,9 +29,11 @@ async def likenesses(room: Room, texts: Sequence[str], others: Sequence[str]) ->
     ]
 
 
-async def best_match(room: Room, text: str, others: Sequence[str], *, least: float, within: bool = False) -> int | None:
+async def best_match(
+    scoped: ScopedStore, text: str, others: Sequence[str], *, least: float, within: bool = False
+) -> int | None:
     """The place of the text that is most alike, if it is alike enough; ``within`` also one that merely holds it."""
-    (row,) = await likenesses(room, [text], others)
+    (row,) = await likenesses(scoped, [text], others)
     if within:
         row = [max(likeness, covered(text, other)) for likeness, other in zip(row, others, strict=True)]
     best = max(range(len(row)), key=row.__getitem__, default=None)

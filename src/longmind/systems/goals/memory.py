@@ -38,7 +38,7 @@ from longmind.systems.goals.rest import rest_of
 from longmind.systems.goals.results import Given, evidence_of
 from longmind.systems.goals.revising import Reviser
 from longmind.systems.procedural import ProceduralMemory
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Json, Memory, Page
 
 if TYPE_CHECKING:
@@ -56,17 +56,17 @@ class GoalMemory:
 
     def __init__(
         self,
-        room: Room,
+        scoped: ScopedStore,
         procedural: ProceduralMemory,
         chat: Callable[[], Awaitable[Chat | None]] | None = None,
     ) -> None:
-        self._room = room
-        self.book = PlanBook(room)
-        self._desk = Desk(room, self.book)
-        self._planner = Planner(room, self.book, procedural, chat)
-        self._monitor = Monitor(room, self.book)
+        self._scoped = scoped
+        self.book = PlanBook(scoped)
+        self._desk = Desk(scoped, self.book)
+        self._planner = Planner(scoped, self.book, procedural, chat)
+        self._monitor = Monitor(scoped, self.book)
         self._reviser = Reviser(
-            room,
+            scoped,
             self.book,
             procedural=procedural,
             chat=chat,
@@ -136,12 +136,12 @@ class GoalMemory:
         told: dict[str, Any] = {"status": status, "open": open, "parent": parent}
         asked = {name: value for name, value in told.items() if value is not None}
         where = Filter(states=None, metadata=asked or None)
-        page = await self._room.page(GOAL, where=where, limit=limit, cursor=cursor, descending=True)
+        page = await self._scoped.page(GOAL, where=where, limit=limit, cursor=cursor, descending=True)
         return Page(items=tuple(goal_of(memory) for memory in page.items), cursor=page.cursor)
 
     async def search(self, query: str, k: int = 5) -> Goals:
         """The goals that fit a text best, also those that ended."""
-        hits = await self._room.search(query, k=k, kinds=(GOAL,), where=Filter(states=None))
+        hits = await self._scoped.search(query, k=k, kinds=(GOAL,), where=Filter(states=None))
         return [Found(goal=goal_of(hit.memory), score=hit.score, why=hit.why) for hit in hits]
 
     async def update(self, id: str, /, *, why: str = "", **changes: Any) -> Goal:
@@ -258,12 +258,12 @@ class GoalMemory:
         if relation not in (ABOUT, ACHIEVES):
             raise InvalidInput(f"A memory is not linked to a goal by {relation!r}.", hint="Use about or achieves.")
         goal = (await self.book.own(id)).goal
-        await self._room.write(await self._desk.linked(goal, [memory], relation), reason=f"link {relation}")
+        await self._scoped.write(await self._desk.linked(goal, [memory], relation), reason=f"link {relation}")
 
     async def linked(self, id: str, relation: Literal["about", "achieves"] | None = None) -> Memories:
         """The memories that are linked to a goal; those that achieve it include its plans."""
         goal = await self.book.goal(id)
-        store, scope = self._room.store, self._room.scope
+        store, scope = self._scoped.store, self._scoped.scope
         links = await store.links(scope, [goal.id], relation=relation, direction="in")
         sources = [link.source for link in links if link.relation in (ABOUT, ACHIEVES)]
         return await store.get_many(scope, list(dict.fromkeys(sources)))
@@ -326,7 +326,7 @@ class GoalMemory:
         standing = await self.book.need(id)
         if standing.goal.status != "active" or standing.plan is None:
             return []
-        return ready(standing.plan.steps, self._room.now())
+        return ready(standing.plan.steps, self._scoped.now())
 
     async def start_step(
         self, id: str, step: str, *, episode: str | None = None, lease_seconds: float = stepping.LEASE_SECONDS
@@ -411,7 +411,7 @@ class GoalMemory:
 
     async def progress(self, id: str) -> Progress:
         """How far a goal has come, with its sub-goals."""
-        return (await self._tree(id)).progress(self._room.now())
+        return (await self._tree(id)).progress(self._scoped.now())
 
     @overload
     async def render(self, id: str, format: Literal["text", "mermaid"] = "text") -> str: ...
@@ -421,7 +421,7 @@ class GoalMemory:
 
     async def render(self, id: str, format: Format = "text") -> str | Json:
         """A goal, its plan and its sub-goals for reading: as text, as plain data, or as a Mermaid diagram."""
-        return rendered(await self._tree(id), format, self._room.now())
+        return rendered(await self._tree(id), format, self._scoped.now())
 
     # -- within ------------------------------------------------------------------------------------------------------
 
@@ -491,7 +491,7 @@ def _planned(standing: Standing) -> Plan:
 def _revision(plan: Plan, steps: Sequence[PlanStep], why: str) -> PlanBody:
     """The next version of a plan, made from the one before."""
     told = {name: getattr(plan, name) for name in PlanBody.model_fields}
-    return valid(PlanBody, {**told, "steps": steps, "why": why})
+    return validated(PlanBody, {**told, "steps": steps, "why": why})
 
 
 def _said(why: str, what: str) -> str:

@@ -21,7 +21,7 @@ from longmind.systems.goals.history import History, Print
 from longmind.systems.goals.models import Finding, FindingKind, Goal, Plan, PlanStep, Standing
 from longmind.systems.goals.order import ready
 from longmind.systems.goals.prints import call_print, error_print, plan_print, result_print
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory, Model, Unit
 
 MONITORING = "goal monitoring"
@@ -95,11 +95,11 @@ def findings(
 class Monitor:
     """Looks at the active plans of a room. It never writes."""
 
-    def __init__(self, room: Room, book: PlanBook, rule: MonitorSettings | None = None) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore, book: PlanBook, rule: MonitorSettings | None = None) -> None:
+        self._scoped = scoped
         self._book = book
         self._rule = rule or MonitorSettings()
-        self._history = History(room)
+        self._history = History(scoped)
 
     async def look(self, goal: str | None = None) -> tuple[Finding, ...]:
         """What is wrong with one goal's plan, or with every active plan: a few queries, however many there are."""
@@ -119,10 +119,10 @@ class Monitor:
         active = [(one.goal, one.plan) for one in standings if one.goal.status == "active" and one.plan is not None]
         if not active:
             return ()
-        rule = await configuration(self._room, MONITORING, self._rule)
+        rule = await configuration(self._scoped, MONITORING, self._rule)
         facts = await self._facts(plan for _, plan in active)
         earlier = await self._history.prints([goal for goal, _ in active])
-        now = self._room.now()
+        now = self._scoped.now()
         return tuple(
             one
             for goal, plan in active
@@ -135,7 +135,7 @@ class Monitor:
         wanted = list(dict.fromkeys(id for plan in plans for id in plan.assumptions))
         found: dict[str, Memory] = {}
         for start in range(0, len(wanted), _AT_ONCE):
-            part = await self._room.store.get_many(self._room.scope, wanted[start : start + _AT_ONCE])
+            part = await self._scoped.store.get_many(self._scoped.scope, wanted[start : start + _AT_ONCE])
             found |= {memory.id: memory for memory in part}
         return found
 

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from longmind.errors import Conflict, InvalidInput, ModelError
-from longmind.store.search.analysis import terms
 from longmind.systems.goals.adapting import adapted, free_id, fresh, renamed, renames, steps_for
 from longmind.systems.goals.asking import ask, checker, told
 from longmind.systems.goals.book import PlanBook, goal_of
@@ -21,7 +20,8 @@ from longmind.systems.goals.models import GOAL, Criterion, Goal, PlanBody, PlanS
 from longmind.systems.goals.order import arranged
 from longmind.systems.procedural import ProceduralMemory, schema
 from longmind.systems.procedural.models import Version
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
+from longmind.text.analysis import terms
 from longmind.types import Filter, Hit, Memory
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ class Planner:
 
     def __init__(
         self,
-        room: Room,
+        scoped: ScopedStore,
         book: PlanBook,
         procedural: ProceduralMemory,
         chat: Callable[[], Awaitable[Chat | None]] | None = None,
     ) -> None:
-        self._room = room
+        self._scoped = scoped
         self._book = book
         self._procedural = procedural
         self._chat = chat
@@ -70,7 +70,9 @@ class Planner:
             )
         facts = await self._facts(goal)
         if steps is not None:
-            made = valid(PlanBody, {"goal": goal.id, "steps": given_steps(goal, steps), "why": "Given by the caller."})
+            made = validated(
+                PlanBody, {"goal": goal.id, "steps": given_steps(goal, steps), "why": "Given by the caller."}
+            )
             return _assuming(made, facts)
         if all(criterion.met for criterion in goal.criteria):
             raise Conflict("All criteria of the goal are met; it waits for its sub-goals.", hint="Plan those.")
@@ -129,7 +131,7 @@ class Planner:
         """The procedures that do what the goal says, the best first."""
         hits = await self._procedural.search(goal.description, _LOOKED_AT)
         found = await self._usable(goal, [hit.version for hit in hits])
-        (alike,) = await likenesses(self._room, [goal.description], [one.procedure.purpose for one in found])
+        (alike,) = await likenesses(self._scoped, [goal.description], [one.procedure.purpose for one in found])
         verb = set(terms(goal.description)[:1])
         kept: list[tuple[float, Version]] = []
         for version, likeness in zip(found, alike, strict=True):
@@ -142,7 +144,7 @@ class Planner:
     async def _usable(self, goal: Goal, versions: Sequence[Version]) -> list[Version]:
         """Those of these procedures that may go into a plan for this goal, each once."""
         by_id = {version.id: version for version in versions}
-        records = await self._room.store.get_many(self._room.scope, list(by_id)) if by_id else []
+        records = await self._scoped.store.get_many(self._scoped.scope, list(by_id)) if by_id else []
         return [by_id[record.id] for record in records if _may_use(goal, record)]
 
     # -- from a past plan --------------------------------------------------------------------------------------------
@@ -165,9 +167,9 @@ class Planner:
     async def _alike(self, goal: Goal) -> list[Goal]:
         """Goals that were achieved and are about the same kind of thing, the most alike first."""
         where = Filter(states=None, metadata={"status": "achieved"})
-        hits = await self._room.search(goal.description, k=_LOOKED_AT, kinds=(GOAL,), where=where)
+        hits = await self._scoped.search(goal.description, k=_LOOKED_AT, kinds=(GOAL,), where=where)
         goals = [goal_of(hit.memory) for hit in hits if hit.memory.id != goal.id and _may_use(goal, hit.memory)]
-        (alike,) = await likenesses(self._room, [goal.description], [past.description for past in goals])
+        (alike,) = await likenesses(self._scoped, [goal.description], [past.description for past in goals])
         verb = terms(goal.description)[:1]
         kept = [
             (alike[n], past)
@@ -179,7 +181,7 @@ class Planner:
     async def _matched(self, old: Sequence[Criterion], goal: Goal, names: Mapping[str, str]) -> dict[str, str | None]:
         """For each criterion of a past goal the one of this goal that takes its place."""
         texts = [renamed(criterion.description, names) for criterion in old]
-        table = await likenesses(self._room, texts, [criterion.description for criterion in goal.criteria])
+        table = await likenesses(self._scoped, texts, [criterion.description for criterion in goal.criteria])
         found: dict[str, str | None] = {}
         for criterion, row in zip(old, table, strict=True):
             best = max(range(len(row)), key=row.__getitem__)
@@ -192,7 +194,7 @@ class Planner:
             return step.tool in self._procedural.tools
         if step.procedure is None:
             return True
-        found = await self._room.store.by_key(self._room.scope, f"procedure:{step.procedure}")
+        found = await self._scoped.store.by_key(self._scoped.scope, f"procedure:{step.procedure}")
         return found is not None
 
     # -- by a model --------------------------------------------------------------------------------------------------
@@ -215,8 +217,8 @@ class Planner:
 
     async def _facts(self, goal: Goal) -> list[Hit]:
         """What is known and matters for the goal: the plan rests on it."""
-        where = Filter(states=("active",), valid_at=self._room.now())
-        hits = await self._room.search(goal.description, k=_ASSUMED, kinds=("fact",), where=where)
+        where = Filter(states=("active",), valid_at=self._scoped.now())
+        hits = await self._scoped.search(goal.description, k=_ASSUMED, kinds=("fact",), where=where)
         return [hit for hit in hits if hit.score >= _LEAST_SCORE and _may_use(goal, hit.memory)]
 
     async def _covering(self, goal: Goal, steps: Sequence[PlanStep], texts: Sequence[str]) -> list[PlanStep]:
@@ -230,7 +232,7 @@ class Planner:
                 continue
             best = 0 if len(criteria) == len(steps) == 1 else None
             if best is None:
-                best = await best_match(self._room, criterion.description, texts, least=_CRITERION_ALIKE, within=True)
+                best = await best_match(self._scoped, criterion.description, texts, least=_CRITERION_ALIKE, within=True)
             if best is None:
                 left.append(criterion)
             else:
@@ -248,7 +250,7 @@ class Planner:
             others = [other for other in steps if other.id != step.id]
             for said in _AFTER.finditer(step.description):
                 best = await best_match(
-                    self._room, said["what"], [other.description for other in others], least=_CRITERION_ALIKE
+                    self._scoped, said["what"], [other.description for other in others], least=_CRITERION_ALIKE
                 )
                 after |= set() if best is None else {others[best].id}
             changed = [*made]
@@ -278,9 +280,9 @@ def given_steps(goal: Goal, given: Iterable[GivenStep]) -> list[PlanStep]:
         taken.add(id)
         if isinstance(one, str):
             before = (made[-1].id,) if made else ()
-            made.append(valid(PlanStep, {"id": id, "description": one, "after": before}))
+            made.append(validated(PlanStep, {"id": id, "description": one, "after": before}))
         else:
-            made.append(fresh(valid(PlanStep, {**one, "id": id})))
+            made.append(fresh(validated(PlanStep, {**one, "id": id})))
     if len(goal.criteria) == 1 and not any(step.criteria for step in made):
         made = [step.model_copy(update={"criteria": (goal.criteria[0].id,)}) for step in made]
     checked(goal, made)
@@ -292,7 +294,7 @@ def _assuming(body: PlanBody, facts: Sequence[Hit]) -> PlanBody:
 
 
 def _body(goal: Goal, steps: Sequence[PlanStep], **fields: Any) -> PlanBody:
-    return valid(PlanBody, {"goal": goal.id, "steps": [step.model_dump() for step in steps], **fields})
+    return validated(PlanBody, {"goal": goal.id, "steps": [step.model_dump() for step in steps], **fields})
 
 
 def _open(goal: Goal) -> list[Criterion]:

@@ -18,7 +18,7 @@ from longmind.store.base import Put, Update, Write
 from longmind.systems.configuration import KIND
 from longmind.systems.goals.models import FindingKind, Strategy
 from longmind.systems.procedural.evidence import Counts, generator
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Memory, Model, Source
 
 LAST: tuple[Strategy, ...] = ("ask", "abandon")
@@ -114,27 +114,27 @@ def chance(goal: str, plan: str, kind: FindingKind, step: str | None) -> np.rand
 class Policy:
     """Keeps the experience of an agent, in one small record; it is the agent's, whoever the user is."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = replace(room, scope=room.scope.model_copy(update={"user": None}))
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = replace(scoped, scope=scoped.scope.model_copy(update={"user": None}))
 
     @property
-    def room(self) -> Room:
+    def scoped(self) -> ScopedStore:
         """The room in which outcomes are written: the whole agent's."""
-        return self._room
+        return self._scoped
 
     async def read(self) -> tuple[Memory | None, Experience]:
         """The record, if there is one yet, and what it says."""
-        found = await self._room.store.by_key(self._room.scope, _KEY)
+        found = await self._scoped.store.by_key(self._scoped.scope, _KEY)
         if found is None or found.user is not None:
             return None, Experience()
-        return found, valid(Experience, found.body)
+        return found, validated(Experience, found.body)
 
     def write(self, record: Memory | None, experience: Experience) -> Write:
         """The write that replaces what was learnt, if nobody replaced it since it was read."""
         body = experience.model_dump(mode="json")
         if record is not None:
             return Update(record.id, {"body": body}, expected_version=record.version)
-        made = self._room.new(KIND, "", key=_KEY, body=body, source=Source(role="system"), trust=1.0)
+        made = self._scoped.new(KIND, "", key=_KEY, body=body, source=Source(role="system"), trust=1.0)
         return Put(made, existing="fail")
 
 

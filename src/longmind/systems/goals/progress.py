@@ -20,7 +20,7 @@ from longmind.store.base import Write
 from longmind.systems.goals.book import PlanBook
 from longmind.systems.goals.models import OPEN, Goal, GoalBody, GoalStatus, Plan, PlanBody, PlanStep, Standing
 from longmind.systems.goals.stepping import halted
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 
 _ALMOST = 0.999999
 """The progress that a goal has at most while it is not achieved."""
@@ -187,4 +187,4 @@ def _matters_above(draft: Draft) -> bool:
 
 
 def _with(goal: Goal, changes: Mapping[str, Any]) -> Goal:
-    return valid(Goal, {**dict(goal), **changes}) if changes else goal
+    return validated(Goal, {**dict(goal), **changes}) if changes else goal

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from longmind.errors import InvalidInput
 from longmind.systems.goals.models import MAX_RESULT, Evidence
 from longmind.systems.procedural.values import plain
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 
 MAX_EVIDENCE = 20
 """Pieces of evidence kept for one criterion; the oldest leave first."""
@@ -66,12 +66,12 @@ def _evidence(given: str | Evidence | Mapping[str, Any], at: datetime, step: str
         return given
     told: dict[str, Any] = {"at": at, "step": step}
     if isinstance(given, Mapping):
-        return valid(Evidence, {**told, **given})
+        return validated(Evidence, {**told, **given})
     if not given.strip():
         raise InvalidInput("An empty text is no evidence.", hint="Say what shows it, or name a memory by its id.")
     if len(given) == _ID_LENGTH and given.count("-") == 4:
-        return valid(Evidence, {**told, "memory": given})
-    return valid(Evidence, {**told, "note": cut(given)})
+        return validated(Evidence, {**told, "memory": given})
+    return validated(Evidence, {**told, "note": cut(given)})
 
 
 def note_of(result: Any) -> str:

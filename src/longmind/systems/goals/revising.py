@@ -25,7 +25,7 @@ from longmind.systems.goals.progress import Carry
 from longmind.systems.goals.strategies import Proposal, question, surrender
 from longmind.systems.goals.verdicts import verdict
 from longmind.systems.procedural.system import ProceduralMemory
-from longmind.systems.room import Room, settled
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Memory, Model
 
 REVISING = "goal revision"
@@ -46,7 +46,7 @@ class Reviser:
 
     def __init__(
         self,
-        room: Room,
+        scoped: ScopedStore,
         book: PlanBook,
         *,
         procedural: ProceduralMemory | None = None,
@@ -55,13 +55,13 @@ class Reviser:
         monitor: Monitor | None = None,
         rule: RevisionSettings | None = None,
     ) -> None:
-        self._room = room
+        self._scoped = scoped
         self._book = book
-        self._answers = Answers(room, procedural, chat, plan_rest)
-        self._monitor = monitor or Monitor(room, book)
+        self._answers = Answers(scoped, procedural, chat, plan_rest)
+        self._monitor = monitor or Monitor(scoped, book)
         self._rule = rule or RevisionSettings()
-        self._history = History(room)
-        self._policy = Policy(room)
+        self._history = History(scoped)
+        self._policy = Policy(scoped)
 
     async def revise(
         self, goal: str, finding: Finding | None = None, strategy: Strategy | None = None, why: str = ""
@@ -73,7 +73,7 @@ class Reviser:
         limits say, also for a goal that is blocked, or it is a ``Conflict`` that it is not possible.
         """
         await self.settle(goal)
-        return await settled(lambda: self._revise(goal, finding, strategy, why))
+        return await retry_on_conflict(lambda: self._revise(goal, finding, strategy, why))
 
     async def revisions(self, goal: str) -> list[Revision]:
         """The revisions of a goal, the oldest first."""
@@ -85,7 +85,7 @@ class Reviser:
         async def change() -> list[Revision]:
             standing = await self._book.own(goal)
             past = await self._history.of(standing.goal)
-            now, bodies = self._room.now(), [one.body for one in past]
+            now, bodies = self._scoped.now(), [one.body for one in past]
             known: list[tuple[Recorded, bool]] = []
             for n, one in enumerate(past):
                 worked = verdict(one.body, bodies[n + 1 :], standing, now) if one.body.worked is None else None
@@ -93,7 +93,7 @@ class Reviser:
                     known.append((one, worked))
             return await self._learn(known) if known else []
 
-        return await settled(change)
+        return await retry_on_conflict(change)
 
     async def _learn(self, known: list[tuple[Recorded, bool]]) -> list[Revision]:
         record, experience = await self._policy.read()
@@ -103,7 +103,7 @@ class Reviser:
             if one.body.counts:
                 experience = experience.plus(one.body.finding, one.body.strategy, worked)
         writes.append(self._policy.write(record, experience))
-        await self._policy.room.rewrite(writes, f"{len(known)} revisions came out")
+        await self._policy.scoped.rewrite(writes, f"{len(known)} revisions came out")
         return [one.revision.model_copy(update={"worked": worked}) for one, worked in known]
 
     async def _revise(self, goal: str, finding: Finding | None, strategy: Strategy | None, why: str) -> Revision | None:
@@ -117,7 +117,7 @@ class Reviser:
             told = self._said(standing.goal, plan, why or f"Somebody asked for {strategy}.")
         if told is None:
             return None
-        rule = await configuration(self._room, REVISING, self._rule)
+        rule = await configuration(self._scoped, REVISING, self._rule)
         case = Case(standing.goal, plan, told, [one.body for one in past], rule.max_same)
         answer = await self._chosen(case, rule) if strategy is None else await self._named(case, strategy)
         if answer is None:
@@ -142,7 +142,7 @@ class Reviser:
 
     def _said(self, goal: Goal, plan: Plan, why: str) -> Finding:
         """What somebody says is wrong, where monitoring finds nothing: what the plan assumed does not hold."""
-        return Finding(kind="broken_assumption", goal=goal.id, plan=plan.id, detail=why, at=self._room.now())
+        return Finding(kind="broken_assumption", goal=goal.id, plan=plan.id, detail=why, at=self._scoped.now())
 
     async def _chosen(self, case: Case, rule: RevisionSettings) -> Answer | None:
         """The answer that the policy chooses; at the limit, a question; past it, the end."""
@@ -184,7 +184,7 @@ class Reviser:
             why=told,
             before=plan.number,
             after=None if made is None else plan.number + 1,
-            at=self._room.now(),
+            at=self._scoped.now(),
             worked=False if answer.strategy == "abandon" else None,
             print=plan_print(plan.steps),
             watched=made.watched if made else (),
@@ -193,7 +193,7 @@ class Reviser:
         )
         writes = await carry.writes()
         recorded = self._history.write(goal, plan, body, _new_plan(writes, goal.id))
-        receipt = await self._room.rewrite([*writes, *recorded], told[:200])
+        receipt = await self._scoped.rewrite([*writes, *recorded], told[:200])
         memory = next(m for m in receipt.memories if m.id == _put(recorded).id)
         return Recorded(memory, body).revision
 
@@ -201,7 +201,7 @@ class Reviser:
         """What the answer changes: the plan, or the status of the goal and of those below it."""
         goal, finding = case.goal, case.finding
         standing = Standing(goal=goal, plan=case.plan)
-        carry = Carry(self._book, self._room.now())
+        carry = Carry(self._book, self._scoped.now())
         number = goal.revisions + 1
         if answer.proposal is not None:
             body = await self._body(case, answer.proposal, told)
@@ -221,10 +221,10 @@ class Reviser:
         plan, rest = case.plan, made.rest
         origin = plan if rest is None else rest
         wanted = [*origin.assumptions, *([origin.source] if origin.source else [])]
-        there = {m.id: m for m in await self._room.store.get_many(self._room.scope, wanted)} if wanted else {}
+        there = {m.id: m for m in await self._scoped.store.get_many(self._scoped.scope, wanted)} if wanted else {}
         kept = [id for id in origin.assumptions if id in there]
         if case.finding.kind == "broken_assumption":
-            now = self._room.now()
+            now = self._scoped.now()
             kept = [id for id in kept if no_longer_holds(there[id], now) is None]
         return PlanBody(
             goal=plan.goal,

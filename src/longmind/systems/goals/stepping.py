@@ -11,7 +11,7 @@ from longmind.systems.goals.models import MAX_RESULT, Goal, Plan, PlanStep
 from longmind.systems.goals.order import ready, waiting_for
 from longmind.systems.goals.results import bounded, cut
 from longmind.systems.procedural.values import same
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 
 LEASE_SECONDS = 300.0
 _MAX_LEASE = 86_400.0 * 7
@@ -178,4 +178,4 @@ def _replaced(steps: Sequence[PlanStep], step: PlanStep, changes: dict[str, Any]
 
 
 def _changed(step: PlanStep, changes: dict[str, Any]) -> PlanStep:
-    return valid(PlanStep, {**step.model_dump(), **changes})
+    return validated(PlanStep, {**step.model_dump(), **changes})

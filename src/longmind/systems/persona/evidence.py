@@ -5,7 +5,6 @@ Agreement closes a part of the gap to certainty, contradiction takes away a part
 
 from __future__ import annotations
 
-from longmind.store.search.analysis import fold
 from longmind.systems.persona.models import (
     MAX_EVIDENCE,
     MAX_READINGS,
@@ -15,6 +14,7 @@ from longmind.systems.persona.models import (
     Rival,
     TraitBody,
 )
+from longmind.text.analysis import fold
 from longmind.types import Moment
 
 CERTAIN = 0.99

@@ -22,7 +22,7 @@ from longmind.systems.persona.models import (
     PersonaSettings,
 )
 from longmind.systems.persona.traits import check_evidence, whose
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Link, Memory, Scope, State
 
 _DAY = 86_400.0
@@ -35,27 +35,27 @@ _OFTEN = 3.0
 class Entries:
     """The knowledge of the user, or of the agent."""
 
-    room: Room
+    scoped: ScopedStore
     about: About
 
     @property
     def scope(self) -> Scope:
-        return whose(self.room, self.about)
+        return whose(self.scoped, self.about)
 
     async def all(self, state: State = "active") -> list[Memory]:
         where = mine(self.scope, kinds=(KNOWLEDGE,), metadata={"about": self.about}, states=(state,))
-        return [record async for record in self.room.store.every(self.scope, where)]
+        return [record async for record in self.scoped.store.every(self.scope, where)]
 
     async def learn(self, text: str, told: KnowledgeBody, importance: float, settings: PersonaSettings) -> Learnt:
         """Take in a piece of knowledge; one that is there becomes surer, and comes back from the archive."""
-        await check_evidence(self.room, told.evidence)
-        record = await held(self.room, entry_name(self.about, text), self.scope)
+        await check_evidence(self.scoped, told.evidence)
+        record = await held(self.scoped, entry_name(self.about, text), self.scope)
         if record is None:
             made = self._record(text, told, importance)
             return await self._in(made, Put(made, existing="fail"), told.evidence, settings)
         body = KnowledgeBody.read(record)
         if record.state == "active" and told.evidence and set(told.evidence) <= set(body.evidence):
-            return Learnt(knowledge=as_knowledge(record, self.room.now()), created=False)
+            return Learnt(knowledge=as_knowledge(record, self.scoped.now()), created=False)
         more = body.model_copy(
             update={
                 "confidence": evidence.agreed(body.confidence, told.confidence),
@@ -72,14 +72,14 @@ class Entries:
 
     async def _in(self, record: Memory, write: Write, fresh: Sequence[str], settings: PersonaSettings) -> Learnt:
         """Write an entry, and let the least useful go if there are too many, in one."""
-        now = self.room.now()
+        now = self.scoped.now()
         anchor = await self._anchor()
         others = [other for other in await self.all() if other.id != record.id]
         over = len(others) + 1 - settings.knowledge
         leaving = _least_useful(others, over, now) if over > 0 else []
         links = [AddLink(Link(source=record.id, relation="derived_from", target=id)) for id in fresh]
         gone = [Update(other.id, {"state": "archived"}, other.version) for other in leaving]
-        receipt = await self.room.rewrite([anchor, write, *links, *gone], "persona: learnt")
+        receipt = await self.scoped.rewrite([anchor, write, *links, *gone], "persona: learnt")
         return Learnt(
             knowledge=as_knowledge(receipt.memories[1], now),
             created=isinstance(write, Put),
@@ -89,16 +89,16 @@ class Entries:
     async def _anchor(self) -> Write:
         """The write that makes two learners at once take turns, so that both see how many entries there are."""
         name = f"{LEDGER}:{self.about}"
-        record = await held(self.room, name, self.scope)
+        record = await held(self.scoped, name, self.scope)
         if record is None:
             key = own_key(self.scope, name)
-            made = self.room.new(KIND, "", user=self.scope.user, key=key, body={"revision": 1})
+            made = self.scoped.new(KIND, "", user=self.scope.user, key=key, body={"revision": 1})
             return Put(made, existing="fail")
         revision = int(record.body["revision"]) + 1
         return Update(record.id, {"body": {"revision": revision}}, expected_version=record.version)
 
     def _record(self, text: str, body: KnowledgeBody, importance: float) -> Memory:
-        return self.room.new(
+        return self.scoped.new(
             KNOWLEDGE,
             text,
             user=self.scope.user,

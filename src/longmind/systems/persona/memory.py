@@ -25,7 +25,7 @@ from longmind.systems.persona.models import (
     Trait,
 )
 from longmind.systems.persona.traits import Traits
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Model
 
 NAME = "persona"
@@ -45,16 +45,16 @@ class PersonaMemory:
     The user's profile belongs to the room's user. The agent's own belongs to no user and is the same with all of them.
     """
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
 
     async def configuration(self) -> PersonaSettings:
         """The agent's settings as they are now."""
-        return await configuration.configuration(self._room, NAME, PersonaSettings())
+        return await configuration.configuration(self._scoped, NAME, PersonaSettings())
 
     async def configure(self, **changes: Any) -> PersonaSettings:
         """Change settings of this agent for good."""
-        return await configuration.configure(self._room, NAME, PersonaSettings(), changes)
+        return await configuration.configure(self._scoped, NAME, PersonaSettings(), changes)
 
     # -- traits --------------------------------------------------------------------------------------------------
 
@@ -76,25 +76,25 @@ class PersonaMemory:
         lost stays as history. Evidence that was counted before does not count again.
         """
         told = {"value": value, "score": score, "confidence": confidence, "evidence": tuple(dict.fromkeys(evidence))}
-        observed = valid(Rival, told)
+        observed = validated(Rival, told)
         if confidence <= 0.0:
             raise InvalidInput("An observation needs some confidence: more than 0, at most 1.")
-        traits = Traits(self._room, _about(about))
+        traits = Traits(self._scoped, _about(about))
         settings = await self.configuration()
-        named = valid(_Dimension, {"dimension": dimension}).dimension
-        return await settled(lambda: traits.observe(named, observed, settings, correction))
+        named = validated(_Dimension, {"dimension": dimension}).dimension
+        return await retry_on_conflict(lambda: traits.observe(named, observed, settings, correction))
 
     async def trait(self, dimension: str, about: About = "user") -> Trait | None:
         """What holds now for a dimension, or None."""
-        return await Traits(self._room, _about(about)).one(dimension)
+        return await Traits(self._scoped, _about(about)).one(dimension)
 
     async def traits(self, about: About = "user") -> tuple[Trait, ...]:
         """All that holds now, the surest first."""
-        return tuple(await Traits(self._room, _about(about)).current())
+        return tuple(await Traits(self._scoped, _about(about)).current())
 
     async def history(self, dimension: str, about: About = "user") -> tuple[Trait, ...]:
         """Every value a dimension ever had, the oldest first."""
-        return tuple(await Traits(self._room, _about(about)).history(dimension))
+        return tuple(await Traits(self._scoped, _about(about)).history(dimension))
 
     # -- knowledge -----------------------------------------------------------------------------------------------
 
@@ -108,30 +108,30 @@ class PersonaMemory:
         about: About = "user",
     ) -> Learnt:
         """Take in a piece of knowledge. The same again makes it surer; the least useful makes room, to the archive."""
-        said = valid(_Said, {"text": text}).text
+        said = validated(_Said, {"text": text}).text
         told = {"about": _about(about), "confidence": confidence, "evidence": tuple(dict.fromkeys(evidence))}
-        body = valid(KnowledgeBody, told)
-        entries, settings = Entries(self._room, about), await self.configuration()
-        return await settled(lambda: entries.learn(said, body, importance, settings))
+        body = validated(KnowledgeBody, told)
+        entries, settings = Entries(self._scoped, about), await self.configuration()
+        return await retry_on_conflict(lambda: entries.learn(said, body, importance, settings))
 
     async def knowledge(self, about: About = "user", *, archived: bool = False) -> tuple[Knowledge, ...]:
         """The entries, the most useful first; or those in the archive."""
-        now = self._room.now()
-        found = await Entries(self._room, _about(about)).all("archived" if archived else "active")
+        now = self._scoped.now()
+        found = await Entries(self._scoped, _about(about)).all("archived" if archived else "active")
         told = [as_knowledge(record, now) for record in found]
         return tuple(sorted(told, key=lambda entry: (-entry.usefulness, entry.id)))
 
     async def entry(self, id: str) -> Knowledge:
         """One entry as it is now."""
-        return as_knowledge(await self._room.need(id, KNOWLEDGE), self._room.now())
+        return as_knowledge(await self._scoped.need(id, KNOWLEDGE), self._scoped.now())
 
     async def search(self, query: str, *, k: int = 10) -> tuple[Knowledge, ...]:
         """The entries that fit a question best; they count as used."""
         if not query.strip():
             return ()
-        scope, now = self._room.scope, self._room.now()
+        scope, now = self._scoped.scope, self._scoped.now()
         where = mine(scope) if scope.user is None else None  # with a user the scope itself leaves out the others
-        hits = await self._room.search(query, k=k, kinds=[KNOWLEDGE], where=where)
+        hits = await self._scoped.search(query, k=k, kinds=[KNOWLEDGE], where=where)
         return tuple(as_knowledge(hit.memory, now) for hit in hits)
 
     # -- all of it -----------------------------------------------------------------------------------------------

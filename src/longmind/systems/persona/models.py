@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 from longmind.types import Id, Memory, Model, Moment, Unit
 
 TRAIT, KNOWLEDGE = "trait", "knowledge"
@@ -72,7 +72,7 @@ class TraitBody(Model):
 
     @classmethod
     def read(cls, record: Memory) -> TraitBody:
-        return valid(cls, record.body)
+        return validated(cls, record.body)
 
     def text(self) -> str:
         """What search looks at."""
@@ -110,7 +110,7 @@ class KnowledgeBody(Model):
 
     @classmethod
     def read(cls, record: Memory) -> KnowledgeBody:
-        return valid(cls, record.body)
+        return validated(cls, record.body)
 
 
 class Knowledge(Model):

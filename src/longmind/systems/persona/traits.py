@@ -12,29 +12,29 @@ from longmind.systems.ownership import held, marks, mine, own_key
 from longmind.systems.persona import evidence
 from longmind.systems.persona.evidence import folded
 from longmind.systems.persona.models import TRAIT, About, PersonaSettings, Rival, Trait, TraitBody
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Link, Memory, Scope
 
 
-def whose(room: Room, about: About) -> Scope:
+def whose(scoped: ScopedStore, about: About) -> Scope:
     """Whom records are of: the agent's own persona belongs to no user, so that it is the same with all of them."""
-    return room.scope if about == "user" else room.scope.model_copy(update={"user": None})
+    return scoped.scope if about == "user" else scoped.scope.model_copy(update={"user": None})
 
 
 @dataclass(frozen=True, slots=True)
 class Traits:
     """The traits of the user, or of the agent."""
 
-    room: Room
+    scoped: ScopedStore
     about: About
 
     @property
     def scope(self) -> Scope:
-        return whose(self.room, self.about)
+        return whose(self.scoped, self.about)
 
     async def current(self) -> list[Trait]:
         """The values that hold now, the surest first."""
-        found = [record async for record in self.room.store.every(self.scope, self._where(states=("active",)))]
+        found = [record async for record in self.scoped.store.every(self.scope, self._where(states=("active",)))]
         return sorted(map(as_trait, found), key=lambda trait: (-trait.confidence, trait.dimension))
 
     async def one(self, dimension: str) -> Trait | None:
@@ -44,14 +44,14 @@ class Traits:
     async def history(self, dimension: str) -> list[Trait]:
         """Every value a dimension ever had, the oldest first; the last one is what holds now."""
         where = self._where(metadata={"dimension": folded(dimension)}, states=None)
-        found = [as_trait(record) async for record in self.room.store.every(self.scope, where)]
+        found = [as_trait(record) async for record in self.scoped.store.every(self.scope, where)]
         return sorted(found, key=lambda trait: (trait.since, trait.id))
 
     async def observe(self, dimension: str, observed: Rival, settings: PersonaSettings, correction: bool) -> Trait:
         """Take in one observation."""
-        await check_evidence(self.room, observed.evidence)
+        await check_evidence(self.scoped, observed.evidence)
         record = await self._held(dimension)
-        now = self.room.now()
+        now = self.scoped.now()
         if record is None:
             told = {"about": self.about, "dimension": dimension, **observed.model_dump()}
             first = evidence.noted(TraitBody.model_validate(told), now)
@@ -76,7 +76,7 @@ class Traits:
 
     async def _overturn(self, record: Memory, body: TraitBody, rival: Rival) -> Trait:
         """Another value takes the place; the old one stays as history."""
-        now = self.room.now()
+        now = self.scoped.now()
         made = self._record(evidence.overturned(body, rival, now))
         old = {
             "key": None,
@@ -84,7 +84,7 @@ class Traits:
             "valid_to": max(now, record.valid_from or now),
             "body": body.model_dump(mode="json"),
         }
-        known = {m.id for m in await self.room.store.get_many(self.room.scope, list(rival.evidence))}
+        known = {m.id for m in await self.scoped.store.get_many(self.scoped.scope, list(rival.evidence))}
         here = rival.model_copy(update={"evidence": tuple(id for id in rival.evidence if id in known)})
         writes: list[Write] = [
             Update(record.id, old, record.version),
@@ -96,8 +96,8 @@ class Traits:
         return as_trait(made)
 
     def _record(self, body: TraitBody) -> Memory:
-        now = self.room.now()
-        return self.room.new(
+        now = self.scoped.now()
+        return self.scoped.new(
             TRAIT,
             body.text(),
             user=self.scope.user,
@@ -109,7 +109,7 @@ class Traits:
         )
 
     async def _held(self, dimension: str) -> Memory | None:
-        return await held(self.room, self._name(dimension), self.scope)
+        return await held(self.scoped, self._name(dimension), self.scope)
 
     def _name(self, dimension: str) -> str:
         return f"trait:{self.about}:{sha256(folded(dimension).encode()).hexdigest()[:32]}"
@@ -118,12 +118,12 @@ class Traits:
         return mine(self.scope, kinds=(TRAIT,), metadata={"about": self.about, **(metadata or {})}, **fields)
 
     async def _write(self, writes: list[Write], reason: str) -> tuple[Memory, ...]:
-        return (await self.room.rewrite(writes, f"persona: {reason}")).memories
+        return (await self.scoped.rewrite(writes, f"persona: {reason}")).memories
 
 
-async def check_evidence(room: Room, ids: tuple[str, ...]) -> None:
+async def check_evidence(scoped: ScopedStore, ids: tuple[str, ...]) -> None:
     """``NotFound`` if any of these is not there: nothing is known from what nobody can look up."""
-    found = {m.id for m in await room.store.get_many(room.scope, list(ids))} if ids else set()
+    found = {m.id for m in await scoped.store.get_many(scoped.scope, list(ids))} if ids else set()
     if missing := [id for id in ids if id not in found]:
         raise NotFound(
             f"The evidence {missing[0]} is not among the memories here.",

@@ -18,7 +18,7 @@ from longmind.systems.procedural.models import Example, Procedure, Step
 from longmind.systems.procedural.runs import Failure, StepRecord
 from longmind.systems.procedural.tools import ToolRegistry
 from longmind.systems.procedural.values import same
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Model
 
 
@@ -40,15 +40,17 @@ class Checks(Model):
     examples: tuple[Checked, ...]
 
 
-async def check(room: Room, procedure: Procedure, tools: ToolRegistry, *, effects: bool = False) -> Checks:
+async def check(scoped: ScopedStore, procedure: Procedure, tools: ToolRegistry, *, effects: bool = False) -> Checks:
     """Run every example. With ``effects`` also functions that are not pure are called."""
-    done = [await _check(room, procedure, example, tools, effects) for example in procedure.examples]
+    done = [await _check(scoped, procedure, example, tools, effects) for example in procedure.examples]
     return Checks(name=procedure.name, passed=all(one.passed for one in done), examples=tuple(done))
 
 
-async def _check(room: Room, procedure: Procedure, example: Example, tools: ToolRegistry, effects: bool) -> Checked:
+async def _check(
+    scoped: ScopedStore, procedure: Procedure, example: Example, tools: ToolRegistry, effects: bool
+) -> Checked:
     params = schema.accept(procedure.parameters, example.params)
-    log = _Scratch(room, f"check:{procedure.name}:{example.name}")
+    log = _Scratch(scoped, f"check:{procedure.name}:{example.name}")
     caller = _Canned(example, tools, effects)
     try:
         result = await Interpreter(procedure, params, log, caller, sleep=_no_wait).forward()
@@ -65,8 +67,8 @@ async def _check(room: Room, procedure: Procedure, example: Example, tools: Tool
 class _Scratch:
     """A log that is forgotten; every approval is given."""
 
-    def __init__(self, room: Room, run_id: str) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore, run_id: str) -> None:
+        self._scoped = scoped
         self._records: dict[str, StepRecord] = {}
         self.run_id = run_id
 
@@ -75,7 +77,7 @@ class _Scratch:
         return tuple(self._records.values())
 
     def now(self) -> datetime:
-        return self._room.now()
+        return self._scoped.now()
 
     def find(self, path: str) -> StepRecord | None:
         return self._records.get(path)

@@ -16,7 +16,7 @@ from longmind.systems.procedural.models import Procedure
 from longmind.systems.procedural.templates import Path
 from longmind.systems.procedural.traces import Call, Trace
 from longmind.systems.procedural.values import same, size_of
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 from longmind.types import Json, Model
 
 _LEAVES = 2_000
@@ -61,7 +61,7 @@ def distil(traces: Sequence[Trace], *, name: str, purpose: str | None, min_suppo
         f"{len(builder.values)} of the values they used varied with the task."
     )
     ids = tuple(trace.id for trace in supporting)
-    return Distilled(procedure=valid(Procedure, told), episodes=ids, considered=len(traces), why=why)
+    return Distilled(procedure=validated(Procedure, told), episodes=ids, considered=len(traces), why=why)
 
 
 def _shared(traces: Sequence[Trace], min_support: int) -> tuple[tuple[str, ...], list[Trace]] | None:

@@ -28,7 +28,7 @@ from longmind.systems.procedural.shelf import Shelf, Shelved, current_version
 from longmind.systems.procedural.tallies import Learning, Notebook
 from longmind.systems.procedural.trials import Decision, Trials
 from longmind.systems.procedural.values import plain
-from longmind.systems.room import Room, settled
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Memory, Model
 
 _PREVIEW = 200
@@ -54,8 +54,8 @@ class Picked:
 class Learner:
     """Chooses what runs try and counts how they end."""
 
-    def __init__(self, room: Room, shelf: Shelf, notebook: Notebook, trials: Trials) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore, shelf: Shelf, notebook: Notebook, trials: Trials) -> None:
+        self._scoped = scoped
         self._shelf = shelf
         self._notebook = notebook
         self._trials = trials
@@ -86,7 +86,7 @@ class Learner:
             "waiting": None,
             "result": result,
             "error": error,
-            "finished_at": self._room.now(),
+            "finished_at": self._scoped.now(),
             "counted": counted,
         }
         content = _told(ledger.request, status, result, error)
@@ -104,7 +104,7 @@ class Learner:
             writes = [*self._notebook.write(head, record, learning), *writes]
             await ledger.save(changes, writes, reason=f"run {status}", content=content)
 
-        await settled(write)
+        await retry_on_conflict(write)
 
     async def learn(self, name: str, outcome: bool | None, metrics: Mapping[str, float], run_id: str | None) -> Learned:
         """Count what a caller says about a run, in place of what was counted before; or about work done elsewhere."""
@@ -117,20 +117,20 @@ class Learner:
             updates = []
             if run is None:
                 request = Request(procedure=head.id, name=head.name, number=head.card.number, params={})
-                learning = learning.counting(request, outcome, self._room.now()).measured(request.number, measured)
+                learning = learning.counting(request, outcome, self._scoped.now()).measured(request.number, measured)
             else:
                 learning, update = _corrected(learning, run, outcome, measured)
                 updates.append(update)
             learning, writes, decision = await self._trials.judged(head, learning)
-            receipt = await self._room.write(
+            receipt = await self._scoped.write(
                 [*updates, *self._notebook.write(head, record, learning), *writes], reason="learn", actor="learning"
             )
             return Learned(run=run_of(receipt.memories[0]) if run else None, decision=decision)
 
-        return await settled(write)
+        return await retry_on_conflict(write)
 
     async def _finished(self, head: Shelved, run_id: str) -> Memory:
-        run = await self._room.need(run_id, RUN)
+        run = await self._scoped.need(run_id, RUN)
         if request_of(run).procedure != head.id:
             raise InvalidInput(f"Run {run_id} is a run of {request_of(run).name}, not of {head.name}.")
         if progress_of(run).status not in FINAL:

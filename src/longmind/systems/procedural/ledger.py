@@ -29,7 +29,7 @@ from longmind.systems.procedural.runs import (
     session_of,
 )
 from longmind.systems.procedural.values import MAX_RUN, size_of
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Link, Memory
 
 _ACTOR = "procedure"
@@ -58,11 +58,13 @@ class Paused(Halt):
 class Ledger:
     """The log of a run that this process owns."""
 
-    def __init__(self, room: Room, memory: Memory, steps: tuple[StepRecord, ...], lease_seconds: float) -> None:
-        self._room = room
+    def __init__(
+        self, scoped: ScopedStore, memory: Memory, steps: tuple[StepRecord, ...], lease_seconds: float
+    ) -> None:
+        self._scoped = scoped
         self._memory = memory
         self._lease = lease_seconds
-        self._mark = room.now()
+        self._mark = scoped.now()
         self._records = {record.path: record for record in steps}
         self._bytes = sum(size_of(record.result) for record in steps)
         self.request = request_of(memory)
@@ -85,7 +87,7 @@ class Ledger:
         return tuple(self._records.values())
 
     def now(self) -> datetime:
-        return self._room.now()
+        return self._scoped.now()
 
     def run(self) -> Run:
         return run_of(self._memory, self.records)
@@ -105,7 +107,7 @@ class Ledger:
 
     async def record(self, record: StepRecord) -> None:
         """Store what a step did. When this returns, no crash can make it happen again."""
-        made = self._room.new(
+        made = self._scoped.new(
             STEP,
             "",
             body=record.model_dump(mode="json"),
@@ -152,7 +154,7 @@ class Ledger:
                 told["content"] = content
             update = Update(self.run_id, told, expected_version=self.version)
             try:
-                receipt = await self._room.write([update, *(writes or ())], reason=reason, actor=_ACTOR)
+                receipt = await self._scoped.write([update, *(writes or ())], reason=reason, actor=_ACTOR)
             except VersionConflict as conflict:
                 if conflict.details.get("id") != self.run_id:
                     raise
@@ -180,7 +182,7 @@ class Ledger:
         return self.progress.cancel is not None
 
     async def _look(self) -> Memory:
-        fresh = await self._room.need(self.run_id, RUN)
+        fresh = await self._scoped.need(self.run_id, RUN)
         progress = progress_of(fresh)
         if progress.owner != self.progress.owner or progress.status in FINAL:
             raise TakenOver(f"Somebody else works on run {self.run_id} now, so this one stopped.")
@@ -188,17 +190,17 @@ class Ledger:
         return fresh
 
 
-async def steps_of(room: Room, run: Memory) -> tuple[StepRecord, ...]:
+async def steps_of(scoped: ScopedStore, run: Memory) -> tuple[StepRecord, ...]:
     """What the steps of a run did, in the order in which they finished."""
     where = Filter(kinds=(STEP,), sessions=(session_of(run.id),), states=None)
-    found = [memory async for memory in room.store.every(room.scope, where)]
+    found = [memory async for memory in scoped.store.every(scoped.scope, where)]
     return tuple(StepRecord.model_validate(memory.body) for memory in found)
 
 
-async def claim(room: Room, run: Memory, lease_seconds: float, *, take_over: bool) -> Ledger:
+async def claim(scoped: ScopedStore, run: Memory, lease_seconds: float, *, take_over: bool) -> Ledger:
     """Become the owner of a run, to go on with it; refused while somebody else may be at work on it."""
     progress = progress_of(run)
-    now = room.now()
+    now = scoped.now()
     if progress.status == "running" and progress.lease_until and progress.lease_until > now and not take_over:
         raise Conflict(
             f"Run {run.id} may still be at work, until {progress.lease_until:%Y-%m-%d %H:%M:%S} UTC.",
@@ -209,15 +211,15 @@ async def claim(room: Room, run: Memory, lease_seconds: float, *, take_over: boo
         update={
             "status": "running",
             "waiting": None,
-            "owner": room.clock.new_id(),
+            "owner": scoped.clock.new_id(),
             "lease_until": now + timedelta(seconds=lease_seconds),
         }
     )
     update = Update(run.id, {"metadata": claimed.model_dump(mode="json")}, expected_version=run.version)
     try:
-        receipt = await room.write([update], reason="resume", actor=_ACTOR)
+        receipt = await scoped.write([update], reason="resume", actor=_ACTOR)
     except VersionConflict as conflict:
         raise Conflict(
             f"Somebody else was faster to take up run {run.id}.", hint="Read the run to see how it goes on.", run=run.id
         ) from conflict
-    return Ledger(room, receipt.memories[0], await steps_of(room, run), lease_seconds)
+    return Ledger(scoped, receipt.memories[0], await steps_of(scoped, run), lease_seconds)

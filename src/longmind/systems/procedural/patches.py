@@ -9,7 +9,7 @@ from longmind.errors import Forbidden, InvalidInput
 from longmind.systems.procedural.diff import dump
 from longmind.systems.procedural.interpreter import calls
 from longmind.systems.procedural.models import Procedure
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 from longmind.types import Json
 
 
@@ -29,7 +29,7 @@ def patched(procedure: Procedure, patch: Mapping[str, Any]) -> Procedure:
     told = {**dump(procedure), **patch}
     if isinstance(patch.get("steps"), Mapping):
         told["steps"] = _steps(dump(procedure)["steps"], patch["steps"])
-    made = valid(Procedure, told)
+    made = validated(Procedure, told)
     if dump(made) == dump(procedure):
         raise InvalidInput(f"The patch changes nothing in {procedure.name}.")
     return made

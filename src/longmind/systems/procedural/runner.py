@@ -37,7 +37,7 @@ from longmind.systems.procedural.runs import (
 from longmind.systems.procedural.shelf import Shelf, Shelved
 from longmind.systems.procedural.tools import ToolRegistry
 from longmind.systems.procedural.values import same
-from longmind.systems.room import Room, settled
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Filter, Memory
 
 log = logging.getLogger("longmind")
@@ -50,9 +50,16 @@ class Runner:
     """Drives runs."""
 
     def __init__(
-        self, room: Room, tools: ToolRegistry, shelf: Shelf, learner: Learner, *, sleep: Sleep, poll_seconds: float
+        self,
+        scoped: ScopedStore,
+        tools: ToolRegistry,
+        shelf: Shelf,
+        learner: Learner,
+        *,
+        sleep: Sleep,
+        poll_seconds: float,
     ) -> None:
-        self._room = room
+        self._scoped = scoped
         self.tools = tools
         self._shelf = shelf
         self._learner = learner
@@ -72,8 +79,8 @@ class Runner:
                 raise OperationMismatch(
                     f"The key {key} was used before for a run with other parameters.", run=memory.id
                 )
-            return run_of(memory, await steps_of(self._room, memory))
-        return await self._driven(Ledger(self._room, memory, (), worst_case(procedure)), procedure)
+            return run_of(memory, await steps_of(self._scoped, memory))
+        return await self._driven(Ledger(self._scoped, memory, (), worst_case(procedure)), procedure)
 
     async def _begin(
         self,
@@ -85,7 +92,7 @@ class Runner:
         parent: Parent | None = None,
         depth: int = 0,
     ) -> tuple[Memory, Procedure, bool]:
-        run_id = self._room.clock.new_id()
+        run_id = self._scoped.clock.new_id()
         picked = await self._learner.pick(head, run_id, params, number)
         procedure = picked.version.procedure
         request = Request(
@@ -103,10 +110,10 @@ class Runner:
             name=head.name,
             number=request.number,
             parent=parent.run if parent else None,
-            owner=self._room.clock.new_id(),
-            lease_until=self._room.now() + timedelta(seconds=worst_case(procedure)),
+            owner=self._scoped.clock.new_id(),
+            lease_until=self._scoped.now() + timedelta(seconds=worst_case(procedure)),
         )
-        memory = self._room.new(
+        memory = self._scoped.new(
             RUN,
             "",
             id=run_id,
@@ -116,19 +123,19 @@ class Runner:
             importance=0.3,
             metadata=progress.model_dump(mode="json"),
         )
-        receipt = await self._room.write([Put(memory)], reason=f"run {head.name}", actor="procedure")
+        receipt = await self._scoped.write([Put(memory)], reason=f"run {head.name}", actor="procedure")
         return receipt.memories[0], procedure, receipt.created[0]
 
     # -- going on ------------------------------------------------------------------------------------------------
 
     async def resume(self, run_id: str, *, take_over: bool) -> Run:
         """Go on with a run at the step where it stopped. One that has ended is returned as it is."""
-        memory = await self._room.need(run_id, RUN)
+        memory = await self._scoped.need(run_id, RUN)
         if progress_of(memory).status in FINAL:
-            return run_of(memory, await steps_of(self._room, memory))
+            return run_of(memory, await steps_of(self._scoped, memory))
         procedure = await self._procedure(memory)
         await self._ready(procedure, set())
-        ledger = await claim(self._room, memory, worst_case(procedure), take_over=take_over)
+        ledger = await claim(self._scoped, memory, worst_case(procedure), take_over=take_over)
         return await self._driven(ledger, procedure, take_over=take_over)
 
     async def _ready(self, procedure: Procedure, seen: set[str]) -> None:
@@ -236,21 +243,23 @@ class Runner:
         """Ask for a run to be cancelled. Its owner does so at the next step; one without an owner ends here."""
 
         async def ask() -> Memory:
-            memory = await self._room.need(run_id, RUN)
+            memory = await self._scoped.need(run_id, RUN)
             progress = progress_of(memory)
             if progress.status in FINAL:
                 return memory
             asked = progress.model_copy(update={"cancel": "compensate" if compensate else "stop"})
             update = Update(run_id, {"metadata": asked.model_dump(mode="json")}, expected_version=memory.version)
-            return (await self._room.write([update], reason="cancel", actor="user")).memories[0]
+            return (await self._scoped.write([update], reason="cancel", actor="user")).memories[0]
 
-        memory = await settled(ask)
+        memory = await retry_on_conflict(ask)
         progress = progress_of(memory)
-        if progress.status in FINAL or alive(progress, self._room.now()):
-            return run_of(memory, await steps_of(self._room, memory))
+        if progress.status in FINAL or alive(progress, self._scoped.now()):
+            return run_of(memory, await steps_of(self._scoped, memory))
         if compensate or progress.ending is not None:
             return await self.resume(run_id, take_over=False)
-        ledger = await claim(self._room, memory, _CLAIM, take_over=False)  # nothing is called, so no function is needed
+        ledger = await claim(
+            self._scoped, memory, _CLAIM, take_over=False
+        )  # nothing is called, so no function is needed
         await self._learner.end(ledger, "cancelled")
         await self._cancel_children(ledger)
         return ledger.run()
@@ -258,12 +267,12 @@ class Runner:
     async def _cancel_children(self, ledger: Ledger) -> None:
         """Cancel what this run started and did not wait for: after a timeout, or because it was cancelled itself."""
         where = Filter(kinds=(RUN,), metadata={"open": True, "parent": ledger.run_id}, states=None)
-        async for child in self._room.store.every(self._room.scope, where):
+        async for child in self._scoped.store.every(self._scoped.scope, where):
             await self.cancel(child.id, compensate=ledger.progress.cancel == "compensate")
 
     async def approve(self, run_id: str, *, approved: bool, by: str, why: str, resume: bool) -> Run:
         """Decide about the step that waits, and go on."""
-        memory = await self._room.need(run_id, RUN)
+        memory = await self._scoped.need(run_id, RUN)
         progress = progress_of(memory)
         if progress.status != "waiting" or progress.waiting is None:
             raise Conflict(f"Run {run_id} waits for nothing; it is {progress.status}.", run=run_id)
@@ -271,18 +280,18 @@ class Runner:
             await self.approve(progress.waiting.run, approved=approved, by=by, why=why, resume=False)
             changes: dict[str, Any] = {}
         else:
-            decided = Approval(approved=approved, by=by, at=self._room.now(), why=why)
+            decided = Approval(approved=approved, by=by, at=self._scoped.now(), why=why)
             changes = {"approvals": {**progress.approvals, progress.waiting.path: decided}}
         ready = progress.model_copy(update={**changes, "status": "interrupted", "waiting": None})
         update = Update(run_id, {"metadata": ready.model_dump(mode="json")}, expected_version=memory.version)
         verb = "approve" if approved else "refuse"
-        await self._room.write([update], reason=f"{verb} {progress.waiting.path}: {why}".strip(": "), actor=by)
+        await self._scoped.write([update], reason=f"{verb} {progress.waiting.path}: {why}".strip(": "), actor=by)
         return await (self.resume(run_id, take_over=False) if resume else self.read(run_id))
 
     async def read(self, run_id: str) -> Run:
         """A run as it stands, with its steps."""
-        memory = await self._room.need(run_id, RUN)
-        return run_of(memory, await steps_of(self._room, memory))
+        memory = await self._scoped.need(run_id, RUN)
+        return run_of(memory, await steps_of(self._scoped, memory))
 
     # -- procedures that steps call ------------------------------------------------------------------------------
 
@@ -302,7 +311,7 @@ class Runner:
         memory, procedure, created = await self._begin(head, args, key, parent=parent, depth=depth)
         try:
             if created:
-                run = await self._driven(Ledger(self._room, memory, (), worst_case(procedure)), procedure)
+                run = await self._driven(Ledger(self._scoped, memory, (), worst_case(procedure)), procedure)
             else:
                 run = await self.resume(memory.id, take_over=take_over)
         except Conflict as conflict:

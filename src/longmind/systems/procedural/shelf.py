@@ -17,7 +17,7 @@ from longmind.store.base import AddLink, Delete, Put, Update, Write
 from longmind.systems.procedural.diff import dump
 from longmind.systems.procedural.models import Procedure, Version
 from longmind.systems.procedural.runs import DERIVED, RUN
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Json, Link, Memory, Model, Moment
 
 PROCEDURE = "procedure"
@@ -73,20 +73,20 @@ def session_of(name: str) -> str:
 class Shelf:
     """The procedures of a room."""
 
-    def __init__(self, room: Room, versions_kept: int = VERSIONS_KEPT) -> None:
+    def __init__(self, scoped: ScopedStore, versions_kept: int = VERSIONS_KEPT) -> None:
         if not 1 <= versions_kept <= 100:
             raise InvalidInput(f"Between 1 and 100 versions can be kept, not {versions_kept}.")
-        self._room = room
+        self._scoped = scoped
         self._kept = versions_kept
 
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def find(self, name: str) -> Shelved | None:
         """A procedure by its name or id; the user's own before the agent's."""
-        room = self._room
-        memory = await room.store.by_key(room.scope, f"{PROCEDURE}:{name}")
+        scoped = self._scoped
+        memory = await scoped.store.by_key(scoped.scope, f"{PROCEDURE}:{name}")
         if memory is None and len(name) == 36:
-            memory = await room.store.get(room.scope, name)
+            memory = await scoped.store.get(scoped.scope, name)
         return shelved(memory) if memory is not None and memory.kind == PROCEDURE and _is_head(memory) else None
 
     async def need(self, name: str) -> Shelved:
@@ -98,9 +98,9 @@ class Shelf:
     async def own(self, name: str) -> Shelved:
         """A procedure that this scope may change: a user's scope does not change what belongs to the whole agent."""
         found = await self.need(name)
-        if self._room.scope.user is not None and found.memory.user != self._room.scope.user:
+        if self._scoped.scope.user is not None and found.memory.user != self._scoped.scope.user:
             raise Forbidden(
-                f"The procedure {found.name} belongs to the agent, not to the user {self._room.scope.user}.",
+                f"The procedure {found.name} belongs to the agent, not to the user {self._scoped.scope.user}.",
                 hint="Change it without a user, or store a version of this user's own.",
             )
         return found
@@ -149,10 +149,10 @@ class Shelf:
             number=1,
             latest=1,
             kept=(1,),
-            made_at=self._room.now(),
+            made_at=self._scoped.now(),
             why=why,
         )
-        head = self._room.new(
+        head = self._scoped.new(
             PROCEDURE,
             procedure.text(),
             body=dump(procedure),
@@ -174,7 +174,7 @@ class Shelf:
         gone = await self._surplus(head, (number, current, *keep))
         kept = tuple(n for n in (*head.card.kept, number) if n not in gone)
         card = head.card.model_copy(update={"latest": number, "kept": kept})
-        slip = Slip(of=head.id, number=number, parent=head.card.number, made_at=self._room.now(), why=why)
+        slip = Slip(of=head.id, number=number, parent=head.card.number, made_at=self._scoped.now(), why=why)
         writes = self._slipped(head.memory, procedure, slip)
         if use:
             writes.append(self._pointed(head, card, procedure, slip))
@@ -200,7 +200,7 @@ class Shelf:
                 f"A run of {head.name} is not finished: {open_runs}.", hint="Cancel it first.", run=open_runs
             )
         where = Filter(sessions=(session_of(head.name),), states=None)
-        found = [m async for m in self._room.store.every(self._room.scope, where) if m.user == head.memory.user]
+        found = [m async for m in self._scoped.store.every(self._scoped.scope, where) if m.user == head.memory.user]
         others = [Delete(memory.id) for memory in found if memory.id != head.id]
         return [*others, Delete(head.id, expected_version=head.memory.version)]
 
@@ -224,7 +224,7 @@ class Shelf:
         return Update(head.id, changes, expected_version=head.memory.version)
 
     def _slipped(self, head: Memory, procedure: Procedure, slip: Slip) -> list[Write]:
-        made = self._room.new(
+        made = self._scoped.new(
             PROCEDURE,
             "",
             body=dump(procedure),
@@ -249,19 +249,19 @@ class Shelf:
 
     async def _open_runs(self, head: Shelved, number: int | None) -> str | None:
         asked: dict[str, Any] = {"procedure": head.id, "open": True} | ({} if number is None else {"number": number})
-        page = await self._room.page(RUN, where=Filter(metadata=asked, states=None), limit=1)
+        page = await self._scoped.page(RUN, where=Filter(metadata=asked, states=None), limit=1)
         return page.items[0].id if page.items else None
 
     async def _records(self, head: Shelved, numbers: tuple[int, ...]) -> list[Memory]:
         if not numbers:
             return []
         where = Filter(keys=tuple(_key(head.name, n) for n in numbers), kinds=(PROCEDURE,), states=None)
-        return [m async for m in self._room.store.every(self._room.scope, where) if m.user == head.memory.user]
+        return [m async for m in self._scoped.store.every(self._scoped.scope, where) if m.user == head.memory.user]
 
 
 def shelved(memory: Memory) -> Shelved:
     """A procedure from its record."""
-    return Shelved(memory, valid(Card, memory.metadata), valid(Procedure, memory.body))
+    return Shelved(memory, validated(Card, memory.metadata), validated(Procedure, memory.body))
 
 
 def current_version(head: Shelved) -> Version:
@@ -270,7 +270,7 @@ def current_version(head: Shelved) -> Version:
 
 
 def _version(head: Shelved, memory: Memory) -> Version:
-    return _as_version(head, valid(Slip, memory.metadata), valid(Procedure, memory.body))
+    return _as_version(head, validated(Slip, memory.metadata), validated(Procedure, memory.body))
 
 
 def _as_version(head: Shelved, slip: Card | Slip, procedure: Procedure) -> Version:

@@ -9,7 +9,7 @@ from longmind.systems.procedural.evidence import Counts
 from longmind.systems.procedural.runs import RUN, progress_of
 from longmind.systems.procedural.shelf import Shelved
 from longmind.systems.procedural.tallies import Canary, Learning
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Model, Moment
 
 RECENT = 200
@@ -47,10 +47,10 @@ class Statistics(Model):
         return next(one for one in self.versions if one.number == number)
 
 
-async def statistics(room: Room, head: Shelved, learning: Learning) -> Statistics:
+async def statistics(scoped: ScopedStore, head: Shelved, learning: Learning) -> Statistics:
     """The statistics of every kept version."""
     numbers = sorted(head.card.kept, reverse=True)
-    versions = [_of_version(head, learning, number, await _p95(room, head, number)) for number in numbers]
+    versions = [_of_version(head, learning, number, await _p95(scoped, head, number)) for number in numbers]
     return Statistics(name=head.name, versions=tuple(versions), choices=learning.choices, trial=learning.canary)
 
 
@@ -72,9 +72,9 @@ def _of_version(head: Shelved, learning: Learning, number: int, p95: float | Non
     )
 
 
-async def _p95(room: Room, head: Shelved, number: int) -> float | None:
+async def _p95(scoped: ScopedStore, head: Shelved, number: int) -> float | None:
     where = Filter(metadata={"procedure": head.id, "number": number, "open": False}, states=None)
-    page = await room.page(RUN, where=where, limit=RECENT, descending=True)
+    page = await scoped.page(RUN, where=where, limit=RECENT, descending=True)
     ended = [progress_of(memory) for memory in page.items]
     return percentile([run.seconds for run in ended if run.status != "cancelled"], 0.95)
 

@@ -26,7 +26,7 @@ from longmind.systems.procedural.tools import ToolRegistry
 from longmind.systems.procedural.traces import traces
 from longmind.systems.procedural.trials import Decision, Trials
 from longmind.systems.procedural.values import same
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Filter, Link, Page
 
 Given = Procedure | Mapping[str, Any]
@@ -43,20 +43,20 @@ class ProceduralMemory:
 
     def __init__(
         self,
-        room: Room,
+        scoped: ScopedStore,
         tools: ToolRegistry,
         *,
         versions_kept: int = VERSIONS_KEPT,
         sleep: Sleep = asyncio.sleep,
         poll_seconds: float = 0.5,
     ) -> None:
-        self._room = room
+        self._scoped = scoped
         self.tools = tools
-        self._shelf = Shelf(room, versions_kept)
-        self._notebook = Notebook(room)
-        self._trials = Trials(room, self._shelf, self._notebook)
-        self._learner = Learner(room, self._shelf, self._notebook, self._trials)
-        self._runner = Runner(room, tools, self._shelf, self._learner, sleep=sleep, poll_seconds=poll_seconds)
+        self._shelf = Shelf(scoped, versions_kept)
+        self._notebook = Notebook(scoped)
+        self._trials = Trials(scoped, self._shelf, self._notebook)
+        self._learner = Learner(scoped, self._shelf, self._notebook, self._trials)
+        self._runner = Runner(scoped, tools, self._shelf, self._learner, sleep=sleep, poll_seconds=poll_seconds)
 
     # -- keeping -------------------------------------------------------------------------------------------------
 
@@ -72,7 +72,7 @@ class ProceduralMemory:
 
         async def write() -> Version:
             head = await self._shelf.find(told.name)
-            if head is not None and head.memory.user != self._room.scope.user:
+            if head is not None and head.memory.user != self._scoped.scope.user:
                 head = None  # the agent's procedure stays; this user gets one of their own
             number = head.card.number if head else 0
             if expected is not None and expected != number:
@@ -90,10 +90,10 @@ class ProceduralMemory:
                 AddLink(Link(source=id, relation="derived_from", target=origin))
                 for origin in dict.fromkeys(derived_from)
             ]
-            receipt = await self._room.write([*writes, *links], reason=why or f"store {told.name}", actor="user")
+            receipt = await self._scoped.write([*writes, *links], reason=why or f"store {told.name}", actor="user")
             return _written(receipt, id)
 
-        return await settled(write)
+        return await retry_on_conflict(write)
 
     async def retrieve(self, name: str, version: int | str | None = None) -> Version:
         """A procedure by its name or id, as it is in use, or as one kept version has it (by number or label)."""
@@ -105,13 +105,13 @@ class ProceduralMemory:
     async def list(self, category: str | None = None, *, limit: int = 50, cursor: str | None = None) -> Page[Version]:
         """The procedures, of one category or of all, the oldest first."""
         where = Filter(states=("active",), metadata={"category": category} if category is not None else None)
-        page = await self._room.page(PROCEDURE, where=where, limit=limit, cursor=cursor)
+        page = await self._scoped.page(PROCEDURE, where=where, limit=limit, cursor=cursor)
         return Page(items=tuple(current_version(shelved(memory)) for memory in page.items), cursor=page.cursor)
 
     async def search(self, query: str, k: int = 5, *, category: str | None = None) -> FoundList:
         """The procedures that fit a task best."""
         where = Filter(states=("active",), metadata={"category": category} if category is not None else None)
-        hits = await self._room.search(query, k=k, kinds=(PROCEDURE,), where=where)
+        hits = await self._scoped.search(query, k=k, kinds=(PROCEDURE,), where=where)
         return [Found(version=current_version(shelved(h.memory)), score=h.score, why=h.why) for h in hits]
 
     async def versions(self, name: str) -> Versions:
@@ -147,9 +147,9 @@ class ProceduralMemory:
                 return found
             reason = why or f"roll {head.name} back to version {found.number}"
             writes = [self._shelf.switched(head, found), *await self._trials.displaced(head, reason)]
-            return _written(await self._room.write(writes, reason=reason, actor="user"), head.id)
+            return _written(await self._scoped.write(writes, reason=reason, actor="user"), head.id)
 
-        return await settled(write)
+        return await retry_on_conflict(write)
 
     async def tag(self, name: str, label: str, version: int | None = None) -> Version:
         """Give a version a label, such as ``stable``; it is kept as long as it has one. By default the one in use."""
@@ -173,25 +173,25 @@ class ProceduralMemory:
             for number in changed.values():
                 await self._shelf.version(head, number)
             labelled = self._shelf.labelled(head, changed)
-            return _written(await self._room.write([labelled], reason="label", actor="user"), head.id)
+            return _written(await self._scoped.write([labelled], reason="label", actor="user"), head.id)
 
-        return await settled(write)
+        return await retry_on_conflict(write)
 
     async def delete(self, name: str) -> None:
         """Remove a procedure with its versions and what was learnt about it. Its runs stay, as history."""
 
         async def write() -> None:
             head = await self._shelf.own(name)
-            await self._room.write(await self._shelf.deletes(head), reason=f"delete {head.name}", actor="user")
+            await self._scoped.write(await self._shelf.deletes(head), reason=f"delete {head.name}", actor="user")
 
-        await settled(write)
+        await retry_on_conflict(write)
 
     async def clear(self, category: str | None = None) -> int:
         """Remove all procedures of a category, or all that this scope may change, and say how many."""
         where = Filter(states=("active",), metadata={"category": category} if category is not None else None)
         where = where.model_copy(update={"kinds": (PROCEDURE,)})
-        mine = self._room.scope.user
-        found = [m.id async for m in self._room.store.every(self._room.scope, where) if mine in (None, m.user)]
+        mine = self._scoped.scope.user
+        found = [m.id async for m in self._scoped.store.every(self._scoped.scope, where) if mine in (None, m.user)]
         for id in found:
             await self.delete(id)
         return len(found)
@@ -249,13 +249,13 @@ class ProceduralMemory:
         asked: dict[str, Any] = {} if name is None else {"procedure": (await self._shelf.need(name)).id}
         asked |= ({"status": status} if status else {}) | ({"open": True} if unfinished else {})
         where = Filter(states=None, metadata=asked or None)
-        page = await self._room.page(RUN, where=where, limit=limit, cursor=cursor, descending=True)
+        page = await self._scoped.page(RUN, where=where, limit=limit, cursor=cursor, descending=True)
         return Page(items=tuple(run_of(memory) for memory in page.items), cursor=page.cursor)
 
     async def check(self, procedure: str | Given, *, effects: bool = False) -> Checks:
         """Test a procedure on its examples. Only ``pure`` functions are really called, unless ``effects`` is set."""
         told = (await self.retrieve(procedure)).procedure if isinstance(procedure, str) else _defined(procedure)
-        return await check(self._room, told, self.tools, effects=effects)
+        return await check(self._scoped, told, self.tools, effects=effects)
 
     # -- learning ------------------------------------------------------------------------------------------------
 
@@ -282,7 +282,7 @@ class ProceduralMemory:
             head = await self._shelf.own(name)
             return await self._trials.begin(head.id, patched(head.procedure, patch), rule or Rule(), why)
 
-        return await settled(write)
+        return await retry_on_conflict(write)
 
     async def improve(
         self, name: str, proposer: Proposer | None = None, *, rule: Rule | None = None
@@ -293,7 +293,7 @@ class ProceduralMemory:
         """
         head = await self._shelf.own(name)
         where = Filter(states=None, metadata={"procedure": head.id, "number": head.card.number, "open": False})
-        page = await self._room.page(RUN, where=where, limit=_RUNS_COMPARED, descending=True)
+        page = await self._scoped.page(RUN, where=where, limit=_RUNS_COMPARED, descending=True)
         ended = [run_of(memory) for memory in page.items]
         good, bad = [r for r in ended if r.counted is True], [r for r in ended if r.counted is False]
         proposal = (
@@ -306,11 +306,11 @@ class ProceduralMemory:
 
     async def promote(self, name: str, *, why: str = "") -> Decision:
         """Put the version on trial in use now."""
-        return await settled(lambda: self._trials.end(name, promote=True, why=why))
+        return await retry_on_conflict(lambda: self._trials.end(name, promote=True, why=why))
 
     async def withdraw(self, name: str, *, why: str = "") -> Decision:
         """End the trial and stay with the version in use."""
-        return await settled(lambda: self._trials.end(name, promote=False, why=why))
+        return await retry_on_conflict(lambda: self._trials.end(name, promote=False, why=why))
 
     async def decisions(self, name: str) -> Decisions:
         """What was decided about the versions of a procedure and why, the newest first."""
@@ -318,13 +318,13 @@ class ProceduralMemory:
 
     async def undo(self, decision: str) -> Decision:
         """Take a decision back."""
-        return await settled(lambda: self._trials.undo(decision))
+        return await retry_on_conflict(lambda: self._trials.undo(decision))
 
     async def statistics(self, name: str) -> Statistics:
         """How the kept versions fared: successes, failures, durations, metrics, and how the choices did."""
         head = await self._shelf.need(name)
         _, learning = await self._notebook.read(head)
-        return await statistics(self._room, head, learning)
+        return await statistics(self._scoped, head, learning)
 
     async def distil(
         self,
@@ -341,13 +341,13 @@ class ProceduralMemory:
 
         It is a proposal. Look at it, ``check`` it, and ``store`` it with ``derived_from=distilled.episodes``.
         """
-        found = await traces(self._room, task, episodes, limit=limit, min_trust=min_trust)
+        found = await traces(self._scoped, task, episodes, limit=limit, min_trust=min_trust)
         return distil(found, name=name, purpose=purpose, min_support=max(2, min_support))
 
 
 def _defined(procedure: Given) -> Procedure:
     """A definition that holds; also a copy with changes, which pydantic does not check again by itself."""
-    return valid(Procedure, dump(procedure) if isinstance(procedure, Procedure) else procedure)
+    return validated(Procedure, dump(procedure) if isinstance(procedure, Procedure) else procedure)
 
 
 def _written(receipt: Receipt, id: str) -> Version:

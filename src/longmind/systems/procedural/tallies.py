@@ -16,7 +16,7 @@ from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.procedural.evidence import Counts, Rule, key_of
 from longmind.systems.procedural.runs import DERIVED, Progress, Request
 from longmind.systems.procedural.shelf import PROCEDURE, Shelved, session_of
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Link, Memory, Model, Moment
 
 
@@ -115,15 +115,15 @@ class Learning(Model):
 class Notebook:
     """Reads and writes what was learnt."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
 
     async def read(self, head: Shelved) -> tuple[Memory | None, Learning]:
         """The record, if there is one yet, and what it says."""
         where = Filter(keys=(_key(head.name),), kinds=(PROCEDURE,), states=None)
-        async for memory in self._room.store.every(self._room.scope, where):
+        async for memory in self._scoped.store.every(self._scoped.scope, where):
             if memory.user == head.memory.user:
-                return memory, valid(Learning, memory.metadata)
+                return memory, validated(Learning, memory.metadata)
         return None, Learning()
 
     def write(self, head: Shelved, record: Memory | None, learning: Learning) -> list[Write]:
@@ -133,7 +133,7 @@ class Notebook:
         )
         if record is not None:
             return [Update(record.id, {"metadata": told.model_dump(mode="json")}, expected_version=record.version)]
-        made = self._room.new(
+        made = self._scoped.new(
             PROCEDURE,
             "",
             key=_key(head.name),

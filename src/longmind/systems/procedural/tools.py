@@ -28,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, Validation
 from longmind.errors import InvalidInput, NotFound
 from longmind.systems.procedural.models import ToolName
 from longmind.systems.procedural.values import plain
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 from longmind.types import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,7 +65,7 @@ class Tool:
             raise InvalidInput(f"The arguments of {self.name} cannot be described: {error.message}.") from error
         parameters.pop("title", None)
         told = {"name": self.name, "description": self.description, "parameters": parameters, "pure": self.pure}
-        return valid(ToolDescription, told)
+        return validated(ToolDescription, told)
 
     async def call(self, args: Mapping[str, Any], key: str) -> Any:
         """Call the function with checked arguments; what it returns is plain, bounded JSON.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Memory, Model
 
 EPISODE, EVENT = "episode", "event"
@@ -34,14 +34,14 @@ class Trace(Model):
 
 
 async def traces(
-    room: Room, task: str | None, episodes: Sequence[str] | None, *, limit: int, min_trust: float
+    scoped: ScopedStore, task: str | None, episodes: Sequence[str] | None, *, limit: int, min_trust: float
 ) -> list[Trace]:
     """The traces of successful episodes: those named, those that fit a task, or the latest."""
     found: list[Trace] = []
-    for memory in await _episodes(room, task, episodes, limit):
+    for memory in await _episodes(scoped, task, episodes, limit):
         if memory.kind != EPISODE or memory.body.get("outcome") != "succeeded" or memory.trust < min_trust:
             continue
-        calls = await _calls(room, memory, min_trust)
+        calls = await _calls(scoped, memory, min_trust)
         if calls:
             title = str(memory.body.get("title") or memory.content.partition("\n")[0])
             found.append(Trace(id=memory.id, title=title, calls=calls))
@@ -50,17 +50,19 @@ async def traces(
     return found
 
 
-async def _episodes(room: Room, task: str | None, episodes: Sequence[str] | None, limit: int) -> Sequence[Memory]:
+async def _episodes(
+    scoped: ScopedStore, task: str | None, episodes: Sequence[str] | None, limit: int
+) -> Sequence[Memory]:
     if episodes is not None:
-        return [await room.need(id, EPISODE) for id in dict.fromkeys(episodes)]
+        return [await scoped.need(id, EPISODE) for id in dict.fromkeys(episodes)]
     if task is not None:
-        return [hit.memory for hit in await room.search(task, k=4 * limit, kinds=(EPISODE,))]
-    return (await room.page(EPISODE, limit=_LOOKED_AT, descending=True)).items
+        return [hit.memory for hit in await scoped.search(task, k=4 * limit, kinds=(EPISODE,))]
+    return (await scoped.page(EPISODE, limit=_LOOKED_AT, descending=True)).items
 
 
-async def _calls(room: Room, episode: Memory, min_trust: float) -> tuple[Call, ...]:
+async def _calls(scoped: ScopedStore, episode: Memory, min_trust: float) -> tuple[Call, ...]:
     where = Filter(kinds=(EVENT,), sessions=(episode.id,), states=None)
-    page = await room.store.scan(room.scope, where, order="occurred", limit=_CALLS)
+    page = await scoped.store.scan(scoped.scope, where, order="occurred", limit=_CALLS)
     calls: list[Call] = []
     for event in page.items:
         data = event.body.get("data")

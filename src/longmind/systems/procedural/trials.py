@@ -15,7 +15,7 @@ from longmind.systems.procedural.models import Procedure
 from longmind.systems.procedural.runs import DERIVED
 from longmind.systems.procedural.shelf import Shelf, Shelved, session_of
 from longmind.systems.procedural.tallies import Canary, Learning, Notebook
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Link, Memory, Model, Moment
 
 DECISION = "decision"
@@ -49,8 +49,8 @@ class Decision(Model):
 class Trials:
     """Puts versions on trial and decides."""
 
-    def __init__(self, room: Room, shelf: Shelf, notebook: Notebook) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore, shelf: Shelf, notebook: Notebook) -> None:
+        self._scoped = scoped
         self._shelf = shelf
         self._notebook = notebook
 
@@ -64,11 +64,11 @@ class Trials:
                 hint="Let it be decided, or promote or withdraw it first.",
             )
         number, writes = await self._shelf.added(head, procedure, why, use=False)
-        canary = Canary(base=head.card.number, candidate=number, rule=rule, started_at=self._room.now())
+        canary = Canary(base=head.card.number, candidate=number, rule=rule, started_at=self._scoped.now())
         memory, decision = self._decided(head, canary, "trial", why or "Asked for.")
         changed = learning.model_copy(update={"canary": canary})
         writes = [*writes, *self._notebook.write(head, record, changed), *_recorded(memory, head)]
-        await self._room.write(writes, reason=memory.content, actor="learning")
+        await self._scoped.write(writes, reason=memory.content, actor="learning")
         return decision
 
     async def judged(self, head: Shelved, learning: Learning) -> tuple[Learning, list[Write], Decision | None]:
@@ -92,7 +92,7 @@ class Trials:
         changed, writes, decision = await self._ended(head, learning, action, why or "Decided by hand.", None)
         assert decision is not None
         writes = [*writes, *self._notebook.write(head, record, changed)]
-        await self._room.write(writes, reason=decision.why, actor="user")
+        await self._scoped.write(writes, reason=decision.why, actor="user")
         return decision
 
     async def displaced(self, head: Shelved, why: str) -> list[Write]:
@@ -106,12 +106,14 @@ class Trials:
     async def decisions(self, head: Shelved) -> list[Decision]:
         """All decisions about a procedure, the newest first."""
         where = Filter(kinds=(DECISION,), sessions=(session_of(head.name),), states=None)
-        found = [m async for m in self._room.store.every(self._room.scope, where) if m.metadata["procedure"] == head.id]
+        found = [
+            m async for m in self._scoped.store.every(self._scoped.scope, where) if m.metadata["procedure"] == head.id
+        ]
         return [_decision(memory) for memory in reversed(found)]
 
     async def undo(self, id: str) -> Decision:
         """Take a decision back, if the version it left in use is still in use."""
-        memory = await self._room.need(id, DECISION)
+        memory = await self._scoped.need(id, DECISION)
         decision = _decision(memory)
         head = await self._shelf.own(decision.procedure)
         record, learning = await self._notebook.read(head)
@@ -131,13 +133,13 @@ class Trials:
         elif decision.action in ("rejected", "withdrawn"):
             await self._shelf.version(head, decision.candidate)
             canary = Canary(
-                base=decision.base, candidate=decision.candidate, rule=decision.rule, started_at=self._room.now()
+                base=decision.base, candidate=decision.candidate, rule=decision.rule, started_at=self._scoped.now()
             )
         writes += self._notebook.write(head, record, learning.model_copy(update={"canary": canary}))
         undone = decision.model_copy(update={"undone": True})
         told = {"body": undone.model_dump(mode="json", exclude={"id"})}
         writes.append(Update(id, told, expected_version=memory.version))
-        await self._room.write(writes, reason=f"undo: {memory.content}", actor="user")
+        await self._scoped.write(writes, reason=f"undo: {memory.content}", actor="user")
         return undone
 
     async def _ended(
@@ -157,7 +159,7 @@ class Trials:
             "procedure": head.id,
             "name": head.name,
             "action": action,
-            "at": self._room.now(),
+            "at": self._scoped.now(),
             "why": why,
             "base": canary.base,
             "candidate": canary.candidate,
@@ -168,7 +170,7 @@ class Trials:
         }
         verb = _VERBS[action].format(name=head.name, base=canary.base, candidate=canary.candidate)
         body = Decision(id="", **told).model_dump(mode="json", exclude={"id"})
-        memory = self._room.new(
+        memory = self._scoped.new(
             DECISION,
             f"{verb} {why}",
             body=body,
@@ -186,4 +188,4 @@ def _recorded(memory: Memory, head: Shelved) -> list[Write]:
 def _decision(memory: Memory) -> Decision:
     if memory.kind != DECISION:
         raise NotFound(f"There is no decision {memory.id} here.")
-    return valid(Decision, {**memory.body, "id": memory.id})
+    return validated(Decision, {**memory.body, "id": memory.id})

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
+from longmind.systems.semantic.lookups import ALL_LINKS, get_all
 from longmind.systems.semantic.models import FactBody
-from longmind.systems.semantic.scoped import ALL_LINKS, get_all
 from longmind.systems.semantic.timeline import Cut, Painting, latest
 from longmind.systems.semantic.timelines import Timeline
 from longmind.types import Json, Link, Memory
@@ -23,7 +23,7 @@ from longmind.types import Json, Link, Memory
 class Changes:
     """Changes to one timeline, collected and then written together."""
 
-    room: Room
+    scoped: ScopedStore
     timeline: Timeline
     puts: dict[str, Memory] = field(default_factory=dict)
     updates: dict[str, Json] = field(default_factory=dict)
@@ -63,10 +63,10 @@ class Changes:
     async def _head_of(self, cut: Cut[Memory], painting: Painting[Memory]) -> Memory:
         """A record of its own for the earlier part of a fact that was cut in two."""
         whole = cut.span.what
-        told = {"id": self.room.clock.new_id(), "version": 1, "key": None, "state": "superseded"}
-        head = valid(Memory, {**dict(whole), **told, "valid_to": painting.start})
+        told = {"id": self.scoped.clock.new_id(), "version": 1, "key": None, "state": "superseded"}
+        head = validated(Memory, {**dict(whole), **told, "valid_to": painting.start})
         self.put(head)
-        for link in await self.room.store.links(self.room.scope, [whole.id], limit=ALL_LINKS):
+        for link in await self.scoped.store.links(self.scoped.scope, [whole.id], limit=ALL_LINKS):
             if link.relation != "supersedes":
                 self.links.append(link.model_copy(update={"source": head.id}))
         return head
@@ -100,23 +100,25 @@ class Changes:
     async def _mark_stale(self) -> None:
         """Mark what was derived, at any remove, from facts that hold for a shorter time than was thought."""
         own = {*self.updates, *self.puts, *self.shrunk}
-        for record in await derived(self.room, self.shrunk):
+        for record in await derived(self.scoped, self.shrunk):
             if record.id not in own and record.state == "active":
                 self.update(record, state="stale")
                 self.stale.append(record.id)
 
 
-async def derived(room: Room, ids: Iterable[str]) -> list[Memory]:
+async def derived(scoped: ScopedStore, ids: Iterable[str]) -> list[Memory]:
     """Everything that was derived from these records, at any remove, nearest first."""
     frontier = list(dict.fromkeys(ids))
     seen = dict.fromkeys(frontier)
     found: list[str] = []
     while frontier:
-        links = await room.store.links(room.scope, frontier, relation="derived_from", direction="in", limit=ALL_LINKS)
+        links = await scoped.store.links(
+            scoped.scope, frontier, relation="derived_from", direction="in", limit=ALL_LINKS
+        )
         frontier = [id for id in dict.fromkeys(link.source for link in links) if id not in seen]
         seen.update(dict.fromkeys(frontier))
         found += frontier
-    return await get_all(room, found) if found else []
+    return await get_all(scoped, found) if found else []
 
 
 def combined(one: float, other: float, ceiling: float) -> float:

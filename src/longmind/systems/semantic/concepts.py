@@ -8,10 +8,10 @@ from typing import Any
 
 from longmind.errors import Conflict, Forbidden, NotFound
 from longmind.store.base import AddLink, Delete, Put, Update, Write
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
+from longmind.systems.semantic.lookups import by_keys, get_all, nearest, writable
 from longmind.systems.semantic.models import Concept, ConceptBody
 from longmind.systems.semantic.names import concept_key, folded
-from longmind.systems.semantic.scoped import by_keys, get_all, nearest, writable
 from longmind.types import Filter, Link, Memory, Page, Scope
 
 KIND = "concept"
@@ -44,25 +44,25 @@ class Named:
 class Concepts:
     """The concepts of a scope."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
 
     async def named(self, names: Sequence[str]) -> Named:
         """What each name means here, resolved by name, alias or id, in two reads at most."""
         keys = {name: concept_key(name) for name in names}
-        held = await by_keys(self._room, list(dict.fromkeys(keys.values())))
+        held = await by_keys(self._scoped, list(dict.fromkeys(keys.values())))
         targets = [r.body["concept"] for r in held if r.kind == ALIAS]
         ids = [name for name in names if _is_id(name)]
-        others = {r.id: r for r in await get_all(self._room, [*targets, *ids])} if targets or ids else {}
+        others = {r.id: r for r in await get_all(self._scoped, [*targets, *ids])} if targets or ids else {}
         found: dict[str, list[Memory]] = {}
         orphans: dict[str, list[Memory]] = {}
         for name, key in keys.items():
             holders = [r for r in held if r.key == key]
             meant = [others.get(r.body["concept"]) if r.kind == ALIAS else r for r in holders]
             concepts = [r for r in (*meant, others.get(name)) if r is not None and r.kind == KIND]
-            found[name] = nearest(self._room.scope, {r.id: r for r in concepts}.values())
+            found[name] = nearest(self._scoped.scope, {r.id: r for r in concepts}.values())
             orphans[name] = [r for r in holders if r.kind == ALIAS and r.body["concept"] not in others]
-        return Named(self._room.scope, found, orphans)
+        return Named(self._scoped.scope, found, orphans)
 
     async def find(self, name: str) -> Concept | None:
         """The concept that a name, an alias or an id means, or None."""
@@ -91,33 +91,33 @@ class Concepts:
         """Make a concept, or add to the one that has this name: what is not given stays as it was."""
         told = {"definition": definition, "category": category, "attributes": dict(attributes) if attributes else None}
         given = {field: value for field, value in told.items() if value is not None}
-        return await settled(lambda: self._define(name, given, list(aliases)))
+        return await retry_on_conflict(lambda: self._define(name, given, list(aliases)))
 
     async def page(self, category: str | None = None, *, limit: int = 50, cursor: str | None = None) -> Page[Concept]:
         """Concepts in the order in which they were learnt."""
         where = Filter(metadata={"category": folded(category)}) if category else Filter()
-        page = await self._room.page(KIND, where=where, limit=limit, cursor=cursor)
+        page = await self._scoped.page(KIND, where=where, limit=limit, cursor=cursor)
         return Page(items=tuple(map(Concept.of, page.items)), cursor=page.cursor)
 
     def new(self, name: str, **fields: Any) -> Memory:
         """The record of a concept that does not exist yet."""
         if _is_id(name):
             raise NotFound(f"There is no concept {name} here.", hint="Give its name to make a new one.", id=name)
-        body = valid(ConceptBody, {"name": " ".join(name.split()), **fields})
-        return self._room.new(KIND, key=concept_key(name), **_told(body))
+        body = validated(ConceptBody, {"name": " ".join(name.split()), **fields})
+        return self._scoped.new(KIND, key=concept_key(name), **_told(body))
 
     async def _define(self, name: str, given: Mapping[str, Any], aliases: list[str]) -> Concept:
-        room = self._room
+        scoped = self._scoped
         named = await self.named([name, *aliases])
         record = named.one(name)
-        if record is not None and record.user != room.scope.user:
+        if record is not None and record.user != scoped.scope.user:
             raise Forbidden(
                 f"The concept {name!r} belongs to the whole agent.", hint="Define it without a user, for all of them."
             )
         fresh = self.new(name) if record is None else record
         body = ConceptBody.model_validate(fresh.body)
         added = self._new_aliases(fresh, body, aliases, named)
-        new = valid(ConceptBody, {**body.model_dump(), **given, "aliases": (*body.aliases, *added)})
+        new = validated(ConceptBody, {**body.model_dump(), **given, "aliases": (*body.aliases, *added)})
         if record is not None and new == body:
             return Concept.of(record)
         if record is None:
@@ -126,10 +126,10 @@ class Concepts:
             writes = [Update(record.id, _told(new), record.version)]
         for alias in added:
             writes += named.freeing(alias)
-            holder = room.new(ALIAS, "", key=concept_key(alias), body={"concept": fresh.id})
+            holder = scoped.new(ALIAS, "", key=concept_key(alias), body={"concept": fresh.id})
             link = Link(source=holder.id, relation="alias_of", target=fresh.id)
             writes += [Put(holder, existing="fail"), AddLink(link)]
-        receipt = await room.rewrite(writes, f"define {new.name}")
+        receipt = await scoped.rewrite(writes, f"define {new.name}")
         return Concept.of(receipt.memories[0])
 
     def _new_aliases(self, record: Memory, body: ConceptBody, aliases: Sequence[str], named: Named) -> list[str]:
@@ -150,7 +150,7 @@ class Concepts:
 
 
 def _record_with(fresh: Memory, body: ConceptBody) -> Memory:
-    return valid(Memory, {**dict(fresh), **_told(body)})
+    return validated(Memory, {**dict(fresh), **_told(body)})
 
 
 def _told(body: ConceptBody) -> dict[str, Any]:

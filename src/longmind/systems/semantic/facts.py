@@ -6,13 +6,13 @@ from datetime import datetime
 
 from longmind.clock import as_utc
 from longmind.errors import Forbidden, InvalidInput
-from longmind.systems.room import Room, settled
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.systems.semantic.changes import Changes, body_of
 from longmind.systems.semantic.concepts import Concepts
+from longmind.systems.semantic.lookups import steady
 from longmind.systems.semantic.models import About, Concept, Fact
 from longmind.systems.semantic.names import predicate_name
 from longmind.systems.semantic.predicates import Predicates, Use
-from longmind.systems.semantic.scoped import steady
 from longmind.systems.semantic.timeline import EVER, NEVER, span_of
 from longmind.systems.semantic.timelines import Timelines, held_at
 from longmind.types import Filter, Memory, Page, Scalar
@@ -21,8 +21,8 @@ from longmind.types import Filter, Memory, Page, Scalar
 class Facts:
     """The facts of a scope."""
 
-    def __init__(self, room: Room, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
+        self._scoped = scoped
         self._concepts = concepts
         self._predicates = predicates
         self._timelines = timelines
@@ -33,11 +33,11 @@ class Facts:
         """What held at a moment, as it is known now or as it was known at another."""
         use = await self._predicates.find(predicate)
         known = None if known_at is None else as_utc(known_at)
-        moment = as_utc(as_of) if as_of else known or self._room.now()
+        moment = as_utc(as_of) if as_of else known or self._scoped.now()
         concepts = [r.id for r in (await self._concepts.named([subject])).all(subject)]
         if use is None or not concepts:
             return []
-        said, turned = await steady(self._room, lambda: self._both_sides(concepts, use))
+        said, turned = await steady(self._scoped, lambda: self._both_sides(concepts, use))
         said = held_at(await self._timelines.as_known(said, known), moment)
         turned = held_at(await self._timelines.as_known(turned, known), moment)
         many = use.predicate.many or use.swapped
@@ -60,7 +60,7 @@ class Facts:
         concepts = [r.id for r in (await self._concepts.named([subject])).all(subject)]
         if use is None or not concepts:
             return []
-        said, turned = await steady(self._room, lambda: self._both_sides(concepts, use))
+        said, turned = await steady(self._scoped, lambda: self._both_sides(concepts, use))
         told = [Fact.of(r) for r in said] + [Fact.of(r).turned(predicate_name(predicate)) for r in turned]
         return sorted(told, key=lambda f: (f.valid_from or EVER, f.recorded_at, f.id))
 
@@ -68,9 +68,9 @@ class Facts:
         """What held at a moment with this concept in it."""
         records = await self._concepts.need(name)
         known = None if known_at is None else as_utc(known_at)
-        moment = as_utc(as_of) if as_of else known or self._room.now()
+        moment = as_utc(as_of) if as_of else known or self._scoped.now()
         ids = {r.id for r in records}
-        sources = await steady(self._room, lambda: self._timelines.touching(sorted(ids)))
+        sources = await steady(self._scoped, lambda: self._timelines.touching(sorted(ids)))
         held = self._timelines.answer(held_at(await self._timelines.as_known(sources, known), moment), many=True)
         facts = [Fact.of(r) for r in held]
         said = [f for f in facts if f.subject_id in ids]
@@ -87,20 +87,20 @@ class Facts:
     ) -> Page[Fact]:
         """Facts in the order in which they were learnt."""
         metadata: dict[str, Scalar] = {"predicate": predicate_name(predicate)} if predicate else {}
-        where = Filter(metadata=metadata or None, valid_at=self._room.now()) if current else Filter(states=None)
+        where = Filter(metadata=metadata or None, valid_at=self._scoped.now()) if current else Filter(states=None)
         if metadata and not current:
             where = where.model_copy(update={"metadata": metadata})
-        page = await self._room.page("fact", where=where, limit=limit, cursor=cursor, descending=descending)
+        page = await self._scoped.page("fact", where=where, limit=limit, cursor=cursor, descending=descending)
         return Page(items=tuple(map(Fact.of, page.items)), cursor=page.cursor)
 
     async def end(self, fact: str, at: datetime | None) -> Fact:
         """Say that a fact held until a moment, and that nothing is known to have taken its place."""
-        moment = as_utc(at) if at else self._room.now()
-        return await settled(lambda: self._end(fact, moment))
+        moment = as_utc(at) if at else self._scoped.now()
+        return await retry_on_conflict(lambda: self._end(fact, moment))
 
     async def retract(self, fact: str, because: str) -> Fact:
         """Say that a fact never held. It is kept, answers nothing any more, and what was derived from it is stale."""
-        return await settled(lambda: self._retract(fact, because))
+        return await retry_on_conflict(lambda: self._retract(fact, because))
 
     async def _end(self, id: str, moment: datetime) -> Fact:
         record, changes = await self._changes(id)
@@ -124,22 +124,22 @@ class Facts:
         record, changes = await self._changes(id)
         if record.body.get("retracted_at") is not None:
             return Fact.of(record)
-        told = {"retracted_at": self._room.now(), "retracted_because": because}
+        told = {"retracted_at": self._scoped.now(), "retracted_because": because}
         body = body_of(record).model_copy(update=told)
         changes.update(record, body=body.model_dump(mode="json"), state="archived")
         return await self._shrink(record, changes, "retract")
 
     async def _changes(self, id: str) -> tuple[Memory, Changes]:
-        record = await self._room.need(id, "fact")
-        scope = self._room.scope
+        record = await self._scoped.need(id, "fact")
+        scope = self._scoped.scope
         if scope.user is not None and record.user != scope.user:
             raise Forbidden(f"The fact {record.content!r} is the whole agent's.", hint="Change it without a user.")
         body = body_of(record)
         predicate = (await self._predicates.of(body.predicate, record.user)).predicate
-        return record, Changes(self._room, await self._timelines.own(body, predicate, record.user))
+        return record, Changes(self._scoped, await self._timelines.own(body, predicate, record.user))
 
     async def _shrink(self, record: Memory, changes: Changes, verb: str) -> Fact:
         changes.shrunk.append(record.id)
-        receipt = await self._room.rewrite(await changes.writes(), f"{verb} {record.content}"[:200])
+        receipt = await self._scoped.rewrite(await changes.writes(), f"{verb} {record.content}"[:200])
         now = {m.id: m for m in receipt.memories}
         return Fact.of(now[record.id])

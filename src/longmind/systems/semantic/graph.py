@@ -13,12 +13,12 @@ from datetime import datetime
 from longmind.clock import as_utc
 from longmind.errors import InvalidInput
 from longmind.store.base import MAX_DEPTH
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic.concepts import Concepts
+from longmind.systems.semantic.lookups import ALL_LINKS, get_all, steady
 from longmind.systems.semantic.models import Concept, Fact, Graph, Node, Path, Step
 from longmind.systems.semantic.names import folded
 from longmind.systems.semantic.predicates import Predicates
-from longmind.systems.semantic.scoped import ALL_LINKS, get_all, steady
 from longmind.systems.semantic.timelines import Timelines, held_at
 from longmind.types import Filter
 
@@ -46,8 +46,8 @@ class _Reached:
 class Graphs:
     """Questions about the graph of a scope."""
 
-    def __init__(self, room: Room, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
+        self._scoped = scoped
         self._concepts = concepts
         self._predicates = predicates
         self._timelines = timelines
@@ -55,7 +55,7 @@ class Graphs:
     async def neighbourhood(self, name: str, depth: int, *, as_of: datetime | None, limit: int) -> Graph:
         """The concepts within some steps of one, nearest first, with the facts among them."""
         _check_depth(depth)
-        moment = as_utc(as_of) if as_of else self._room.now()
+        moment = as_utc(as_of) if as_of else self._scoped.now()
         start = [r.id for r in await self._concepts.need(name)]
         depths = dict.fromkeys(start, 0)
         facts: dict[str, Fact] = {}
@@ -74,7 +74,7 @@ class Graphs:
 
     async def whole(self, *, as_of: datetime | None, category: str | None, limit: int) -> Graph:
         """All concepts, or those of a category, with the facts among them."""
-        moment = as_utc(as_of) if as_of else self._room.now()
+        moment = as_utc(as_of) if as_of else self._scoped.now()
         depths: dict[str, int] = {}
         cursor: str | None = None
         while len(depths) < limit:
@@ -92,7 +92,7 @@ class Graphs:
     async def path(self, start: str, goal: str, *, depth: int, as_of: datetime | None) -> Path | None:
         """The shortest way between two concepts, in whichever direction the facts are stated."""
         _check_depth(depth)
-        moment = as_utc(as_of) if as_of else self._room.now()
+        moment = as_utc(as_of) if as_of else self._scoped.now()
         one, other = [_Reached({r.id: None for r in await self._concepts.need(name)}) for name in (start, goal)]
         one.frontier, other.frontier = list(one.steps), list(other.steps)
         meeting = next((c for c in one.steps if c in other.steps), None)
@@ -129,7 +129,7 @@ class Graphs:
 
     async def _told(self, way: Sequence[tuple[str, Fact, str]], lone: str) -> Path:
         ids = [way[0][0], *(target for _, _, target in way)] if way else [lone]
-        names = {r.id: str(r.body["name"]) for r in await get_all(self._room, ids)}
+        names = {r.id: str(r.body["name"]) for r in await get_all(self._scoped, ids)}
         steps = []
         for source, fact, target in way:
             forward = fact.subject_id == source
@@ -151,7 +151,7 @@ class Graphs:
         use = await self._predicates.find(predicate)
         if use is None or not use.predicate.relates:
             return None
-        moment = as_utc(as_of) if as_of else self._room.now()
+        moment = as_utc(as_of) if as_of else self._scoped.now()
         source, target = (goal, start) if use.swapped else (start, goal)
         goals = {r.id for r in await self._concepts.need(target)}
         seen = _Reached({r.id: None for r in await self._concepts.need(source)})
@@ -170,11 +170,11 @@ class Graphs:
         """The facts that hold at a moment and have one of these concepts at an end."""
         if not concepts:
             return []
-        held = held_at(await steady(self._room, lambda: self._timelines.touching(concepts)), moment)
+        held = held_at(await steady(self._scoped, lambda: self._timelines.touching(concepts)), moment)
         return [f for f in map(Fact.of, held) if predicate is None or f.predicate == predicate]
 
     async def _drawn(self, depths: dict[str, int], facts: Iterable[Fact], truncated: bool) -> Graph:
-        records = {r.id: r for r in await get_all(self._room, depths)}
+        records = {r.id: r for r in await get_all(self._scoped, depths)}
         nodes = [Node(concept=Concept.of(records[id]), depth=depth) for id, depth in depths.items() if id in records]
         inside = [f for f in facts if all(end in records for end in _ends(f))]
         inside.sort(key=lambda f: (f.subject, f.predicate, str(f.object), f.id))
@@ -188,9 +188,9 @@ class Graphs:
     async def in_category(self, category: str) -> list[str]:
         """The ids of the concepts of a category and of all that is said of them."""
         where = Filter(kinds=("concept",), metadata={"category": folded(category)})
-        concepts = [r.id async for r in self._room.store.every(self._room.scope, where)]
-        links = await self._room.store.links(
-            self._room.scope, concepts, relation="about", direction="in", limit=ALL_LINKS
+        concepts = [r.id async for r in self._scoped.store.every(self._scoped.scope, where)]
+        links = await self._scoped.store.links(
+            self._scoped.scope, concepts, relation="about", direction="in", limit=ALL_LINKS
         )
         return [*concepts, *dict.fromkeys(link.source for link in links)]
 

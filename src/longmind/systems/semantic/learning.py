@@ -10,13 +10,13 @@ from typing import Any
 from longmind.clock import as_utc
 from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Put, Receipt, Update, Write
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.semantic.changes import Changes, body_of, combined, compatible, revised
 from longmind.systems.semantic.concepts import Concepts
+from longmind.systems.semantic.lookups import get_all
 from longmind.systems.semantic.models import CERTAIN, Evidence, Fact, FactBody, Learned, Predicate
 from longmind.systems.semantic.names import concept_key
 from longmind.systems.semantic.predicates import Predicates, Use
-from longmind.systems.semantic.scoped import get_all
 from longmind.systems.semantic.timeline import Painting, paint, span_of
 from longmind.systems.semantic.timelines import Timeline, Timelines
 from longmind.types import TRUST, Json, Link, Memory, Scalar, Source
@@ -65,15 +65,15 @@ class _Placed:
 class Learning:
     """Puts statements in their place."""
 
-    def __init__(self, room: Room, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
+        self._scoped = scoped
         self._concepts = concepts
         self._predicates = predicates
         self._timelines = timelines
 
     async def learn(self, said: Statement) -> Learned:
         """Learn a statement. See ``SemanticMemory.learn``."""
-        start = as_utc(said.valid_from) if said.valid_from else self._room.now()
+        start = as_utc(said.valid_from) if said.valid_from else self._scoped.now()
         end = as_utc(said.valid_to) if said.valid_to else None
         if end is not None and end <= start:
             raise InvalidInput(
@@ -81,7 +81,7 @@ class Learning:
                 hint="Without valid_from a statement holds from now on; give both for something that is over.",
             )
         said = replace(said, valid_from=start, valid_to=end)
-        return await settled(lambda: self._learn(said))
+        return await retry_on_conflict(lambda: self._learn(said))
 
     async def _learn(self, said: Statement) -> Learned:
         placed = await self._place(said)
@@ -92,7 +92,7 @@ class Learning:
         whole = kept is not None and (kept.start, kept.end) == (painting.joined_start, painting.joined_end)
         if kept is not None and whole and not painting.cuts:
             return await self._confirm(placed, kept.what)
-        changes = Changes(self._room, placed.timeline)
+        changes = Changes(self._scoped, placed.timeline)
         fact = self._grow(changes, placed, painting) if painting.joins else self._begin(changes, placed, painting)
         ended = await changes.cut(painting, fact)
         self._link_sources(changes, placed, fact)
@@ -133,12 +133,12 @@ class Learning:
         if predicate.symmetric:
             ends.sort(key=lambda record: record.id)
         body = self._body(said, predicate, ends)
-        timeline = await self._timelines.own(body, predicate, self._room.scope.user)
+        timeline = await self._timelines.own(body, predicate, self._scoped.scope.user)
         return _Placed(said, body, use, timeline, concepts, await self._premises(said))
 
     def _body(self, said: Statement, predicate: Predicate, ends: Sequence[Memory]) -> FactBody:
         confidence = TRUST[said.source.role] if said.confidence is None else said.confidence
-        return valid(
+        return validated(
             FactBody,
             {
                 "subject": ends[0].id,
@@ -168,7 +168,7 @@ class Learning:
     async def _premises(self, said: Statement) -> list[Memory]:
         """What the statement rests on. It must exist, and a span must lie in its text."""
         wanted = [*(e.memory for e in said.evidence), *said.derived_from]
-        found = {m.id: m for m in await get_all(self._room, wanted)} if wanted else {}
+        found = {m.id: m for m in await get_all(self._scoped, wanted)} if wanted else {}
         for id in wanted:
             if id not in found:
                 raise NotFound(f"The evidence {id} is not a memory here.", id=id)
@@ -199,7 +199,7 @@ class Learning:
 
     async def _confirm(self, placed: _Placed, known: Memory) -> Learned:
         """The same was known for that time: more evidence makes it surer, the same evidence changes nothing."""
-        changes = Changes(self._room, placed.timeline)
+        changes = Changes(self._scoped, placed.timeline)
         self._add_to(changes, placed, known)
         if known.id not in changes.updates and not changes.links:
             return Learned(fact=Fact.of(known), outcome="confirmed")
@@ -211,8 +211,8 @@ class Learning:
     def _begin(self, changes: Changes, placed: _Placed, painting: Painting[Memory]) -> Memory:
         """A new record for a value that was not known at, or next to, that time."""
         said, body = placed.said, placed.body
-        over = painting.late is not None and painting.late.start <= self._room.now()
-        record = self._room.new(
+        over = painting.late is not None and painting.late.start <= self._scoped.now()
+        record = self._scoped.new(
             "fact",
             told(body),
             body=body.model_dump(mode="json"),
@@ -281,7 +281,7 @@ class Learning:
             told_anew = {"body": revised(premise)} if premise.kind == "fact" else {}
             guards.append(Update(premise.id, told_anew, premise.version))
         reason = f"learn {told(placed.body)}"[:200]
-        return await self._room.rewrite([*placed.use.guard, *guards, *placed.concepts, *writes], reason)
+        return await self._scoped.rewrite([*placed.use.guard, *guards, *placed.concepts, *writes], reason)
 
 
 def told(body: FactBody) -> str:
@@ -301,5 +301,5 @@ def evidence_of(given: Any) -> tuple[Evidence, ...]:
     if isinstance(given, Memory):
         return (Evidence(memory=given.id),)
     if isinstance(given, str):
-        return (valid(Evidence, {"memory": given}),)
+        return (validated(Evidence, {"memory": given}),)
     return tuple(one for each in given for one in evidence_of(each))

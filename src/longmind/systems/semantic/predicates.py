@@ -12,10 +12,10 @@ from typing import Any
 
 from longmind.errors import Conflict, Forbidden
 from longmind.store.base import Delete, Put, Update, Write
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
+from longmind.systems.semantic.lookups import by_keys, nearest, tier, writable
 from longmind.systems.semantic.models import FactBody, Predicate
 from longmind.systems.semantic.names import predicate_key, predicate_name, slot_key
-from longmind.systems.semantic.scoped import by_keys, nearest, tier, writable
 from longmind.systems.semantic.timeline import is_current, latest, overlapping
 from longmind.systems.semantic.vocabulary import COMMON, INVERSES
 from longmind.types import Filter, Memory
@@ -37,24 +37,24 @@ class Use:
 class Predicates:
     """The declared predicates of a scope."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
 
     async def find(self, name: str) -> Use | None:
         """What a predicate, or an inverse, means to a question: here, or else to one of the agent's users."""
-        records = await by_keys(self._room, [predicate_key(predicate_name(name))])
-        near = nearest(self._room.scope, records)
-        return self._use(name, writable(self._room.scope.user, near) or next(iter(near), None))
+        records = await by_keys(self._scoped, [predicate_key(predicate_name(name))])
+        near = nearest(self._scoped.scope, records)
+        return self._use(name, writable(self._scoped.scope.user, near) or next(iter(near), None))
 
     async def of(self, name: str, user: str | None) -> Use:
         """What a predicate means in the facts of a user, or of the agent itself."""
-        records = await by_keys(self._room, [predicate_key(name)])
+        records = await by_keys(self._scoped, [predicate_key(name)])
         return self._use(name, writable(user, records)) or self._first_use(name, relating=False)
 
     async def used(self, name: str, *, relating: bool) -> Use:
         """What a predicate means to a statement made here; an unknown one is declared as this use suggests."""
-        records = await by_keys(self._room, [predicate_key(predicate_name(name))])
-        return self._use(name, writable(self._room.scope.user, records)) or self._first_use(name, relating=relating)
+        records = await by_keys(self._scoped, [predicate_key(predicate_name(name))])
+        return self._use(name, writable(self._scoped.scope.user, records)) or self._first_use(name, relating=relating)
 
     def _use(self, name: str, record: Memory | None) -> Use | None:
         asked = predicate_name(name)
@@ -70,21 +70,21 @@ class Predicates:
 
     async def declare(self, name: str, **meaning: Any) -> Predicate:
         """Say what a predicate means. What is known by it already must fit, or nothing is changed."""
-        return await settled(lambda: self._declare(name, meaning))
+        return await retry_on_conflict(lambda: self._declare(name, meaning))
 
     async def every(self) -> list[Predicate]:
         """All predicates in use or declared here, by name."""
         found: dict[str, Predicate] = {}
-        async for record in self._room.store.every(self._room.scope, Filter(kinds=(KIND,), states=None)):
+        async for record in self._scoped.store.every(self._scoped.scope, Filter(kinds=(KIND,), states=None)):
             if (record.key or "").startswith("predicate:"):
                 predicate = Predicate.model_validate(record.body)
-                if predicate.name not in found or record.user == self._room.scope.user:
+                if predicate.name not in found or record.user == self._scoped.scope.user:
                     found[predicate.name] = predicate
         return sorted(found.values(), key=lambda p: p.name)
 
     async def _declare(self, name: str, meaning: dict[str, Any]) -> Predicate:
-        room, asked = self._room, predicate_name(name)
-        record = writable(room.scope.user, await by_keys(room, [predicate_key(asked)]))
+        scoped, asked = self._scoped, predicate_name(name)
+        record = writable(scoped.scope.user, await by_keys(scoped, [predicate_key(asked)]))
         old = Predicate.model_validate(record.body) if record is not None else COMMON.get(asked)
         if old is not None and old.name != asked:
             raise Conflict(
@@ -94,19 +94,19 @@ class Predicates:
             meaning = {**meaning, "inverse": predicate_name(meaning["inverse"])}
         if meaning.get("inverse") or meaning.get("symmetric") or meaning.get("transitive"):
             meaning = {"relates": True, **meaning}
-        new = valid(Predicate, {**(old.model_dump() if old else {"name": asked}), **meaning})
+        new = validated(Predicate, {**(old.model_dump() if old else {"name": asked}), **meaning})
         if record is None:
-            await room.rewrite(self._puts(new), f"declare {asked}")
+            await scoped.rewrite(self._puts(new), f"declare {asked}")
             return new
         assert old is not None
         if new == old:
             return old
-        await room.rewrite(await self._changes(record, old, new), f"declare {asked}")
+        await scoped.rewrite(await self._changes(record, old, new), f"declare {asked}")
         return new
 
     async def _changes(self, record: Memory, old: Predicate, new: Predicate) -> list[Write]:
-        room = self._room
-        if record.user != room.scope.user:
+        scoped = self._scoped
+        if record.user != scoped.scope.user:
             raise Forbidden(
                 f"{old.name!r} is declared for the whole agent.", hint="Declare it without a user, for all of them."
             )
@@ -114,7 +114,7 @@ class Predicates:
         writes: list[Write] = [Update(record.id, {"body": body}, record.version)]
         mirror = None
         if old.inverse:
-            mirror = writable(room.scope.user, await by_keys(room, [predicate_key(old.inverse)]))
+            mirror = writable(scoped.scope.user, await by_keys(scoped, [predicate_key(old.inverse)]))
         if mirror is not None:
             same = old.inverse == new.inverse
             writes.append(Update(mirror.id, {"body": body}, mirror.version) if same else Delete(mirror.id))
@@ -126,13 +126,13 @@ class Predicates:
 
     async def _moved(self, old: Predicate, new: Predicate) -> list[Write]:
         """The writes that divide the facts into timelines anew; refused where they do not fit the new meaning."""
-        room = self._room
-        declared = await by_keys(room, [predicate_key(old.name)])
-        others = {record.user for record in declared if record.user != room.scope.user}
+        scoped = self._scoped
+        declared = await by_keys(scoped, [predicate_key(old.name)])
+        others = {record.user for record in declared if record.user != scoped.scope.user}
         slots: dict[tuple[str | None, str], list[Memory]] = {}
         where = Filter(kinds=("fact",), states=None, metadata={"predicate": old.name})
-        async for record in room.store.every(room.scope, where):
-            if record.user in others or tier(room.scope, record.user) == 1 or not is_current(record):
+        async for record in scoped.store.every(scoped.scope, where):
+            if record.user in others or tier(scoped.scope, record.user) == 1 or not is_current(record):
                 continue  # it follows another declaration
             if (old.relates, old.symmetric) != (new.relates, new.symmetric):
                 raise Conflict(
@@ -162,4 +162,4 @@ class Predicates:
 
     def _put(self, predicate: Predicate, name: str) -> Put:
         body = predicate.model_dump()
-        return Put(self._room.new(KIND, "", key=predicate_key(name), body=body), existing="fail")
+        return Put(self._scoped.new(KIND, "", key=predicate_key(name), body=body), existing="fail")

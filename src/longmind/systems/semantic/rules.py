@@ -16,15 +16,15 @@ from typing import Any
 
 from longmind.errors import InvalidInput
 from longmind.store.base import Put, Update, Write
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.semantic.changes import derived
 from longmind.systems.semantic.concepts import Concepts
 from longmind.systems.semantic.facts import Facts
 from longmind.systems.semantic.learning import Learning, Statement
+from longmind.systems.semantic.lookups import by_keys, writable
 from longmind.systems.semantic.models import Fact, Learned, Pattern, Rule, RuleBody
 from longmind.systems.semantic.names import folded, predicate_name, value_identity
 from longmind.systems.semantic.predicates import Predicates
-from longmind.systems.semantic.scoped import by_keys, writable
 from longmind.systems.semantic.timelines import held_at
 from longmind.types import Filter, Memory, Page, Scalar, Source
 
@@ -54,9 +54,9 @@ class Rules:
     """The rules of a scope."""
 
     def __init__(
-        self, room: Room, concepts: Concepts, predicates: Predicates, facts: Facts, learning: Learning
+        self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, facts: Facts, learning: Learning
     ) -> None:
-        self._room = room
+        self._scoped = scoped
         self._concepts = concepts
         self._predicates = predicates
         self._facts = facts
@@ -65,16 +65,18 @@ class Rules:
     async def add(self, body: RuleBody) -> Rule:
         """Store a rule, or change the one of this name; then what was derived by it is stale."""
         _check(body)
-        return await settled(lambda: self._add(body))
+        return await retry_on_conflict(lambda: self._add(body))
 
     async def page(self, *, limit: int, cursor: str | None) -> Page[Rule]:
-        page = await self._room.page(KIND, limit=limit, cursor=cursor)
+        page = await self._scoped.page(KIND, limit=limit, cursor=cursor)
         return Page(items=tuple(map(Rule.of, page.items)), cursor=page.cursor)
 
     async def apply(self) -> list[Learned]:
         """Derive what follows from what holds now, until nothing new does. Says what it learnt or revived."""
         learned: list[Learned] = []
-        stored = [r async for r in self._room.store.every(self._room.scope, Filter(kinds=(KIND,))) if self._may_use(r)]
+        stored = [
+            r async for r in self._scoped.store.every(self._scoped.scope, Filter(kinds=(KIND,))) if self._may_use(r)
+        ]
         rules = [(Rule.of(r), r.user) for r in stored if r.body.get("then")]
         for _ in range(_MAX_ROUNDS):
             new = [one for rule, owner in rules for one in await self._apply(rule, owner)]
@@ -84,25 +86,25 @@ class Rules:
         return learned
 
     async def _add(self, body: RuleBody) -> Rule:
-        room, key = self._room, f"rule:{folded(body.name)}"
+        scoped, key = self._scoped, f"rule:{folded(body.name)}"
         told: dict[str, Any] = {"content": body.statement, "body": body.model_dump(mode="json")}
-        record = writable(room.scope.user, await by_keys(room, [key]))
-        if record is None or record.user != room.scope.user:
-            new = room.new(KIND, key=key, **told)
-            return Rule.of((await room.rewrite([Put(new, existing="fail")], f"rule {body.name}")).memories[0])
+        record = writable(scoped.scope.user, await by_keys(scoped, [key]))
+        if record is None or record.user != scoped.scope.user:
+            new = scoped.new(KIND, key=key, **told)
+            return Rule.of((await scoped.rewrite([Put(new, existing="fail")], f"rule {body.name}")).memories[0])
         writes: list[Write] = [Update(record.id, told, record.version)]
         if record.body != told["body"]:
-            outdated = [r for r in await derived(room, [record.id]) if r.state == "active"]
+            outdated = [r for r in await derived(scoped, [record.id]) if r.state == "active"]
             writes += [Update(r.id, {"state": "stale"}, r.version) for r in outdated]
-        return Rule.of((await room.rewrite(writes, f"rule {body.name}")).memories[0])
+        return Rule.of((await scoped.rewrite(writes, f"rule {body.name}")).memories[0])
 
     def _may_use(self, record: Memory) -> bool:
         """Whether something may be concluded here from a record: not for everybody from what one user said."""
-        return record.user in (None, self._room.scope.user)
+        return record.user in (None, self._scoped.scope.user)
 
     async def _apply(self, rule: Rule, owner: str | None) -> list[Learned]:
         assert rule.then is not None
-        now = self._room.now()
+        now = self._scoped.now()
         bindings = [_Binding({})]
         for pattern in rule.when:
             constants = await self._constants(pattern)
@@ -114,7 +116,7 @@ class Rules:
                     hint="Make it more specific.",
                 )
         learned = []
-        here = self._room.scope.user
+        here = self._scoped.scope.user
         for binding in bindings:
             if all(whose != here for whose in (owner, *(fact.user for fact in binding.premises))):
                 continue  # it is the whole agent's, and is derived there
@@ -139,7 +141,7 @@ class Rules:
         if use is None:
             return []
         where = Filter(kinds=("fact",), states=None, metadata={"predicate": use.predicate.name})
-        records = [r async for r in self._room.store.every(self._room.scope, where) if self._may_use(r)]
+        records = [r async for r in self._scoped.store.every(self._scoped.scope, where) if self._may_use(r)]
         facts = [Fact.of(r) for r in held_at(records, now) if r.state != "stale"]
         asked = predicate_name(pattern.predicate)
         turned = [f.turned(asked) for f in facts] if use.swapped or use.predicate.symmetric else []
@@ -253,7 +255,7 @@ def rule_body(
     """A rule as a caller gives it; a pattern may be a triple."""
     told = {"name": name, "statement": statement, "confidence": confidence}
     patterns = [_pattern(one) for one in when]
-    return valid(RuleBody, {**told, "when": patterns, "then": None if then is None else _pattern(then)})
+    return validated(RuleBody, {**told, "when": patterns, "then": None if then is None else _pattern(then)})
 
 
 def _pattern(given: Pattern | Sequence[Scalar]) -> Pattern:
@@ -261,4 +263,4 @@ def _pattern(given: Pattern | Sequence[Scalar]) -> Pattern:
         return given
     if isinstance(given, str) or len(given) != 3:
         raise InvalidInput(f"{given!r} is not a pattern.", hint="Give (subject, predicate, object).")
-    return valid(Pattern, dict(zip(("subject", "predicate", "object"), given, strict=True)))
+    return validated(Pattern, dict(zip(("subject", "predicate", "object"), given, strict=True)))

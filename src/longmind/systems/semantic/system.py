@@ -8,7 +8,7 @@ from typing import Any
 
 from longmind.errors import InvalidInput
 from longmind.store.base import MAX_PAGE
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic.concepts import Concepts
 from longmind.systems.semantic.export import Format, exported
 from longmind.systems.semantic.facts import Facts
@@ -42,15 +42,15 @@ class SemanticMemory:
     Names are found whatever their case, and by alias. Everything is kept: a value that changed is ended, not replaced.
     """
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
-        self._concepts = Concepts(room)
-        self._predicates = Predicates(room)
-        timelines = Timelines(room)
-        self._facts = Facts(room, self._concepts, self._predicates, timelines)
-        self._learning = Learning(room, self._concepts, self._predicates, timelines)
-        self._graphs = Graphs(room, self._concepts, self._predicates, timelines)
-        self._rules = Rules(room, self._concepts, self._predicates, self._facts, self._learning)
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
+        self._concepts = Concepts(scoped)
+        self._predicates = Predicates(scoped)
+        timelines = Timelines(scoped)
+        self._facts = Facts(scoped, self._concepts, self._predicates, timelines)
+        self._learning = Learning(scoped, self._concepts, self._predicates, timelines)
+        self._graphs = Graphs(scoped, self._concepts, self._predicates, timelines)
+        self._rules = Rules(scoped, self._concepts, self._predicates, self._facts, self._learning)
 
     # -- concepts ------------------------------------------------------------------------------------------------
 
@@ -290,7 +290,7 @@ class SemanticMemory:
         where = Filter(valid_at=as_of)
         if category is not None:
             where = where.model_copy(update={"ids": tuple(await self._graphs.in_category(category))})
-        hits = await self._room.search(query, k=k, kinds=_SEARCHED, where=where)
+        hits = await self._scoped.search(query, k=k, kinds=_SEARCHED, where=where)
         return [Found.of(hit) for hit in hits]
 
     async def rule(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from longmind.store.base import Update, Write
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
+from longmind.systems.semantic.lookups import ALL_LINKS, by_keys, get_all, tier
 from longmind.systems.semantic.models import FactBody, Predicate
 from longmind.systems.semantic.names import slot_key, value_identity
-from longmind.systems.semantic.scoped import ALL_LINKS, by_keys, get_all, tier
 from longmind.systems.semantic.timeline import EVER, is_current
 from longmind.types import Memory
 
@@ -27,8 +27,8 @@ class Timeline:
 class Timelines:
     """The facts of a scope, found by the concepts they are about."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
 
     async def own(self, like: FactBody, predicate: Predicate, user: str | None) -> Timeline:
         """The timeline that a fact like this belongs to among a user's, or the whole agent's, oldest first.
@@ -37,7 +37,7 @@ class Timelines:
         that expects it as it was then fails if anybody changed the timeline while it was read.
         """
         slot = slot_key(like.subject, predicate.name, like.identity if predicate.many else None)
-        holders = [r for r in await by_keys(self._room, [slot]) if r.user == user]
+        holders = [r for r in await by_keys(self._scoped, [slot]) if r.user == user]
         facts = await self.said_of([like.subject], predicate.name)
         mine = [r for r in facts if r.user == user and is_current(r)]
         if predicate.many:
@@ -48,29 +48,29 @@ class Timelines:
 
     async def said_of(self, subjects: Sequence[str], predicate: str | None = None) -> list[Memory]:
         """All facts about these concepts, in any state; of one predicate, or of all."""
-        links = await self._room.store.links(
-            self._room.scope, subjects, relation="about", direction="in", limit=ALL_LINKS
+        links = await self._scoped.store.links(
+            self._scoped.scope, subjects, relation="about", direction="in", limit=ALL_LINKS
         )
         wanted = [e.source for e in links if predicate is None or e.metadata.get("predicate") == predicate]
-        return _facts(await get_all(self._room, wanted))
+        return _facts(await get_all(self._scoped, wanted))
 
     async def said_with(self, objects: Sequence[str], predicate: str) -> list[Memory]:
         """All facts of a predicate that have one of these concepts as their object, in any state."""
-        links = await self._room.store.links(
-            self._room.scope, objects, relation=predicate, direction="in", limit=ALL_LINKS
+        links = await self._scoped.store.links(
+            self._scoped.scope, objects, relation=predicate, direction="in", limit=ALL_LINKS
         )
-        return _facts(await get_all(self._room, [link.source for link in links]))
+        return _facts(await get_all(self._scoped, [link.source for link in links]))
 
     async def touching(self, concepts: Sequence[str]) -> list[Memory]:
         """All facts that have one of these concepts at an end, in any state."""
-        links = await self._room.store.links(self._room.scope, concepts, direction="in", limit=ALL_LINKS)
-        return _facts(await get_all(self._room, [link.source for link in links]))
+        links = await self._scoped.store.links(self._scoped.scope, concepts, direction="in", limit=ALL_LINKS)
+        return _facts(await get_all(self._scoped, [link.source for link in links]))
 
     async def as_known(self, facts: Iterable[Memory], known_at: datetime | None) -> list[Memory]:
         """These facts as they were recorded at a moment; those not known then are left out."""
         if known_at is None:
             return list(facts)
-        past = [await self._room.store.get_at(self._room.scope, fact.id, known_at) for fact in facts]
+        past = [await self._scoped.store.get_at(self._scoped.scope, fact.id, known_at) for fact in facts]
         return _facts(record for record in past if record is not None)
 
     def answer(self, facts: Iterable[Memory], *, many: bool) -> list[Memory]:
@@ -79,7 +79,7 @@ class Timelines:
         Where only one value can hold, what is the scope's own hides what is the whole agent's, and that hides what only
         other users said.
         """
-        scope = self._room.scope
+        scope = self._scoped.scope
         ordered = sorted(facts, key=lambda r: (tier(scope, r.user), -float(r.body["confidence"]), r.recorded_at, r.id))
         if many or not ordered:
             return ordered

@@ -10,9 +10,8 @@ from typing import Any
 
 from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Delete, Put, Update, Write
-from longmind.store.search.analysis import stem, words
 from longmind.systems import configuration
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.shared.models import (
     AGENT,
     KNOWLEDGE,
@@ -27,6 +26,7 @@ from longmind.systems.shared.models import (
 )
 from longmind.systems.shared.personal import personal
 from longmind.systems.shared.support import agents, independent, supporter, users
+from longmind.text.analysis import stem, words
 from longmind.types import Filter, Json, Memory, Scope, State
 
 NAME = "shared"
@@ -46,18 +46,18 @@ class SharedMemory:
     Every agent of the tenant reads it. It is kept in the tenant's agent ``@shared``.
     """
 
-    def __init__(self, room: Room) -> None:
-        self._mine = room
-        scope = Scope(tenant=room.scope.tenant, agent=AGENT)
-        self._room = replace(room, scope=scope)
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._mine = scoped
+        scope = Scope(tenant=scoped.scope.tenant, agent=AGENT)
+        self._scoped = replace(scoped, scope=scope)
 
     async def configuration(self) -> SharedSettings:
         """The tenant's settings as they are now."""
-        return await configuration.configuration(self._room, NAME, SharedSettings())
+        return await configuration.configuration(self._scoped, NAME, SharedSettings())
 
     async def configure(self, **changes: Any) -> SharedSettings:
         """Change settings of the tenant for good."""
-        return await configuration.configure(self._room, NAME, SharedSettings(), changes)
+        return await configuration.configure(self._scoped, NAME, SharedSettings(), changes)
 
     # -- moving up -----------------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ class SharedMemory:
         What looks personal is refused and nothing of it is kept. ``names`` are further names to look for; whoever is
         named as a speaker in the evidence is looked for too.
         """
-        told = valid(Candidate, {"text": candidate, "names": [*names, *await self._names(evidence)]})
+        told = validated(Candidate, {"text": candidate, "names": [*names, *await self._names(evidence)]})
         return (await self.propose_many([told]))[0]
 
     async def propose_many(
@@ -78,7 +78,7 @@ class SharedMemory:
         own = [name for name in (self._mine.scope.user,) if name]
         found = [personal(one.text, [*own, *one.names], chosen.allowed) for one in candidates]
         texts = list(dict.fromkeys(c.text for c, what in zip(candidates, found, strict=True) if what is None))
-        told = await settled(lambda: self._supported(texts, chosen, dry_run=dry_run)) if texts else {}
+        told = await retry_on_conflict(lambda: self._supported(texts, chosen, dry_run=dry_run)) if texts else {}
         return [
             told[one.text] if what is None else Proposal(refused=f"It holds {what}.")
             for one, what in zip(candidates, found, strict=True)
@@ -101,14 +101,14 @@ class SharedMemory:
             if len(left) == len(body.supporters):
                 return _told(record)
             if not left and body.by != "review":
-                await self._room.rewrite([Delete(record.id, record.version, erase=True)], "shared: no support left")
+                await self._scoped.rewrite([Delete(record.id, record.version, erase=True)], "shared: no support left")
                 return None
             told = body.model_copy(update={"supporters": left})
             if told.status == "approved" and told.by == "support" and independent(told) < settings.support:
                 told = told.model_copy(update={"status": "pending", "by": None})
             return await self._write(record, told, "support withdrawn")
 
-        return await settled(take)
+        return await retry_on_conflict(take)
 
     async def approve(self, id: str, note: str = "") -> Shared:
         """Let a candidate move up, whatever its support: somebody has looked at it."""
@@ -122,7 +122,7 @@ class SharedMemory:
 
     async def get(self, id: str) -> Shared:
         """One piece of knowledge or candidate as it is now."""
-        return _told(await self._room.need(id, KNOWLEDGE))
+        return _told(await self._scoped.need(id, KNOWLEDGE))
 
     async def list(self, status: Status | None = "approved") -> tuple[Shared, ...]:
         """What is shared, or what waits or was rejected, the best supported first; with None all of it."""
@@ -130,14 +130,14 @@ class SharedMemory:
             raise InvalidInput(f"There is no status {status!r}.", hint=f"There are: {', '.join(STATUSES)}.")
         metadata = None if status is None else {"status": status}
         where = Filter(kinds=(KNOWLEDGE,), states=None, metadata=metadata)
-        found = [_told(record) async for record in self._room.store.every(self._room.scope, where)]
+        found = [_told(record) async for record in self._scoped.store.every(self._scoped.scope, where)]
         return tuple(sorted(found, key=lambda one: (-one.support, one.id)))
 
     async def known(self, texts: Sequence[str]) -> frozenset[str]:
         """Those of these statements that are shared, or wait or were rejected."""
         keys = {text: _key(text) for text in texts}
         where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
-        held = {record.key async for record in self._room.store.every(self._room.scope, where)} if keys else set()
+        held = {record.key async for record in self._scoped.store.every(self._scoped.scope, where)} if keys else set()
         return frozenset(text for text, key in keys.items() if key in held)
 
     async def search(self, query: str, *, k: int = 10) -> tuple[SharedHit, ...]:
@@ -148,20 +148,20 @@ class SharedMemory:
             return ()
         scores = await self._ranked(query, k)
         best = sorted(scores, key=lambda id: (-scores[id], id))[:k]
-        found = await self._room.store.get_many(self._room.scope, best) if best else []
+        found = await self._scoped.store.get_many(self._scoped.scope, best) if best else []
         if found:
-            await self._room.store.touch(self._room.scope, [record.id for record in found])
+            await self._scoped.store.touch(self._scoped.scope, [record.id for record in found])
         return tuple(SharedHit(knowledge=_told(record), score=scores[record.id]) for record in found)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _ranked(self, query: str, k: int) -> dict[str, float]:
         """The ranking by words and, where there is an embedder, by meaning, put together by their places."""
-        scope, where = self._room.scope, Filter(kinds=(KNOWLEDGE,), states=("active",))
-        rankings = [await self._room.store.search_text(scope, query, k=4 * k, where=where)]
-        vector = (await self._room.embed([query]))[0][0]
+        scope, where = self._scoped.scope, Filter(kinds=(KNOWLEDGE,), states=("active",))
+        rankings = [await self._scoped.store.search_text(scope, query, k=4 * k, where=where)]
+        vector = (await self._scoped.embed([query]))[0][0]
         if vector is not None:
-            near = await self._room.store.search_vector(scope, vector, k=4 * k, where=where)
+            near = await self._scoped.store.search_vector(scope, vector, k=4 * k, where=where)
             rankings.append([one for one in near if one.score > 0])
         scores: dict[str, float] = {}
         for ranking in rankings:
@@ -173,7 +173,7 @@ class SharedMemory:
         """Add this scope's support to these statements, all in one write."""
         keys = {text: _key(text) for text in texts}
         where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
-        held = {m.key: m async for m in self._room.store.every(self._room.scope, where)}
+        held = {m.key: m async for m in self._scoped.store.every(self._scoped.scope, where)}
         writes: dict[str, Write] = {}
         told: dict[str, Proposal] = {}
         for text, key in keys.items():
@@ -185,18 +185,18 @@ class SharedMemory:
             if write is not None:
                 writes[key] = write
         if writes and not dry_run:
-            await self._room.rewrite(list(writes.values()), "shared: supported")
+            await self._scoped.rewrite(list(writes.values()), "shared: supported")
         return told
 
     def _with_support(
         self, text: str, key: str, record: Memory | None, settings: SharedSettings
     ) -> tuple[Memory, Write | None]:
         """A statement as it is with this scope's support, and the write that makes it so."""
-        now = self._room.now()
+        now = self._scoped.now()
         if record is None:
             salt = token_hex(16)
             body = SharedBody(salt=salt, supporters=(supporter(self._mine.scope, salt),), last_at=now)
-            made = self._room.new(KNOWLEDGE, text, key=key, trust=0.6, **_fields(_moved_up(body, settings)))
+            made = self._scoped.new(KNOWLEDGE, text, key=key, trust=0.6, **_fields(_moved_up(body, settings)))
             return made, Put(made, existing="fail")
         body = SharedBody.read(record)
         mine = supporter(self._mine.scope, body.salt)
@@ -208,15 +208,15 @@ class SharedMemory:
 
     async def _review(self, id: str, status: Status, note: str) -> Shared:
         async def review() -> Shared:
-            record = await self._room.need(id, KNOWLEDGE)
+            record = await self._scoped.need(id, KNOWLEDGE)
             told = SharedBody.read(record).model_copy(update={"status": status, "by": "review", "note": note})
             return await self._write(record, told, status)
 
-        return await settled(review)
+        return await retry_on_conflict(review)
 
     async def _write(self, record: Memory, body: SharedBody, reason: str) -> Shared:
         write = Update(record.id, _fields(body), expected_version=record.version)
-        return _told((await self._room.rewrite([write], f"shared: {reason}")).memories[0])
+        return _told((await self._scoped.rewrite([write], f"shared: {reason}")).memories[0])
 
     async def _names(self, evidence: Sequence[str]) -> Names:
         """The names of those this could be about: the user, the agent, and whoever is named in the evidence."""
@@ -228,7 +228,7 @@ class SharedMemory:
         return [name for name in told if name]
 
     async def _held(self, text: str) -> Memory | None:
-        return await self._room.store.by_key(self._room.scope, _key(text))
+        return await self._scoped.store.by_key(self._scoped.scope, _key(text))
 
 
 def _key(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 from longmind.types import Memory, Model, Moment, Tag, Text, Unit
 
 AGENT = "@shared"
@@ -56,7 +56,7 @@ class SharedBody(Model):
 
     @classmethod
     def read(cls, record: Memory) -> SharedBody:
-        return valid(cls, record.body)
+        return validated(cls, record.body)
 
 
 class Shared(Model):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from longmind.store.search.analysis import fold, words
+from longmind.text.analysis import fold, words
 
 _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("an e-mail address", re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")),

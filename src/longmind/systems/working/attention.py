@@ -9,9 +9,9 @@ from itertools import combinations
 
 import numpy as np
 
-from longmind.store.search.analysis import terms
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.working.entities import entities
+from longmind.text.analysis import terms
 
 IMPORTANCE, RECENCY = 0.7, 0.3
 HORIZON = timedelta(hours=1)
@@ -31,11 +31,11 @@ def score(importance: float, recent: float) -> float:
     return min(1.0, IMPORTANCE * importance + RECENCY * recent)
 
 
-async def relevances(room: Room, query: str, texts: Sequence[str]) -> list[float]:
+async def relevances(scoped: ScopedStore, query: str, texts: Sequence[str]) -> list[float]:
     """How well each text fits the query, 0 to 1: the share of its words that the text has, or the cosine if higher."""
     asked = set(terms(query))
     shares = [len(asked & set(terms(text))) / len(asked) if asked else 0.0 for text in texts]
-    vectors, _ = await room.embed([query, *texts])
+    vectors, _ = await scoped.embed([query, *texts])
     if any(vector is None for vector in vectors):
         return shares
     rows = np.stack([np.asarray(vector, np.float64) for vector in vectors])
@@ -43,14 +43,14 @@ async def relevances(room: Room, query: str, texts: Sequence[str]) -> list[float
     return [max(share, float(cosine)) for share, cosine in zip(shares, cosines, strict=True)]
 
 
-async def relations(room: Room, texts: Sequence[str]) -> dict[tuple[int, int], float]:
+async def relations(scoped: ScopedStore, texts: Sequence[str]) -> dict[tuple[int, int], float]:
     """Pairs of texts that belong together, by their numbers, and how closely: 1 is the threshold of its measure.
 
     They share names, or are alike in their words, or in their vectors where there is an embedder.
     """
     names = entities(texts)
     counts = [Counter(terms(text)) for text in texts]
-    vectors, _ = await room.embed(texts)
+    vectors, _ = await scoped.embed(texts)
     found: dict[tuple[int, int], float] = {}
     for a, b in combinations(range(len(texts)), 2):
         close = max(

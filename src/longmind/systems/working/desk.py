@@ -15,7 +15,7 @@ from longmind.store.base import AddLink, Delete, Put, RemoveLink, Update, Write
 from longmind.systems import ownership
 from longmind.systems.episodic import ledger
 from longmind.systems.episodic.models import EVENT, EpisodeBody, EventDraft
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.systems.working.models import KIND, LOG, STATE, Evicted, ItemBody, SlotBody, StateBody
 from longmind.types import Filter, Link, Memory
 
@@ -27,7 +27,7 @@ Tokens = Callable[[str], int]
 class Desk:
     """What is in mind at one reading, and the changes to be made to it."""
 
-    room: Room
+    scoped: ScopedStore
     record: Memory | None
     body: StateBody
     items: dict[str, Memory]
@@ -55,9 +55,9 @@ class Desk:
         if changes["content"] != item.content:
             self.leaving.append((item, "replaced"))
             changes = changes | {"body": item.body | {"origin": None}}
-            came = await self.room.store.links(self.room.scope, [item.id], relation="derived_from", direction="out")
+            came = await self.scoped.store.links(self.scoped.scope, [item.id], relation="derived_from", direction="out")
             self.writes += [RemoveLink(link.source, link.relation, link.target) for link in came]
-        after = valid(Memory, item.model_dump() | changes)
+        after = validated(Memory, item.model_dump() | changes)
         self.items[item.id] = after
         self.writes.append(Update(item.id, changes))
         return after
@@ -83,11 +83,11 @@ class Desk:
         told = body.model_dump(mode="json")
         state: Write
         if self.record is None:
-            key = ownership.own_key(self.room.scope, STATE)
-            state = Put(self.room.new(KIND, "", key=key, body=told), existing="fail")
+            key = ownership.own_key(self.scoped.scope, STATE)
+            state = Put(self.scoped.new(KIND, "", key=key, body=told), existing="fail")
         else:
             state = Update(self.record.id, {"body": told}, expected_version=self.record.version)
-        await self.room.rewrite([state, *self.writes, *logged], reason)
+        await self.scoped.rewrite([state, *self.writes, *logged], reason)
         return tuple(
             Evicted(key=item.body["key"], event=event.id, reason=why)
             for (item, why), event in zip(self.leaving, events, strict=False)
@@ -97,22 +97,22 @@ class Desk:
         """The events that keep what leaves, and the writes that record them."""
         if not self.leaving and not self.notes:
             return [], []
-        log = await ownership.held(self.room, LOG)
+        log = await ownership.held(self.scoped, LOG)
         first: list[Write] = []
         stored = log is not None
         if log is None:
-            log = _new_log(self.room, self.now)
+            log = _new_log(self.scoped, self.now)
             first.append(Put(log, existing="fail"))
-        events = [_event(self.room, log, item, why, self.now) for item, why in self.leaving]
-        events += [ledger.event_record(self.room, log, _within(log, note)) for note in self.notes]
-        writes = first + await ledger.recording(self.room, log, events, stored=stored)
+        events = [_event(self.scoped, log, item, why, self.now) for item, why in self.leaving]
+        events += [ledger.event_record(self.scoped, log, _within(log, note)) for note in self.notes]
+        writes = first + await ledger.recording(self.scoped, log, events, stored=stored)
         return events, writes + await self._origins(events)
 
     async def _origins(self, events: Sequence[Memory]) -> list[Write]:
         """Links from what leaves again to the event it once came back from, so that erasing one erases the other."""
         came = {e.id: i.body.get("origin") for (i, _), e in zip(self.leaving, events, strict=False)}
         origins = sorted({origin for origin in came.values() if origin})
-        there = {m.id for m in await self.room.store.get_many(self.room.scope, origins)} if origins else set()
+        there = {m.id for m in await self.scoped.store.get_many(self.scoped.scope, origins)} if origins else set()
         return [
             AddLink(Link(source=event, relation="derived_from", target=origin))
             for event, origin in came.items()
@@ -120,44 +120,44 @@ class Desk:
         ]
 
 
-async def read(room: Room) -> Desk:
+async def read(scoped: ScopedStore) -> Desk:
     """The state as it stands. An item that was forgotten meanwhile is no longer in it."""
     while True:
-        record = await ownership.held(room, STATE)
-        body = StateBody() if record is None else valid(StateBody, record.body)
+        record = await ownership.held(scoped, STATE)
+        body = StateBody() if record is None else validated(StateBody, record.body)
         ids = [id for slot in body.slots for id in slot.members]
-        items = {m.id: m for m in await room.store.get_many(room.scope, ids)} if ids else {}
+        items = {m.id: m for m in await scoped.store.get_many(scoped.scope, ids)} if ids else {}
         if len(items) < len(ids) and record is not None:
-            again = await ownership.held(room, STATE)
+            again = await ownership.held(scoped, STATE)
             if again is None or again.version != record.version:
                 continue  # another writer was between the two reads
         slots = [SlotBody(members=tuple(m for m in s.members if m in items), label=s.label) for s in body.slots]
-        return Desk(room, record, body, items, [slot for slot in slots if slot.members], room.now())
+        return Desk(scoped, record, body, items, [slot for slot in slots if slot.members], scoped.now())
 
 
-async def last_event(room: Room, key: str) -> Memory | None:
+async def last_event(scoped: ScopedStore, key: str) -> Memory | None:
     """The latest event that keeps an item with this key."""
-    log = await ownership.held(room, LOG)
+    log = await ownership.held(scoped, LOG)
     if log is None:
         return None
     where = Filter(kinds=(EVENT,), sessions=(log.id,), metadata={"key": key}, states=None)
-    page = await room.store.scan(room.scope, where, descending=True, limit=1)
+    page = await scoped.store.scan(scoped.scope, where, descending=True, limit=1)
     return page.items[0] if page.items else None
 
 
-def new_item(room: Room, key: str, content: str, origin: str | None = None, **fields: Any) -> Memory:
-    body = valid(ItemBody, {"key": key, "origin": origin})
-    return room.new(KIND, content, body=body.model_dump(mode="json"), metadata={"key": key}, **fields)
+def new_item(scoped: ScopedStore, key: str, content: str, origin: str | None = None, **fields: Any) -> Memory:
+    body = validated(ItemBody, {"key": key, "origin": origin})
+    return scoped.new(KIND, content, body=body.model_dump(mode="json"), metadata={"key": key}, **fields)
 
 
-def _new_log(room: Room, now: datetime) -> Memory:
+def _new_log(scoped: ScopedStore, now: datetime) -> Memory:
     body = EpisodeBody(
         title="Working memory", type="working memory", description="What left working memory.", standing=True
     )
-    return ledger.episode_record(room, body, now, key=ownership.own_key(room.scope, LOG))
+    return ledger.episode_record(scoped, body, now, key=ownership.own_key(scoped.scope, LOG))
 
 
-def _event(room: Room, log: Memory, item: Memory, why: Reason, now: datetime) -> Memory:
+def _event(scoped: ScopedStore, log: Memory, item: Memory, why: Reason, now: datetime) -> Memory:
     """The event that keeps an item as it was, so that it can come back."""
     draft = EventDraft(
         what=item.content,
@@ -167,7 +167,7 @@ def _event(room: Room, log: Memory, item: Memory, why: Reason, now: datetime) ->
         importance=item.importance,
         tags=item.tags,
     )
-    made = ledger.event_record(room, log, _within(log, draft), source=item.source)
+    made = ledger.event_record(scoped, log, _within(log, draft), source=item.source)
     return made.model_copy(update={"metadata": made.metadata | {"key": item.body["key"]}, "trust": item.trust})
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from longmind.store.search.analysis import STOP_WORDS, fold
+from longmind.text.analysis import STOP_WORDS, fold
 
 _SIGN = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[@#]\w+|\b[A-Z]{2,}-\d+\b|“[^”]{2,60}”|\"[^\"\n]{2,60}\"")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.working.attention import relations, shared
 from longmind.systems.working.desk import Desk, Tokens
 from longmind.systems.working.models import Limits, SlotBody
@@ -14,10 +14,10 @@ CHUNK = 5
 """Items that one slot may hold: a chunk is one thing to think of, and not a list."""
 
 
-async def chunk(room: Room, desk: Desk, *, until: int = 1) -> int:
+async def chunk(scoped: ScopedStore, desk: Desk, *, until: int = 1) -> int:
     """Join the slots that are most closely related, again and again, until so many slots are left; says how often."""
     ids = [id for slot in desk.slots for id in slot.members]
-    close = await relations(room, [desk.items[id].content for id in ids])
+    close = await relations(scoped, [desk.items[id].content for id in ids])
     number = {id: n for n, id in enumerate(ids)}
     joined = 0
     while len(desk.slots) > until:

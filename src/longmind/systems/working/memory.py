@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 from longmind.errors import InvalidInput, NotFound
 from longmind.systems.episodic.models import EventDraft
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.working import attention, fitting, rendering
 from longmind.systems.working.desk import Desk, Tokens, last_event, new_item, read
 from longmind.systems.working.models import (
@@ -40,19 +40,19 @@ class WorkingMemory:
 
     def __init__(
         self,
-        room: Room,
+        scoped: ScopedStore,
         *,
         items: int | None = None,
         tokens: int | None = None,
         chunking: bool = True,
         tokens_of: Tokens = estimate,
     ) -> None:
-        self._room = room
+        self._scoped = scoped
         self._chunking = chunking
         self._tokens_of = tokens_of
         asked = {"items": items, "tokens": tokens}
         self._limits = {name: value for name, value in asked.items() if value is not None}
-        valid(Limits, self._limits)
+        validated(Limits, self._limits)
 
     # -- items ---------------------------------------------------------------------------------------------------
 
@@ -70,23 +70,23 @@ class WorkingMemory:
         """
         if not content.strip():
             raise InvalidInput("There is nothing to have in mind: the content is empty.")
-        said_by = source if isinstance(source, Source) else valid(Source, {"role": "assistant", "name": source})
+        said_by = source if isinstance(source, Source) else validated(Source, {"role": "assistant", "name": source})
         fields = {"importance": importance, "source": said_by, "trust": TRUST[said_by.role]}
 
         async def place() -> Placed:
-            return await self._place(await read(self._room), key, content, fields)
+            return await self._place(await read(self._scoped), key, content, fields)
 
-        return await settled(place)
+        return await retry_on_conflict(place)
 
     async def fetch(self, key: str) -> Placed:
         """Bring back an item that left; what has to make room for it leaves in turn. One that is there is attended."""
 
         async def bring() -> Placed:
-            desk = await read(self._room)
+            desk = await read(self._scoped)
             if (present := desk.find(key)) is not None:
-                await self._room.store.touch(self._room.scope, [present.id])
+                await self._scoped.store.touch(self._scoped.scope, [present.id])
                 return Placed(item=self._item(present, desk, desk.now, 0.0, focused=False))
-            event = await last_event(self._room, key)
+            event = await last_event(self._scoped, key)
             if event is None:
                 raise NotFound(
                     f"Working memory never held {key!r}, or it was forgotten.",
@@ -96,13 +96,13 @@ class WorkingMemory:
             fields = {"importance": event.importance, "source": event.source, "trust": event.trust}
             return await self._place(desk, key, event.content, fields, origin=event.id)
 
-        return await settled(bring)
+        return await retry_on_conflict(bring)
 
     async def release(self, key: str) -> Evicted:
         """Let an item go on purpose; episodic memory keeps it."""
 
         async def go() -> Evicted:
-            desk = await read(self._room)
+            desk = await read(self._scoped)
             item = desk.find(key)
             if item is None:
                 raise NotFound(
@@ -113,17 +113,17 @@ class WorkingMemory:
             desk.remove([item.id], "released")
             return (await self._written(desk, "released"))[0]
 
-        return await settled(go)
+        return await retry_on_conflict(go)
 
     async def clear(self) -> tuple[Evicted, ...]:
         """Let all items go; episodic memory keeps them. The focus, the task and the conversation stay."""
 
         async def go() -> tuple[Evicted, ...]:
-            desk = await read(self._room)
+            desk = await read(self._scoped)
             desk.remove(list(desk.items), "released")
             return await self._written(desk, "cleared") if desk.leaving else ()
 
-        return await settled(go)
+        return await retry_on_conflict(go)
 
     async def item(self, key: str) -> Item | None:
         """The item with a key, or None if it is not in mind; unlike ``attend`` this does not count as attention."""
@@ -138,7 +138,7 @@ class WorkingMemory:
         }
         if sort not in orders:
             raise InvalidInput(f"Items cannot be sorted by {sort!r}.", hint=f"There are: {', '.join(orders)}.")
-        desk = await read(self._room)
+        desk = await read(self._scoped)
         return tuple(sorted(await self._told(desk, desk.body.focus), key=orders[sort]))
 
     async def slots(self) -> tuple[Slot, ...]:
@@ -149,25 +149,25 @@ class WorkingMemory:
         """Put together all that is closely related, and say how many slots that freed."""
 
         async def join() -> int:
-            desk = await read(self._room)
-            freed = await fitting.chunk(self._room, desk)
+            desk = await read(self._scoped)
+            freed = await fitting.chunk(self._scoped, desk)
             if freed:
                 await self._written(desk, "chunked")
             return freed
 
-        return await settled(join)
+        return await retry_on_conflict(join)
 
     async def resize(self, *, items: int | None = None, tokens: int | None = None) -> tuple[Evicted, ...]:
         """Change the room there is, for good, and at once; says what had to leave."""
         asked = {"items": items, "tokens": tokens}
         changes = {name: value for name, value in asked.items() if value is not None}
-        valid(Limits, changes)
+        validated(Limits, changes)
         self._limits |= changes
 
         async def fit() -> tuple[Evicted, ...]:
-            return await self._written(await read(self._room), "resized")
+            return await self._written(await read(self._scoped), "resized")
 
-        return await settled(fit)
+        return await retry_on_conflict(fit)
 
     # -- attention -----------------------------------------------------------------------------------------------
 
@@ -180,13 +180,13 @@ class WorkingMemory:
         """The ``n`` items that matter most now, for a question or else for the focus. They become recent by it."""
         if n < 1:
             raise InvalidInput(f"n must be at least 1, not {n}.")
-        desk = await read(self._room)
+        desk = await read(self._scoped)
         ranked = sorted(
             await self._told(desk, desk.body.focus if query is None else query), key=lambda i: (-i.attention, i.id)
         )
         chosen = tuple(ranked[:n])
         if chosen:
-            await self._room.store.touch(self._room.scope, [item.id for item in chosen])
+            await self._scoped.store.touch(self._scoped.scope, [item.id for item in chosen])
         return chosen
 
     @overload
@@ -206,12 +206,12 @@ class WorkingMemory:
 
     async def task(self) -> Task:
         """What the agent is doing, with its variables."""
-        return (await read(self._room)).body.task
+        return (await read(self._scoped)).body.task
 
     async def begin_task(self, name: str, *, goal: str = "", variables: Mapping[str, Any] | None = None) -> Task:
         """Begin another task with variables of its own; those of the last one move to episodic memory."""
-        told = {"name": name, "goal": goal, "variables": dict(variables or {}), "begun_at": self._room.now()}
-        return await self._with_task(valid(Task, told))
+        told = {"name": name, "goal": goal, "variables": dict(variables or {}), "begun_at": self._scoped.now()}
+        return await self._with_task(validated(Task, told))
 
     async def end_task(self) -> Task:
         """Have no task any more; the variables of the last one move to episodic memory. Returns that task."""
@@ -240,12 +240,13 @@ class WorkingMemory:
 
     async def conversation(self) -> Conversation:
         """Where the conversation stands."""
-        return (await read(self._room)).body.conversation
+        return (await read(self._scoped)).body.conversation
 
     async def converse(self, **changes: Any) -> Conversation:
         """Change what is known of the conversation: any field of ``Conversation``."""
         body = await self._changed(
-            lambda body: {"conversation": valid(Conversation, body.conversation.model_dump() | changes)}, "conversation"
+            lambda body: {"conversation": validated(Conversation, body.conversation.model_dump() | changes)},
+            "conversation",
         )
         return body.conversation
 
@@ -256,7 +257,7 @@ class WorkingMemory:
 
         def noted(body: StateBody) -> dict[str, Any]:
             now = body.conversation
-            return {"conversation": valid(Conversation, now.model_dump() | told | {"turns": now.turns + 1})}
+            return {"conversation": validated(Conversation, now.model_dump() | told | {"turns": now.turns + 1})}
 
         return (await self._changed(noted, "turn")).conversation
 
@@ -274,7 +275,7 @@ class WorkingMemory:
             )
         held = desk.find(key)
         if held is None:
-            item = new_item(self._room, key, content, origin, occurred_at=desk.now, **fields)
+            item = new_item(self._scoped, key, content, origin, occurred_at=desk.now, **fields)
             desk.add(item)
         else:
             told = {**fields, "source": fields["source"].model_dump(), "occurred_at": desk.now}
@@ -284,7 +285,7 @@ class WorkingMemory:
 
     async def _fit(self, desk: Desk, limits: Limits, keep: str | None) -> None:
         if self._chunking and len(desk.slots) > limits.items:
-            await fitting.chunk(self._room, desk, until=limits.items)
+            await fitting.chunk(self._scoped, desk, until=limits.items)
         if fitting.over(desk, limits, self._tokens_of):
             told = await self._told(desk, desk.body.focus)
             fitting.evict(desk, limits, self._tokens_of, {i.id: i.attention for i in told}, keep)
@@ -298,16 +299,16 @@ class WorkingMemory:
 
     async def _changed(self, change: Callable[[StateBody], Mapping[str, Any]], reason: str) -> StateBody:
         async def apply() -> StateBody:
-            desk = await read(self._room)
-            desk.body = valid(StateBody, desk.body.model_dump() | dict(change(desk.body)))
+            desk = await read(self._scoped)
+            desk.body = validated(StateBody, desk.body.model_dump() | dict(change(desk.body)))
             await self._written(desk, reason)
             return desk.body
 
-        return await settled(apply)
+        return await retry_on_conflict(apply)
 
     async def _with_task(self, task: Task) -> Task:
         async def apply() -> Task:
-            desk = await read(self._room)
+            desk = await read(self._scoped)
             before = desk.body.task
             if before.name or before.variables:
                 desk.notes.append(_task_note(before, desk.now))
@@ -315,13 +316,13 @@ class WorkingMemory:
             await self._written(desk, "task")
             return task
 
-        return await settled(apply)
+        return await retry_on_conflict(apply)
 
     def _limits_of(self, body: StateBody) -> Limits:
         return body.limits.model_copy(update=self._limits)
 
     async def _context(self) -> WorkingContext:
-        desk = await read(self._room)
+        desk = await read(self._scoped)
         told = {item.id: item for item in await self._told(desk, desk.body.focus)}
         slots = [self._slot(slot, told) for slot in desk.slots]
         return WorkingContext(
@@ -348,8 +349,8 @@ class WorkingMemory:
         focused = bool(query.strip()) and bool(records)
         fits = [0.0] * len(records)
         if focused:
-            fits = await attention.relevances(self._room, query, [r.content for r in records])
-        now = self._room.now()
+            fits = await attention.relevances(self._scoped, query, [r.content for r in records])
+        now = self._scoped.now()
         return [self._item(r, desk, now, fit, focused=focused) for r, fit in zip(records, fits, strict=True)]
 
     def _item(self, record: Memory, desk: Desk, now: datetime, relevance: float, *, focused: bool) -> Item:
@@ -376,7 +377,7 @@ class WorkingMemory:
 
 
 def _with(task: Task, variables: Mapping[str, Any]) -> Task:
-    return valid(Task, task.model_dump() | {"variables": dict(variables)})
+    return validated(Task, task.model_dump() | {"variables": dict(variables)})
 
 
 def _task_note(task: Task, now: datetime) -> EventDraft:

@@ -185,10 +185,10 @@ def plain_user(fresh_postgres_url: str) -> Any:
 
 async def test_a_user_who_may_not_install_pgvector_is_told_who_can(plain_user: str, fresh_postgres_url: str) -> None:
     with psycopg.connect(fresh_postgres_url, autocommit=True) as connection:
-        trusted = connection.execute(
+        construct_unvalidated = connection.execute(
             "SELECT trusted FROM pg_available_extension_versions WHERE name = 'vector'"
         ).fetchone()
-        if trusted == (True,):  # a trusted extension asks only for the right to create in the database
+        if construct_unvalidated == (True,):  # a trusted extension asks only for the right to create in the database
             revoke = sql.SQL("REVOKE CREATE ON DATABASE {} FROM longmind_plain_user")
             connection.execute(revoke.format(sql.Identifier(connection.info.dbname)))
             connection.execute("CREATE SCHEMA longmind AUTHORIZATION longmind_plain_user")

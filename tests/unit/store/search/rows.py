@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 
 from longmind.store.base import Feed, Head, IndexRow
-from longmind.store.search.analysis import index_terms
 from longmind.store.search.view import View
 from longmind.testing import FakeClock
+from longmind.text.analysis import index_terms
 from longmind.types import Memory, Scope, Source
 
 DIMENSIONS = 8

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmind.store.search import postings
-from longmind.store.search.analysis import HEADER
 from longmind.store.search.postings import Postings, Segment
+from longmind.text.analysis import HEADER
 
 ROWS = st.lists(st.dictionaries(st.integers(0, 2**32 - 1) | st.integers(0, 4), st.integers(1, 255), max_size=6))
 

@@ -12,9 +12,9 @@ from tests.unit.store.search.rows import DIMENSIONS, EPOCH, made, row, vector_of
 
 from longmind.store.base import Feed, Head
 from longmind.store.search import ranking, vectors
-from longmind.store.search.analysis import term_hash
 from longmind.store.search.threads import REACH, WEIGHTS, surroundings
 from longmind.store.search.view import View
+from longmind.text.analysis import term_hash
 from longmind.types import Filter, Memory
 
 WORDS = st.sampled_from("red green blue house tree river cat dog moon stone".split())

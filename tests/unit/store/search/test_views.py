@@ -9,11 +9,11 @@ import pytest
 
 from longmind.store.base import Feed, Put, Space
 from longmind.store.inmem import InmemBackend
-from longmind.store.search.analysis import ANALYSIS_VERSION
 from longmind.store.search.ranking import by_text
 from longmind.store.search.views import Views
 from longmind.store.store import Store
 from longmind.testing import FakeClock, memory
+from longmind.text.analysis import ANALYSIS_VERSION
 from longmind.types import Filter, Memory, Scope
 
 SCOPE = Scope(agent="a")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longmind.systems.dialogue import DialogueMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 
 TOPICS = {
     "garden": ("the tomatoes in the greenhouse need compost and water", "tomatoes love compost and plenty of water"),
@@ -46,9 +46,9 @@ class Talk:
 
 
 @pytest.fixture
-def dialogue(room: Room) -> DialogueMemory:
+def dialogue(scoped: ScopedStore) -> DialogueMemory:
     """The dialogue tiers with the default settings, without vectors, on every backend in turn."""
-    return DialogueMemory(room)
+    return DialogueMemory(scoped)
 
 
 @pytest.fixture

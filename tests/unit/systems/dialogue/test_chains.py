@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from longmind.systems.dialogue import DialogueMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 
@@ -16,15 +16,15 @@ async def chain_of(dialogue: DialogueMemory, user: str, **fields: Any) -> str:
     return (await dialogue.add(user, "I see.", **fields)).pages[0].chain
 
 
-async def test_what_speaks_of_the_same_goes_on(dialogue: DialogueMemory, room: Room) -> None:
+async def test_what_speaks_of_the_same_goes_on(dialogue: DialogueMemory, scoped: ScopedStore) -> None:
     first = await dialogue.add("The tomatoes in the greenhouse are dry.", "Water them.")
     second = await dialogue.add("How much water do tomatoes need?", "Two litres.")
     assert second.pages[0].chain == first.pages[0].chain
-    links = await room.store.links(room.scope, [first.pages[0].id], relation="next")
+    links = await scoped.store.links(scoped.scope, [first.pages[0].id], relation="next")
     assert [link.target for link in links] == [second.pages[0].id]
     other = await dialogue.add("When does the train to Vienna leave?", "At nine.")
     assert other.pages[0].chain != first.pages[0].chain
-    assert await room.store.links(room.scope, [second.pages[0].id], relation="next") == []
+    assert await scoped.store.links(scoped.scope, [second.pages[0].id], relation="next") == []
 
 
 @pytest.mark.parametrize("opening", ["And the other one?", "That sounds fine.", "Why?", "ok"])
@@ -58,13 +58,13 @@ async def test_the_summary_rolls_along(dialogue: DialogueMemory, talk: Any) -> N
 
 
 async def test_erasing_a_page_erases_the_summary_that_quotes_it(
-    dialogue: DialogueMemory, room: Room, talk: Any
+    dialogue: DialogueMemory, scoped: ScopedStore, talk: Any
 ) -> None:
     (id,) = await talk("garden")
     chain = (await dialogue.page(id)).chain
-    links = await room.store.links(room.scope, [id], relation="derived_from", direction="in")
+    links = await scoped.store.links(scoped.scope, [id], relation="derived_from", direction="in")
     assert [link.source for link in links] == [chain]
-    await room.store.delete(room.scope, chain, erase=True)
+    await scoped.store.delete(scoped.scope, chain, erase=True)
     assert await dialogue.chain() == ""
     (again,) = await talk("garden")
     assert (await dialogue.page(again)).chain != chain

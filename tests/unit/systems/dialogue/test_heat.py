@@ -10,7 +10,7 @@ import pytest
 
 from longmind.systems.dialogue import DialogueMemory, DialogueSettings, Page, Segment
 from longmind.systems.dialogue.heat import heat
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 
@@ -22,14 +22,14 @@ def test_the_formula() -> None:
 
 
 async def test_heat_cools_by_itself_and_visits_warm(
-    dialogue: DialogueMemory, room: Room, clock: FakeClock, talk: Any
+    dialogue: DialogueMemory, scoped: ScopedStore, clock: FakeClock, talk: Any
 ) -> None:
     await dialogue.configure(heat_mu=3600)
     await talk("garden", 2)
     await talk("trains", 7)
     (fresh,) = await dialogue.segments()
     assert fresh.heat == pytest.approx(2 + 1.0)
-    changes = (await room.store.stats(room.scope)).changes
+    changes = (await scoped.store.stats(scoped.scope)).changes
     clock.advance(timedelta(hours=1))
     (cooler,) = await dialogue.segments()
     assert cooler.heat == pytest.approx(2 + math.exp(-1))
@@ -38,7 +38,9 @@ async def test_heat_cools_by_itself_and_visits_warm(
     assert (warm.visits, warm.heat) == (1, pytest.approx(3 + 1.0))
     clock.advance(timedelta(hours=100))
     assert (await dialogue.segment(warm.id)).heat == pytest.approx(3.0)
-    assert (await room.store.stats(room.scope)).changes == changes, "neither cooling nor a visit writes to the journal"
+    assert (await scoped.store.stats(scoped.scope)).changes == changes, (
+        "neither cooling nor a visit writes to the journal"
+    )
 
 
 async def test_hot_segments_are_handed_on_and_reset(dialogue: DialogueMemory, talk: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from longmind.errors import NotFound
 from longmind.systems.dialogue import DialogueMemory, DialogueSettings
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 
@@ -66,23 +66,23 @@ async def _segment(dialogue: DialogueMemory, text: str) -> str:
     raise AssertionError(text)
 
 
-async def test_a_segment_is_found_by_search(dialogue: DialogueMemory, room: Room, talk: Any) -> None:
+async def test_a_segment_is_found_by_search(dialogue: DialogueMemory, scoped: ScopedStore, talk: Any) -> None:
     await talk("garden", 2)
     await talk("trains", 7)
-    hits = await room.search("compost", kinds=["segment"])
+    hits = await scoped.search("compost", kinds=["segment"])
     assert [hit.memory.id for hit in hits] == [segment.id for segment in await dialogue.segments()]
 
 
-async def test_only_the_present_members_are_told(dialogue: DialogueMemory, room: Room, talk: Any) -> None:
+async def test_only_the_present_members_are_told(dialogue: DialogueMemory, scoped: ScopedStore, talk: Any) -> None:
     garden = await talk("garden", 3)
     await talk("trains", 7)
-    await room.store.delete(room.scope, garden[1])
+    await scoped.store.delete(scoped.scope, garden[1])
     assert await members(dialogue) == [{garden[0], garden[2]}]
 
 
-async def test_what_is_no_segment(dialogue: DialogueMemory, room: Room, talk: Any) -> None:
+async def test_what_is_no_segment(dialogue: DialogueMemory, scoped: ScopedStore, talk: Any) -> None:
     (id,) = await talk("garden")
-    for wrong in (id, room.clock.new_id()):
+    for wrong in (id, scoped.clock.new_id()):
         with pytest.raises(NotFound, match="no segment"):
             await dialogue.segment(wrong)
 

@@ -8,7 +8,7 @@ import pytest
 
 from longmind.errors import InvalidSetting
 from longmind.systems.dialogue import DialogueMemory, DialogueSettings
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 
 
 def test_the_published_constants_are_the_defaults() -> None:
@@ -37,19 +37,19 @@ async def test_what_cannot_be_set_changes_nothing(dialogue: DialogueMemory) -> N
     assert await dialogue.configuration() == DialogueSettings()
 
 
-async def test_the_stored_settings_have_a_history(dialogue: DialogueMemory, room: Room) -> None:
+async def test_the_stored_settings_have_a_history(dialogue: DialogueMemory, scoped: ScopedStore) -> None:
     await dialogue.configure(window=3)
     await dialogue.configure(window=5)
-    record = await room.store.by_key(room.scope, "configuration:dialogue")
+    record = await scoped.store.by_key(scoped.scope, "configuration:dialogue")
     assert record is not None
     assert record.body == {"window": 5}, "only what was changed"
-    changes = await room.store.history(room.scope, record.id)
+    changes = await scoped.store.history(scoped.scope, record.id)
     assert [change.action for change in changes] == ["put", "update"]
     assert changes[1].before == {"body": {"window": 3}}
 
 
-async def test_a_programs_own_settings_give_way_to_stored_ones(room: Room) -> None:
-    mine = DialogueMemory(room, DialogueSettings(window=2, hot=9))
+async def test_a_programs_own_settings_give_way_to_stored_ones(scoped: ScopedStore) -> None:
+    mine = DialogueMemory(scoped, DialogueSettings(window=2, hot=9))
     assert (await mine.configuration()).window == 2
     await mine.configure(window=4)
     told = await mine.configuration()

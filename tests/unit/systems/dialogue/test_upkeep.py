@@ -9,7 +9,7 @@ import pytest
 
 from longmind.errors import ModelError
 from longmind.systems.dialogue import DialogueMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 WORDS = "apple bridge candle dragon engine forest guitar hammer island jungle kettle ladder marble needle".split()
@@ -103,12 +103,12 @@ async def test_pages_leave_by_age(dialogue: DialogueMemory, clock: FakeClock, ta
 
 
 async def test_unimportant_pages_leave_unless_somebody_read_them(
-    dialogue: DialogueMemory, room: Room, clock: FakeClock, talk: Any
+    dialogue: DialogueMemory, scoped: ScopedStore, clock: FakeClock, talk: Any
 ) -> None:
     dull = await talk("garden", 2, importance=0.1)
     fine = await talk("garden", 1, importance=0.8)
     await talk("trains", 7)
-    await room.store.touch(room.scope, dull[:1])
+    await scoped.store.touch(scoped.scope, dull[:1])
     await dialogue.configure(prune_below=0.5)
     assert (await dialogue.upkeep()).archived_pages == (), "not before their time"
     clock.advance(timedelta(days=31))
@@ -137,11 +137,11 @@ async def test_upkeep_can_be_undone(rooms: Any, dialogue: DialogueMemory, clock:
     assert len(await dialogue.segments()) == 1
 
 
-async def test_a_model_may_summarise(room: Room, talk: Any) -> None:
+async def test_a_model_may_summarise(scoped: ScopedStore, talk: Any) -> None:
     await talk("garden", 2)
     await talk("trains", 7)
     model = Shortener()
-    dialogue = DialogueMemory(room, summariser=model)
+    dialogue = DialogueMemory(scoped, summariser=model)
     kept = await dialogue.upkeep()
     (segment,) = await dialogue.segments()
     assert kept.summarised == (segment.id,)
@@ -152,7 +152,7 @@ async def test_a_model_may_summarise(room: Room, talk: Any) -> None:
     await talk("garden")
     await talk("trains", 7)
     assert segment.id in (await dialogue.upkeep()).summarised
-    assert [hit.memory.id for hit in await room.search("short", kinds=["segment"])] != []
+    assert [hit.memory.id for hit in await scoped.search("short", kinds=["segment"])] != []
 
 
 async def test_a_model_that_says_nothing_is_an_error(dialogue: DialogueMemory, talk: Any) -> None:

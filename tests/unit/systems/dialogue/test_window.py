@@ -10,12 +10,12 @@ import pytest
 
 from longmind.errors import InvalidInput, NotFound
 from longmind.systems.dialogue import DialogueMemory, PageDraft
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 from longmind.types import Filter, Source
 
 
-async def test_the_eighth_page_moves_the_first_to_a_segment(dialogue: DialogueMemory, room: Room) -> None:
+async def test_the_eighth_page_moves_the_first_to_a_segment(dialogue: DialogueMemory, scoped: ScopedStore) -> None:
     ids = [(await dialogue.add(f"question {n}", f"answer {n}")).pages[0].id for n in range(7)]
     assert [page.id for page in await dialogue.short_term()] == ids
     assert await dialogue.segments() == ()
@@ -26,11 +26,11 @@ async def test_the_eighth_page_moves_the_first_to_a_segment(dialogue: DialogueMe
     assert (await dialogue.page(ids[0])).segment == moved.segment
     (segment,) = await dialogue.segments()
     assert [page.id for page in await dialogue.pages(segment)] == [ids[0]]
-    links = await room.store.links(room.scope, [ids[0]], relation="part_of")
+    links = await scoped.store.links(scoped.scope, [ids[0]], relation="part_of")
     assert [link.target for link in links] == [moved.segment]
 
 
-async def test_a_page_holds_what_was_said(dialogue: DialogueMemory, room: Room, clock: FakeClock) -> None:
+async def test_a_page_holds_what_was_said(dialogue: DialogueMemory, scoped: ScopedStore, clock: FakeClock) -> None:
     added = await dialogue.add("I moved to Lisbon.", "How is the city?", session="s1", importance=0.9)
     page = await dialogue.page(added.pages[0].id)
     assert [(turn.who, turn.text) for turn in page.turns] == [
@@ -39,14 +39,14 @@ async def test_a_page_holds_what_was_said(dialogue: DialogueMemory, room: Room, 
     ]
     assert (page.session, page.importance, page.at, page.segment) == ("s1", 0.9, clock.now(), None)
     assert page.text == "I moved to Lisbon.\nHow is the city?"
-    assert [hit.memory.id for hit in await room.search("Lisbon", kinds=["page"])] == [page.id]
+    assert [hit.memory.id for hit in await scoped.search("Lisbon", kinds=["page"])] == [page.id]
 
 
-async def test_a_page_of_messages_points_to_them(dialogue: DialogueMemory, room: Room) -> None:
-    asked = room.new("message", "I moved to Lisbon.", source=Source(role="user", name="Alice"), session="s1")
-    reply = room.new("message", "How is it?", importance=0.8)
-    await room.store.put(room.scope, asked)
-    await room.store.put(room.scope, reply)
+async def test_a_page_of_messages_points_to_them(dialogue: DialogueMemory, scoped: ScopedStore) -> None:
+    asked = scoped.new("message", "I moved to Lisbon.", source=Source(role="user", name="Alice"), session="s1")
+    reply = scoped.new("message", "How is it?", importance=0.8)
+    await scoped.store.put(scoped.scope, asked)
+    await scoped.store.put(scoped.scope, reply)
     added = await dialogue.add(messages=[asked.id, reply.id])
     (page,) = added.pages
     assert [(turn.who, turn.text, turn.memory) for turn in page.turns] == [
@@ -54,46 +54,46 @@ async def test_a_page_of_messages_points_to_them(dialogue: DialogueMemory, room:
         ("assistant", "How is it?", reply.id),
     ]
     assert (page.session, page.importance) == ("s1", 0.8)
-    stored = await room.store.get(room.scope, page.id)
+    stored = await scoped.store.get(scoped.scope, page.id)
     assert stored is not None
     assert stored.content == "", "the text is stored once, in the messages"
-    links = await room.store.links(room.scope, [page.id], relation="derived_from")
+    links = await scoped.store.links(scoped.scope, [page.id], relation="derived_from")
     assert {link.target for link in links} == {asked.id, reply.id}
     again = await dialogue.add(messages=[asked.id, reply.id])
     assert again.pages == (page,)
     assert len(await dialogue.short_term()) == 1
 
 
-async def test_a_message_is_in_one_page_only(dialogue: DialogueMemory, room: Room) -> None:
-    said = [room.new("message", f"Sentence {n}.") for n in range(3)]
+async def test_a_message_is_in_one_page_only(dialogue: DialogueMemory, scoped: ScopedStore) -> None:
+    said = [scoped.new("message", f"Sentence {n}.") for n in range(3)]
     for message in said:
-        await room.store.put(room.scope, message)
+        await scoped.store.put(scoped.scope, message)
     one, two, three = (message.id for message in said)
     await dialogue.add(messages=[one, two])
     with pytest.raises(InvalidInput, match="in a page already"):
         await dialogue.add(messages=[two, three])
     with pytest.raises(InvalidInput, match="in a page already"):
-        await dialogue.add_many([{"messages": [three]}, {"messages": [room.clock.new_id(), three]}])
+        await dialogue.add_many([{"messages": [three]}, {"messages": [scoped.clock.new_id(), three]}])
     assert len(await dialogue.short_term()) == 1
 
 
-async def test_a_message_that_was_forgotten_has_no_text_any_more(dialogue: DialogueMemory, room: Room) -> None:
-    asked, reply = room.new("message", "Secret."), room.new("message", "I see.")
+async def test_a_message_that_was_forgotten_has_no_text_any_more(dialogue: DialogueMemory, scoped: ScopedStore) -> None:
+    asked, reply = scoped.new("message", "Secret."), scoped.new("message", "I see.")
     for message in (asked, reply):
-        await room.store.put(room.scope, message)
+        await scoped.store.put(scoped.scope, message)
     page = (await dialogue.add(messages=[asked.id, reply.id])).pages[0]
-    await room.store.delete(room.scope, asked.id)
+    await scoped.store.delete(scoped.scope, asked.id)
     assert (await dialogue.page(page.id)).text == "I see."
 
 
-async def test_what_cannot_be_a_page(dialogue: DialogueMemory, room: Room) -> None:
+async def test_what_cannot_be_a_page(dialogue: DialogueMemory, scoped: ScopedStore) -> None:
     with pytest.raises(InvalidInput, match="give what the user said"):
         await dialogue.add()
     with pytest.raises(InvalidInput, match="give what the user said"):
         await dialogue.add("  ", "")
-    fact = room.new("fact", "not a message")
-    await room.store.put(room.scope, fact)
-    for id in (fact.id, room.clock.new_id()):
+    fact = scoped.new("fact", "not a message")
+    await scoped.store.put(scoped.scope, fact)
+    for id in (fact.id, scoped.clock.new_id()):
         with pytest.raises(NotFound, match="no message"):
             await dialogue.add(messages=[id])
     with pytest.raises(InvalidInput, match="in a page once"):
@@ -112,17 +112,17 @@ async def test_a_key_is_one_page(dialogue: DialogueMemory) -> None:
     assert len(await dialogue.short_term()) == 2
 
 
-async def test_an_added_page_is_one_operation(dialogue: DialogueMemory, room: Room, talk: Any) -> None:
+async def test_an_added_page_is_one_operation(dialogue: DialogueMemory, scoped: ScopedStore, talk: Any) -> None:
     for name in talk.names:
         await talk(name, 2)
-    last = (await room.store.stats(room.scope)).changes
+    last = (await scoped.store.stats(scoped.scope)).changes
     await dialogue.add("one more", "page")
-    changes = await room.store.journal(room.scope, after=last, limit=1000)
+    changes = await scoped.store.journal(scoped.scope, after=last, limit=1000)
     assert {"put", "update", "link"} <= {change.action for change in changes}
     assert len({change.operation for change in changes}) == 1
 
 
-async def test_many_pages_at_once_are_as_many_one_by_one(rooms: Any, room: Room, talk: Any) -> None:
+async def test_many_pages_at_once_are_as_many_one_by_one(rooms: Any, scoped: ScopedStore, talk: Any) -> None:
     drafts = [PageDraft(user=said[0], reply=said[1]) for said in talk.topics.values() for _ in range(3)]
     one, other = DialogueMemory(await rooms.open(user="one")), DialogueMemory(await rooms.open(user="other"))
     for draft in drafts:
@@ -134,8 +134,8 @@ async def test_many_pages_at_once_are_as_many_one_by_one(rooms: Any, room: Room,
     assert sorted(s.length for s in await one.segments()) == sorted(s.length for s in await other.segments())
 
 
-async def test_writers_at_once_never_overfill_the_window(dialogue: DialogueMemory, room: Room) -> None:
-    rivals = [DialogueMemory(room) for _ in range(4)]
+async def test_writers_at_once_never_overfill_the_window(dialogue: DialogueMemory, scoped: ScopedStore) -> None:
+    rivals = [DialogueMemory(scoped) for _ in range(4)]
     added = await asyncio.gather(*(rivals[n % 4].add(f"question {n}", f"answer {n}") for n in range(12)))
     ids = {one.pages[0].id for one in added}
     assert len(ids) == 12
@@ -146,16 +146,16 @@ async def test_writers_at_once_never_overfill_the_window(dialogue: DialogueMemor
     assert window | set(inside) == ids
 
 
-async def test_the_same_page_from_two_writers_is_one(room: Room) -> None:
-    rivals = [DialogueMemory(room) for _ in range(3)]
+async def test_the_same_page_from_two_writers_is_one(scoped: ScopedStore) -> None:
+    rivals = [DialogueMemory(scoped) for _ in range(3)]
     added = await asyncio.gather(*(rival.add("hello", "hi", key="greeting") for rival in rivals))
     assert len({one.pages[0].id for one in added}) == 1
     assert len(await rivals[0].short_term()) == 1
 
 
-async def test_users_have_windows_of_their_own(rooms: Any, room: Room) -> None:
+async def test_users_have_windows_of_their_own(rooms: Any, scoped: ScopedStore) -> None:
     alice, bob = DialogueMemory(await rooms.open(user="alice")), DialogueMemory(await rooms.open(user="bob"))
-    nobody = DialogueMemory(room)
+    nobody = DialogueMemory(scoped)
     await alice.add("I like tea", "noted")
     await bob.add("I like coffee", "noted")
     page = (await nobody.add("a note to self", "kept")).pages[0]
@@ -172,12 +172,12 @@ async def test_users_have_windows_of_their_own(rooms: Any, room: Room) -> None:
         await alice.page(page.id)
 
 
-async def test_messages_of_another_user_are_refused(rooms: Any, room: Room) -> None:
+async def test_messages_of_another_user_are_refused(rooms: Any, scoped: ScopedStore) -> None:
     alice = await rooms.open(user="alice")
     message = alice.new("message", "hello")
     await alice.store.put(alice.scope, message)
     with pytest.raises(InvalidInput, match="another user"):
-        await DialogueMemory(room).add(messages=[message.id])
+        await DialogueMemory(scoped).add(messages=[message.id])
 
 
 async def test_the_window_is_there_after_a_restart(rooms: Any, dialogue: DialogueMemory, talk: Any) -> None:
@@ -188,9 +188,9 @@ async def test_the_window_is_there_after_a_restart(rooms: Any, dialogue: Dialogu
     assert (await again.short_term(), await again.segments(), await again.chain()) == before
 
 
-async def test_a_forgotten_page_leaves_the_window(dialogue: DialogueMemory, room: Room, talk: Any) -> None:
+async def test_a_forgotten_page_leaves_the_window(dialogue: DialogueMemory, scoped: ScopedStore, talk: Any) -> None:
     ids = await talk("garden", 3)
-    await room.store.delete(room.scope, ids[1])
+    await scoped.store.delete(scoped.scope, ids[1])
     assert [page.id for page in await dialogue.short_term()] == [ids[0], ids[2]]
     await talk("trains", 5)
     assert len(await dialogue.short_term()) == 7
@@ -211,13 +211,15 @@ async def test_old_pages_leave_the_window_with_a_time_limit(
     assert (await dialogue.upkeep()).operations == (), "a second round has nothing to do"
 
 
-async def test_a_smaller_window_is_kept_at_the_next_page(dialogue: DialogueMemory, room: Room, talk: Any) -> None:
+async def test_a_smaller_window_is_kept_at_the_next_page(
+    dialogue: DialogueMemory, scoped: ScopedStore, talk: Any
+) -> None:
     await talk("garden", 6)
     await dialogue.configure(window=2)
     added = await dialogue.add("and now", "this")
     assert len(added.moved) == 5
     assert len(await dialogue.short_term()) == 2
-    everything = await room.store.backend.matching(room.scope, Filter(kinds=("page",)))
+    everything = await scoped.store.backend.matching(scoped.scope, Filter(kinds=("page",)))
     assert len(everything) == 7
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from longmind.systems.episodic import EpisodicMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 
 
 @pytest.fixture
-def episodic(room: Room) -> EpisodicMemory:
+def episodic(scoped: ScopedStore) -> EpisodicMemory:
     """Episodic memory without vectors, on every backend in turn."""
-    return EpisodicMemory(room)
+    return EpisodicMemory(scoped)

@@ -12,7 +12,7 @@ from tests.unit.systems.conftest import Cli
 from longmind import Longmind, Settings
 from longmind.cli.episodes import app
 from longmind.systems.episodic import EpisodicMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -24,8 +24,8 @@ async def tell(url: str) -> list[str]:
     ids = []
     async with Longmind.open(url, embedder="none", clock=clock, settings=Settings.load({})) as rc:
         mem = rc.agent("default")
-        room = Room(rc.store, mem.scope, clock, rc.embedding.embed, mem.recall)
-        episodic = EpisodicMemory(room)
+        scoped = ScopedStore(rc.store, mem.scope, clock, rc.embedding.embed, mem.recall)
+        episodic = EpisodicMemory(scoped)
         for n in range(6):
             async with episodic.episode(f"Bake bread, try {n}", type="task") as running:
                 await running.record("Mixed the dough", type="mix", actor="Ann")

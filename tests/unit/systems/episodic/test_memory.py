@@ -10,16 +10,16 @@ import pytest
 
 from longmind.errors import Conflict, InvalidInput, NotFound
 from longmind.systems.episodic import EpisodicMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
-async def chain_of(room: Room, ids: list[str]) -> list[str]:
+async def chain_of(scoped: ScopedStore, ids: list[str]) -> list[str]:
     """The ids in the order in which the ``next`` links lead through them."""
-    links = await room.store.links(room.scope, ids, relation="next", direction="out")
+    links = await scoped.store.links(scoped.scope, ids, relation="next", direction="out")
     following = {link.source: link.target for link in links}
     assert len(following) == len(links), "an event has two that come next"
     first = [id for id in ids if id not in following.values()]
@@ -30,7 +30,9 @@ async def chain_of(room: Room, ids: list[str]) -> list[str]:
     return told
 
 
-async def test_an_episode_is_begun_filled_and_ended(episodic: EpisodicMemory, room: Room, clock: FakeClock) -> None:
+async def test_an_episode_is_begun_filled_and_ended(
+    episodic: EpisodicMemory, scoped: ScopedStore, clock: FakeClock
+) -> None:
     begun = await episodic.start("Plan the trip", type="task", tags=["travel"], attributes={"budget": 900})
     assert begun.open
     assert begun.start == NOON
@@ -48,27 +50,27 @@ async def test_an_episode_is_begun_filled_and_ended(episodic: EpisodicMemory, ro
     assert await episodic.event(event.id) == event
     assert (event.actor, event.data, event.end) == ("planner", {"tool": "web"}, NOON + 2 * MINUTE)
     assert (await episodic.events(begun.id)).items == (event,)
-    links = await room.store.links(room.scope, [event.id], direction="out")
+    links = await scoped.store.links(scoped.scope, [event.id], direction="out")
     assert [(link.relation, link.target) for link in links] == [("part_of", begun.id)]
 
 
 async def test_events_are_chained_in_the_order_of_their_time_however_late_they_come(
-    episodic: EpisodicMemory, room: Room
+    episodic: EpisodicMemory, scoped: ScopedStore
 ) -> None:
     episode = await episodic.start("A day")
     for minutes in (10, 30, 20, 20, 5, 40, 0):
         await episodic.record(episode.id, f"at {minutes}", at=NOON + minutes * MINUTE)
     events = (await episodic.events(episode.id)).items
     assert [e.what for e in events] == ["at 0", "at 5", "at 10", "at 20", "at 20", "at 30", "at 40"]
-    assert await chain_of(room, [e.id for e in events]) == [e.id for e in events]
+    assert await chain_of(scoped, [e.id for e in events]) == [e.id for e in events]
 
 
-async def test_many_writers_of_one_episode_make_one_chain(episodic: EpisodicMemory, room: Room) -> None:
+async def test_many_writers_of_one_episode_make_one_chain(episodic: EpisodicMemory, scoped: ScopedStore) -> None:
     episode = await episodic.start("Together")
     await asyncio.gather(*(episodic.record(episode.id, f"event {n}", at=NOON + n * MINUTE) for n in range(12)))
     events = (await episodic.events(episode.id)).items
     assert [e.what for e in events] == [f"event {n}" for n in range(12)]
-    assert await chain_of(room, [e.id for e in events]) == [e.id for e in events]
+    assert await chain_of(scoped, [e.id for e in events]) == [e.id for e in events]
     assert (await episodic.get(episode.id)).events == 12
 
 
@@ -112,8 +114,8 @@ async def test_an_episode_ends_once_and_can_be_judged_again(episodic: EpisodicMe
         await episodic.judge(episode.id, "splendid")
 
 
-async def test_what_is_unknown_is_not_found(episodic: EpisodicMemory, room: Room) -> None:
-    missing = room.clock.new_id()
+async def test_what_is_unknown_is_not_found(episodic: EpisodicMemory, scoped: ScopedStore) -> None:
+    missing = scoped.clock.new_id()
     event = await episodic.record((await episodic.start("One")).id, "An event is no episode")
     for call in (
         episodic.get(missing),
@@ -224,10 +226,12 @@ async def test_a_cancelled_block_is_a_failed_episode(episodic: EpisodicMemory) -
     assert ((await episodic.get(ids[0])).outcome, (await episodic.get(ids[0])).open) == ("failed", False)
 
 
-async def test_the_error_of_the_block_is_not_hidden_by_one_of_the_store(episodic: EpisodicMemory, room: Room) -> None:
+async def test_the_error_of_the_block_is_not_hidden_by_one_of_the_store(
+    episodic: EpisodicMemory, scoped: ScopedStore
+) -> None:
     async def work() -> None:
         async with episodic.episode("Vanish") as running:
-            await room.store.delete(room.scope, running.id)
+            await scoped.store.delete(scoped.scope, running.id)
             _ = 1 / 0
 
     with pytest.raises(ZeroDivisionError) as caught:
@@ -241,20 +245,20 @@ async def test_a_block_may_end_its_episode_itself(episodic: EpisodicMemory) -> N
     assert (await episodic.get(running.id)).outcome == "failed"
 
 
-async def test_forgetting_an_event_leaves_the_episode_usable(episodic: EpisodicMemory, room: Room) -> None:
+async def test_forgetting_an_event_leaves_the_episode_usable(episodic: EpisodicMemory, scoped: ScopedStore) -> None:
     episode = await episodic.start("A day")
     events = [await episodic.record(episode.id, f"event {n}", at=NOON + n * MINUTE) for n in range(3)]
-    await room.store.delete(room.scope, events[1].id)
-    await room.store.delete(room.scope, events[2].id)
+    await scoped.store.delete(scoped.scope, events[1].id)
+    await scoped.store.delete(scoped.scope, events[2].id)
     last = await episodic.record(episode.id, "after", at=NOON + 3 * MINUTE)
     assert [e.id for e in (await episodic.events(episode.id)).items] == [events[0].id, last.id]
-    assert await chain_of(room, [events[0].id, last.id]) == [events[0].id, last.id]
+    assert await chain_of(scoped, [events[0].id, last.id]) == [events[0].id, last.id]
 
 
 async def test_everything_is_there_after_a_restart(rooms: Any, clock: FakeClock) -> None:
-    room = await rooms.open()
-    episode = await EpisodicMemory(room).start("Before")
-    event = await EpisodicMemory(room).record(episode.id, "Said goodbye")
+    scoped = await rooms.open()
+    episode = await EpisodicMemory(scoped).start("Before")
+    event = await EpisodicMemory(scoped).record(episode.id, "Said goodbye")
     again = EpisodicMemory(await rooms.restart())
     assert (await again.events(episode.id)).items == (event,)
     clock.advance(MINUTE)

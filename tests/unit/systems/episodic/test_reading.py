@@ -9,7 +9,7 @@ import pytest
 from longmind.errors import InvalidInput
 from longmind.store.base import Put
 from longmind.systems.episodic import Episode, EpisodicMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -88,7 +88,7 @@ async def test_the_timeline_around_a_moment(episodic: EpisodicMemory) -> None:
         await episodic.timeline(NOON, before=-HOUR)
 
 
-async def test_what_else_happened_then(episodic: EpisodicMemory, room: Room, clock: FakeClock) -> None:
+async def test_what_else_happened_then(episodic: EpisodicMemory, scoped: ScopedStore, clock: FakeClock) -> None:
     meeting = await told(episodic, "Meeting", NOON, NOON + HOUR)
     inner = await episodic.start("Vote", parent=meeting.id, start=NOON)
     await episodic.finish(inner.id, end=NOON + MINUTE)
@@ -96,8 +96,8 @@ async def test_what_else_happened_then(episodic: EpisodicMemory, room: Room, clo
     rain = await told(episodic, "Rain", NOON - HOUR, NOON)
     await told(episodic, "Later", NOON + 2 * HOUR, None)
     drop = await episodic.record(rain.id, "the last drop", at=NOON)
-    message = room.new("message", "Where are you all?", occurred_at=NOON + 5 * MINUTE)
-    await room.write([Put(message)])
+    message = scoped.new("message", "Where are you all?", occurred_at=NOON + 5 * MINUTE)
+    await scoped.write([Put(message)])
     seen = await episodic.meanwhile(meeting.id)
     assert (seen.start, seen.end) == (NOON, NOON + HOUR)
     assert [e.id for e in seen.episodes] == [rain.id]
@@ -111,10 +111,12 @@ async def test_what_else_happened_then(episodic: EpisodicMemory, room: Room, clo
         await episodic.meanwhile(NOON, NOON - HOUR)
 
 
-async def test_events_and_episodes_that_another_writer_made_are_read_too(episodic: EpisodicMemory, room: Room) -> None:
-    event = room.new("event", "A step of a run", body={"run": "x", "seconds": 2.5}, occurred_at=NOON)
-    episode = room.new("episode", "A summary made elsewhere\nwith more lines", occurred_at=NOON)
-    await room.write([Put(event), Put(episode)])
+async def test_events_and_episodes_that_another_writer_made_are_read_too(
+    episodic: EpisodicMemory, scoped: ScopedStore
+) -> None:
+    event = scoped.new("event", "A step of a run", body={"run": "x", "seconds": 2.5}, occurred_at=NOON)
+    episode = scoped.new("episode", "A summary made elsewhere\nwith more lines", occurred_at=NOON)
+    await scoped.write([Put(event), Put(episode)])
     line = await episodic.timeline(NOON)
     assert [(e.what, e.episode, e.duration) for e in line.after] == [("A step of a run", None, timedelta(seconds=2.5))]
     assert [e.title for e in line.ongoing] == ["A summary made elsewhere"]

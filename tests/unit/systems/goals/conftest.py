@@ -6,9 +6,9 @@ import pytest
 
 from longmind.systems.goals import GoalMemory
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 
 
 @pytest.fixture
-def goals(room: Room) -> GoalMemory:
-    return GoalMemory(room, ProceduralMemory(room, ToolRegistry()))
+def goals(scoped: ScopedStore) -> GoalMemory:
+    return GoalMemory(scoped, ProceduralMemory(scoped, ToolRegistry()))

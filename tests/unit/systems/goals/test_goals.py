@@ -13,20 +13,20 @@ from longmind.store.base import Put
 from longmind.systems.goals import Criterion, GoalMemory
 from longmind.systems.goals.models import GOAL
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 from longmind.types import Filter
 
 NOWHERE = str(uuid.UUID(int=7))
 
 
-def on(room: Room) -> GoalMemory:
-    return GoalMemory(room, ProceduralMemory(room, ToolRegistry()))
+def on(scoped: ScopedStore) -> GoalMemory:
+    return GoalMemory(scoped, ProceduralMemory(scoped, ToolRegistry()))
 
 
-async def stored(room: Room) -> int:
+async def stored(scoped: ScopedStore) -> int:
     """How many changes the journal tells: nothing was written if it stays the same."""
-    return (await room.store.stats(room.scope)).changes
+    return (await scoped.store.stats(scoped.scope)).changes
 
 
 async def test_a_goal_without_criteria_has_its_description_as_one(goals: GoalMemory) -> None:
@@ -68,11 +68,11 @@ async def test_criteria_are_given_as_texts_or_in_full(goals: GoalMemory) -> None
     ],
 )
 async def test_what_is_not_a_goal_is_refused_and_nothing_is_written(
-    room: Room, goals: GoalMemory, told: dict[str, Any], said: str
+    scoped: ScopedStore, goals: GoalMemory, told: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
         await goals.create(**told)
-    assert await stored(room) == 0
+    assert await stored(scoped) == 0
 
 
 async def test_a_goal_that_is_not_there(goals: GoalMemory) -> None:
@@ -146,11 +146,11 @@ async def test_a_goal_is_achieved_by_its_criteria_and_not_by_saying_so(goals: Go
     assert (again.status, again.progress) == ("active", 0.5)
 
 
-async def test_evidence_is_a_memory_of_this_scope(room: Room, goals: GoalMemory) -> None:
-    seen = room.new("message", "The lease was signed on Monday.")
-    await room.write([Put(seen)])
+async def test_evidence_is_a_memory_of_this_scope(scoped: ScopedStore, goals: GoalMemory) -> None:
+    seen = scoped.new("message", "The lease was signed on Monday.")
+    await scoped.write([Put(seen)])
     goal = await goals.create("Sign", criteria=["Signed"])
-    before = await stored(room)
+    before = await stored(scoped)
     with pytest.raises(NotFound, match=NOWHERE):
         await goals.meet(goal.id, "c1", NOWHERE)
     with pytest.raises(NotFound, match="no criterion c9"):
@@ -158,15 +158,15 @@ async def test_evidence_is_a_memory_of_this_scope(room: Room, goals: GoalMemory)
     for nothing in (None, [], ""):
         with pytest.raises(InvalidInput):
             await goals.meet(goal.id, "c1", nothing)
-    assert await stored(room) == before
+    assert await stored(scoped) == before
     met = await goals.meet(goal.id, "c1", [seen.id, "and I was there"])
     assert [(one.memory, one.note) for one in met.criteria[0].evidence] == [(seen.id, ""), (None, "and I was there")]
     assert [memory.id for memory in await goals.linked(goal.id, "about")] == [seen.id]
 
 
-async def test_memories_are_linked_to_a_goal(room: Room, goals: GoalMemory) -> None:
-    episode = room.new("episode", "A rehearsal")
-    await room.write([Put(episode)])
+async def test_memories_are_linked_to_a_goal(scoped: ScopedStore, goals: GoalMemory) -> None:
+    episode = scoped.new("episode", "A rehearsal")
+    await scoped.write([Put(episode)])
     goal, plan = await goals.create_goal_with_plan("Give a concert")
     await goals.link(goal.id, episode.id)
     assert {memory.id for memory in await goals.linked(goal.id)} == {episode.id, plan.id}
@@ -263,10 +263,10 @@ async def test_parents_make_a_tree(goals: GoalMemory) -> None:
         await goals.create("level 32", parent=deepest.id)
 
 
-async def test_a_goal_whose_parent_was_forgotten_still_moves(room: Room, goals: GoalMemory) -> None:
+async def test_a_goal_whose_parent_was_forgotten_still_moves(scoped: ScopedStore, goals: GoalMemory) -> None:
     top = await goals.create("A")
     child = await goals.create("B", parent=top.id)
-    await room.store.delete(room.scope, top.id)
+    await scoped.store.delete(scoped.scope, top.id)
     assert (await goals.meet(child.id, "c1", "yes")).status == "achieved"
     again = await goals.reopen(child.id, "c1")
     assert (await goals.update(again.id, parent=None)).parent is None
@@ -317,30 +317,30 @@ async def test_everything_is_back_after_a_restart(rooms: Any, clock: FakeClock) 
     assert (await again.get(child.id)).parent == goal.id
 
 
-async def test_every_reads_all_with_their_plans_in_few_queries(room: Room, goals: GoalMemory) -> None:
+async def test_every_reads_all_with_their_plans_in_few_queries(scoped: ScopedStore, goals: GoalMemory) -> None:
     made = [await goals.create_goal_with_plan(f"Goal {n}") for n in range(5)]
     bare = await goals.create("No plan")
     await goals.abandon(made[0][0].id, "no")
     calls: list[Filter] = []
-    scan = room.store.backend.scan
+    scan = scoped.store.backend.scan
 
     async def counted(scope: Any, where: Filter, **order: Any) -> Any:
         calls.append(where)
         return await scan(scope, where, **order)
 
-    room.store.backend.scan = counted  # type: ignore[method-assign]
+    scoped.store.backend.scan = counted  # type: ignore[method-assign]
     try:
         standings = await goals.book.every()
         ended = await goals.book.every(open=False)
     finally:
-        room.store.backend.scan = scan  # type: ignore[method-assign]
+        scoped.store.backend.scan = scan  # type: ignore[method-assign]
     assert {one.goal.id: one.plan and one.plan.id for one in standings} == {
         **{goal.id: plan.id for goal, plan in made[1:]},
         bare.id: None,
     }
     assert [one.goal.id for one in ended] == [made[0][0].id]
     assert len(calls) == 4
-    assert len((await room.page(GOAL)).items) == 6
+    assert len((await scoped.page(GOAL)).items) == 6
 
 
 async def test_an_achieved_goal_no_longer_says_what_it_waited_for(goals: GoalMemory) -> None:

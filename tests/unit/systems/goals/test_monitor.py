@@ -16,7 +16,7 @@ from longmind.systems.goals.models import Criterion, Finding, Goal, Plan, PlanBo
 from longmind.systems.goals.monitor import MONITORING, Monitor, MonitorSettings, findings
 from longmind.systems.goals.prints import plan_print
 from longmind.systems.goals.progress import Carry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 from longmind.testing import START, FakeClock, memory
 from longmind.types import Memory
@@ -282,63 +282,65 @@ def test_only_active_goals_are_watched(status: str) -> None:
     assert seen(plan(step("a", "failed")), of_goal=goal(status=status)) == []
 
 
-async def stored(room: Room, *steps: PlanStep, facts: Sequence[str] = (), **fields: Any) -> Goal:
+async def stored(scoped: ScopedStore, *steps: PlanStep, facts: Sequence[str] = (), **fields: Any) -> Goal:
     """A goal with a plan, stored."""
-    book = PlanBook(room)
-    made = goal(id=room.clock.new_id(), created_at=room.now(), **fields)
+    book = PlanBook(scoped)
+    made = goal(id=scoped.clock.new_id(), created_at=scoped.now(), **fields)
     told = PlanBody(goal=made.id, steps=steps, assumptions=tuple(facts))
-    await room.write([*book.goal_put(made), *book.new_plan(made, None, told)])
+    await scoped.write([*book.goal_put(made), *book.new_plan(made, None, told)])
     return made
 
 
-async def test_every_active_plan_is_looked_at_and_nothing_is_written(room: Room, clock: FakeClock) -> None:
-    semantic = SemanticMemory(room)
+async def test_every_active_plan_is_looked_at_and_nothing_is_written(scoped: ScopedStore, clock: FakeClock) -> None:
+    semantic = SemanticMemory(scoped)
     fact = (await semantic.learn("Alice", "lives in", "Porto")).fact
-    broken = await stored(room, step("a"), facts=[fact.id])
-    failed = await stored(room, step("a", "failed"))
-    await stored(room, step("a", "failed"), status="blocked")
-    fine = await stored(room, step("a"))
+    broken = await stored(scoped, step("a"), facts=[fact.id])
+    failed = await stored(scoped, step("a", "failed"))
+    await stored(scoped, step("a", "failed"), status="blocked")
+    fine = await stored(scoped, step("a"))
     clock.advance(60)
     await semantic.learn("Alice", "lives in", "Berlin")
-    head = await room.store.backend.head(room.scope)
-    monitor = Monitor(room, PlanBook(room))
+    head = await scoped.store.backend.head(scoped.scope)
+    monitor = Monitor(scoped, PlanBook(scoped))
     told = {(one.goal, one.kind) for one in await monitor.look()}
     assert told == {(broken.id, "broken_assumption"), (failed.id, "failed_step")}
     assert [one.kind for one in await monitor.look(failed.id)] == ["failed_step"]
     assert await monitor.look(fine.id) == ()
-    assert await room.store.backend.head(room.scope) == head
+    assert await scoped.store.backend.head(scoped.scope) == head
 
 
-async def test_a_fact_that_was_deleted_is_told(room: Room) -> None:
-    fact = (await SemanticMemory(room).learn("Alice", "lives in", "Porto")).fact
-    made = await stored(room, step("a"), facts=[fact.id])
-    await room.write([Delete(fact.id)])
-    assert [one.kind for one in await Monitor(room, PlanBook(room)).look(made.id)] == ["broken_assumption"]
+async def test_a_fact_that_was_deleted_is_told(scoped: ScopedStore) -> None:
+    fact = (await SemanticMemory(scoped).learn("Alice", "lives in", "Porto")).fact
+    made = await stored(scoped, step("a"), facts=[fact.id])
+    await scoped.write([Delete(fact.id)])
+    assert [one.kind for one in await Monitor(scoped, PlanBook(scoped)).look(made.id)] == ["broken_assumption"]
 
 
-async def test_an_open_sub_goal_is_waited_for(room: Room) -> None:
-    made = await stored(room, step("a", "done"))
-    book, monitor = PlanBook(room), Monitor(room, PlanBook(room))
+async def test_an_open_sub_goal_is_waited_for(scoped: ScopedStore) -> None:
+    made = await stored(scoped, step("a", "done"))
+    book, monitor = PlanBook(scoped), Monitor(scoped, PlanBook(scoped))
     assert [one.kind for one in await monitor.look(made.id)] == ["stall"]
-    child = await stored(room, step("a"), parent=made.id)
+    child = await stored(scoped, step("a"), parent=made.id)
     assert await monitor.look(made.id) == () == await monitor.look()
-    carry = Carry(book, room.now())
+    carry = Carry(book, scoped.now())
     carry.change(await book.need(child.id), status="abandoned")
-    await room.write(await carry.writes())
+    await scoped.write(await carry.writes())
     assert [one.kind for one in await monitor.look()] == ["stall"]
 
 
-async def test_the_rule_is_the_agents_own(room: Room, clock: FakeClock) -> None:
-    await stored(room, step("a"))
+async def test_the_rule_is_the_agents_own(scoped: ScopedStore, clock: FakeClock) -> None:
+    await stored(scoped, step("a"))
     clock.advance(HOUR * 2)
-    monitor = Monitor(room, PlanBook(room))
+    monitor = Monitor(scoped, PlanBook(scoped))
     assert [one.kind for one in await monitor.look()] == ["stall"]
-    await configure(room, MONITORING, MonitorSettings(), {"stall_seconds": 86_400})
+    await configure(scoped, MONITORING, MonitorSettings(), {"stall_seconds": 86_400})
     assert await monitor.look() == ()
 
 
-async def test_a_hundred_plans_take_as_many_queries_as_one(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    semantic, backend = SemanticMemory(room), room.store.backend
+async def test_a_hundred_plans_take_as_many_queries_as_one(
+    scoped: ScopedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    semantic, backend = SemanticMemory(scoped), scoped.store.backend
     calls: list[str] = []
     for name in ("get", "scan", "links"):
         real = getattr(backend, name)
@@ -352,8 +354,8 @@ async def test_a_hundred_plans_take_as_many_queries_as_one(room: Room, monkeypat
     for n in (1, 99):
         for one in range(n):
             fact = (await semantic.learn(f"thing {n} {one}", "is", "so")).fact
-            await stored(room, step("a", "failed"), facts=[fact.id])
+            await stored(scoped, step("a", "failed"), facts=[fact.id])
         calls.clear()
-        assert len(await Monitor(room, PlanBook(room)).look()) == (1 if n == 1 else 100)
+        assert len(await Monitor(scoped, PlanBook(scoped)).look()) == (1 if n == 1 else 100)
         spent.append(len(calls))
     assert spent[0] == spent[1] <= 6

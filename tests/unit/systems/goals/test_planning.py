@@ -10,7 +10,7 @@ import pytest
 from longmind.errors import InvalidInput, ModelUnavailable
 from longmind.systems.goals import Goal, GoalMemory, Plan
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import ScriptedModel
 
 REPORT: dict[str, Any] = {
@@ -41,13 +41,13 @@ def tools() -> ToolRegistry:
     return made
 
 
-def with_model(room: Room, model: ScriptedModel | None = None) -> GoalMemory:
+def with_model(scoped: ScopedStore, model: ScriptedModel | None = None) -> GoalMemory:
     chat = None if model is None else model.chat()
 
     async def given() -> Any:
         return chat
 
-    return GoalMemory(room, ProceduralMemory(room, tools()), given)
+    return GoalMemory(scoped, ProceduralMemory(scoped, tools()), given)
 
 
 async def achieved(goals: GoalMemory, description: str, wanted: list[str], steps: list[Any]) -> tuple[Goal, Plan]:
@@ -62,9 +62,9 @@ async def achieved(goals: GoalMemory, description: str, wanted: list[str], steps
 # -- from a procedure -------------------------------------------------------------------------------------------------
 
 
-async def test_a_procedure_that_fits_is_the_plan(room: Room) -> None:
-    goals = with_model(room)
-    stored = await ProceduralMemory(room, tools()).store(REPORT)
+async def test_a_procedure_that_fits_is_the_plan(scoped: ScopedStore) -> None:
+    goals = with_model(scoped)
+    stored = await ProceduralMemory(scoped, tools()).store(REPORT)
     goal, plan = await goals.create_goal_with_plan(
         "Send the weekly report to the board",
         ["The weekly report is sent", "Minutes are archived"],
@@ -75,14 +75,14 @@ async def test_a_procedure_that_fits_is_the_plan(room: Room) -> None:
         ("send_weekly_report", {"to": "board"}, ("c1",), ()),
         (None, {}, ("c2",), ("s1",)),
     ]
-    links = {(one.relation, one.target) for one in await room.store.links(room.scope, [plan.id])}
+    links = {(one.relation, one.target) for one in await scoped.store.links(scoped.scope, [plan.id])}
     assert ("derived_from", stored.id) in links
     assert await goals.plan(goal.id) == plan
 
 
-async def test_a_procedure_without_its_parameters_is_not_taken(room: Room) -> None:
-    goals = with_model(room)
-    await ProceduralMemory(room, tools()).store(REPORT)
+async def test_a_procedure_without_its_parameters_is_not_taken(scoped: ScopedStore) -> None:
+    goals = with_model(scoped)
+    await ProceduralMemory(scoped, tools()).store(REPORT)
     goal, plan = await goals.create_goal_with_plan("Send the weekly report to the board")
     assert plan.origin == "criteria"
     assert "send_weekly_report fits, but not with the goal's attributes: The parameter to is missing." in plan.why
@@ -91,9 +91,9 @@ async def test_a_procedure_without_its_parameters_is_not_taken(room: Room) -> No
 
 
 @pytest.mark.parametrize("text", ["Cancel the weekly report", "Water the plants", "Read about weekly markets in Spain"])
-async def test_a_procedure_for_something_else_is_not_taken(room: Room, text: str) -> None:
-    goals = with_model(room)
-    await ProceduralMemory(room, tools()).store(REPORT)
+async def test_a_procedure_for_something_else_is_not_taken(scoped: ScopedStore, text: str) -> None:
+    goals = with_model(scoped)
+    await ProceduralMemory(scoped, tools()).store(REPORT)
     _, plan = await goals.create_goal_with_plan(text, attributes={"to": "board"})
     assert plan.origin == "criteria"
 
@@ -108,8 +108,8 @@ TRIP: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-async def test_a_plan_that_worked_is_adapted(room: Room) -> None:
-    goals = with_model(room)
+async def test_a_plan_that_worked_is_adapted(scoped: ScopedStore) -> None:
+    goals = with_model(scoped)
     goal, _ = await goals.create_goal_with_plan("Book a trip to Lisbon", ["Flight is booked", "Hotel is found"], TRIP)
     await goals.complete_step(goal.id, "fly", "TP1")
     await goals.fail_step(goal.id, "swim", "No data")
@@ -130,8 +130,8 @@ async def test_a_plan_that_worked_is_adapted(room: Room) -> None:
     assert {(step.status, step.attempts, step.result, step.errors) for step in plan.steps} == {("pending", 0, None, ())}
 
 
-async def test_a_goal_that_failed_is_no_model(room: Room) -> None:
-    goals = with_model(room)
+async def test_a_goal_that_failed_is_no_model(scoped: ScopedStore) -> None:
+    goals = with_model(scoped)
     goal, _ = await goals.create_goal_with_plan("Book a trip to Lisbon", steps=TRIP[1:2] and ["Book", "Pay"])
     await goals.complete_step(goal.id, "s1")
     await goals.fail(goal.id, "Too dear")
@@ -141,8 +141,8 @@ async def test_a_goal_that_failed_is_no_model(room: Room) -> None:
 
 
 @pytest.mark.parametrize("text", ["Cancel the trip to Lisbon", "Paint a picture of Lisbon", "Grow tomatoes"])
-async def test_an_achieved_goal_of_another_kind_is_no_model(room: Room, text: str) -> None:
-    goals = with_model(room)
+async def test_an_achieved_goal_of_another_kind_is_no_model(scoped: ScopedStore, text: str) -> None:
+    goals = with_model(scoped)
     await achieved(goals, "Book the trip to Lisbon", ["Booked"], ["Call the agency"])
     _, plan = await goals.create_goal_with_plan(text)
     assert plan.origin == "criteria"
@@ -174,10 +174,10 @@ GOOD = said(
 WANTED = ["A flight to Lisbon is booked", "Ann knows"]
 
 
-async def test_a_model_plans(room: Room) -> None:
+async def test_a_model_plans(scoped: ScopedStore) -> None:
     model = ScriptedModel(GOOD)
-    goals = with_model(room, model)
-    await ProceduralMemory(room, tools()).store({**REPORT, "purpose": "Tell Ann the news about a flight."})
+    goals = with_model(scoped, model)
+    await ProceduralMemory(scoped, tools()).store({**REPORT, "purpose": "Tell Ann the news about a flight."})
     _, plan = await goals.create_goal_with_plan("Fly to Lisbon", WANTED, attributes={"day": "Monday"})
     assert (plan.origin, plan.prompt, plan.why.startswith("scripted/model: It is the way.")) == (
         "model",
@@ -214,14 +214,14 @@ async def test_a_model_plans(room: Room) -> None:
     ],
 )  # fmt: skip
 async def test_a_plan_that_names_what_is_not_there_is_asked_for_once_more(
-    room: Room, bad: dict[str, Any], problem: str
+    scoped: ScopedStore, bad: dict[str, Any], problem: str
 ) -> None:
     model = ScriptedModel(bad, GOOD)
-    _, plan = await with_model(room, model).create_goal_with_plan("Fly to Lisbon", WANTED)
+    _, plan = await with_model(scoped, model).create_goal_with_plan("Fly to Lisbon", WANTED)
     assert plan.origin == "model"
     assert problem in model.requests[1].messages[-1].content
     model = ScriptedModel(bad, bad)
-    goals = with_model(room, model)
+    goals = with_model(scoped, model)
     goal, plan = await goals.create_goal_with_plan("Fly to Lisbon", WANTED)
     assert plan.origin == "criteria"
     assert "The model's plan cannot be used" in plan.why
@@ -230,17 +230,17 @@ async def test_a_plan_that_names_what_is_not_there_is_asked_for_once_more(
     assert (await goals.get(goal.id)).status == "active"
 
 
-async def test_a_model_that_answers_garbage_or_nothing_is_done_without(room: Room) -> None:
-    goals = with_model(room, ScriptedModel(*["I would rather not."] * 10))
+async def test_a_model_that_answers_garbage_or_nothing_is_done_without(scoped: ScopedStore) -> None:
+    goals = with_model(scoped, ScriptedModel(*["I would rather not."] * 10))
     _, plan = await goals.create_goal_with_plan("Fly to Lisbon", WANTED)
     assert (plan.origin, "The model gave no plan" in plan.why) == ("criteria", True)
-    goals = with_model(room, ScriptedModel(*[ModelUnavailable("It is down.")] * 10))
+    goals = with_model(scoped, ScriptedModel(*[ModelUnavailable("It is down.")] * 10))
     goal, plan = await goals.create_goal_with_plan("Fly to Lisbon", WANTED)
     assert (plan.origin, "It is down." in plan.why) == ("criteria", True)
     with pytest.raises(InvalidInput, match="The model gave no plan"):
         await goals.plan_for(goal.id, how="model")
     with pytest.raises(InvalidInput, match="No model is configured"):
-        await with_model(room).plan_for(goal.id, how="model")
+        await with_model(scoped).plan_for(goal.id, how="model")
     with pytest.raises(InvalidInput, match="no way of planning"):
         await goals.plan_for(goal.id, how="magic")  # type: ignore[arg-type]
 
@@ -248,14 +248,14 @@ async def test_a_model_that_answers_garbage_or_nothing_is_done_without(room: Roo
 # -- from the criteria ------------------------------------------------------------------------------------------------
 
 
-async def test_criteria_are_side_by_side_unless_the_text_says_otherwise(room: Room) -> None:
+async def test_criteria_are_side_by_side_unless_the_text_says_otherwise(scoped: ScopedStore) -> None:
     wanted = [
         "The tent is packed",
         "The car is full of petrol",
         "Then the dog is fetched",
         "The door is locked after the tent is packed",
     ]
-    _, plan = await with_model(room).create_goal_with_plan("Go camping", wanted)
+    _, plan = await with_model(scoped).create_goal_with_plan("Go camping", wanted)
     assert [(step.id, step.after, step.criteria) for step in plan.steps] == [
         ("s1", (), ("c1",)),
         ("s2", (), ("c2",)),
@@ -264,9 +264,9 @@ async def test_criteria_are_side_by_side_unless_the_text_says_otherwise(room: Ro
     ]
 
 
-async def test_criteria_that_ask_for_a_circle_get_none(room: Room) -> None:
+async def test_criteria_that_ask_for_a_circle_get_none(scoped: ScopedStore) -> None:
     wanted = ["The cake is baked after the icing is made", "The icing is made after the cake is baked"]
-    _, plan = await with_model(room).create_goal_with_plan("Bake", wanted)
+    _, plan = await with_model(scoped).create_goal_with_plan("Bake", wanted)
     assert len(plan.steps) == 2
 
 

@@ -12,7 +12,7 @@ from longmind.errors import Conflict, InvalidInput
 from longmind.systems.goals import Goal, GoalMemory, Plan
 from longmind.systems.goals.book import plan_key
 from longmind.systems.goals.models import PLAN
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 from longmind.testing import FakeClock
 
@@ -30,7 +30,7 @@ async def trip(goals: GoalMemory) -> Goal:
     return (await goals.create_goal_with_plan("Travel to Lisbon", WANTED))[0]
 
 
-async def test_a_new_plan_takes_the_place_of_the_old_one(room: Room, goals: GoalMemory, trip: Goal) -> None:
+async def test_a_new_plan_takes_the_place_of_the_old_one(scoped: ScopedStore, goals: GoalMemory, trip: Goal) -> None:
     first = await current(goals, trip.id)
     second = await goals.plan_for(trip.id, steps=["Take the train"])
     assert (second.number, second.current) == (2, True)
@@ -38,15 +38,15 @@ async def test_a_new_plan_takes_the_place_of_the_old_one(room: Room, goals: Goal
         (second.id, 2, True),
         (first.id, 1, False),
     ]
-    old, new = await room.need(first.id, PLAN), await room.need(second.id, PLAN)
+    old, new = await scoped.need(first.id, PLAN), await scoped.need(second.id, PLAN)
     assert (old.state, old.key, new.state, new.key) == ("superseded", None, "active", plan_key(trip.id))
-    links = {(one.relation, one.target) for one in await room.store.links(room.scope, [second.id])}
+    links = {(one.relation, one.target) for one in await scoped.store.links(scoped.scope, [second.id])}
     assert {("achieves", trip.id), ("supersedes", first.id)} <= links
 
 
-async def test_a_goal_and_its_plan_are_one_write(room: Room, goals: GoalMemory) -> None:
+async def test_a_goal_and_its_plan_are_one_write(scoped: ScopedStore, goals: GoalMemory) -> None:
     await goals.create_goal_with_plan("Travel", WANTED)
-    journal = await room.store.journal(room.scope)
+    journal = await scoped.store.journal(scoped.scope)
     assert {change.action for change in journal} == {"put", "link"}
     assert len({change.operation for change in journal}) == 1
 
@@ -59,7 +59,7 @@ async def test_a_running_step_holds_its_plan(goals: GoalMemory, trip: Goal) -> N
     assert (await goals.plan_for(trip.id, how="criteria")).number == 2
 
 
-async def test_many_plan_at_once_and_one_is_current(room: Room, goals: GoalMemory, trip: Goal) -> None:
+async def test_many_plan_at_once_and_one_is_current(scoped: ScopedStore, goals: GoalMemory, trip: Goal) -> None:
     await asyncio.gather(*(goals.plan_for(trip.id, how="criteria") for _ in range(6)))
     numbers = [plan.number for plan in await goals.plans(trip.id)]
     assert numbers == [7, 6, 5, 4, 3, 2, 1]
@@ -212,13 +212,13 @@ async def test_what_was_done_for_a_reopened_criterion_is_planned_again(goals: Go
     assert (await goals.get(goal.id)).status == "achieved"
 
 
-async def test_a_plan_rests_on_the_facts_that_were_known(room: Room, goals: GoalMemory) -> None:
-    semantic = SemanticMemory(room)
+async def test_a_plan_rests_on_the_facts_that_were_known(scoped: ScopedStore, goals: GoalMemory) -> None:
+    semantic = SemanticMemory(scoped)
     known = (await semantic.learn("Ann", "lives in", "Lisbon")).fact
     await semantic.learn("Bob", "likes", "chess")
     goal, plan = await goals.create_goal_with_plan("Visit Ann where she lives", ["Met Ann"])
     assert plan.assumptions == (known.id,)
     await semantic.learn("Ann", "lives in", "Porto")
-    record = await room.need(plan.id, PLAN)
+    record = await scoped.need(plan.id, PLAN)
     assert record.state == "stale"
     assert (await goals.complete_step(goal.id, "s1")).goal.status == "achieved"  # stale is a warning, not an end

@@ -18,7 +18,7 @@ from longmind.systems.goals.policy import (
     choose,
 )
 from longmind.systems.procedural.evidence import Counts
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 
 ALL: tuple[Strategy, ...] = ("retry", "substitute", "decompose", "reorder", "replan", "ask", "abandon")
 KINDS: tuple[FindingKind, ...] = tuple(PRIORS)
@@ -111,15 +111,15 @@ def test_the_one_strategy_that_works_is_found(kind: FindingKind, right: Strategy
     assert chosen[:100].count(right) >= 70, "and it does not take long"
 
 
-async def test_experience_is_the_agents_and_outlives_the_process(room: Room) -> None:
-    policy = Policy(room)
+async def test_experience_is_the_agents_and_outlives_the_process(scoped: ScopedStore) -> None:
+    policy = Policy(scoped)
     record, seen = await policy.read()
     assert (record, seen) == (None, Experience())
     seen = seen.plus("stall", "replan", True)
-    await policy.room.write([policy.write(None, seen)])
-    record, again = await Policy(room).read()
+    await policy.scoped.write([policy.write(None, seen)])
+    record, again = await Policy(scoped).read()
     assert again == seen
     assert record is not None
     assert record.user is None
-    await policy.room.write([policy.write(record, again.plus("stall", "replan", False))])
+    await policy.scoped.write([policy.write(record, again.plus("stall", "replan", False))])
     assert str((await policy.read())[1].of("stall", "replan")) == "1 of 2"

@@ -21,7 +21,7 @@ from longmind.systems.goals.policy import Policy
 from longmind.systems.goals.rest import rest_of
 from longmind.systems.goals.revising import REVISING, Reviser, RevisionSettings
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 from longmind.testing import FakeClock, ScriptedModel
 from longmind.types import Filter
@@ -33,16 +33,18 @@ DENIED = "PermissionError: denied"
 class World:
     """Goals in a room, with what monitors and revises them."""
 
-    def __init__(self, room: Room, *, chat: AskChat | None = None, rule: RevisionSettings | None = None) -> None:
-        self.room = room
+    def __init__(
+        self, scoped: ScopedStore, *, chat: AskChat | None = None, rule: RevisionSettings | None = None
+    ) -> None:
+        self.scoped = scoped
         self.tools = ToolRegistry()
-        self.procedural = ProceduralMemory(room, self.tools)
-        self.goals = GoalMemory(room, self.procedural)
-        self.monitor = Monitor(room, self.goals.book)
+        self.procedural = ProceduralMemory(scoped, self.tools)
+        self.goals = GoalMemory(scoped, self.procedural)
+        self.monitor = Monitor(scoped, self.goals.book)
         self.rest: list[Any] = []
         """The plans for the rest that a planner would make, one for each time it is asked."""
         self.reviser = Reviser(
-            room,
+            scoped,
             self.goals.book,
             procedural=self.procedural,
             chat=chat,
@@ -83,22 +85,22 @@ class World:
         return {step.id: step.status for step in (await self.plan(goal)).steps}
 
     async def seen(self, finding: Any, strategy: Strategy) -> str:
-        return str((await Policy(self.room).read())[1].of(finding, strategy))
+        return str((await Policy(self.scoped).read())[1].of(finding, strategy))
 
 
 @pytest.fixture
-def world(room: Room) -> World:
-    return World(room)
+def world(scoped: ScopedStore) -> World:
+    return World(scoped)
 
 
 # -- one revision ---------------------------------------------------------------------------------------------------
 
 
 async def test_a_new_version_a_record_and_the_count_are_one_batch(world: World) -> None:
-    room, goal = world.room, await world.goal("Write it", "Send it")
+    scoped, goal = world.scoped, await world.goal("Write it", "Send it")
     before = await world.plan(goal)
     finding = await world.fail(goal)
-    head = (await room.store.backend.head(room.scope)).seq
+    head = (await scoped.store.backend.head(scoped.scope)).seq
     made = await world.revise(goal, finding=finding)
     assert (made.strategy, made.finding, made.step) == ("retry", "failed_step", "s1")
     assert (made.before, made.after, made.worked) == (1, 2, None)
@@ -108,11 +110,11 @@ async def test_a_new_version_a_record_and_the_count_are_one_batch(world: World) 
     assert now.why == made.why
     assert await world.statuses(goal) == {"s1": "pending", "s2": "pending"}
     assert (await world.goals.get(goal)).revisions == 1
-    changes = await room.store.journal(room.scope, after=head, limit=1000)
+    changes = await scoped.store.journal(scoped.scope, after=head, limit=1000)
     assert len({change.operation for change in changes}) == 1
     (old,) = [one for one in await world.goals.plans(goal) if one.id == before.id]
     assert (old.steps[0].status, old.current) == ("failed", False), "the version before is kept as it was"
-    links = {(link.relation, link.target) for link in await room.store.links(room.scope, [made.id])}
+    links = {(link.relation, link.target) for link in await scoped.store.links(scoped.scope, [made.id])}
     assert links == {("about", goal), ("derived_from", before.id), ("about", now.id)}
     assert await world.reviser.revisions(goal) == [made]
 
@@ -188,7 +190,7 @@ async def test_a_user_does_not_revise_the_agents_goals(world: World, rooms: Any)
     mine = await other.goal()
     await other.fail(mine)
     assert (await other.revise(mine)).strategy == "retry"
-    found = await other.room.store.scan(other.room.scope, Filter(kinds=(REVISION,)))
+    found = await other.scoped.store.scan(other.scoped.scope, Filter(kinds=(REVISION,)))
     assert [one.user for one in found.items] == ["bob"]
 
 
@@ -231,14 +233,14 @@ async def test_a_step_is_taken_apart_and_its_pieces_do_what_it_should_have_done(
     assert [one.worked for one in await world.reviser.settle(goal)] == [True]
 
 
-async def test_a_model_takes_apart_and_what_it_cannot_do_is_told(room: Room) -> None:
+async def test_a_model_takes_apart_and_what_it_cannot_do_is_told(scoped: ScopedStore) -> None:
     said = {"steps": [{"description": "Open the file."}, {"description": "Read it."}]}
     model = ScriptedModel(said, ModelUnavailable("The model is down."))
 
     async def chat() -> Any:
         return model.chat()
 
-    world = World(room, chat=chat)
+    world = World(scoped, chat=chat)
     goal = await world.goal("Load it")
     await world.fail(goal, error=DENIED)
     assert (await world.revise(goal)).strategy == "decompose"
@@ -249,7 +251,7 @@ async def test_a_model_takes_apart_and_what_it_cannot_do_is_told(room: Room) -> 
 
 
 async def test_the_rest_is_planned_anew_when_what_it_rests_on_changed(world: World, clock: FakeClock) -> None:
-    semantic = SemanticMemory(world.room)
+    semantic = SemanticMemory(world.scoped)
     fact = (await semantic.learn("Alice", "lives in", "Porto")).fact
     keeps = (await semantic.learn("Alice", "speaks", "French")).fact
     goal = await world.goal("Write to Porto", "Wait")
@@ -258,7 +260,7 @@ async def test_the_rest_is_planned_anew_when_what_it_rests_on_changed(world: Wor
     standing = await book.need(goal)
     assert standing.plan is not None
     body = PlanBody(goal=goal, steps=standing.plan.steps, assumptions=(fact.id, keeps.id))
-    await world.room.write(book.new_plan(standing.goal, standing.plan, body))
+    await world.scoped.write(book.new_plan(standing.goal, standing.plan, body))
     clock.advance(60)
     await semantic.learn("Alice", "lives in", "Berlin")
     world.rest = [["Write to Berlin"]]
@@ -272,13 +274,13 @@ async def test_the_rest_is_planned_anew_when_what_it_rests_on_changed(world: Wor
 
 
 async def test_a_plan_whose_assumption_was_deleted_can_still_be_revised(world: World) -> None:
-    fact = (await SemanticMemory(world.room).learn("Alice", "lives in", "Porto")).fact
+    fact = (await SemanticMemory(world.scoped).learn("Alice", "lives in", "Porto")).fact
     goal = await world.goal("Write to Porto")
     standing = await world.goals.book.need(goal)
     assert standing.plan is not None
     body = PlanBody(goal=goal, steps=standing.plan.steps, assumptions=(fact.id,))
-    await world.room.write(world.goals.book.new_plan(standing.goal, standing.plan, body))
-    await world.room.write([Delete(fact.id)])
+    await world.scoped.write(world.goals.book.new_plan(standing.goal, standing.plan, body))
+    await world.scoped.write([Delete(fact.id)])
     world.rest = [["Write to Porto"]]
     assert (await world.revise(goal)).strategy == "replan"
     assert (await world.plan(goal)).assumptions == ()
@@ -306,8 +308,8 @@ async def test_the_rest_is_planned_in_another_way_than_the_one_that_failed(world
     goal, plan = await world.goals.create_goal_with_plan("Publish the report", ["It is online", "Ann was told"])
     assert (plan.origin, plan.steps[0].procedure) == ("procedure", "publish_report")
     book = world.goals.book
-    planner = Planner(world.room, book, world.procedural)
-    reviser = Reviser(world.room, book, plan_rest=rest_of(planner), monitor=world.monitor)
+    planner = Planner(world.scoped, book, world.procedural)
+    reviser = Reviser(world.scoped, book, plan_rest=rest_of(planner), monitor=world.monitor)
     await world.fail(goal.id, error=DENIED)
     made = await reviser.revise(goal.id, strategy="replan")
     assert made is not None
@@ -323,7 +325,7 @@ async def test_a_goal_at_risk_is_answered_once_and_not_stopped(world: World, clo
     small = {"id": "small", "description": "Small", "criteria": ["c1"], "seconds": 300}
     great = {"id": "great", "description": "Great", "criteria": ["c2"], "seconds": 400}
     criteria = [{"id": "c1", "description": "One", "weight": 1}, {"id": "c2", "description": "Two", "weight": 9}]
-    deadline = world.room.now() + timedelta(seconds=390)
+    deadline = world.scoped.now() + timedelta(seconds=390)
     goal = await world.goal(small, great, criteria=criteria, deadline=deadline)
     made = await world.revise(goal)
     assert (made.finding, made.strategy) == ("deadline_risk", "reorder")
@@ -338,7 +340,7 @@ async def test_a_goal_at_risk_is_answered_once_and_not_stopped(world: World, clo
 
 async def test_a_goal_at_risk_with_no_better_order_goes_on(world: World) -> None:
     only = {"id": "a", "description": "All of it", "seconds": 5000}
-    goal = await world.goal(only, deadline=world.room.now() + timedelta(seconds=10))
+    goal = await world.goal(only, deadline=world.scoped.now() + timedelta(seconds=10))
     assert [one.kind for one in await world.monitor.look(goal)] == ["deadline_risk"]
     assert await world.reviser.revise(goal) is None
     assert (await world.goals.get(goal)).status == "active"
@@ -380,8 +382,8 @@ async def test_asking_helped_if_the_step_is_done_then_and_not_if_it_has_to_be_as
     assert [one.worked for one in await world.reviser.revisions(goal)] == [False, False, True, True]
 
 
-async def test_at_the_limit_a_person_is_asked_and_after_that_the_goal_fails(room: Room) -> None:
-    world = World(room, rule=RevisionSettings(max_revisions=2, max_same=20))
+async def test_at_the_limit_a_person_is_asked_and_after_that_the_goal_fails(scoped: ScopedStore) -> None:
+    world = World(scoped, rule=RevisionSettings(max_revisions=2, max_same=20))
     goal = await world.goal()
     child = await world.goals.create("A part of it", parent=goal)
     strategies: list[str] = []
@@ -411,7 +413,7 @@ async def test_the_same_strategy_is_not_tried_for_the_same_step_for_ever(world: 
 
 
 async def test_limits_are_the_agents_own(world: World) -> None:
-    await configure(world.room, REVISING, RevisionSettings(), {"max_revisions": 1})
+    await configure(world.scoped, REVISING, RevisionSettings(), {"max_revisions": 1})
     goal = await world.goal()
     for _ in range(2):
         await world.fail(goal)
@@ -515,9 +517,9 @@ async def test_what_was_learnt_outlives_the_process_and_serves_every_user(world:
 
 
 @pytest.mark.parametrize("right", ["retry", "replan"])
-async def test_goals_pursued_one_after_another_come_to_use_what_works(room: Room, right: Strategy) -> None:
+async def test_goals_pursued_one_after_another_come_to_use_what_works(scoped: ScopedStore, right: Strategy) -> None:
     """The whole way, stored: of goals that fail at first, the later ones are mended at once by what works."""
-    world = World(room)
+    world = World(scoped)
     first: list[Strategy] = []
     for n in range(24):
         goal = await world.goal(f"Write part {n}")

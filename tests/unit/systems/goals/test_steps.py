@@ -13,7 +13,7 @@ from longmind.store.base import Put
 from longmind.systems.goals import GoalMemory, Plan, PlanStep
 from longmind.systems.goals.models import MAX_RESULT
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 NOWHERE = str(uuid.UUID(int=7))
@@ -26,8 +26,8 @@ DIAMOND: list[dict[str, Any]] = [
 WANTED = ["A flight is booked", "A hotel is booked", "Ann knows"]
 
 
-async def changes(room: Room) -> int:
-    return (await room.store.stats(room.scope)).changes
+async def changes(scoped: ScopedStore) -> int:
+    return (await scoped.store.stats(scoped.scope)).changes
 
 
 async def names(goals: GoalMemory, id: str) -> list[str]:
@@ -100,22 +100,22 @@ async def test_a_goal_that_is_not_active_has_no_next_steps(goals: GoalMemory) ->
     ],
 )
 async def test_a_plan_that_cannot_be_is_refused_and_nothing_is_written(
-    room: Room, goals: GoalMemory, steps: Any, said: str
+    scoped: ScopedStore, goals: GoalMemory, steps: Any, said: str
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
         await goals.create_goal_with_plan("Travel", WANTED, steps)
-    assert await changes(room) == 0
+    assert await changes(scoped) == 0
     goal, plan = await goals.create_goal_with_plan("Travel", WANTED, DIAMOND)
-    before = await changes(room)
+    before = await changes(scoped)
     with pytest.raises(InvalidInput, match=said):
         await goals.plan_for(goal.id, steps=steps)
-    assert await changes(room) == before
+    assert await changes(scoped) == before
     assert await goals.plan(goal.id) == plan
 
 
-async def test_moves_that_are_not_possible(room: Room, goals: GoalMemory) -> None:
+async def test_moves_that_are_not_possible(scoped: ScopedStore, goals: GoalMemory) -> None:
     goal, _ = await goals.create_goal_with_plan("Travel", WANTED, DIAMOND)
-    before = await changes(room)
+    before = await changes(scoped)
     for wrong in (
         goals.start_step(goal.id, "fly"),
         goals.complete_step(goal.id, "fly"),
@@ -136,13 +136,13 @@ async def test_moves_that_are_not_possible(room: Room, goals: GoalMemory) -> Non
         await goals.start_step(goal.id, "look", episode=NOWHERE)
     with pytest.raises(NotFound, match=NOWHERE):
         await goals.complete_step(goal.id, "look", evidence=NOWHERE)
-    assert await changes(room) == before
+    assert await changes(scoped) == before
 
 
-async def test_completing_twice_is_one_completion(room: Room, goals: GoalMemory) -> None:
+async def test_completing_twice_is_one_completion(scoped: ScopedStore, goals: GoalMemory) -> None:
     goal, _ = await goals.create_goal_with_plan("Travel", ["Booked"], ["Book"])
     done = await goals.complete_step(goal.id, "s1", {"ref": 1, "paid": True})
-    before = await changes(room)
+    before = await changes(scoped)
     assert await goals.complete_step(goal.id, "s1", {"paid": True, "ref": 1}) == done
     assert await goals.complete_step(goal.id, "s1") == done
     with pytest.raises(Conflict, match="another result"):
@@ -151,7 +151,7 @@ async def test_completing_twice_is_one_completion(room: Room, goals: GoalMemory)
         await goals.fail_step(goal.id, "s1", "no")
     with pytest.raises(Conflict, match="done already"):
         await goals.skip_step(goal.id, "s1")
-    assert await changes(room) == before
+    assert await changes(scoped) == before
 
 
 async def test_a_step_of_an_ended_goal_does_not_end(goals: GoalMemory) -> None:
@@ -240,9 +240,9 @@ async def test_mapping_needs_what_there_is(goals: GoalMemory) -> None:
         await goals.map_step(goal.id, "look")
 
 
-async def test_evidence_and_episodes_go_with_a_step(room: Room, goals: GoalMemory) -> None:
-    episode, mail = room.new("episode", "A day of booking"), room.new("message", "Your booking is confirmed.")
-    await room.write([Put(episode), Put(mail)])
+async def test_evidence_and_episodes_go_with_a_step(scoped: ScopedStore, goals: GoalMemory) -> None:
+    episode, mail = scoped.new("episode", "A day of booking"), scoped.new("message", "Your booking is confirmed.")
+    await scoped.write([Put(episode), Put(mail)])
     goal, _ = await goals.create_goal_with_plan("Travel", ["Booked"], ["Book"])
     started = await goals.start_step(goal.id, "s1", episode=episode.id)
     assert started.plan is not None
@@ -316,9 +316,9 @@ async def test_only_one_of_many_starts_a_step(goals: GoalMemory) -> None:
 
 
 async def test_two_writers_complete_different_steps_and_nothing_is_lost(rooms: Any) -> None:
-    room = await rooms.open()
-    other = room if rooms.backend == "inmem" else await rooms.another()
-    sides = [GoalMemory(one, ProceduralMemory(one, ToolRegistry())) for one in (room, other)]
+    scoped = await rooms.open()
+    other = scoped if rooms.backend == "inmem" else await rooms.another()
+    sides = [GoalMemory(one, ProceduralMemory(one, ToolRegistry())) for one in (scoped, other)]
     goals = sides[0]
     top = await goals.create("All", criteria=["All is done"])
     made = []

@@ -19,7 +19,7 @@ from longmind.systems.goals.parts import (
 )
 from longmind.systems.goals.prints import error_print, hope, plan_print
 from longmind.systems.procedural import ProceduralMemory, Procedure, ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import START, ScriptedModel
 
 ID = "0197f9a0-0000-7000-8000-00000000000{}"
@@ -150,8 +150,8 @@ def tools() -> ToolRegistry:
     return registry
 
 
-async def test_other_ways_fit_what_the_step_says_and_take_what_it_gives(room: Room) -> None:
-    procedural = ProceduralMemory(room, tools())
+async def test_other_ways_fit_what_the_step_says_and_take_what_it_gives(scoped: ScopedStore) -> None:
+    procedural = ProceduralMemory(scoped, tools())
     purpose = "Send a message to somebody, politely."
     parameters = {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}
     call = {"name": "mail", "use": "send_mail", "args": {"to": "{{ params.to }}", "text": "Dear"}}
@@ -160,11 +160,11 @@ async def test_other_ways_fit_what_the_step_says_and_take_what_it_gives(room: Ro
     await procedural.store(broken)
     args = {"to": "ann", "text": "hi", "channel": "chat"}
     asked = PlanStep(id="a", description="Send a message to Ann", tool="send_chat", args=args)
-    found = await alternatives(room, GOAL, asked, procedural)
+    found = await alternatives(scoped, GOAL, asked, procedural)
     assert [one.label for one in found] == ["procedure:polite", "tool:send_mail"]
     assert [one.args for one in found] == [{"to": "ann"}, {"to": "ann", "text": "hi"}]
     mail = asked.model_copy(update={"tool": "send_mail"})
-    assert [one.label for one in await alternatives(room, GOAL, mail, procedural)] == ["procedure:polite"]
+    assert [one.label for one in await alternatives(scoped, GOAL, mail, procedural)] == ["procedure:polite"]
 
 
 # -- decompose ------------------------------------------------------------------------------------------------------

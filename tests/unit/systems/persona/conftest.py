@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from longmind.systems.persona import PersonaMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 
 
 @pytest.fixture
-def persona(room: Room) -> PersonaMemory:
+def persona(scoped: ScopedStore) -> PersonaMemory:
     """The persona of an agent without a user, without vectors, on every backend in turn."""
-    return PersonaMemory(room)
+    return PersonaMemory(scoped)

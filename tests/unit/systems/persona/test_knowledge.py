@@ -11,7 +11,7 @@ import pytest
 from longmind.errors import InvalidInput, InvalidSetting, NotFound
 from longmind.store.base import Put
 from longmind.systems.persona import PersonaMemory, PersonaSettings
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 
@@ -19,9 +19,9 @@ async def texts(persona: PersonaMemory, *, archived: bool = False) -> set[str]:
     return {entry.text for entry in await persona.knowledge(archived=archived)}
 
 
-async def test_what_is_learnt_is_known(persona: PersonaMemory, room: Room) -> None:
-    message = room.new("message", "My sister Ana lives in Porto.")
-    await room.write([Put(message)])
+async def test_what_is_learnt_is_known(persona: PersonaMemory, scoped: ScopedStore) -> None:
+    message = scoped.new("message", "My sister Ana lives in Porto.")
+    await scoped.write([Put(message)])
     learnt = await persona.learn("Has a sister in Porto.", confidence=0.7, importance=0.8, evidence=[message.id])
     assert learnt.created
     assert learnt.archived == ()
@@ -31,7 +31,7 @@ async def test_what_is_learnt_is_known(persona: PersonaMemory, room: Room) -> No
     assert await persona.entry(entry.id) == entry
     assert [found.id for found in await persona.search("sister")] == [entry.id]
     assert await persona.search("  ") == ()
-    links = await room.store.links(room.scope, [entry.id], relation="derived_from")
+    links = await scoped.store.links(scoped.scope, [entry.id], relation="derived_from")
     assert [link.target for link in links] == [message.id]
     again = await persona.learn("has a sister  in PORTO.", confidence=0.7, evidence=[message.id])
     assert (again.created, again.knowledge) == (False, entry), "the same evidence again is no news"
@@ -40,13 +40,13 @@ async def test_what_is_learnt_is_known(persona: PersonaMemory, room: Room) -> No
     assert len(await persona.knowledge()) == 1
 
 
-async def test_the_least_useful_leaves_first(persona: PersonaMemory, room: Room, clock: FakeClock) -> None:
+async def test_the_least_useful_leaves_first(persona: PersonaMemory, scoped: ScopedStore, clock: FakeClock) -> None:
     await persona.configure(knowledge=3)
     dull = await persona.learn("Said hello.", confidence=0.1, importance=0.1)
     used = await persona.learn("Takes tea at four.", confidence=0.2, importance=0.1)
     await persona.learn("Is allergic to nuts.", confidence=0.9, importance=1.0)
     for _ in range(5):
-        await room.store.touch(room.scope, [used.knowledge.id])
+        await scoped.store.touch(scoped.scope, [used.knowledge.id])
     clock.advance(timedelta(days=1))
     added = await persona.learn("Whistles.", confidence=0.05, importance=0.0)
     assert added.archived == (dull.knowledge.id,), "what was learnt now stays, however little it is worth"
@@ -79,13 +79,13 @@ async def test_the_same_fact_from_two_learners_is_one(persona: PersonaMemory) ->
     assert (entry.observations, entry.confidence) == (3, pytest.approx(0.875))
 
 
-async def test_what_cannot_be_learnt(persona: PersonaMemory, room: Room) -> None:
+async def test_what_cannot_be_learnt(persona: PersonaMemory, scoped: ScopedStore) -> None:
     with pytest.raises(InvalidInput):
         await persona.learn("   ")
     with pytest.raises(InvalidInput):
         await persona.learn("x", confidence=3)
     with pytest.raises(NotFound, match="evidence"):
-        await persona.learn("x", evidence=[room.clock.new_id()])
+        await persona.learn("x", evidence=[scoped.clock.new_id()])
     with pytest.raises(InvalidSetting, match="knowledge is not usable"):
         await persona.configure(knowledge=0)
     assert await persona.configuration() == PersonaSettings()

@@ -10,18 +10,18 @@ import pytest
 from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Put
 from longmind.systems.persona import PersonaMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 
-async def said(room: Room, text: str) -> str:
-    memory = room.new("message", text)
-    await room.write([Put(memory)])
+async def said(scoped: ScopedStore, text: str) -> str:
+    memory = scoped.new("message", text)
+    await scoped.write([Put(memory)])
     return memory.id
 
 
-async def test_an_observation_is_a_trait(persona: PersonaMemory, room: Room, clock: FakeClock) -> None:
-    source = await said(room, "I never eat meat.")
+async def test_an_observation_is_a_trait(persona: PersonaMemory, scoped: ScopedStore, clock: FakeClock) -> None:
+    source = await said(scoped, "I never eat meat.")
     made = await persona.observe("Diet", "vegetarian", score=0.9, confidence=0.6, evidence=[source])
     assert (made.about, made.dimension, made.value, made.score, made.confidence) == (
         "user",
@@ -39,9 +39,9 @@ async def test_an_observation_is_a_trait(persona: PersonaMemory, room: Room, clo
     )
     assert await persona.trait("diet") == made
     assert await persona.traits() == (made,)
-    links = await room.store.links(room.scope, [made.id], relation="derived_from")
+    links = await scoped.store.links(scoped.scope, [made.id], relation="derived_from")
     assert [link.target for link in links] == [source]
-    assert [hit.memory.id for hit in await room.search("vegetarian", kinds=["trait"])] == [made.id]
+    assert [hit.memory.id for hit in await scoped.search("vegetarian", kinds=["trait"])] == [made.id]
 
 
 async def test_agreement_makes_surer(persona: PersonaMemory) -> None:
@@ -66,7 +66,7 @@ async def test_contradiction_lowers_confidence_and_does_not_overwrite(persona: P
 
 
 async def test_a_value_that_is_observed_again_and_again_takes_over(
-    persona: PersonaMemory, room: Room, clock: FakeClock
+    persona: PersonaMemory, scoped: ScopedStore, clock: FakeClock
 ) -> None:
     first = await persona.observe("diet", "vegetarian", confidence=0.8)
     clock.advance(60)
@@ -78,10 +78,10 @@ async def test_a_value_that_is_observed_again_and_again_takes_over(
     assert (old.id, old.value, old.until) == (first.id, "vegetarian", clock.now())
     assert (new, new.until) == (now, None)
     assert old.confidence < 0.8, "it went down before it lost"
-    stored = await room.store.get(room.scope, old.id)
+    stored = await scoped.store.get(scoped.scope, old.id)
     assert stored is not None
     assert stored.state == "superseded"
-    links = await room.store.links(room.scope, [now.id], relation="supersedes")
+    links = await scoped.store.links(scoped.scope, [now.id], relation="supersedes")
     assert [link.target for link in links] == [old.id]
     assert await persona.traits() == (now,)
     assert [rival.value for rival in now.rivals] == ["vegetarian"], "it may come back"
@@ -95,8 +95,8 @@ async def test_a_correction_counts_at_once(persona: PersonaMemory) -> None:
     assert [trait.value for trait in await persona.history("home")] == ["Lisbon", "Porto"]
 
 
-async def test_the_same_evidence_counts_once(persona: PersonaMemory, room: Room) -> None:
-    source, other = await said(room, "no meat"), await said(room, "a steak, please")
+async def test_the_same_evidence_counts_once(persona: PersonaMemory, scoped: ScopedStore) -> None:
+    source, other = await said(scoped, "no meat"), await said(scoped, "a steak, please")
     made = await persona.observe("diet", "vegetarian", confidence=0.6, evidence=[source])
     assert await persona.observe("diet", "vegetarian", confidence=0.6, evidence=[source]) == made
     against = await persona.observe("diet", "omnivore", confidence=0.6, evidence=[other])
@@ -105,9 +105,9 @@ async def test_the_same_evidence_counts_once(persona: PersonaMemory, room: Room)
     assert await persona.observe("diet", "omnivore", confidence=0.6, evidence=[other], correction=True) == corrected
 
 
-async def test_what_cannot_be_observed(persona: PersonaMemory, room: Room) -> None:
+async def test_what_cannot_be_observed(persona: PersonaMemory, scoped: ScopedStore) -> None:
     with pytest.raises(NotFound, match="evidence"):
-        await persona.observe("diet", "vegan", evidence=[room.clock.new_id()])
+        await persona.observe("diet", "vegan", evidence=[scoped.clock.new_id()])
     with pytest.raises(InvalidInput, match="confidence"):
         await persona.observe("diet", "vegan", confidence=0.0)
     with pytest.raises(InvalidInput, match="score"):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 
 
 class Desk:
@@ -76,8 +76,8 @@ class Desk:
             """Return a lot."""
             return "x" * size
 
-    def memory(self, room: Room, **options: Any) -> ProceduralMemory:
-        return ProceduralMemory(room, self.tools, sleep=self.sleep, **{"poll_seconds": 0.01, **options})
+    def memory(self, scoped: ScopedStore, **options: Any) -> ProceduralMemory:
+        return ProceduralMemory(scoped, self.tools, sleep=self.sleep, **{"poll_seconds": 0.01, **options})
 
     def names(self) -> list[str]:
         return [name for name, _ in self.calls]
@@ -89,9 +89,9 @@ def desk() -> Desk:
 
 
 @pytest.fixture
-def procedures(room: Room, desk: Desk) -> ProceduralMemory:
+def procedures(scoped: ScopedStore, desk: Desk) -> ProceduralMemory:
     """Procedural memory on every backend in turn."""
-    return desk.memory(room)
+    return desk.memory(scoped)
 
 
 def params(**types: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from longmind.systems.procedural import ProceduralMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter
 
 TRIP: dict[str, Any] = {
@@ -25,7 +25,7 @@ def with_examples(*examples: dict[str, Any]) -> dict[str, Any]:
 
 
 async def test_examples_run_without_effects_and_leave_no_trace(
-    procedures: ProceduralMemory, desk: Any, room: Room
+    procedures: ProceduralMemory, desk: Any, scoped: ScopedStore
 ) -> None:
     good = {"name": "good", "params": {"n": 1}, "given": {"book": [5, 6], "each": ["a", "b"]}, "expect": ["a", "b"]}
     wrong = {**good, "name": "wrong", "expect": ["a"]}
@@ -35,7 +35,7 @@ async def test_examples_run_without_effects_and_leave_no_trace(
     assert not told.passed
     assert "['a'] was expected" in told.examples[1].why
     assert desk.names() == ["add", "add"], "only the pure function was called"
-    assert (await room.page("run", where=Filter(states=None))).items == ()
+    assert (await scoped.page("run", where=Filter(states=None))).items == ()
 
 
 async def test_what_has_effects_is_not_called_unless_asked(procedures: ProceduralMemory, desk: Any) -> None:

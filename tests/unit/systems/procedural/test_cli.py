@@ -134,7 +134,7 @@ def test_decisions_are_told_and_undone(cli: Procedures) -> None:
 
     from longmind import Longmind, Settings
     from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-    from longmind.systems.room import Room
+    from longmind.systems.scoped_store import ScopedStore
 
     cli.store(DOUBLE)
     assert "Nothing was decided yet." in cli("decisions", "double")
@@ -142,8 +142,8 @@ def test_decisions_are_told_and_undone(cli: Procedures) -> None:
     async def propose() -> None:
         async with Longmind.open(cli._env["LONGMIND_URL"], embedder="none", settings=Settings.load()) as rc:
             mem = rc.agent("default")
-            room = Room(rc.store, mem.scope, rc.clock, rc.embedding.embed, mem.recall)
-            await ProceduralMemory(room, ToolRegistry()).propose("double", {"purpose": "Better."}, why="a thought")
+            scoped = ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, mem.recall)
+            await ProceduralMemory(scoped, ToolRegistry()).propose("double", {"purpose": "Better."}, why="a thought")
 
     asyncio.run(propose())
     assert "trial: a thought" in cli("decisions", "double")

@@ -10,7 +10,7 @@ from longmind.store.base import Put
 from longmind.systems.procedural import ProceduralMemory
 from longmind.systems.procedural.distil import distil
 from longmind.systems.procedural.traces import Call, Trace
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 CITIES = [("Lisbon", 3, "h7"), ("Rome", 2, "h9"), ("Oslo", 5, "h1"), ("Bern", 4, "h3")]
@@ -90,31 +90,33 @@ def test_the_same_function_twice_makes_two_steps() -> None:
     ]
 
 
-async def remembered(room: Room, clock: FakeClock, told: Trace, outcome: str = "succeeded", **event: Any) -> str:
+async def remembered(
+    scoped: ScopedStore, clock: FakeClock, told: Trace, outcome: str = "succeeded", **event: Any
+) -> str:
     """An episode and its events, as episodic memory stores them."""
     body = {"title": told.title, "outcome": outcome}
-    episode = room.new("episode", told.title, body=body, metadata={"outcome": outcome})
+    episode = scoped.new("episode", told.title, body=body, metadata={"outcome": outcome})
     events = []
     for call in told.calls:
         clock.advance(1)
         data = {"tool": call.tool, "args": dict(call.args), "result": call.result}
         events.append(
-            room.new("event", call.tool, session=episode.id, body={"episode": episode.id, "data": data}, **event)
+            scoped.new("event", call.tool, session=episode.id, body={"episode": episode.id, "data": data}, **event)
         )
     clock.advance(1)
     failed = {"tool": "search", "args": {"q": "?"}, "error": "no network"}
-    events.append(room.new("event", "search", session=episode.id, body={"episode": episode.id, "data": failed}))
-    events.append(room.new("event", "a thought", session=episode.id, body={"episode": episode.id, "data": {}}))
-    await room.write([Put(memory) for memory in (episode, *events)])
+    events.append(scoped.new("event", "search", session=episode.id, body={"episode": episode.id, "data": failed}))
+    events.append(scoped.new("event", "a thought", session=episode.id, body={"episode": episode.id, "data": {}}))
+    await scoped.write([Put(memory) for memory in (episode, *events)])
     return episode.id
 
 
 async def test_a_procedure_is_distilled_checked_stored_and_run(
-    procedures: ProceduralMemory, room: Room, clock: FakeClock, desk: Any
+    procedures: ProceduralMemory, scoped: ScopedStore, clock: FakeClock, desk: Any
 ) -> None:
-    ids = [await remembered(room, clock, trace(n, *city)) for n, city in enumerate(CITIES)]
-    await remembered(room, clock, trace(9, "Nowhere", 1, "h0"), outcome="failed")
-    await remembered(room, clock, trace(8, "Elsewhere", 1, "h0"), trust=0.1)
+    ids = [await remembered(scoped, clock, trace(n, *city)) for n, city in enumerate(CITIES)]
+    await remembered(scoped, clock, trace(9, "Nowhere", 1, "h0"), outcome="failed")
+    await remembered(scoped, clock, trace(8, "Elsewhere", 1, "h0"), trust=0.1)
     assert await procedures.distil("trip", "no such thing at all") is None
     made = await procedures.distil("trip", purpose="Book a trip.")
     assert made
@@ -144,7 +146,7 @@ async def test_a_procedure_is_distilled_checked_stored_and_run(
 
 @pytest.mark.parametrize("support", [0, 1])
 async def test_one_episode_is_never_enough(
-    procedures: ProceduralMemory, room: Room, clock: FakeClock, support: int
+    procedures: ProceduralMemory, scoped: ScopedStore, clock: FakeClock, support: int
 ) -> None:
-    await remembered(room, clock, trace(1, *CITIES[0]))
+    await remembered(scoped, clock, trace(1, *CITIES[0]))
     assert await procedures.distil("trip", min_support=support) is None

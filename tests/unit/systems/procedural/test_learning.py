@@ -11,7 +11,7 @@ import pytest
 from longmind.errors import Conflict, Forbidden, InvalidInput, NotFound
 from longmind.systems.procedural import ProceduralMemory, Proposal, Rule
 from longmind.systems.procedural.statistics import percentile
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 QUICK = Rule(share=0.5, min_runs=5, max_runs=60)
@@ -157,13 +157,13 @@ async def test_a_worse_version_is_dropped_by_itself(procedures: ProceduralMemory
 
 
 async def test_a_decision_is_found_by_search_and_can_be_undone(
-    procedures: ProceduralMemory, room: Room, desk: Any
+    procedures: ProceduralMemory, scoped: ScopedStore, desk: Any
 ) -> None:
     await procedures.store(work("old"))
     await procedures.propose("work", {"steps": {"do": {"args": {"value": "new"}}}}, rule=QUICK)
     promoted = await procedures.promote("work", why="I know it is better")
     assert (await procedures.retrieve("work")).number == 2
-    hits = await room.search("promoted version of work", kinds=("decision",))
+    hits = await scoped.search("promoted version of work", kinds=("decision",))
     assert promoted.id in [hit.memory.id for hit in hits]
     undone = await procedures.undo(promoted.id)
     assert undone.undone

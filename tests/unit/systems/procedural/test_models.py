@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from longmind.errors import InvalidInput
 from longmind.systems.procedural import Procedure, Retry
 from longmind.systems.procedural.diff import dump
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 
 GOOD: dict[str, Any] = {
     "name": "trip",
@@ -35,8 +35,8 @@ def step(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_definition_comes_back_as_it_was_stored() -> None:
-    made = valid(Procedure, GOOD)
-    assert valid(Procedure, dump(made)) == made
+    made = validated(Procedure, GOOD)
+    assert validated(Procedure, dump(made)) == made
     assert made.step("book").alias == "book"
     assert "Plan a trip." in made.text()
 
@@ -59,7 +59,7 @@ def test_a_definition_comes_back_as_it_was_stored() -> None:
 )
 def test_a_definition_of_another_shape_is_refused(bad: dict[str, Any], told: str) -> None:
     with pytest.raises((InvalidInput, ValidationError), match=told):
-        valid(Procedure, bad)
+        validated(Procedure, bad)
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_a_definition_of_another_shape_is_refused(bad: dict[str, Any], told: str
 )
 def test_what_could_not_work_is_refused_before_it_is_stored(bad: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
-        valid(Procedure, bad)
+        validated(Procedure, bad)
 
 
 def test_a_compensation_may_look_at_the_result_and_the_item() -> None:
     args = {"x": "{{ result.id }} {{ item }} {{ index }} {{ steps.find }} {{ run.id }}"}
-    made = valid(Procedure, step(for_each=[1], compensate={"use": "undo", "args": args}))
+    made = validated(Procedure, step(for_each=[1], compensate={"use": "undo", "args": args}))
     assert made.steps[0].compensate is not None
     assert made.steps[0].compensate.args == args
 

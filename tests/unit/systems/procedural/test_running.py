@@ -11,7 +11,7 @@ import pytest
 from longmind.errors import Conflict, InvalidInput, NotFound, OperationMismatch
 from longmind.systems.procedural import ProceduralMemory
 from longmind.systems.procedural.values import MAX_VALUE
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 from longmind.types import Filter
 
@@ -33,7 +33,9 @@ SUM = {
 SUM["steps"][0]["save_as"] = "total"  # type: ignore[index]
 
 
-async def test_results_flow_from_step_to_step(procedures: ProceduralMemory, room: Room, clock: FakeClock) -> None:
+async def test_results_flow_from_step_to_step(
+    procedures: ProceduralMemory, scoped: ScopedStore, clock: FakeClock
+) -> None:
     clock.tick = timedelta(seconds=1)
     await procedures.store(SUM)
     run = await procedures.execute("sum", {"a": 2, "b": 3})
@@ -48,16 +50,18 @@ async def test_results_flow_from_step_to_step(procedures: ProceduralMemory, room
     assert run.finished_at is not None
     again = await procedures.run(run.id)
     assert again == run
-    steps = (await room.page("step", where=Filter(sessions=(f"run:{run.id}",)))).items
+    steps = (await scoped.page("step", where=Filter(sessions=(f"run:{run.id}",)))).items
     assert [memory.body["path"] for memory in steps] == ["first", "second"]
 
 
-async def test_a_step_is_stored_before_the_next_one_starts(procedures: ProceduralMemory, room: Room, desk: Any) -> None:
+async def test_a_step_is_stored_before_the_next_one_starts(
+    procedures: ProceduralMemory, scoped: ScopedStore, desk: Any
+) -> None:
     seen: list[int] = []
 
     @desk.tools.tool
     async def look() -> int:
-        seen.append(len((await room.page("step")).items))
+        seen.append(len((await scoped.page("step")).items))
         return seen[-1]
 
     steps = [{"name": f"s{n}", "use": "look"} for n in range(4)]

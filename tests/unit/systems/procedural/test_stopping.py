@@ -10,7 +10,7 @@ import pytest
 
 from longmind.errors import Conflict, NotFound
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
 PAY = {
@@ -215,17 +215,17 @@ async def test_only_one_of_several_that_resume_goes_on(rooms: Any, desk: Any) ->
     (run,) = (await memory.runs(status="interrupted")).items
     desk.gate.set()
     desk.calls.clear()
-    room = await rooms.open()
-    others = [desk.memory(room) for _ in range(6)]
+    scoped = await rooms.open()
+    others = [desk.memory(scoped) for _ in range(6)]
     results = await asyncio.gather(*(m.resume(run.id) for m in others), return_exceptions=True)
     assert all(isinstance(r, Conflict) or r.status == "succeeded" for r in results)
     assert desk.names() == ["hold", "echo"]
 
 
-async def test_cancelling_needs_no_functions(procedures: ProceduralMemory, room: Room) -> None:
+async def test_cancelling_needs_no_functions(procedures: ProceduralMemory, scoped: ScopedStore) -> None:
     await procedures.store(PAY)
     run = await procedures.execute("pay", {"sum": 1})
-    bare = ProceduralMemory(room, ToolRegistry())
+    bare = ProceduralMemory(scoped, ToolRegistry())
     with pytest.raises(NotFound, match="not registered here"):
         await bare.resume(run.id)
     assert (await procedures.run(run.id)).status == "waiting"

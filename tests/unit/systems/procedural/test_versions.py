@@ -9,7 +9,7 @@ import pytest
 
 from longmind.errors import Conflict, Forbidden, InvalidInput, NotFound
 from longmind.systems.procedural import ProceduralMemory, Procedure
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter
 
 
@@ -40,7 +40,7 @@ async def test_a_number_that_looks_like_true_is_a_difference(procedures: Procedu
 
 
 async def test_five_versions_are_kept_and_any_is_restored_by_number_or_index(
-    procedures: ProceduralMemory, room: Room
+    procedures: ProceduralMemory, scoped: ScopedStore
 ) -> None:
     await stored(procedures, 7)
     assert [v.number for v in await procedures.versions("trip")] == [7, 6, 5, 4, 3]
@@ -60,16 +60,16 @@ async def test_five_versions_are_kept_and_any_is_restored_by_number_or_index(
         await procedures.rollback("trip", index=5)
     with pytest.raises(NotFound):
         await procedures.rollback("trip", 99)
-    left = (await room.page("procedure", where=Filter(states=("archived",)))).items
+    left = (await scoped.page("procedure", where=Filter(states=("archived",)))).items
     assert len([m for m in left if "@" in (m.key or "")]) == 5
 
 
-async def test_how_many_are_kept_can_be_said(room: Room, desk: Any) -> None:
-    procedures = desk.memory(room, versions_kept=2)
+async def test_how_many_are_kept_can_be_said(scoped: ScopedStore, desk: Any) -> None:
+    procedures = desk.memory(scoped, versions_kept=2)
     await stored(procedures, 4)
     assert [v.number for v in await procedures.versions("trip")] == [4, 3]
     with pytest.raises(InvalidInput):
-        desk.memory(room, versions_kept=0)
+        desk.memory(scoped, versions_kept=0)
 
 
 async def test_a_labelled_version_stays(procedures: ProceduralMemory) -> None:
@@ -166,11 +166,11 @@ async def test_a_store_that_expects_another_version_is_refused(procedures: Proce
         await procedures.store(trip(3), expected=1)
 
 
-async def test_deleting_removes_everything_but_the_runs(procedures: ProceduralMemory, room: Room) -> None:
+async def test_deleting_removes_everything_but_the_runs(procedures: ProceduralMemory, scoped: ScopedStore) -> None:
     await stored(procedures, 3)
     run = await procedures.execute("trip")
     await procedures.delete("trip")
-    assert (await room.page("procedure", where=Filter(states=None))).items == ()
+    assert (await scoped.page("procedure", where=Filter(states=None))).items == ()
     assert (await procedures.run(run.id)).status == "succeeded"
     with pytest.raises(NotFound):
         await procedures.delete("trip")
@@ -231,27 +231,27 @@ async def test_everything_is_there_after_a_restart(rooms: Any, desk: Any) -> Non
     assert [f.version.name for f in await after.search("plan a trip")] == ["trip"]
 
 
-async def test_what_it_was_made_from_is_linked(procedures: ProceduralMemory, room: Room) -> None:
+async def test_what_it_was_made_from_is_linked(procedures: ProceduralMemory, scoped: ScopedStore) -> None:
     from longmind.store.base import Put
 
-    episode = room.new("episode", "What happened.")
-    await room.write([Put(episode)])
+    episode = scoped.new("episode", "What happened.")
+    await scoped.write([Put(episode)])
     made = await procedures.store(trip(1), derived_from=[episode.id])
-    (link,) = await room.store.links(room.scope, [made.id], relation="derived_from")
+    (link,) = await scoped.store.links(scoped.scope, [made.id], relation="derived_from")
     assert link.target == episode.id
 
 
 async def test_erasing_leaves_nothing_behind(rooms: Any, desk: Any) -> None:
-    room = await rooms.open()
+    scoped = await rooms.open()
     mem = (await rooms.longmind()).agent(rooms.agent)
-    procedures = desk.memory(room)
+    procedures = desk.memory(scoped)
     await stored(procedures, 2)
     await procedures.propose("trip", {"purpose": "Plan another trip."})
     run = await procedures.execute("trip")
     await mem.forget(run.id, erase=True)
-    assert (await room.page("step")).items == ()
+    assert (await scoped.page("step")).items == ()
     await mem.forget((await procedures.retrieve("trip")).id, erase=True)
-    assert (await room.store.stats(room.scope)).memories == 0
+    assert (await scoped.store.stats(scoped.scope)).memories == 0
 
 
 async def test_a_changed_copy_is_checked_like_a_new_definition(procedures: ProceduralMemory) -> None:

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 
 
 @pytest.fixture
-def semantic(room: Room) -> SemanticMemory:
+def semantic(scoped: ScopedStore) -> SemanticMemory:
     """The semantic memory of an agent, on every backend in turn."""
-    return SemanticMemory(room)
+    return SemanticMemory(scoped)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from longmind.errors import Conflict, InvalidInput, NotFound
 from longmind.store.base import Delete
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 
 
@@ -45,9 +45,9 @@ async def test_defining_by_an_alias_changes_the_concept(semantic: SemanticMemory
     assert (await semantic.define("Lisboa", category="City")).id == made.id
 
 
-async def test_the_name_of_a_forgotten_alias_is_free_again(semantic: SemanticMemory, room: Room) -> None:
+async def test_the_name_of_a_forgotten_alias_is_free_again(semantic: SemanticMemory, scoped: ScopedStore) -> None:
     made = await semantic.define("Lisbon", aliases=["Lisboa"])
-    await room.write([Delete(made.id)])
+    await scoped.write([Delete(made.id)])
     assert await semantic.concept("Lisboa") is None
     anew = await semantic.define("Lisboa")
     assert anew.id != made.id

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from longmind import Longmind
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import Fact, SemanticMemory
 from longmind.systems.semantic.timeline import EVER
 
@@ -19,7 +19,7 @@ WRITER = """
 import asyncio, sys
 from datetime import datetime, UTC
 from longmind import Longmind
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import Room
 from longmind.systems.semantic import SemanticMemory
 
 async def main(path, name, count):
@@ -116,7 +116,7 @@ async def test_processes_on_sqlite(tmp_path: Path) -> None:
     async with Longmind.open(path, embedder="none") as rc:
         mem = rc.agent("assistant")
         semantic = SemanticMemory(
-            Room(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
+            ScopedStore(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
         )
         facts = await semantic.history("Alice", "lives in")
         assert len(facts) == 2 * count
@@ -125,17 +125,19 @@ async def test_processes_on_sqlite(tmp_path: Path) -> None:
         assert await rc.check() == []
 
 
-async def test_what_is_derived_while_its_premise_changes_is_not_missed(semantic: SemanticMemory, room: Room) -> None:
+async def test_what_is_derived_while_its_premise_changes_is_not_missed(
+    semantic: SemanticMemory, scoped: ScopedStore
+) -> None:
     for n in range(6):
         premise = (await semantic.learn("Alice", "home", f"city {n}")).fact
         derived, change = await asyncio.gather(
             semantic.learn("Alice", f"tax office {n}", n, derived_from=[premise]),
             semantic.learn("Alice", "home", f"town {n}"),
         )
-        (now,) = await room.store.get_many(room.scope, [derived.fact.id])
-        before = await room.store.history(room.scope, premise.id)
+        (now,) = await scoped.store.get_many(scoped.scope, [derived.fact.id])
+        before = await scoped.store.history(scoped.scope, premise.id)
         ended = next(c.seq for c in before if c.action == "update" and (c.after or {}).get("state") == "superseded")
-        made = (await room.store.history(room.scope, now.id))[0].seq
+        made = (await scoped.store.history(scoped.scope, now.id))[0].seq
         assert (now.state == "stale") == (made < ended), "stale if it was made before the change, and only then"
         assert (now.id in change.stale) == (made < ended)
 

@@ -9,7 +9,7 @@ import pytest
 
 from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Delete, Put
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import Evidence, SemanticMemory
 from longmind.testing import FakeClock
 from longmind.types import Source
@@ -21,7 +21,9 @@ async def values(semantic: SemanticMemory, subject: str, predicate: str, **when:
     return [fact.object for fact in await semantic.know(subject, predicate, **when)]
 
 
-async def test_a_new_value_ends_the_old_one_and_keeps_it(semantic: SemanticMemory, year: Year, room: Room) -> None:
+async def test_a_new_value_ends_the_old_one_and_keeps_it(
+    semantic: SemanticMemory, year: Year, scoped: ScopedStore
+) -> None:
     old = (await semantic.learn("Alice", "lives in", "Porto", valid_from=year(2010))).fact
     change = await semantic.learn("alice", "Lives_In", "Lisbon", valid_from=year(2020))
     assert change.outcome == "changed"
@@ -30,9 +32,9 @@ async def test_a_new_value_ends_the_old_one_and_keeps_it(semantic: SemanticMemor
     assert await values(semantic, "Alice", "lives in", as_of=year(2015)) == ["Porto"]
     assert await values(semantic, "Alice", "lives in", as_of=year(2020)) == ["Lisbon"], "the end is exclusive"
     assert await values(semantic, "Alice", "lives in", as_of=year(2009)) == []
-    links = await room.store.links(room.scope, [change.fact.id], relation="supersedes")
+    links = await scoped.store.links(scoped.scope, [change.fact.id], relation="supersedes")
     assert [link.target for link in links] == [old.id]
-    stored = await room.store.get(room.scope, old.id)
+    stored = await scoped.store.get(scoped.scope, old.id)
     assert stored is not None
     assert stored.key is None, "the key is the present value's"
 
@@ -62,9 +64,11 @@ async def test_a_closed_period_inside_the_present_leaves_the_present(semantic: S
     assert (present.id, present.valid_from, present.valid_to) == (now.id, year(2017), None)
 
 
-async def test_the_same_value_again_adds_evidence_not_a_duplicate(semantic: SemanticMemory, room: Room) -> None:
-    note, other = room.new("message", "I moved to Lisbon."), room.new("message", "Lisbon it is.")
-    await room.write([Put(note), Put(other)])
+async def test_the_same_value_again_adds_evidence_not_a_duplicate(
+    semantic: SemanticMemory, scoped: ScopedStore
+) -> None:
+    note, other = scoped.new("message", "I moved to Lisbon."), scoped.new("message", "Lisbon it is.")
+    await scoped.write([Put(note), Put(other)])
     first = await semantic.learn("Alice", "lives in", "Lisbon", evidence=Evidence(memory=note.id, span=(11, 17)))
     again = await semantic.learn("Alice", "lives in", "LISBON", evidence=other)
     assert (again.outcome, again.fact.id) == ("confirmed", first.fact.id)
@@ -74,7 +78,7 @@ async def test_the_same_value_again_adds_evidence_not_a_duplicate(semantic: Sema
     third = await semantic.learn("Alice", "lives in", "Lisbon", evidence=other.id)
     assert (third.operation, third.fact) == (None, again.fact), "known evidence changes nothing"
     assert len(await semantic.history("Alice", "lives in")) == 1
-    links = await room.store.links(room.scope, [first.fact.id], relation="derived_from")
+    links = await scoped.store.links(scoped.scope, [first.fact.id], relation="derived_from")
     assert {link.target for link in links} == {note.id, other.id}
 
 
@@ -85,9 +89,9 @@ async def test_repetition_alone_never_makes_certain(semantic: SemanticMemory) ->
     assert (await semantic.learn("Alice", "age", 30, confidence=1.0)).fact.confidence == 1.0
 
 
-async def test_evidence_must_exist_and_its_span_lie_inside(semantic: SemanticMemory, room: Room) -> None:
-    note = room.new("message", "short")
-    await room.write([Put(note)])
+async def test_evidence_must_exist_and_its_span_lie_inside(semantic: SemanticMemory, scoped: ScopedStore) -> None:
+    note = scoped.new("message", "short")
+    await scoped.write([Put(note)])
     with pytest.raises(InvalidInput, match="span ends at 6"):
         await semantic.learn("Alice", "age", 30, evidence=Evidence(memory=note.id, span=(0, 6)))
     with pytest.raises(NotFound, match="evidence"):
@@ -233,22 +237,22 @@ async def test_pages_of_facts(semantic: SemanticMemory, year: Year) -> None:
     assert {f.object for f in everything.items} == {"Porto", "Lisbon"}
 
 
-async def test_undo_takes_learning_back(semantic: SemanticMemory, room: Room, year: Year) -> None:
+async def test_undo_takes_learning_back(semantic: SemanticMemory, scoped: ScopedStore, year: Year) -> None:
     await semantic.learn("Alice", "lives in", "Porto", valid_from=year(2010))
     change = await semantic.learn("Alice", "lives in", "Lisbon", valid_from=year(2020))
     assert change.operation is not None
-    await room.store.undo(room.scope, change.operation, room.embed)
+    await scoped.store.undo(scoped.scope, change.operation, scoped.embed)
     (fact,) = await semantic.know("Alice", "lives in")
     assert (fact.object, fact.valid_to, fact.state) == ("Porto", None, "active")
     assert (await semantic.learn("Alice", "lives in", "Faro")).outcome == "changed"
 
 
 async def test_forgetting_the_present_leaves_a_timeline_that_works(
-    semantic: SemanticMemory, room: Room, year: Year
+    semantic: SemanticMemory, scoped: ScopedStore, year: Year
 ) -> None:
     await semantic.learn("Alice", "lives in", "Porto", valid_from=year(2010))
     present = (await semantic.learn("Alice", "lives in", "Lisbon", valid_from=year(2020))).fact
-    await room.write([Delete(present.id, erase=True)])
+    await scoped.write([Delete(present.id, erase=True)])
     assert await semantic.know("Alice", "lives in") == []
     await semantic.learn("Alice", "lives in", "Faro", valid_from=year(2005))
     assert await values(semantic, "Alice", "lives in", as_of=year(2007)) == ["Faro"]

@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from longmind.errors import Conflict, InvalidInput
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 
 Year = Callable[[int], datetime]
@@ -81,7 +81,7 @@ async def test_meanings_that_contradict_themselves(semantic: SemanticMemory, wro
     assert await semantic.predicates() == []
 
 
-async def test_declaring_again_moves_what_is_known(semantic: SemanticMemory, room: Room) -> None:
+async def test_declaring_again_moves_what_is_known(semantic: SemanticMemory, scoped: ScopedStore) -> None:
     await semantic.learn("Alice", "nickname", "Al")
     await semantic.declare("nickname", many=True)
     await semantic.learn("Alice", "nickname", "Ali")

@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from longmind.errors import InvalidInput
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 
 Year = Callable[[int], datetime]
@@ -28,7 +28,7 @@ async def test_a_sentence_is_kept_and_found(semantic: SemanticMemory) -> None:
     assert found.rule.name == "Quiet Hours"
 
 
-async def test_deriving_until_nothing_new_follows(semantic: SemanticMemory, room: Room, year: Year) -> None:
+async def test_deriving_until_nothing_new_follows(semantic: SemanticMemory, scoped: ScopedStore, year: Year) -> None:
     await semantic.relate("Ann", "parent of", "Bea", valid_from=year(1950))
     await semantic.relate("Cid", "child of", "Bea", valid_from=year(1980), confidence=0.5)
     await semantic.rule("grandparents", "A parent's parent is a grandparent.", **GRANDPARENT)
@@ -40,7 +40,7 @@ async def test_deriving_until_nothing_new_follows(semantic: SemanticMemory, room
     fact = learned["Ann grandparent of Cid"]
     assert (fact.valid_from, fact.rule) == (year(1980), "grandparents")
     assert fact.confidence == pytest.approx(0.45)
-    assert len(await room.store.links(room.scope, [fact.id], relation="derived_from")) == 3
+    assert len(await scoped.store.links(scoped.scope, [fact.id], relation="derived_from")) == 3
     assert await semantic.derive() == [], "the second time nothing is new"
 
 

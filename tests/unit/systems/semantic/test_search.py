@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 
 Year = Callable[[int], datetime]
@@ -57,7 +57,7 @@ async def test_a_restart_loses_nothing(rooms: Any, year: Year) -> None:
     await semantic.learn("Alice", "lives in", "Porto", valid_from=year(2010))
     await semantic.learn("Alice", "lives in", "Lisboa", valid_from=year(2020))
     before = await semantic.history("Alice", "lives in")
-    room: Room = await rooms.restart()
-    again = SemanticMemory(room)
+    scoped: ScopedStore = await rooms.restart()
+    again = SemanticMemory(scoped)
     assert await again.history("Alice", "lives in") == before
     assert (await again.learn("Alice", "lives in", "lisbon")).outcome == "confirmed"

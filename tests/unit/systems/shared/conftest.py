@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.shared import SharedMemory
 
 _numbers = itertools.count(1)
@@ -21,13 +21,13 @@ class Tenant:
         self._rooms = rooms
         self.name = f"tenant-{os.getpid()}-{next(_numbers)}"
 
-    async def room(self, agent: str = "a", user: str | None = None, *, embedder: str = "none") -> Room:
+    async def scoped(self, agent: str = "a", user: str | None = None, *, embedder: str = "none") -> ScopedStore:
         rc = await self._rooms.longmind(embedder)
         mem = rc.agent(agent, user, tenant=self.name)
-        return Room(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
+        return ScopedStore(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
 
     async def __call__(self, agent: str = "a", user: str | None = None, **open: Any) -> SharedMemory:
-        return SharedMemory(await self.room(agent, user, **open))
+        return SharedMemory(await self.scoped(agent, user, **open))
 
 
 @pytest.fixture

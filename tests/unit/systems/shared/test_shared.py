@@ -70,30 +70,30 @@ async def test_not_is_another_statement(tenant: Any) -> None:
 
 
 async def test_what_is_personal_is_refused_and_not_kept(tenant: Any) -> None:
-    room = await tenant.room("a", "ann")
-    shared = SharedMemory(room)
+    scoped = await tenant.scoped("a", "ann")
+    shared = SharedMemory(scoped)
     for text in ("Ann likes tea.", "ann likes tea", "Write to x@example.org.", "I like tea."):
         proposal = await shared.propose(text)
         assert proposal.knowledge is None
         assert proposal.refused is not None
-    message = room.new("message", "Tea at four, says grandpa.", source=Source(role="user", name="Willow"))
-    await room.write([Put(message)])
+    message = scoped.new("message", "Tea at four, says grandpa.", source=Source(role="user", name="Willow"))
+    await scoped.write([Put(message)])
     assert (await shared.propose("Tea is good for willow trees.", evidence=[message.id])).refused is not None
     assert (await shared.propose("Tea is good for willow trees.", names=["Tea"])).refused is not None
     assert (await shared.propose("Tea is good for willow trees.")).refused is None
-    texts = [m.content async for m in room.store.every(Scope(tenant=tenant.name, agent=AGENT), Filter(states=None))]
+    texts = [m.content async for m in scoped.store.every(Scope(tenant=tenant.name, agent=AGENT), Filter(states=None))]
     assert texts == ["Tea is good for willow trees."]
     with pytest.raises(NotFound, match="evidence"):
-        await shared.propose(SUN, evidence=[room.clock.new_id()])
+        await shared.propose(SUN, evidence=[scoped.clock.new_id()])
 
 
 async def test_nobody_is_named_in_what_is_stored(tenant: Any) -> None:
     for user in ("annabel", "benedikt", "cleopatra"):
         await proposed(await tenant("secretive-agent", user))
-    room = await tenant.room()
+    scoped = await tenant.scoped()
     scope = Scope(tenant=tenant.name, agent=AGENT)
-    stored = [m.model_dump(mode="json") async for m in room.store.every(scope, Filter(states=None))]
-    journal = [change.model_dump(mode="json") for change in await room.store.journal(scope, limit=100)]
+    stored = [m.model_dump(mode="json") async for m in scoped.store.every(scope, Filter(states=None))]
+    journal = [change.model_dump(mode="json") for change in await scoped.store.journal(scope, limit=100)]
     told = json.dumps([stored, journal])
     assert SUN in told
     for name in ("annabel", "benedikt", "cleopatra", "secretive-agent"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.working import WorkingMemory
 
 
 @pytest.fixture
-def working(room: Room) -> WorkingMemory:
+def working(scoped: ScopedStore) -> WorkingMemory:
     """Working memory with seven slots, without vectors, on every backend in turn."""
-    return WorkingMemory(room)
+    return WorkingMemory(scoped)

@@ -8,7 +8,7 @@ import pytest
 
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import EpisodicMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.working import Conversation, WorkingMemory
 from longmind.types import Source
 
@@ -53,7 +53,7 @@ async def test_no_text_can_add_lines_to_the_context(working: WorkingMemory) -> N
     assert len((await working.context()).splitlines()) == 4
 
 
-async def test_variables_belong_to_the_task(working: WorkingMemory, room: Room) -> None:
+async def test_variables_belong_to_the_task(working: WorkingMemory, scoped: ScopedStore) -> None:
     await working.set("city", "Lisbon")
     await working.set("nights", 3)
     assert await working.get("city") == "Lisbon"
@@ -67,7 +67,7 @@ async def test_variables_belong_to_the_task(working: WorkingMemory, room: Room) 
     ended = await working.end_task()
     assert (ended.name, ended.variables) == ("taxes", {"year": 2025})
     assert (await working.task()).name is None
-    kept = (await EpisodicMemory(room).events(type="task")).items
+    kept = (await EpisodicMemory(scoped).events(type="task")).items
     assert [event.data["variables"] for event in kept] == [{"city": "Lisbon"}, {"year": 2025}]
 
 

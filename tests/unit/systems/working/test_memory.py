@@ -10,7 +10,7 @@ import pytest
 
 from longmind.errors import InvalidInput, NotFound
 from longmind.systems.episodic import EpisodicMemory
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.working import WorkingMemory
 from longmind.testing import FakeClock
 from longmind.types import Source
@@ -24,9 +24,9 @@ async def keys(working: WorkingMemory) -> set[str]:
     return {item.key for item in await working.items()}
 
 
-async def kept(room: Room) -> dict[str, list[str]]:
+async def kept(scoped: ScopedStore) -> dict[str, list[str]]:
     """What episodic memory keeps of working memory: for each key the texts that left."""
-    episodic = EpisodicMemory(room)
+    episodic = EpisodicMemory(scoped)
     found: dict[str, list[str]] = {}
     for episode in (await episodic.list(type="working memory")).items:
         for event in (await episodic.events(episode.id, limit=1000)).items:
@@ -53,29 +53,29 @@ async def test_what_is_put_is_in_mind_with_its_score(working: WorkingMemory, clo
     assert await working.item("other") is None
 
 
-async def test_the_eighth_item_moves_the_least_to_episodic_memory(working: WorkingMemory, room: Room) -> None:
+async def test_the_eighth_item_moves_the_least_to_episodic_memory(working: WorkingMemory, scoped: ScopedStore) -> None:
     for n, word in enumerate(WORDS[:7]):
         await working.put(word, word, 0.3 + n / 10)
     placed = await working.put("small", "zeppelin", 0.0)
     assert [(e.key, e.reason) for e in placed.evicted] == [("apple", "evicted")]
     assert await keys(working) == {*WORDS[1:7], "small"}, "what is put now stays, however unimportant"
-    assert await kept(room) == {"apple": ["apple"]}
-    event = await EpisodicMemory(room).event(placed.evicted[0].event)
+    assert await kept(scoped) == {"apple": ["apple"]}
+    event = await EpisodicMemory(scoped).event(placed.evicted[0].event)
     assert (event.type, event.what, event.importance) == ("evicted", "apple", 0.3)
-    assert [hit.memory.id for hit in await room.search("apple", kinds=["event"])] == [event.id]
+    assert [hit.memory.id for hit in await scoped.search("apple", kinds=["event"])] == [event.id]
 
 
-async def test_an_eviction_is_one_operation(working: WorkingMemory, room: Room) -> None:
+async def test_an_eviction_is_one_operation(working: WorkingMemory, scoped: ScopedStore) -> None:
     for word in WORDS[:7]:
         await working.put(word, word)
-    last = (await room.store.stats(room.scope)).changes
+    last = (await scoped.store.stats(scoped.scope)).changes
     await working.put("new", "zeppelin")
-    changes = await room.store.journal(room.scope, after=last, limit=1000)
+    changes = await scoped.store.journal(scoped.scope, after=last, limit=1000)
     assert {"put", "delete", "update"} <= {change.action for change in changes}
     assert len({change.operation for change in changes}) == 1
 
 
-async def test_what_left_can_be_fetched_back(working: WorkingMemory, room: Room) -> None:
+async def test_what_left_can_be_fetched_back(working: WorkingMemory, scoped: ScopedStore) -> None:
     source = Source(role="tool", name="calendar")
     await working.put("first", "apple", 0.0, source)
     for word in WORDS[1:8]:
@@ -87,53 +87,53 @@ async def test_what_left_can_be_fetched_back(working: WorkingMemory, room: Room)
     assert len(placed.evicted) == 1
     assert "first" in await keys(working)
     assert len(await working.items()) == 7
-    assert await kept(room) == {"first": ["apple"], placed.evicted[0].key: [placed.evicted[0].key]}
+    assert await kept(scoped) == {"first": ["apple"], placed.evicted[0].key: [placed.evicted[0].key]}
     again = await working.fetch("first")
     assert (again.item.id, again.evicted) == (placed.item.id, ())
     with pytest.raises(NotFound, match="never held 'nothing'"):
         await working.fetch("nothing")
 
 
-async def test_the_latest_text_comes_back(working: WorkingMemory, room: Room) -> None:
+async def test_the_latest_text_comes_back(working: WorkingMemory, scoped: ScopedStore) -> None:
     await working.put("step", "one")
     replaced = await working.put("step", "two")
     assert [(e.key, e.reason) for e in replaced.evicted] == [("step", "replaced")]
     assert (await working.put("step", "two", 0.9)).evicted == ()
     await working.release("step")
     assert await working.items() == ()
-    assert await kept(room) == {"step": ["one", "two"]}
+    assert await kept(scoped) == {"step": ["one", "two"]}
     back = await working.fetch("step")
     assert (back.item.content, back.item.importance) == ("two", 0.9)
     with pytest.raises(NotFound, match="no 'gone'"):
         await working.release("gone")
 
 
-async def test_erasing_an_event_erases_what_came_back_from_it(rooms: Any, room: Room) -> None:
+async def test_erasing_an_event_erases_what_came_back_from_it(rooms: Any, scoped: ScopedStore) -> None:
     mem = (await rooms.longmind()).agent(rooms.agent)
-    working = WorkingMemory(room)
+    working = WorkingMemory(scoped)
     await working.put("secret", "the number is 4711")
     await working.release("secret")
     event = (await working.fetch("secret")).item
     await working.release("secret")
-    links = await room.store.links(room.scope, [event.id], direction="both")
+    links = await scoped.store.links(scoped.scope, [event.id], direction="both")
     assert links == [], "the item is gone with its links"
-    first = (await EpisodicMemory(room).events(type="released")).items[0]
+    first = (await EpisodicMemory(scoped).events(type="released")).items[0]
     assert await mem.forget(first.id, erase=True) == 2
     with pytest.raises(NotFound):
         await working.fetch("secret")
 
 
-async def test_a_new_text_comes_from_no_event(working: WorkingMemory, room: Room) -> None:
+async def test_a_new_text_comes_from_no_event(working: WorkingMemory, scoped: ScopedStore) -> None:
     await working.put("plan", "old plan")
     await working.release("plan")
     item = (await working.fetch("plan")).item
-    assert len(await room.store.links(room.scope, [item.id], relation="derived_from")) == 1
+    assert len(await scoped.store.links(scoped.scope, [item.id], relation="derived_from")) == 1
     await working.put("plan", "new plan")
-    assert await room.store.links(room.scope, [item.id], relation="derived_from") == []
+    assert await scoped.store.links(scoped.scope, [item.id], relation="derived_from") == []
 
 
-async def test_tokens_are_a_limit_too(room: Room) -> None:
-    working = WorkingMemory(room, tokens=30, tokens_of=len)
+async def test_tokens_are_a_limit_too(scoped: ScopedStore) -> None:
+    working = WorkingMemory(scoped, tokens=30, tokens_of=len)
     await working.put("a", "a" * 12, 0.9)
     await working.put("b", "b" * 12, 0.1)
     placed = await working.put("c", "c" * 10, 0.5)
@@ -148,13 +148,13 @@ async def test_tokens_are_a_limit_too(room: Room) -> None:
     assert [e.reason for e in grown.evicted] == ["replaced"]
 
 
-async def test_a_replacement_that_grows_pushes_others_out(room: Room) -> None:
-    working = WorkingMemory(room, tokens=30, tokens_of=len)
+async def test_a_replacement_that_grows_pushes_others_out(scoped: ScopedStore) -> None:
+    working = WorkingMemory(scoped, tokens=30, tokens_of=len)
     await working.put("a", "a" * 10, 0.9)
     await working.put("b", "b" * 10, 0.1)
     placed = await working.put("b", "B" * 25, 0.1)
     assert {(e.key, e.reason) for e in placed.evicted} == {("a", "evicted"), ("b", "replaced")}
-    assert await kept(room) == {"b": ["b" * 10], "a": ["a" * 10]}
+    assert await kept(scoped) == {"b": ["b" * 10], "a": ["a" * 10]}
 
 
 async def test_items_are_sorted_three_ways(working: WorkingMemory, clock: FakeClock) -> None:
@@ -211,7 +211,7 @@ async def test_attention_goes_by_meaning_where_there_is_an_embedder(rooms: Any) 
     assert [i.key for i in await working.attend("is there a payment to make?", 1)] == ["bill"]
 
 
-async def test_what_does_not_fit_is_refused(working: WorkingMemory, room: Room) -> None:
+async def test_what_does_not_fit_is_refused(working: WorkingMemory, scoped: ScopedStore) -> None:
     with pytest.raises(InvalidInput, match="empty"):
         await working.put("a", "  ")
     with pytest.raises(InvalidInput, match="key"):
@@ -222,7 +222,7 @@ async def test_what_does_not_fit_is_refused(working: WorkingMemory, room: Room) 
         await working.put("a", "text", source="")
     for limits in ({"items": 0}, {"tokens": 0}):
         with pytest.raises(InvalidInput, match="Limits"):
-            WorkingMemory(room, **limits)
+            WorkingMemory(scoped, **limits)
     assert await working.items() == ()
 
 
@@ -240,31 +240,31 @@ async def test_everything_survives_a_restart(rooms: Any, clock: FakeClock) -> No
     assert len(await after.slots()) == 3, "the limits are remembered too"
 
 
-async def test_less_room_lets_the_least_go(working: WorkingMemory, room: Room) -> None:
+async def test_less_room_lets_the_least_go(working: WorkingMemory, scoped: ScopedStore) -> None:
     for n, word in enumerate(WORDS[:5]):
         await working.put(word, word, n / 10)
     assert {e.key for e in await working.resize(items=2)} == set(WORDS[:3])
     assert await keys(working) == set(WORDS[3:5])
-    assert await WorkingMemory(room).resize(items=7) == ()
-    await WorkingMemory(room).put("more", "zeppelin")
+    assert await WorkingMemory(scoped).resize(items=7) == ()
+    await WorkingMemory(scoped).put("more", "zeppelin")
     assert len(await working.items()) == 3
 
 
-async def test_clearing_keeps_everything_in_episodic_memory(working: WorkingMemory, room: Room) -> None:
+async def test_clearing_keeps_everything_in_episodic_memory(working: WorkingMemory, scoped: ScopedStore) -> None:
     for word in WORDS[:3]:
         await working.put(word, word)
     await working.set("n", 1)
     assert {e.key for e in await working.clear()} == set(WORDS[:3])
     assert await working.items() == ()
-    assert set(await kept(room)) == set(WORDS[:3])
+    assert set(await kept(scoped)) == set(WORDS[:3])
     assert await working.get("n") == 1
     assert await working.clear() == ()
 
 
-async def test_a_forgotten_item_is_no_longer_in_mind(working: WorkingMemory, room: Room) -> None:
+async def test_a_forgotten_item_is_no_longer_in_mind(working: WorkingMemory, scoped: ScopedStore) -> None:
     item = (await working.put("a", "apple")).item
     await working.put("b", "bridge")
-    await room.store.delete(room.scope, item.id)
+    await scoped.store.delete(scoped.scope, item.id)
     assert await keys(working) == {"b"}
     await working.put("a", "apple again")
     assert await keys(working) == {"a", "b"}
@@ -286,18 +286,18 @@ async def test_writers_at_the_same_time_never_put_in_too_much(rooms: Any) -> Non
     others = [await rooms.open()]
     if rooms.backend != "inmem":
         others.append(await rooms.another())
-    minds = [WorkingMemory(room, items=3) for room in others]
+    minds = [WorkingMemory(scoped, items=3) for scoped in others]
     await asyncio.gather(*(minds[n % len(minds)].put(word, word) for n, word in enumerate(WORDS)))
-    room = others[0]
+    scoped = others[0]
     assert len(await minds[0].slots()) == 3
-    there, gone = await keys(minds[0]), await kept(room)
+    there, gone = await keys(minds[0]), await kept(scoped)
     assert there | set(gone) == set(WORDS)
     assert not there & set(gone)
-    state = await room.store.by_key(room.scope, "working:state")
+    state = await scoped.store.by_key(scoped.scope, "working:state")
     assert state is not None
     sizes = [
         len(change.after["body"]["slots"])
-        for change in await room.store.history(room.scope, state.id)
+        for change in await scoped.store.history(scoped.scope, state.id)
         if change.after is not None
     ]
     assert len(sizes) == len(WORDS)

@@ -8,14 +8,14 @@ from datetime import datetime
 from hashlib import sha256
 from itertools import pairwise
 
-from longmind.across.models import Experience
 from longmind.errors import InvalidInput, OperationMismatch
+from longmind.manager.models import Experience
 from longmind.perceive.intake import About, memories_of
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems import ownership
 from longmind.systems.episodic import ledger
 from longmind.systems.episodic.models import EPISODE, EVENT, EpisodeBody, EventDraft
-from longmind.systems.room import Room, settled, valid
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Filter, Link, Memory, Message, Source
 
 _PRINT = "experience"
@@ -33,26 +33,26 @@ class Written:
     """Whether it was there before, so that some of what it states may have been learnt."""
 
 
-async def account_of(room: Room, key: str) -> Memory | None:
+async def account_of(scoped: ScopedStore, key: str) -> Memory | None:
     """The episode of an experience that was stored with a key."""
-    return await ownership.held(room, f"experience:{key}")
+    return await ownership.held(scoped, f"experience:{key}")
 
 
-async def write_episode(room: Room, told: Experience, *, derived_from: Sequence[str] = ()) -> Written:
+async def write_episode(scoped: ScopedStore, told: Experience, *, derived_from: Sequence[str] = ()) -> Written:
     """Write the episode of an experience with its events and messages, or find the one that is there by its key."""
     print_ = sha256(told.model_dump_json().encode()).hexdigest()
 
     async def write() -> Written:
-        if told.key is not None and (known := await account_of(room, told.key)) is not None:
+        if told.key is not None and (known := await account_of(scoped, told.key)) is not None:
             if known.metadata.get(_PRINT) != print_:
                 raise OperationMismatch(
                     f"The key {told.key!r} was used for another experience, {known.content.partition(chr(10))[0]!r}.",
                     hint="Give each experience a key of its own.",
                 )
-            return await _read(room, known)
-        episode, events = _drafted(room, told, print_)
-        messages, spoken = await _messages(room, told, episode)
-        parent = None if told.parent is None else await room.need(told.parent, EPISODE)
+            return await _read(scoped, known)
+        episode, events = _drafted(scoped, told, print_)
+        messages, spoken = await _messages(scoped, told, episode)
+        parent = None if told.parent is None else await scoped.need(told.parent, EPISODE)
         body = EpisodeBody.read(episode)
         assert body.end is not None
         ledger.check_end(episode, body, body.end, None, parent)
@@ -61,24 +61,24 @@ async def write_episode(room: Room, told: Experience, *, derived_from: Sequence[
         links = [Link(source=part.id, relation=_PART_OF, target=episode.id) for part in (*events, *messages)]
         links += [Link(source=one.id, relation="next", target=other.id) for one, other in pairwise(events)]
         links += [Link(source=episode.id, relation="derived_from", target=origin) for origin in derived_from]
-        receipt = await room.rewrite([*writes, *(AddLink(link) for link in links)], "experience stored")
+        receipt = await scoped.rewrite([*writes, *(AddLink(link) for link in links)], "experience stored")
         now = {memory.id: memory for memory in receipt.memories}
         return Written(now[episode.id], tuple(events), tuple(now.get(m.id, m) for m in messages))
 
-    return await settled(write)
+    return await retry_on_conflict(write)
 
 
-def _drafted(room: Room, told: Experience, print_: str) -> tuple[Memory, list[Memory]]:
+def _drafted(scoped: ScopedStore, told: Experience, print_: str) -> tuple[Memory, list[Memory]]:
     """The episode as it will be when all its events are recorded, and these in the order of their time."""
     times = [event.at for event in told.events if event.at is not None]
-    start = told.start or min([*times, *([told.end] if told.end else [])], default=room.now())
+    start = told.start or min([*times, *([told.end] if told.end else [])], default=scoped.now())
     drafts: list[EventDraft] = []
     for event in told.events:
         at = event.at or (drafts[-1].at if drafts else start)
-        drafts.append(valid(EventDraft, event.model_dump() | {"at": at}))
+        drafts.append(validated(EventDraft, event.model_dump() | {"at": at}))
     covers = max((_end(draft) for draft in drafts), default=None)
     fields = {name: getattr(told, name) for name in ("title", "type", "description", "outcome", "note", "attributes")}
-    body = valid(
+    body = validated(
         EpisodeBody,
         fields
         | ({"parent": told.parent} if told.parent else {})
@@ -89,8 +89,8 @@ def _drafted(room: Room, told: Experience, print_: str) -> tuple[Memory, list[Me
             "covers": covers,
         },
     )
-    key = None if told.key is None else ownership.own_key(room.scope, f"experience:{told.key}")
-    episode = room.new(
+    key = None if told.key is None else ownership.own_key(scoped.scope, f"experience:{told.key}")
+    episode = scoped.new(
         EPISODE,
         body.text(),
         body=body.model_dump(mode="json"),
@@ -101,7 +101,7 @@ def _drafted(room: Room, told: Experience, print_: str) -> tuple[Memory, list[Me
         importance=told.importance,
         session=told.session,
     )
-    events = [ledger.event_record(room, episode, draft) for draft in drafts]
+    events = [ledger.event_record(scoped, episode, draft) for draft in drafts]
     return episode, sorted(events, key=lambda event: (event.occurred_at, event.id))
 
 
@@ -112,7 +112,7 @@ def _end(event: EventDraft) -> datetime:
         raise InvalidInput("The event lasts beyond the year 9999.", hint="Give it a shorter duration.") from error
 
 
-async def _messages(room: Room, told: Experience, episode: Memory) -> tuple[list[Memory], list[Write]]:
+async def _messages(scoped: ScopedStore, told: Experience, episode: Memory) -> tuple[list[Memory], list[Write]]:
     """What was said, and the writes that store it; what was remembered before is not doubled, only woken."""
     said = list(told.messages)
     if told.text.strip():
@@ -121,22 +121,22 @@ async def _messages(room: Room, told: Experience, episode: Memory) -> tuple[list
     if not said:
         return [], []
     about = About(told.session or episode.id, told.start, None, (), None, None)
-    made = memories_of(said, about, room.scope, room.clock)
+    made = memories_of(said, about, scoped.scope, scoped.clock)
     known: dict[str | None, Memory] = {}
     keys = tuple(message.key for message in made if message.key is not None)
-    async for there in room.store.every(room.scope, Filter(keys=keys, states=None)):
-        if there.user == room.scope.user:
+    async for there in scoped.store.every(scoped.scope, Filter(keys=keys, states=None)):
+        if there.user == scoped.scope.user:
             known[there.key] = there
     writes: list[Write] = [Put(message) for message in made if message.key not in known]
     writes += [Update(m.id, {"state": "active"}) for m in known.values() if m.state == "archived"]
     return [known.get(message.key, message) for message in made], writes
 
 
-async def _read(room: Room, episode: Memory) -> Written:
+async def _read(scoped: ScopedStore, episode: Memory) -> Written:
     where = Filter(kinds=(EVENT,), sessions=(episode.id,), states=None)
-    events = [event async for event in room.store.every(room.scope, where)]
-    links = await room.store.links(room.scope, [episode.id], relation=_PART_OF, direction="in", limit=1_000_000)
-    there = await room.store.get_many(room.scope, [link.source for link in links])
+    events = [event async for event in scoped.store.every(scoped.scope, where)]
+    links = await scoped.store.links(scoped.scope, [episode.id], relation=_PART_OF, direction="in", limit=1_000_000)
+    there = await scoped.store.get_many(scoped.scope, [link.source for link in links])
     messages = sorted((m for m in there if m.kind not in (EPISODE, EVENT)), key=lambda m: (m.occurred_at, m.id))
     events.sort(key=lambda event: (event.occurred_at, event.id))
     return Written(episode, tuple(events), tuple(messages), again=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from longmind.across.accounts import OUTCOMES, account, run_key
-from longmind.across.experience import account_of, write_episode
-from longmind.across.facts import Extract, Teaching
-from longmind.across.models import (
+from longmind.errors import InvalidInput
+from longmind.manager.accounts import OUTCOMES, account, run_key
+from longmind.manager.experience import account_of, write_episode
+from longmind.manager.facts import Extract, Teaching
+from longmind.manager.models import (
     Acted,
     Answer,
     Experience,
@@ -23,8 +24,8 @@ from longmind.across.models import (
     Thought,
     experience_of,
 )
-from longmind.across.registry import MemorySystem, Names, Registry, hits_of
-from longmind.across.rooms import (
+from longmind.manager.registry import MemorySystem, Names, Registry, hits_of
+from longmind.manager.rooms import (
     BuiltIn,
     Episodic,
     Procedural,
@@ -34,10 +35,9 @@ from longmind.across.rooms import (
     Working,
     check_fields,
 )
-from longmind.errors import InvalidInput
 from longmind.systems.episodic import Episode, EpisodicMemory, Event
 from longmind.systems.procedural import ProceduralMemory, Run
-from longmind.systems.room import Room, valid
+from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.systems.semantic import SemanticMemory
 from longmind.systems.working import WorkingMemory
 from longmind.types import Filter, Hit, Memory, Model, Name
@@ -62,7 +62,7 @@ class Systems:
 
     def __init__(
         self,
-        room: Room,
+        scoped: ScopedStore,
         *,
         working: WorkingMemory,
         episodic: EpisodicMemory,
@@ -73,7 +73,7 @@ class Systems:
         extract: Extract | None = None,
         timeout: float = TIMEOUT,
     ) -> None:
-        self._room = room
+        self._scoped = scoped
         self._working = working
         self._episodic = episodic
         self._semantic = semantic
@@ -81,14 +81,14 @@ class Systems:
         self._recall = recall
         self._remember = remember
         self._extract = extract
-        self._remembered = Remembered(room, remember, self._claimed)
+        self._remembered = Remembered(scoped, remember, self._claimed)
         self._built_in: dict[str, BuiltIn] = {
             system.name: system
             for system in (
-                Working(room, working),
-                Episodic(room),
-                Semantic(room, semantic),
-                Procedural(room, procedural),
+                Working(scoped, working),
+                Episodic(scoped),
+                Semantic(scoped, semantic),
+                Procedural(scoped, procedural),
                 self._remembered,
             )
         }
@@ -126,7 +126,7 @@ class Systems:
 
     async def retrieve(self, key: str, systems: Names | None = None) -> Retrieved:
         """What the systems hold under a key or id: all of them, or those named."""
-        asked = valid(_Key, {"key": key}).key
+        asked = validated(_Key, {"key": key}).key
         told, failed = await self._registry.ask_all(self._registry.chosen(systems), "retrieve", asked)
         found = {name: one for name, one in told.items() if one is not None}
         return Retrieved(key=key, found=found, failed=failed)
@@ -174,8 +174,8 @@ class Systems:
         ``extract``. A fact that cannot be learnt is told in ``refused``.
         """
         told = experience_of(data)
-        written = await write_episode(self._room, told)
-        teaching = Teaching(self._room, self._semantic, written)
+        written = await write_episode(self._scoped, told)
+        teaching = Teaching(self._scoped, self._semantic, written)
         await teaching.learn(told, extract or self._extract)
         return Experienced(
             episode=Episode.of(written.episode),
@@ -226,7 +226,7 @@ class Systems:
         learned = None
         if procedure is not None:
             learned = await self._procedural.learn(procedure, outcome, metrics, run=run)
-        if episode is None and run is not None and (known := await account_of(self._room, run_key(run))) is not None:
+        if episode is None and run is not None and (known := await account_of(self._scoped, run_key(run))) is not None:
             episode = known.id
         judged = None
         if episode is not None:
@@ -295,9 +295,9 @@ class Systems:
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _accounted(self, run: Run, task: str | None) -> Episode:
-        known = await account_of(self._room, run_key(run.id))
+        known = await account_of(self._scoped, run_key(run.id))
         if known is None:
-            known = (await write_episode(self._room, account(run, task), derived_from=[run.id])).episode
+            known = (await write_episode(self._scoped, account(run, task), derived_from=[run.id])).episode
         return Episode.of(known)
 
     def _claimed(self) -> frozenset[str]:

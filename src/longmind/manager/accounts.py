@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from longmind.across.models import Experience, Occurrence
+from longmind.manager.models import Experience, Occurrence
 from longmind.systems.episodic import Outcome
 from longmind.systems.procedural import Run
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from longmind.types import Link, Model, trusted
+from longmind.types import Link, Model, construct_unvalidated
 
 M = TypeVar("M", bound=Model)
 
 
-def changed(record: M, **fields: Any) -> M:
+def copy_unvalidated(record: M, **fields: Any) -> M:
     """A record like another, with these fields instead."""
-    return trusted(type(record), {**record.__dict__, **fields})
+    return construct_unvalidated(type(record), {**record.__dict__, **fields})
 
 
-def link(source: str, relation: str, target: str) -> Link:
+def link_unvalidated(source: str, relation: str, target: str) -> Link:
     """A plain link between two memories."""
     fields = {"source": source, "relation": relation, "target": target, "weight": 1.0}
-    return trusted(Link, {**fields, "valid_from": None, "valid_to": None, "metadata": {}})
+    return construct_unvalidated(Link, {**fields, "valid_from": None, "valid_to": None, "metadata": {}})

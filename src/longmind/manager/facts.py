@@ -11,10 +11,10 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from longmind.across.experience import Written
-from longmind.across.models import Claimed, Experience, Refusal
 from longmind.errors import LongmindError, StoreError
-from longmind.systems.room import Room
+from longmind.manager.experience import Written
+from longmind.manager.models import Claimed, Experience, Refusal
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import Evidence, Fact, Learned, SemanticMemory
 from longmind.systems.semantic.names import folded, predicate_name
 from longmind.systems.semantic.vocabulary import COMMON, INVERSES
@@ -29,8 +29,8 @@ Identity = tuple[str, str, frozenset[str]]
 class Teaching:
     """What one experience states, learnt fact by fact."""
 
-    def __init__(self, room: Room, semantic: SemanticMemory, written: Written) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore, semantic: SemanticMemory, written: Written) -> None:
+        self._scoped = scoped
         self._semantic = semantic
         self._written = written
         self._known: dict[Identity, Fact] = {}
@@ -84,10 +84,10 @@ class Teaching:
 
     async def _learnt_before(self) -> dict[Identity, Fact]:
         """The facts that rest on this experience, those that ended or were retracted too."""
-        written, room = self._written, self._room
+        written, scoped = self._written, self._scoped
         ids = [written.episode.id, *(message.id for message in written.messages)]
-        links = await room.store.links(room.scope, ids, relation="derived_from", direction="in", limit=1_000_000)
-        records = await room.store.get_many(room.scope, list(dict.fromkeys(link.source for link in links)))
+        links = await scoped.store.links(scoped.scope, ids, relation="derived_from", direction="in", limit=1_000_000)
+        records = await scoped.store.get_many(scoped.scope, list(dict.fromkeys(link.source for link in links)))
         facts = [Fact.of(record) for record in records if record.kind == "fact"]
         return {
             (evidence.memory, fact.predicate, frozenset((folded(fact.subject), folded(str(fact.object))))): fact

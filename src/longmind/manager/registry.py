@@ -11,9 +11,9 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from longmind.across.models import Failed
 from longmind.errors import Conflict, InvalidInput, NotFound
-from longmind.systems.room import valid
+from longmind.manager.models import Failed
+from longmind.systems.scoped_store import validated
 from longmind.types import Hit, Model, Name
 
 Names = str | Iterable[str]
@@ -72,7 +72,7 @@ class Registry:
                 f"{type(system).__name__} is no memory system: it lacks {', '.join(missing) or 'a name'}.",
                 hint="It needs a name, store(data), retrieve(key) and search(query, k).",
             )
-        name = valid(_Named, {"name": system.name}).name
+        name = validated(_Named, {"name": system.name}).name
         if name in self._systems:
             hint = "Give yours another name." if name in self._built_in else "Unregister the other one first."
             raise Conflict(f"There is a memory system {name!r} already.", hint=hint)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.store.search.rows import made
 
-from longmind.store.search import analysis
-from longmind.store.search.analysis import (
+from longmind.text import analysis
+from longmind.text.analysis import (
     _NUMBER,
     _NUMBER_WORDS,
     _TIME,

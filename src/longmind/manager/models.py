@@ -14,7 +14,7 @@ from longmind.systems.episodic.models import Title
 from longmind.systems.procedural import Run
 from longmind.systems.procedural.learning import Learned as Tallied
 from longmind.systems.procedural.models import Found as FoundProcedure
-from longmind.systems.room import valid
+from longmind.systems.scoped_store import validated
 from longmind.systems.semantic import Learned
 from longmind.systems.working.models import Conversation, Item
 from longmind.types import Hit, Id, Memory, Message, Model, Moment, Name, PlainJson, Scalar, Source, Tag, Text, Unit
@@ -126,9 +126,9 @@ def experience_of(data: Any) -> Experience:
     if isinstance(data, Experience):
         return data
     if isinstance(data, str):
-        return valid(Experience, {"title": headline(data), "text": data})
+        return validated(Experience, {"title": headline(data), "text": data})
     if isinstance(data, Mapping):
-        return valid(Experience, data)
+        return validated(Experience, data)
     raise InvalidInput(
         f"A {type(data).__name__} is no experience.", hint="Give a text, the fields of an Experience, or one."
     )

@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from longmind.across.experience import account_of, write_episode
-from longmind.across.models import Experience, experience_of, headline
 from longmind.errors import InvalidInput, NotFound
+from longmind.manager.experience import account_of, write_episode
+from longmind.manager.models import Experience, experience_of, headline
 from longmind.systems.episodic import Episode, Event
 from longmind.systems.procedural import ProceduralMemory, Procedure
 from longmind.systems.procedural.runs import RUN
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import Fact, Rule, SemanticMemory
 from longmind.systems.working import WorkingMemory
 from longmind.types import KINDS, Hit, Memory, Message
@@ -36,8 +36,8 @@ class BuiltIn(ABC):
     kinds: ClassVar[tuple[str, ...]]
     fields: ClassVar[frozenset[str]]
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
 
     @abstractmethod
     async def store(self, data: Any) -> object:
@@ -48,10 +48,10 @@ class BuiltIn(ABC):
         """What is held under a key, or None."""
 
     async def search(self, query: str, k: int) -> list[Hit]:
-        return await self._room.search(query, k=k, kinds=self.kinds)
+        return await self._scoped.search(query, k=k, kinds=self.kinds)
 
     async def _record(self, id: str) -> Memory | None:
-        found = await self._room.store.get(self._room.scope, id)
+        found = await self._scoped.store.get(self._scoped.scope, id)
         return found if found is not None and found.kind in self.kinds else None
 
     def _taken(self, data: Any) -> dict[str, Any]:
@@ -70,8 +70,8 @@ class Working(BuiltIn):
     name, kinds = "working", ("working",)
     fields = frozenset({"key", "content", "importance", "source", *_FACT})
 
-    def __init__(self, room: Room, memory: WorkingMemory) -> None:
-        super().__init__(room)
+    def __init__(self, scoped: ScopedStore, memory: WorkingMemory) -> None:
+        super().__init__(scoped)
         self._memory = memory
 
     async def store(self, data: Any) -> object:
@@ -91,7 +91,7 @@ class Episodic(BuiltIn):
     fields = frozenset(Experience.model_fields) - {"facts", "text"} | {"content", *_FACT}
 
     async def store(self, data: Any) -> object:
-        return Episode.of((await write_episode(self._room, self._experience(data))).episode)
+        return Episode.of((await write_episode(self._scoped, self._experience(data))).episode)
 
     def _experience(self, data: Any) -> Experience:
         if isinstance(data, Experience):
@@ -103,7 +103,7 @@ class Episodic(BuiltIn):
         return experience_of({name: value for name, value in told.items() if name in Experience.model_fields})
 
     async def retrieve(self, key: str) -> object | None:
-        record = await self._record(key) or await account_of(self._room, key)
+        record = await self._record(key) or await account_of(self._scoped, key)
         if record is None:
             return None
         return Episode.of(record) if record.kind == "episode" else Event.of(record)
@@ -117,8 +117,8 @@ class Semantic(BuiltIn):
     _concept = frozenset({"name", "definition", "category", "aliases", "attributes"})
     fields = _fact | _concept
 
-    def __init__(self, room: Room, memory: SemanticMemory) -> None:
-        super().__init__(room)
+    def __init__(self, scoped: ScopedStore, memory: SemanticMemory) -> None:
+        super().__init__(scoped)
         self._memory = memory
 
     async def store(self, data: Any) -> object:
@@ -145,8 +145,8 @@ class Procedural(BuiltIn):
     name, kinds = "procedural", ("procedure", "run", "step")
     fields = frozenset(Procedure.model_fields)
 
-    def __init__(self, room: Room, memory: ProceduralMemory) -> None:
-        super().__init__(room)
+    def __init__(self, scoped: ScopedStore, memory: ProceduralMemory) -> None:
+        super().__init__(scoped)
         self._memory = memory
 
     async def store(self, data: Any) -> object:
@@ -170,8 +170,8 @@ class Remembered(BuiltIn):
     _about = frozenset({"session", "importance", "tags", "occurred_at", "metadata", "source"})
     fields = frozenset(Message.model_fields) | _about | set(_FACT)
 
-    def __init__(self, room: Room, remember: Remember, claimed: Callable[[], frozenset[str]]) -> None:
-        super().__init__(room)
+    def __init__(self, scoped: ScopedStore, remember: Remember, claimed: Callable[[], frozenset[str]]) -> None:
+        super().__init__(scoped)
         self._remember = remember
         self._claimed = claimed
 
@@ -187,12 +187,12 @@ class Remembered(BuiltIn):
         return await self._remember(message, **{name: told[name] for name in self._about if name in told})
 
     async def retrieve(self, key: str) -> object | None:
-        store, scope = self._room.store, self._room.scope
+        store, scope = self._scoped.store, self._scoped.scope
         found = await store.get(scope, key) or await store.by_key(scope, key)
         return found if found is not None and found.kind not in {*OWN, *self._claimed()} else None
 
     async def search(self, query: str, k: int) -> list[Hit]:
-        return await self._room.search(query, k=k, kinds=self.unclaimed())
+        return await self._scoped.search(query, k=k, kinds=self.unclaimed())
 
 
 def check_fields(data: Any, systems: Sequence[BuiltIn]) -> None:

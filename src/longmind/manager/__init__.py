@@ -1,7 +1,7 @@
 """Across the memory systems: one manager that stores to, retrieves from and searches them all."""
 
-from longmind.across.facts import Extract
-from longmind.across.models import (
+from longmind.manager.facts import Extract
+from longmind.manager.models import (
     Acted,
     Answer,
     Claimed,
@@ -19,8 +19,8 @@ from longmind.across.models import (
     SystemHit,
     Thought,
 )
-from longmind.across.registry import Kept, MemorySystem
-from longmind.across.systems import Systems
+from longmind.manager.registry import Kept, MemorySystem
+from longmind.manager.systems import Systems
 
 __all__ = [
     "Acted",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
-from longmind.systems.room import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Memory, Scope
 
 T = TypeVar("T")
@@ -35,29 +35,29 @@ def nearest(scope: Scope, records: Iterable[Memory]) -> list[Memory]:
     return sorted(records, key=lambda r: (tier(scope, r.user), r.user or "", r.id))
 
 
-async def by_keys(room: Room, keys: Sequence[str]) -> list[Memory]:
+async def by_keys(scoped: ScopedStore, keys: Sequence[str]) -> list[Memory]:
     """All visible records that hold one of these keys."""
-    return [m async for m in room.store.every(room.scope, Filter(keys=tuple(keys), states=None))]
+    return [m async for m in scoped.store.every(scoped.scope, Filter(keys=tuple(keys), states=None))]
 
 
-async def get_all(room: Room, ids: Iterable[str]) -> list[Memory]:
+async def get_all(scoped: ScopedStore, ids: Iterable[str]) -> list[Memory]:
     """Records by id, read in parts."""
     wanted = list(dict.fromkeys(ids))
     found: list[Memory] = []
     for start in range(0, len(wanted), _PART):
-        found += await room.store.get_many(room.scope, wanted[start : start + _PART])
+        found += await scoped.store.get_many(scoped.scope, wanted[start : start + _PART])
     return found
 
 
-async def steady(room: Room, read: Callable[[], Awaitable[T]]) -> T:
+async def steady(scoped: ScopedStore, read: Callable[[], Awaitable[T]]) -> T:
     """Read several things as they were at one moment: again, if something was written between the first and the last.
 
     Without it a reader could see the old value ended and the new one not yet there. An agent that is written to without
     a pause is read some times over and then taken as it is.
     """
     for _ in range(_READS - 1):
-        before = await room.store.backend.head(room.scope)
+        before = await scoped.store.backend.head(scoped.scope)
         found = await read()
-        if before == await room.store.backend.head(room.scope):
+        if before == await scoped.store.backend.head(scoped.scope):
             return found
     return await read()

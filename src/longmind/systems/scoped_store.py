@@ -38,7 +38,7 @@ class Search(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ScopedStore:
     """A scope of a store, as a memory system uses it."""
 
     store: Store
@@ -63,7 +63,7 @@ class Room:
             "recorded_at": now,
             **fields,
         }
-        return valid(Memory, told)
+        return validated(Memory, told)
 
     async def write(
         self, writes: Sequence[Write], *, reason: str = "", actor: str = "agent", operation: str | None = None
@@ -98,7 +98,7 @@ class Room:
         return self.clock.now()
 
 
-async def settled(change: Callable[[], Awaitable[T]]) -> T:
+async def retry_on_conflict(change: Callable[[], Awaitable[T]]) -> T:
     """Read, decide and write, again as often as somebody else was faster, also in creating the same thing.
 
     Of any number of rivals one wins each round, so the number of rounds bounds how many there may be at once.
@@ -111,7 +111,7 @@ async def settled(change: Callable[[], Awaitable[T]]) -> T:
     return await change()
 
 
-def valid(model: type[B], told: Mapping[str, Any]) -> B:
+def validated(model: type[B], told: Mapping[str, Any]) -> B:
     """A typed record from what was given, or ``InvalidInput`` that names the field and the reason."""
     try:
         return model.model_validate(told)

@@ -1,0 +1,1 @@
+"""What Longmind knows about language: analysis into terms, sentences, dates, names and similarity."""
