@@ -36,7 +36,7 @@ from longmind.types import (
 if TYPE_CHECKING:
     from longmind.consolidate.retelling import Teller
     from longmind.conversation import Conversation
-    from longmind.manager import Systems
+    from longmind.manager import MemoryManager
     from longmind.memory import Longmind
     from longmind.models.chat_model import ChatModel
     from longmind.store.base import Vector
@@ -137,11 +137,11 @@ class AgentMemory:
         return SharedMemory(self.scoped)
 
     @cached_property
-    def systems(self) -> Systems:
+    def manager(self) -> MemoryManager:
         """All of these under one manager, with the systems you register; and perceive, think, act."""
-        from longmind.manager import Systems
+        from longmind.manager import MemoryManager
 
-        return Systems(
+        return MemoryManager(
             self.scoped,
             working=self.working,
             episodic=self.episodic,

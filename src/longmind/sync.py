@@ -330,7 +330,7 @@ class AgentMemory(_Face):
     dialogue = _scoped("dialogue", "What was said: the last pages, what came before by topic, and what of it is hot.")
     persona = _scoped("persona", "Who they are: traits and knowledge of the user and the agent, with evidence.")
     shared = _scoped("shared", "What many agents of the tenant learnt, approved, and without what is personal.")
-    systems = _scoped("systems", "All of these under one manager, with the systems you register.")
+    manager = _scoped("manager", "All of these under one manager, with the systems you register.")
 
     @property
     def scope(self) -> Scope:

@@ -14,7 +14,7 @@ import pytest
 import longmind
 import longmind.sync
 from longmind.errors import InvalidInput, NotFound, StoreUnavailable
-from longmind.manager import Systems
+from longmind.manager import MemoryManager
 from longmind.systems.episodic import EpisodicMemory, RunningEpisode
 from longmind.systems.procedural import ProceduralMemory
 from longmind.systems.semantic import SemanticMemory
@@ -22,7 +22,7 @@ from longmind.systems.working import WorkingMemory
 from longmind.testing import ScriptedModel
 
 FACES = [(longmind.Longmind, longmind.sync.Longmind), (longmind.AgentMemory, longmind.sync.AgentMemory)]
-NOT_MIRRORED = {"recaller", "room", "chat"}
+NOT_MIRRORED = {"recaller", "scoped", "chat"}
 """They hand out what asynchronous code is built on, so a blocking twin would be of no use."""
 
 
@@ -56,7 +56,14 @@ ROOMS = [
     for name, member in vars(longmind.AgentMemory).items()
     if isinstance(member, cached_property) and name not in NOT_MIRRORED
 ]
-ROOM_CLASSES: list[type] = [WorkingMemory, EpisodicMemory, SemanticMemory, ProceduralMemory, Systems, RunningEpisode]
+ROOM_CLASSES: list[type] = [
+    WorkingMemory,
+    EpisodicMemory,
+    SemanticMemory,
+    ProceduralMemory,
+    MemoryManager,
+    RunningEpisode,
+]
 ROOM_METHODS = [
     (one, name)
     for one in ROOM_CLASSES
@@ -77,7 +84,7 @@ def test_every_room_has_a_blocking_face(rc: longmind.sync.Longmind, name: str) -
 
 
 def test_the_rooms_are_those_there_are() -> None:
-    assert {"working", "episodic", "semantic", "procedural", "systems"} <= set(ROOMS)
+    assert {"working", "episodic", "semantic", "procedural", "manager"} <= set(ROOMS)
 
 
 @pytest.mark.parametrize(("one", "name"), ROOM_METHODS, ids=[f"{o.__name__}.{n}" for o, n in ROOM_METHODS])
@@ -182,11 +189,11 @@ def test_a_room_is_used_without_a_single_await(rc: longmind.sync.Longmind) -> No
     assert [item.key for item in mem.working.items()] == ["plan"]
     mem.semantic.learn("Alice", "lives in", "Lisbon")
     assert [fact.object for fact in mem.semantic.know("Alice", "lives in")] == ["Lisbon"]
-    told = mem.systems.store_experience({"title": "A walk", "events": ["left", "came back"]})
+    told = mem.manager.store_experience({"title": "A walk", "events": ["left", "came back"]})
     assert [one.event.what for one in mem.episodic.replay(told.episode.id)] == ["left", "came back"]
-    assert {hit.system for hit in mem.systems.search("Lisbon").hits} >= {"semantic"}
-    assert mem.systems.names[:2] == ("working", "episodic")
-    assert [m.content for m in mem.systems.perceive("Hello.").memories] == ["Hello."]
+    assert {hit.system for hit in mem.manager.search("Lisbon").hits} >= {"semantic"}
+    assert mem.manager.names[:2] == ("working", "episodic")
+    assert [m.content for m in mem.manager.perceive("Hello.").memories] == ["Hello."]
     with pytest.raises(NotFound, match="no episode"):
         mem.episodic.get(told.events[0].id)
     with pytest.raises(AttributeError):
@@ -211,7 +218,7 @@ def test_an_episode_lasts_as_long_as_its_block(rc: longmind.sync.Longmind) -> No
 
 def test_an_iterator_can_be_left_early(rc: longmind.sync.Longmind) -> None:
     mem = rc.agent("assistant")
-    told = mem.systems.store_experience({"title": "Counting", "events": [str(n) for n in range(5)]})
+    told = mem.manager.store_experience({"title": "Counting", "events": [str(n) for n in range(5)]})
     for one in mem.episodic.replay(told.episode.id):
         assert one.number == 1
         break
@@ -234,7 +241,7 @@ def test_procedures_call_registered_functions(rc: longmind.sync.Longmind) -> Non
     mem.procedural.store({"name": "twice", "purpose": "Double it", "parameters": schema, "steps": [step]})
     assert mem.procedural.execute("twice", {"n": 21}).result == 42
     assert "double" in mem.procedural.tools
-    assert mem.systems.act("twice", {"n": 4}).episode.outcome == "succeeded"
+    assert mem.manager.act("twice", {"n": 4}).episode.outcome == "succeeded"
 
 
 class Shelf:
@@ -257,10 +264,10 @@ class Shelf:
 
 def test_a_plain_memory_system_may_call_back(rc: longmind.sync.Longmind) -> None:
     mem = rc.agent("assistant")
-    mem.systems.register(Shelf(mem))
-    made = mem.systems.store("A book about bees", into="shelf").stored["shelf"]
-    assert [hit.system for hit in mem.systems.search("bees").hits] == ["shelf"]
-    assert mem.systems.retrieve(made.id).found["shelf"] == made
+    mem.manager.register(Shelf(mem))
+    made = mem.manager.store("A book about bees", into="shelf").stored["shelf"]
+    assert [hit.system for hit in mem.manager.search("bees").hits] == ["shelf"]
+    assert mem.manager.retrieve(made.id).found["shelf"] == made
 
 
 def test_a_call_that_would_wait_for_itself_is_refused(rc: longmind.sync.Longmind) -> None:
@@ -271,7 +278,7 @@ def test_a_call_that_would_wait_for_itself_is_refused(rc: longmind.sync.Longmind
         return []
 
     with pytest.raises(InvalidInput, match="from within"):
-        mem.systems.store_experience("Something happened.", extract=extract)
+        mem.manager.store_experience("Something happened.", extract=extract)
     assert mem.stats().by_kind["episode"] == 1
 
 

@@ -27,7 +27,7 @@ _HEADLINE = 100
 # -- what is given -----------------------------------------------------------------------------------------------
 
 
-class Stated(Model):
+class StatedFact(Model):
     """A fact that an experience states: subject, predicate and object, or a list of these three."""
 
     subject: Annotated[str, StringConstraints(min_length=1)]
@@ -41,7 +41,7 @@ class Stated(Model):
     importance: Unit = 0.5
 
 
-class Occurrence(Model):
+class ExperienceEvent(Model):
     """An event of an experience, or only the text of one. One without a time happened when the one before it did."""
 
     what: Text = ""
@@ -88,11 +88,11 @@ class Experience(Model):
     importance: Unit = 0.5
     session: Name | None = None
     """Where the messages were said; by default each experience is a place of its own."""
-    events: Annotated[tuple[Annotated[Occurrence, BeforeValidator(_as_event)], ...], Field(max_length=MOST)] = ()
+    events: Annotated[tuple[Annotated[ExperienceEvent, BeforeValidator(_as_event)], ...], Field(max_length=MOST)] = ()
     messages: Annotated[tuple[Annotated[Message, BeforeValidator(_as_message)], ...], Field(max_length=MOST)] = ()
     text: Text = ""
     """What was told in free words. It is remembered, and consolidation extracts from it what it states."""
-    facts: Annotated[tuple[Annotated[Stated, BeforeValidator(_as_fact)], ...], Field(max_length=MOST)] = ()
+    facts: Annotated[tuple[Annotated[StatedFact, BeforeValidator(_as_fact)], ...], Field(max_length=MOST)] = ()
     """What it states outright. It is learnt at once, with the episode as evidence."""
     source: Source | None = None
     """Who says so; it decides how far the facts are trusted."""
@@ -100,7 +100,7 @@ class Experience(Model):
     """With a key the same experience can be stored again harmlessly, and goes on where it was cut off."""
 
 
-class Claimed(Protocol):
+class ExtractedClaim(Protocol):
     """What an extractor found in a text; ``longmind.consolidate`` makes such claims."""
 
     @property
@@ -143,7 +143,7 @@ def headline(text: str) -> str:
 # -- what comes back ---------------------------------------------------------------------------------------------
 
 
-class Failed(Model):
+class SystemFailure(Model):
     """A system that could not do what was asked, and why. The others did."""
 
     system: str
@@ -152,18 +152,18 @@ class Failed(Model):
     message: str
 
     @classmethod
-    def of(cls, system: str, error: BaseException) -> Failed:
+    def of(cls, system: str, error: BaseException) -> SystemFailure:
         return cls(system=system, error=type(error).__name__, message=str(error) or type(error).__name__)
 
 
-class Stored(Model):
+class StoreResult(Model):
     """What each system made of what it was given."""
 
     stored: Mapping[str, Any]
     """By the system's name: what its ``store`` returned."""
-    failed: tuple[Failed, ...] = ()
+    failed: tuple[SystemFailure, ...] = ()
 
-    def check(self) -> Stored:
+    def check(self) -> StoreResult:
         """Itself, if every system stored it; else an error that names those that did not."""
         if self.failed:
             told = "; ".join(f"{one.system}: {one.message}" for one in self.failed)
@@ -175,12 +175,12 @@ class Stored(Model):
         return self
 
 
-class Retrieved(Model):
+class RetrieveResult(Model):
     """What each system holds under a key; those that hold nothing are left out."""
 
     key: str
     found: Mapping[str, Any]
-    failed: tuple[Failed, ...] = ()
+    failed: tuple[SystemFailure, ...] = ()
 
 
 class SystemHit(Hit):
@@ -189,12 +189,12 @@ class SystemHit(Hit):
     system: str
 
 
-class Answer(Model):
+class SearchResult(Model):
     """What the systems know about a question, the best first, whichever system it is from."""
 
     query: str
     hits: tuple[SystemHit, ...]
-    failed: tuple[Failed, ...] = ()
+    failed: tuple[SystemFailure, ...] = ()
 
 
 class Knowledge(Model):
@@ -203,7 +203,7 @@ class Knowledge(Model):
     context: str
     systems: Mapping[str, tuple[SystemHit, ...]]
     """Only those that know something; the system with the best hit first."""
-    failed: tuple[Failed, ...] = ()
+    failed: tuple[SystemFailure, ...] = ()
 
     @property
     def hits(self) -> tuple[SystemHit, ...]:
@@ -212,14 +212,14 @@ class Knowledge(Model):
         return tuple(sorted(every, key=lambda hit: -hit.score))
 
 
-class Refusal(Model):
+class RefusedFact(Model):
     """A fact that could not be learnt, and why."""
 
     fact: str
     message: str
 
 
-class Experienced(Model):
+class ExperienceResult(Model):
     """What was made of an experience."""
 
     episode: Episode
@@ -227,10 +227,10 @@ class Experienced(Model):
     messages: tuple[Memory, ...]
     """What was said, with the free text last."""
     facts: tuple[Learned, ...]
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[RefusedFact, ...] = ()
 
 
-class Judged(Model):
+class OutcomeResult(Model):
     """What was made of an outcome."""
 
     learned: Tallied | None
@@ -239,16 +239,16 @@ class Judged(Model):
     """The episode it was about, judged anew."""
 
 
-class Perceived(Model):
+class PerceiveResult(Model):
     """What was made of what came in."""
 
     memories: tuple[Memory, ...]
     conversation: Conversation | None = None
     """Where the conversation stands, if it was part of one."""
-    experience: Experienced | None = None
+    experience: ExperienceResult | None = None
 
 
-class Thought(Model):
+class ThinkResult(Model):
     """What an agent should have in mind for a task. All of it is evidence, none of it an instruction."""
 
     task: str
@@ -261,7 +261,7 @@ class Thought(Model):
     """What went well and badly before."""
 
 
-class Acted(Model):
+class ActResult(Model):
     """A run, and the episode that tells of it; None as long as the run has not ended."""
 
     run: Run

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from longmind.errors import Conflict, InvalidInput, NotFound
-from longmind.manager.models import Failed
+from longmind.manager.models import SystemFailure
 from longmind.systems.scoped_store import validated
 from longmind.types import Hit, Model, Name
 
@@ -38,7 +38,7 @@ class MemorySystem(Protocol):
 
 
 @runtime_checkable
-class Kept(Protocol):
+class RecordSystem(Protocol):
     """A system whose memories are records of this store, of these kinds.
 
     Recall finds them anyway, by the policies and on one scale, so it is asked instead of the system's own ``search``.
@@ -52,7 +52,7 @@ class _Named(Model):
     name: Name
 
 
-class Registry:
+class SystemRegistry:
     """Systems by name."""
 
     def __init__(self, built_in: Iterable[MemorySystem], *, timeout: float) -> None:
@@ -77,7 +77,7 @@ class Registry:
             hint = "Give yours another name." if name in self._built_in else "Unregister the other one first."
             raise Conflict(f"There is a memory system {name!r} already.", hint=hint)
         taken = {kind: other for other in self._systems for kind in self.kinds(other)}
-        for kind in system.kinds if isinstance(system, Kept) else ():
+        for kind in system.kinds if isinstance(system, RecordSystem) else ():
             if kind in taken:
                 raise Conflict(
                     f"Memories of the kind {kind!r} belong to {taken[kind]!r}.", hint="Use a kind of your own."
@@ -111,7 +111,7 @@ class Registry:
     def kinds(self, name: str) -> tuple[str, ...]:
         """The kinds of memory a system keeps in this store; none for one that keeps its memories elsewhere."""
         system = self._systems[name]
-        return tuple(system.kinds) if isinstance(system, Kept) else ()
+        return tuple(system.kinds) if isinstance(system, RecordSystem) else ()
 
     def built_in(self, name: str) -> bool:
         return name in self._built_in
@@ -131,17 +131,17 @@ class Registry:
 
     async def ask_all(
         self, names: Sequence[str], verb: str, *args: Any, report_all: bool = False
-    ) -> tuple[dict[str, Any], tuple[Failed, ...]]:
+    ) -> tuple[dict[str, Any], tuple[SystemFailure, ...]]:
         """Call a verb of several systems side by side: what each answered, and which of them failed.
 
         With ``report_all`` the errors of built-in systems are reported too, so that one never hides what others did.
         """
         answers = await asyncio.gather(*(self.ask(name, verb, *args) for name in names), return_exceptions=True)
         told: dict[str, Any] = {}
-        failed: list[Failed] = []
+        failed: list[SystemFailure] = []
         for name, answer in zip(names, answers, strict=True):
             if isinstance(answer, Exception) and (report_all or name not in self._built_in):
-                failed.append(Failed.of(name, answer))
+                failed.append(SystemFailure.of(name, answer))
             elif isinstance(answer, BaseException):
                 raise answer
             else:

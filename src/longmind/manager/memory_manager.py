@@ -6,35 +6,35 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from longmind.errors import InvalidInput
-from longmind.manager.accounts import OUTCOMES, account, run_key
-from longmind.manager.experience import account_of, write_episode
-from longmind.manager.facts import Extract, Teaching
-from longmind.manager.models import (
-    Acted,
-    Answer,
-    Experience,
-    Experienced,
-    Failed,
-    Judged,
-    Knowledge,
-    Perceived,
-    Retrieved,
-    Stored,
-    SystemHit,
-    Thought,
-    experience_of,
-)
-from longmind.manager.registry import MemorySystem, Names, Registry, hits_of
-from longmind.manager.rooms import (
-    BuiltIn,
-    Episodic,
-    Procedural,
+from longmind.manager.built_in import (
+    BuiltInSystem,
+    EpisodicSystem,
+    ProceduralSystem,
     Remember,
-    Remembered,
-    Semantic,
-    Working,
+    RememberedSystem,
+    SemanticSystem,
+    WorkingSystem,
     check_fields,
 )
+from longmind.manager.experience_store import find_experience, write_experience
+from longmind.manager.fact_learning import Extract, FactLearner
+from longmind.manager.models import (
+    ActResult,
+    Experience,
+    ExperienceResult,
+    Knowledge,
+    OutcomeResult,
+    PerceiveResult,
+    RetrieveResult,
+    SearchResult,
+    StoreResult,
+    SystemFailure,
+    SystemHit,
+    ThinkResult,
+    experience_of,
+)
+from longmind.manager.registry import MemorySystem, Names, SystemRegistry, hits_of
+from longmind.manager.run_experience import OUTCOMES, experience_of_run, run_key
 from longmind.systems.episodic import Episode, EpisodicMemory, Event
 from longmind.systems.procedural import ProceduralMemory, Run
 from longmind.systems.scoped_store import ScopedStore, validated
@@ -52,7 +52,7 @@ class _Key(Model):
     key: Name
 
 
-class Systems:
+class MemoryManager:
     """Stores to, retrieves from and searches all memory systems of an agent, and those a user registers.
 
     ``recall`` and ``remember`` are the agent's own verbs. ``extract`` finds at once what the texts of an experience
@@ -81,18 +81,18 @@ class Systems:
         self._recall = recall
         self._remember = remember
         self._extract = extract
-        self._remembered = Remembered(scoped, remember, self._claimed)
-        self._built_in: dict[str, BuiltIn] = {
+        self._remembered = RememberedSystem(scoped, remember, self._claimed)
+        self._built_in: dict[str, BuiltInSystem] = {
             system.name: system
             for system in (
-                Working(scoped, working),
-                Episodic(scoped),
-                Semantic(scoped, semantic),
-                Procedural(scoped, procedural),
+                WorkingSystem(scoped, working),
+                EpisodicSystem(scoped),
+                SemanticSystem(scoped, semantic),
+                ProceduralSystem(scoped, procedural),
                 self._remembered,
             )
         }
-        self._registry = Registry(self._built_in.values(), timeout=timeout)
+        self._registry = SystemRegistry(self._built_in.values(), timeout=timeout)
 
     # -- the systems ---------------------------------------------------------------------------------------------
 
@@ -109,7 +109,7 @@ class Systems:
         """Leave a registered system out from now on; what it holds is not touched."""
         self._registry.remove(name)
 
-    async def store(self, data: Any, into: Names) -> Stored:
+    async def store(self, data: Any, into: Names) -> StoreResult:
         """Store something in one system, or in several.
 
         A built-in system reads from a mapping the fields it knows; a registered one gets the data as it is. With one
@@ -120,16 +120,16 @@ class Systems:
         if all(self._registry.built_in(name) for name in names):
             check_fields(data, [self._built_in[name] for name in names])
         if len(names) == 1:
-            return Stored(stored={names[0]: await self._registry.ask(names[0], "store", data)})
+            return StoreResult(stored={names[0]: await self._registry.ask(names[0], "store", data)})
         stored, failed = await self._registry.ask_all(names, "store", data, report_all=True)
-        return Stored(stored=stored, failed=failed)
+        return StoreResult(stored=stored, failed=failed)
 
-    async def retrieve(self, key: str, systems: Names | None = None) -> Retrieved:
+    async def retrieve(self, key: str, systems: Names | None = None) -> RetrieveResult:
         """What the systems hold under a key or id: all of them, or those named."""
         asked = validated(_Key, {"key": key}).key
         told, failed = await self._registry.ask_all(self._registry.chosen(systems), "retrieve", asked)
         found = {name: one for name, one in told.items() if one is not None}
-        return Retrieved(key=key, found=found, failed=failed)
+        return RetrieveResult(key=key, found=found, failed=failed)
 
     async def search(
         self,
@@ -139,7 +139,7 @@ class Systems:
         systems: Names | None = None,
         where: Filter | Mapping[str, Any] | None = None,
         explain: bool = False,
-    ) -> Answer:
+    ) -> SearchResult:
         """The best k hits of all systems, or of those named, each with the name of its system.
 
         What is kept in this store is found by one recall; its policies choose among the systems unless some are named.
@@ -159,14 +159,14 @@ class Systems:
             try:
                 hits += [_with_system(hit, name) for hit in hits_of(answer, k)]
             except InvalidInput as error:
-                failed += (Failed.of(name, error),)
-        return Answer(query=query, hits=tuple(_best(hits)[:k]), failed=failed)
+                failed += (SystemFailure.of(name, error),)
+        return SearchResult(query=query, hits=tuple(_best(hits)[:k]), failed=failed)
 
     # -- experience and knowledge --------------------------------------------------------------------------------
 
     async def store_experience(
         self, data: Experience | Mapping[str, Any] | str, *, extract: Extract | None = None
-    ) -> Experienced:
+    ) -> ExperienceResult:
         """Write down something that happened, and learn what it states.
 
         The episode, its events and what was said are stored together. ``facts`` are learnt with the episode as their
@@ -174,10 +174,10 @@ class Systems:
         ``extract``. A fact that cannot be learnt is told in ``refused``.
         """
         told = experience_of(data)
-        written = await write_episode(self._scoped, told)
-        teaching = Teaching(self._scoped, self._semantic, written)
+        written = await write_experience(self._scoped, told)
+        teaching = FactLearner(self._scoped, self._semantic, written)
         await teaching.learn(told, extract or self._extract)
-        return Experienced(
+        return ExperienceResult(
             episode=Episode.of(written.episode),
             events=tuple(Event.of(event) for event in written.events),
             messages=written.messages,
@@ -213,7 +213,7 @@ class Systems:
         run: str | None = None,
         episode: str | None = None,
         note: str | None = None,
-    ) -> Judged:
+    ) -> OutcomeResult:
         """Say how something really came out: it succeeded, failed, or cannot be said (None).
 
         The procedure's statistics count it, and may decide about a version on trial. The episode, the one named or the
@@ -226,16 +226,20 @@ class Systems:
         learned = None
         if procedure is not None:
             learned = await self._procedural.learn(procedure, outcome, metrics, run=run)
-        if episode is None and run is not None and (known := await account_of(self._scoped, run_key(run))) is not None:
+        if (
+            episode is None
+            and run is not None
+            and (known := await find_experience(self._scoped, run_key(run))) is not None
+        ):
             episode = known.id
         judged = None
         if episode is not None:
             judged = await self._episodic.judge(episode, OUTCOMES[outcome], note=note)
-        return Judged(learned=learned, episode=judged)
+        return OutcomeResult(learned=learned, episode=judged)
 
     # -- perception, cognition, action ---------------------------------------------------------------------------
 
-    async def perceive(self, data: Any, *, session: str | None = None) -> Perceived:
+    async def perceive(self, data: Any, *, session: str | None = None) -> PerceiveResult:
         """Take in what comes from outside: a text, messages, a document, or something that happened.
 
         An experience, or a mapping with a ``title``, is stored as one. Everything else is remembered, and working
@@ -246,7 +250,7 @@ class Systems:
             if session is not None and told.session is None:
                 told = told.model_copy(update={"session": session})
             stored = await self.store_experience(told)
-            return Perceived(memories=stored.messages, experience=stored)
+            return PerceiveResult(memories=stored.messages, experience=stored)
         made = await self._remember(data, session=session)
         memories: list[Memory] = [made] if isinstance(made, Memory) else list(made)
         conversation = None
@@ -255,9 +259,9 @@ class Systems:
             await self._working.converse(session=session)
         for turn in turns:
             conversation = await self._working.turn(turn.source.role, turn.content)
-        return Perceived(memories=tuple(memories), conversation=conversation)
+        return PerceiveResult(memories=tuple(memories), conversation=conversation)
 
-    async def think(self, task: str, *, k: int = 20, procedures: int = 3) -> Thought:
+    async def think(self, task: str, *, k: int = 20, procedures: int = 3) -> ThinkResult:
         """Turn attention to a task and gather what speaks to it.
 
         That is what is in mind, what is known, which procedures might do it, and what earlier episodes teach. Nothing
@@ -266,7 +270,7 @@ class Systems:
         if not task.strip():
             raise InvalidInput("There is no task to think about.", hint="Say in a sentence what is to be done.")
         await self._working.focus(task[:_FOCUS])
-        return Thought(
+        return ThinkResult(
             task=task,
             attention=await self._working.attend(),
             knowledge=await self.relevant_knowledge(task, k),
@@ -282,22 +286,22 @@ class Systems:
         task: str | None = None,
         version: int | str | None = None,
         key: str | None = None,
-    ) -> Acted:
+    ) -> ActResult:
         """Run a procedure and write down how it went: an episode with an event for each step, titled by the task.
 
         A run that waits for an approval has no episode yet; with a ``key``, the same call after the approval writes it.
         """
         run = await self.execute_procedure(procedure, params, version=version, key=key)
         if not run.finished:
-            return Acted(run=run, episode=None)
-        return Acted(run=run, episode=await self._accounted(run, task))
+            return ActResult(run=run, episode=None)
+        return ActResult(run=run, episode=await self._accounted(run, task))
 
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _accounted(self, run: Run, task: str | None) -> Episode:
-        known = await account_of(self._scoped, run_key(run.id))
+        known = await find_experience(self._scoped, run_key(run.id))
         if known is None:
-            known = (await write_episode(self._scoped, account(run, task), derived_from=[run.id])).episode
+            known = (await write_experience(self._scoped, experience_of_run(run, task), derived_from=[run.id])).episode
         return Episode.of(known)
 
     def _claimed(self) -> frozenset[str]:

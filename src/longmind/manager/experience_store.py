@@ -23,7 +23,7 @@ _PART_OF = "part_of"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class StoredExperience:
     """An experience as it is stored."""
 
     episode: Memory
@@ -33,17 +33,19 @@ class Written:
     """Whether it was there before, so that some of what it states may have been learnt."""
 
 
-async def account_of(scoped: ScopedStore, key: str) -> Memory | None:
+async def find_experience(scoped: ScopedStore, key: str) -> Memory | None:
     """The episode of an experience that was stored with a key."""
     return await ownership.held(scoped, f"experience:{key}")
 
 
-async def write_episode(scoped: ScopedStore, told: Experience, *, derived_from: Sequence[str] = ()) -> Written:
+async def write_experience(
+    scoped: ScopedStore, told: Experience, *, derived_from: Sequence[str] = ()
+) -> StoredExperience:
     """Write the episode of an experience with its events and messages, or find the one that is there by its key."""
     print_ = sha256(told.model_dump_json().encode()).hexdigest()
 
-    async def write() -> Written:
-        if told.key is not None and (known := await account_of(scoped, told.key)) is not None:
+    async def write() -> StoredExperience:
+        if told.key is not None and (known := await find_experience(scoped, told.key)) is not None:
             if known.metadata.get(_PRINT) != print_:
                 raise OperationMismatch(
                     f"The key {told.key!r} was used for another experience, {known.content.partition(chr(10))[0]!r}.",
@@ -63,7 +65,7 @@ async def write_episode(scoped: ScopedStore, told: Experience, *, derived_from: 
         links += [Link(source=episode.id, relation="derived_from", target=origin) for origin in derived_from]
         receipt = await scoped.rewrite([*writes, *(AddLink(link) for link in links)], "experience stored")
         now = {memory.id: memory for memory in receipt.memories}
-        return Written(now[episode.id], tuple(events), tuple(now.get(m.id, m) for m in messages))
+        return StoredExperience(now[episode.id], tuple(events), tuple(now.get(m.id, m) for m in messages))
 
     return await retry_on_conflict(write)
 
@@ -132,11 +134,11 @@ async def _messages(scoped: ScopedStore, told: Experience, episode: Memory) -> t
     return [known.get(message.key, message) for message in made], writes
 
 
-async def _read(scoped: ScopedStore, episode: Memory) -> Written:
+async def _read(scoped: ScopedStore, episode: Memory) -> StoredExperience:
     where = Filter(kinds=(EVENT,), sessions=(episode.id,), states=None)
     events = [event async for event in scoped.store.every(scoped.scope, where)]
     links = await scoped.store.links(scoped.scope, [episode.id], relation=_PART_OF, direction="in", limit=1_000_000)
     there = await scoped.store.get_many(scoped.scope, [link.source for link in links])
     messages = sorted((m for m in there if m.kind not in (EPISODE, EVENT)), key=lambda m: (m.occurred_at, m.id))
     events.sort(key=lambda event: (event.occurred_at, event.id))
-    return Written(episode, tuple(events), tuple(messages), again=True)
+    return StoredExperience(episode, tuple(events), tuple(messages), again=True)

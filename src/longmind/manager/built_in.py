@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, ClassVar
 
 from longmind.errors import InvalidInput, NotFound
-from longmind.manager.experience import account_of, write_episode
+from longmind.manager.experience_store import find_experience, write_experience
 from longmind.manager.models import Experience, experience_of, headline
 from longmind.systems.episodic import Episode, Event
 from longmind.systems.procedural import ProceduralMemory, Procedure
@@ -29,7 +29,7 @@ _FACT = ("subject", "predicate", "object")
 _KEY_WORDS = 60
 
 
-class BuiltIn(ABC):
+class BuiltInSystem(ABC):
     """What the built-in systems have in common."""
 
     name: ClassVar[str]
@@ -64,7 +64,7 @@ class BuiltIn(ABC):
         return {name: value for name, value in told.items() if name in self.fields}
 
 
-class Working(BuiltIn):
+class WorkingSystem(BuiltInSystem):
     """Puts a text in mind under its key; one without a key goes by its first words."""
 
     name, kinds = "working", ("working",)
@@ -84,14 +84,14 @@ class Working(BuiltIn):
         return await self._memory.item(key)
 
 
-class Episodic(BuiltIn):
+class EpisodicSystem(BuiltInSystem):
     """Writes down an experience as an episode. A text without a title is an episode of its own."""
 
     name, kinds = "episodic", ("episode", "event")
     fields = frozenset(Experience.model_fields) - {"facts", "text"} | {"content", *_FACT}
 
     async def store(self, data: Any) -> object:
-        return Episode.of((await write_episode(self._scoped, self._experience(data))).episode)
+        return Episode.of((await write_experience(self._scoped, self._experience(data))).episode)
 
     def _experience(self, data: Any) -> Experience:
         if isinstance(data, Experience):
@@ -103,13 +103,13 @@ class Episodic(BuiltIn):
         return experience_of({name: value for name, value in told.items() if name in Experience.model_fields})
 
     async def retrieve(self, key: str) -> object | None:
-        record = await self._record(key) or await account_of(self._scoped, key)
+        record = await self._record(key) or await find_experience(self._scoped, key)
         if record is None:
             return None
         return Episode.of(record) if record.kind == "episode" else Event.of(record)
 
 
-class Semantic(BuiltIn):
+class SemanticSystem(BuiltInSystem):
     """Learns a fact (subject, predicate, object), or defines a concept (name, and what else there is to say)."""
 
     name, kinds = "semantic", ("concept", "fact", "rule")
@@ -139,7 +139,7 @@ class Semantic(BuiltIn):
         return await self._memory.concept(key)
 
 
-class Procedural(BuiltIn):
+class ProceduralSystem(BuiltInSystem):
     """Stores a procedure, or a new version of it."""
 
     name, kinds = "procedural", ("procedure", "run", "step")
@@ -162,7 +162,7 @@ class Procedural(BuiltIn):
             return None
 
 
-class Remembered(BuiltIn):
+class RememberedSystem(BuiltInSystem):
     """What ``remember`` stores, and every kind of memory that no system claims."""
 
     name = "remembered"
@@ -195,7 +195,7 @@ class Remembered(BuiltIn):
         return await self._scoped.search(query, k=k, kinds=self.unclaimed())
 
 
-def check_fields(data: Any, systems: Sequence[BuiltIn]) -> None:
+def check_fields(data: Any, systems: Sequence[BuiltInSystem]) -> None:
     """Refuse what none of the systems would read: a misspelt field must not be lost in silence."""
     if not isinstance(data, Mapping):
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from longmind.manager.models import Experience, Occurrence
+from longmind.manager.models import Experience, ExperienceEvent
 from longmind.systems.episodic import Outcome
 from longmind.systems.procedural import Run
 
@@ -16,11 +16,11 @@ def run_key(run: str) -> str:
     return f"run:{run}"
 
 
-def account(run: Run, task: str | None) -> Experience:
+def experience_of_run(run: Run, task: str | None) -> Experience:
     """A run as an experience. A step that was skipped did not happen; items of a loop are told by the loop."""
     told = [step for step in run.steps if step.path == step.step and step.outcome != "skipped"]
     events = [
-        Occurrence(
+        ExperienceEvent(
             what=f"{step.step}: {step.error.message}"[:2_000] if step.error else f"{step.step} {step.outcome}",
             type=step.step,
             at=step.started_at,

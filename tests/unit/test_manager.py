@@ -20,7 +20,7 @@ from longmind.errors import (
     OperationMismatch,
     StoreUnavailable,
 )
-from longmind.manager import Systems
+from longmind.manager import MemoryManager
 from longmind.recall.policy import Plan
 from longmind.recall.query import Query
 from longmind.systems.episodic import Episode, Event
@@ -131,19 +131,19 @@ def fails() -> Any:
 
 
 async def test_the_built_in_systems_are_registered(mem: AgentMemory) -> None:
-    assert mem.systems.names == BUILT_IN
-    assert mem.systems is mem.systems
+    assert mem.manager.names == BUILT_IN
+    assert mem.manager is mem.manager
 
 
 async def test_a_name_is_registered_once_and_can_be_given_up(mem: AgentMemory) -> None:
     notes = Notes(mem)
-    mem.systems.register(notes)
-    assert mem.systems.names == (*BUILT_IN, "notes")
+    mem.manager.register(notes)
+    assert mem.manager.names == (*BUILT_IN, "notes")
     with pytest.raises(Conflict, match="'notes' already"):
-        mem.systems.register(Notes(mem))
-    mem.systems.unregister("notes")
-    assert mem.systems.names == BUILT_IN
-    mem.systems.register(notes)
+        mem.manager.register(Notes(mem))
+    mem.manager.unregister("notes")
+    assert mem.manager.names == BUILT_IN
+    mem.manager.register(notes)
 
 
 async def test_what_is_no_memory_system_is_refused(mem: AgentMemory) -> None:
@@ -154,28 +154,28 @@ async def test_what_is_no_memory_system_is_refused(mem: AgentMemory) -> None:
             return []
 
     with pytest.raises(InvalidInput, match="lacks store, retrieve"):
-        mem.systems.register(Searches())  # type: ignore[arg-type]
+        mem.manager.register(Searches())  # type: ignore[arg-type]
     bad = Notes(mem)
     bad.name = " "
     with pytest.raises(InvalidInput, match="name"):
-        mem.systems.register(bad)
+        mem.manager.register(bad)
     bad.name = "semantic"
     with pytest.raises(Conflict, match="another name"):
-        mem.systems.register(bad)
+        mem.manager.register(bad)
     with pytest.raises(InvalidInput, match="built in"):
-        mem.systems.unregister("working")
+        mem.manager.unregister("working")
 
 
 async def test_an_unknown_name_says_which_there_are_and_nothing_is_stored(mem: AgentMemory) -> None:
     with pytest.raises(NotFound, match=r"'notez'.*working, episodic"):
-        await mem.systems.store("A text", into=["remembered", "notez"])
-    for ask in (mem.systems.retrieve, mem.systems.search):
+        await mem.manager.store("A text", into=["remembered", "notez"])
+    for ask in (mem.manager.retrieve, mem.manager.search):
         with pytest.raises(NotFound, match="notez"):
             await ask("x", systems="notez")
     with pytest.raises(NotFound):
-        mem.systems.unregister("notez")
+        mem.manager.unregister("notez")
     with pytest.raises(InvalidInput, match="No memory system"):
-        await mem.systems.store("A text", into=[])
+        await mem.manager.store("A text", into=[])
     assert (await mem.stats()).memories == 0
 
 
@@ -194,17 +194,17 @@ async def test_a_system_may_keep_its_memories_in_the_store_and_recall_finds_them
             raise AssertionError("recall answers in its place")
 
     recipes = Recipes(mem)
-    mem.systems.register(recipes)
-    await mem.systems.store({"key": "soup", "content": "Tomato soup with basil"}, into="recipes")
-    await mem.systems.store("Tomatoes grow in the garden", into="remembered")
-    found = await mem.systems.search("tomato soup")
+    mem.manager.register(recipes)
+    await mem.manager.store({"key": "soup", "content": "Tomato soup with basil"}, into="recipes")
+    await mem.manager.store("Tomatoes grow in the garden", into="remembered")
+    found = await mem.manager.search("tomato soup")
     assert [hit.system for hit in found.hits] == ["recipes", "remembered"]
-    assert [hit.system for hit in (await mem.systems.search("tomato", systems="recipes")).hits] == ["recipes"]
-    assert set((await mem.systems.retrieve("soup")).found) == {"recipes"}
+    assert [hit.system for hit in (await mem.manager.search("tomato", systems="recipes")).hits] == ["recipes"]
+    assert set((await mem.manager.retrieve("soup")).found) == {"recipes"}
     rival = Recipes(mem)
     rival.name = "cookbook"
     with pytest.raises(Conflict, match="belong to 'recipes'"):
-        mem.systems.register(rival)
+        mem.manager.register(rival)
 
 
 # -- store and retrieve ------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ async def test_a_system_may_keep_its_memories_in_the_store_and_recall_finds_them
 
 async def test_one_thing_goes_to_many_systems(mem: AgentMemory) -> None:
     told = {"subject": "Alice", "predicate": "lives in", "object": "Lisbon", "key": "home", "importance": 0.9}
-    stored = await mem.systems.store(told, into=["semantic", "working", "remembered", "episodic"])
+    stored = await mem.manager.store(told, into=["semantic", "working", "remembered", "episodic"])
     assert stored.check() is stored
     assert stored.stored["semantic"].fact.object == "Lisbon"
     assert stored.stored["working"].item.key == "home"
@@ -235,17 +235,17 @@ async def test_one_thing_goes_to_many_systems(mem: AgentMemory) -> None:
 async def test_what_a_system_stores_is_retrieved_by_key(
     mem: AgentMemory, into: str, data: dict[str, Any], key: str, type_: type
 ) -> None:
-    await mem.systems.store(data, into=into)
-    found = (await mem.systems.retrieve(key)).found
+    await mem.manager.store(data, into=into)
+    found = (await mem.manager.retrieve(key)).found
     assert set(found) == {into}
     assert isinstance(found[into], type_)
-    assert (await mem.systems.retrieve(key, systems=[n for n in BUILT_IN if n != into])).found == {}
+    assert (await mem.manager.retrieve(key, systems=[n for n in BUILT_IN if n != into])).found == {}
 
 
 async def test_ids_are_keys_too(mem: AgentMemory) -> None:
-    await mem.systems.store(GREET, into="procedural")
-    told = await mem.systems.store_experience(TRIP)
-    run = await mem.systems.execute_procedure("greet", {"who": "Bob"})
+    await mem.manager.store(GREET, into="procedural")
+    told = await mem.manager.store_experience(TRIP)
+    run = await mem.manager.execute_procedure("greet", {"who": "Bob"})
     wanted: list[tuple[str, str, type]] = [
         (told.episode.id, "episodic", Episode),
         (told.events[0].id, "episodic", Event),
@@ -255,24 +255,24 @@ async def test_ids_are_keys_too(mem: AgentMemory) -> None:
         (run.id, "procedural", Run),
     ]
     for id, system, type_ in wanted:
-        found = (await mem.systems.retrieve(id)).found
+        found = (await mem.manager.retrieve(id)).found
         assert {name: type(one) for name, one in found.items()} == {system: type_}
 
 
 async def test_keys_of_the_books_are_not_retrieved_and_odd_keys_are_refused(mem: AgentMemory) -> None:
     await mem.configure(recall_k=3)
     await mem.semantic.declare("likes", many=True)
-    assert (await mem.systems.retrieve("configuration")).found == {}
-    assert (await mem.systems.retrieve("predicate:likes")).found == {}
+    assert (await mem.manager.retrieve("configuration")).found == {}
+    assert (await mem.manager.retrieve("predicate:likes")).found == {}
     for odd in ("", " x", "a\x00b"):
         with pytest.raises(InvalidInput, match="key"):
-            await mem.systems.retrieve(odd)
+            await mem.manager.retrieve(odd)
 
 
 async def test_texts_without_a_key_are_kept_apart_in_working_memory(mem: AgentMemory) -> None:
     long = "The same long beginning of a text that goes on and on until at last it differs: "
     for text in (f"{long}one", f"{long}two", "short\ntext"):
-        await mem.systems.store(text, into="working")
+        await mem.manager.store(text, into="working")
     assert {item.content for item in await mem.working.items()} == {f"{long}one", f"{long}two", "short\ntext"}
     assert await mem.working.item("short text") is not None
 
@@ -291,15 +291,15 @@ async def test_texts_without_a_key_are_kept_apart_in_working_memory(mem: AgentMe
 )
 async def test_what_a_system_cannot_store_is_refused(mem: AgentMemory, into: str, data: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        await mem.systems.store(data, into=into)
+        await mem.manager.store(data, into=into)
     assert (await mem.stats()).memories == 0
 
 
 async def test_a_list_of_messages_can_be_remembered(mem: AgentMemory) -> None:
-    stored = await mem.systems.store(["One.", {"role": "assistant", "content": "Two."}], into="remembered")
+    stored = await mem.manager.store(["One.", {"role": "assistant", "content": "Two."}], into="remembered")
     assert [memory.content for memory in stored.stored["remembered"]] == ["One.", "Two."]
     told = {"content": "Three.", "role": "tool", "session": "s1", "tags": ["x"], "metadata": {"n": 1}}
-    made = (await mem.systems.store(told, into="remembered")).stored["remembered"]
+    made = (await mem.manager.store(told, into="remembered")).stored["remembered"]
     assert (made.source.role, made.session, made.tags, made.metadata) == ("tool", "s1", ("x",), {"n": 1})
 
 
@@ -309,38 +309,38 @@ async def test_a_list_of_messages_can_be_remembered(mem: AgentMemory) -> None:
 @pytest.mark.parametrize("kind", [Notes, Plain])
 async def test_a_custom_system_takes_part_in_everything(mem: AgentMemory, kind: type[Notes]) -> None:
     notes = kind(mem)
-    mem.systems.register(notes)
-    stored = await mem.systems.store({"key": "n1", "content": "Buy basil"}, into=[notes.name, "working"])
+    mem.manager.register(notes)
+    stored = await mem.manager.store({"key": "n1", "content": "Buy basil"}, into=[notes.name, "working"])
     assert stored.failed == ()
     assert stored.stored[notes.name] == notes.kept["n1"]
-    found = await mem.systems.retrieve("n1")
+    found = await mem.manager.retrieve("n1")
     assert set(found.found) == {notes.name, "working"}
-    answer = await mem.systems.search("basil")
+    answer = await mem.manager.search("basil")
     assert {hit.system for hit in answer.hits} == {notes.name, "working"}
     assert next(hit.why for hit in answer.hits if hit.system == notes.name) == "in the notes"
 
 
 async def test_hits_are_merged_by_score_and_cut_at_k(mem: AgentMemory) -> None:
     notes = Notes(mem, score=1.0)
-    mem.systems.register(notes)
+    mem.manager.register(notes)
     for number in range(4):
         await notes.store({"key": f"n{number}", "content": f"basil {number}"})
         await mem.remember(f"basil was bought {number} times")
-    answer = await mem.systems.search("basil", k=6)
+    answer = await mem.manager.search("basil", k=6)
     assert [hit.system for hit in answer.hits] == ["notes"] * 4 + ["remembered"] * 2
     assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
-    assert [hit.system for hit in (await mem.systems.search("basil", k=2, systems="notes")).hits] == ["notes"] * 2
+    assert [hit.system for hit in (await mem.manager.search("basil", k=2, systems="notes")).hits] == ["notes"] * 2
     for k in (0, 1_001):
         with pytest.raises(InvalidInput, match="k must be"):
-            await mem.systems.search("basil", k, systems="notes")
+            await mem.manager.search("basil", k, systems="notes")
 
 
 async def test_a_memory_that_two_systems_find_is_told_once(mem: AgentMemory) -> None:
     notes = Notes(mem, score=0.1)
-    mem.systems.register(notes)
+    mem.manager.register(notes)
     said = await mem.remember("Buy basil")
     notes.kept["n1"] = said
-    (hit,) = (await mem.systems.search("basil")).hits
+    (hit,) = (await mem.manager.search("basil")).hits
     assert (hit.memory.id, hit.system) == (said.id, "notes")
     assert hit.score > 0.1
 
@@ -352,20 +352,20 @@ async def test_a_memory_that_two_systems_find_is_told_once(mem: AgentMemory) -> 
 async def test_a_failing_system_is_reported_and_hides_nothing(
     mem: AgentMemory, answer: Callable[[], Any], error: str
 ) -> None:
-    mem.systems.register(Broken(answer))
+    mem.manager.register(Broken(answer))
     said = await mem.remember("Buy basil")
-    found = await mem.systems.search("basil")
+    found = await mem.manager.search("basil")
     assert [hit.memory.id for hit in found.hits] == [said.id]
     assert [(one.system, one.error) for one in found.failed] == [("broken", error)]
     assert all(one.message for one in found.failed)
-    knowledge = await mem.systems.relevant_knowledge("basil")
+    knowledge = await mem.manager.relevant_knowledge("basil")
     assert set(knowledge.systems) == {"remembered"}
     assert [one.system for one in knowledge.failed] == ["broken"]
 
 
 async def test_a_failing_system_does_not_undo_what_others_stored(mem: AgentMemory) -> None:
-    mem.systems.register(Broken(fails))
-    stored = await mem.systems.store({"key": "k", "content": "Buy basil"}, into=["broken", "working", "semantic"])
+    mem.manager.register(Broken(fails))
+    stored = await mem.manager.store({"key": "k", "content": "Buy basil"}, into=["broken", "working", "semantic"])
     assert set(stored.stored) == {"working"}
     assert [(one.system, one.error) for one in stored.failed] == [
         ("broken", "ValueError"),
@@ -374,8 +374,8 @@ async def test_a_failing_system_does_not_undo_what_others_stored(mem: AgentMemor
     with pytest.raises(LongmindError, match=r"broken: the shelf fell down.*stored in: working"):
         stored.check()
     with pytest.raises(ValueError, match="the shelf"):
-        await mem.systems.store("x", into="broken")
-    found = await mem.systems.retrieve("k")
+        await mem.manager.store("x", into="broken")
+    found = await mem.manager.retrieve("k")
     assert set(found.found) == {"working"}
     assert [one.system for one in found.failed] == ["broken"]
 
@@ -405,12 +405,12 @@ async def test_a_timeout_of_the_systems_own_is_told_as_its_own(mem: AgentMemory)
     def late() -> Any:
         raise TimeoutError("the library did not answer")
 
-    mem.systems.register(Broken(late))
-    assert [one.message for one in (await mem.systems.search("x")).failed] == ["the library did not answer"]
+    mem.manager.register(Broken(late))
+    assert [one.message for one in (await mem.manager.search("x")).failed] == ["the library did not answer"]
 
 
 async def test_a_store_that_is_gone_is_an_error_and_not_an_empty_answer(rc: Longmind, mem: AgentMemory) -> None:
-    systems = mem.systems
+    systems = mem.manager
     await rc.close()
     for ask in (systems.retrieve, systems.search, systems.relevant_knowledge):
         with pytest.raises(StoreUnavailable):
@@ -421,10 +421,10 @@ async def test_a_store_that_is_gone_is_an_error_and_not_an_empty_answer(rc: Long
 
 
 async def test_search_goes_across_all_kinds_and_names_their_system(mem: AgentMemory) -> None:
-    await mem.systems.store_experience(TRIP)
-    await mem.systems.store(GREET | {"name": "greet_lisbon", "purpose": "Greet Lisbon"}, into="procedural")
+    await mem.manager.store_experience(TRIP)
+    await mem.manager.store(GREET | {"name": "greet_lisbon", "purpose": "Greet Lisbon"}, into="procedural")
     await mem.working.put("city", "Lisbon is on my mind")
-    found = await mem.systems.search("Lisbon", k=50)
+    found = await mem.manager.search("Lisbon", k=50)
     owner = {hit.memory.kind: hit.system for hit in found.hits}
     assert owner == {
         "working": "working",
@@ -436,11 +436,11 @@ async def test_search_goes_across_all_kinds_and_names_their_system(mem: AgentMem
         "message": "remembered",
     }
     for name in BUILT_IN:
-        only = await mem.systems.search("Lisbon", k=50, systems=name)
+        only = await mem.manager.search("Lisbon", k=50, systems=name)
         assert {hit.system for hit in only.hits} == {name}
-    both = await mem.systems.search("Lisbon", k=50, systems=("working", "procedural"))
+    both = await mem.manager.search("Lisbon", k=50, systems=("working", "procedural"))
     assert {hit.system for hit in both.hits} == {"working", "procedural"}
-    some = await mem.systems.search("Lisbon", where=Filter(roles=("user",), kinds=("message",)))
+    some = await mem.manager.search("Lisbon", where=Filter(roles=("user",), kinds=("message",)))
     assert {hit.memory.source.role for hit in some.hits} == {"user"}
 
 
@@ -458,24 +458,24 @@ class OnlyFacts:
 
 async def test_a_recall_policy_chooses_the_systems(rc: Longmind, mem: AgentMemory) -> None:
     rc.register(OnlyFacts())
-    await mem.systems.store_experience(TRIP)
-    everything = await mem.systems.relevant_knowledge("Lisbon")
+    await mem.manager.store_experience(TRIP)
+    everything = await mem.manager.relevant_knowledge("Lisbon")
     assert {"episodic", "semantic", "remembered"} <= set(everything.systems)
-    chosen = await mem.systems.relevant_knowledge("a fact about Lisbon")
+    chosen = await mem.manager.relevant_knowledge("a fact about Lisbon")
     assert set(chosen.systems) == {"semantic"}
     assert {hit.memory.kind for hit in chosen.hits} == {"fact"}
 
 
 async def test_relevant_knowledge_is_grouped_and_says_why(mem: AgentMemory) -> None:
-    await mem.systems.store_experience(TRIP)
-    knowledge = await mem.systems.relevant_knowledge("Where does Alice live?", k=6)
+    await mem.manager.store_experience(TRIP)
+    knowledge = await mem.manager.relevant_knowledge("Where does Alice live?", k=6)
     assert knowledge.hits[0].memory.content == "Alice lives in Lisbon"
     assert next(iter(knowledge.systems)) == "semantic"
     assert len(knowledge.hits) == 6
     for system, hits in knowledge.systems.items():
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
         assert all(hit.why and hit.parts and hit.system == system for hit in hits)
-    only = await mem.systems.relevant_knowledge("Where does Alice live?", systems="episodic")
+    only = await mem.manager.relevant_knowledge("Where does Alice live?", systems="episodic")
     assert set(only.systems) == {"episodic"}
 
 
@@ -483,7 +483,7 @@ async def test_relevant_knowledge_is_grouped_and_says_why(mem: AgentMemory) -> N
 
 
 async def test_an_experience_is_an_episode_and_what_it_taught(mem: AgentMemory) -> None:
-    told = await mem.systems.store_experience(TRIP)
+    told = await mem.manager.store_experience(TRIP)
     episode = await mem.episodic.get(told.episode.id)
     assert episode == told.episode
     assert (episode.title, episode.type, episode.outcome, episode.note) == (
@@ -509,7 +509,7 @@ async def test_an_experience_is_an_episode_and_what_it_taught(mem: AgentMemory) 
 
 
 async def test_the_events_of_an_experience_are_chained_like_any_others(mem: AgentMemory) -> None:
-    told = await mem.systems.store_experience(TRIP)
+    told = await mem.manager.store_experience(TRIP)
     ids = [event.id for event in told.events]
     links = await mem.store.links(mem.scope, ids, relation="next", direction="out")
     assert {(link.source, link.target) for link in links} == set(pairwise(ids))
@@ -519,7 +519,7 @@ async def test_the_events_of_an_experience_are_chained_like_any_others(mem: Agen
 
 
 async def test_an_experience_is_one_operation_before_its_facts(mem: AgentMemory) -> None:
-    told = await mem.systems.store_experience({k: v for k, v in TRIP.items() if k != "facts"})
+    told = await mem.manager.store_experience({k: v for k, v in TRIP.items() if k != "facts"})
     operations = {(await mem.history(id))[0].operation for id in (told.episode.id, told.events[0].id)}
     operations |= {(await mem.history(m.id))[0].operation for m in told.messages}
     (operation,) = operations
@@ -528,22 +528,22 @@ async def test_an_experience_is_one_operation_before_its_facts(mem: AgentMemory)
 
 
 async def test_a_text_is_an_experience(mem: AgentMemory) -> None:
-    told = await mem.systems.store_experience("The demo went well.\nEveryone clapped.")
+    told = await mem.manager.store_experience("The demo went well.\nEveryone clapped.")
     assert told.episode.title == "The demo went well."
     assert not told.episode.open
     assert [m.content for m in told.messages] == ["The demo went well.\nEveryone clapped."]
-    long = await mem.systems.store_experience("word " * 100)
+    long = await mem.manager.store_experience("word " * 100)
     assert len(long.episode.title) <= 100
 
 
 async def test_times_that_are_not_given_follow_from_those_that_are(mem: AgentMemory) -> None:
     noon, later = MAY + timedelta(hours=3), MAY + timedelta(hours=5)
-    told = await mem.systems.store_experience(
+    told = await mem.manager.store_experience(
         {"title": "x", "events": [{"what": "a", "at": later}, "b", {"what": "c", "at": noon}]}
     )
     assert (told.episode.start, told.episode.end) == (noon, later)
     assert [(e.what, e.at) for e in told.events] == [("c", noon), ("a", later), ("b", later)]
-    ended = await mem.systems.store_experience({"title": "y", "end": noon})
+    ended = await mem.manager.store_experience({"title": "y", "end": noon})
     assert (ended.episode.start, ended.episode.end) == (noon, noon)
 
 
@@ -567,47 +567,47 @@ async def test_an_experience_that_cannot_be_leaves_nothing_behind(
     mem: AgentMemory, change: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message):
-        await mem.systems.store_experience(TRIP | change)
+        await mem.manager.store_experience(TRIP | change)
     assert (await mem.stats()).memories == 0
 
 
 async def test_what_is_no_experience_is_refused(mem: AgentMemory) -> None:
     with pytest.raises(InvalidInput, match="int is no experience"):
-        await mem.systems.store_experience(7)  # type: ignore[arg-type]
+        await mem.manager.store_experience(7)  # type: ignore[arg-type]
 
 
 async def test_an_experience_within_another(mem: AgentMemory) -> None:
-    outer = (await mem.systems.store_experience(TRIP | {"facts": []})).episode
-    inner = await mem.systems.store_experience(
+    outer = (await mem.manager.store_experience(TRIP | {"facts": []})).episode
+    inner = await mem.manager.store_experience(
         {"title": "Loading the van", "parent": outer.id, "start": MAY, "end": MAY + timedelta(hours=1)}
     )
     assert inner.episode.parent == outer.id
     assert [e.id for e in (await mem.episodic.list(parent=outer.id)).items] == [inner.episode.id]
     with pytest.raises(InvalidInput, match="parent ended"):
-        await mem.systems.store_experience(
+        await mem.manager.store_experience(
             {"title": "x", "parent": outer.id, "start": MAY, "end": MAY + timedelta(hours=9)}
         )
     with pytest.raises(NotFound):
-        await mem.systems.store_experience({"title": "x", "parent": mem.scoped.clock.new_id()})
+        await mem.manager.store_experience({"title": "x", "parent": mem.scoped.clock.new_id()})
 
 
 async def test_with_a_key_an_experience_is_stored_once(mem: AgentMemory) -> None:
     keyed = TRIP | {"key": "move-1"}
-    first = await mem.systems.store_experience(keyed)
+    first = await mem.manager.store_experience(keyed)
     count = (await mem.stats()).memories
-    again = await mem.systems.store_experience(keyed)
+    again = await mem.manager.store_experience(keyed)
     assert (again.episode, again.events) == (first.episode, first.events)
     assert [m.id for m in again.messages] == [m.id for m in first.messages]
     assert [learned.outcome for learned in again.facts] == ["confirmed", "confirmed"]
     assert [learned.fact for learned in again.facts] == [learned.fact for learned in first.facts]
     assert (await mem.stats()).memories == count
     with pytest.raises(OperationMismatch, match="Moving to Lisbon"):
-        await mem.systems.store_experience(keyed | {"title": "Another move"})
+        await mem.manager.store_experience(keyed | {"title": "Another move"})
 
 
 async def test_with_a_key_many_at_once_store_one(mem: AgentMemory) -> None:
     keyed = TRIP | {"key": "move-1"}
-    told = await asyncio.gather(*(mem.systems.store_experience(keyed) for _ in range(5)))
+    told = await asyncio.gather(*(mem.manager.store_experience(keyed) for _ in range(5)))
     assert len({one.episode.id for one in told}) == 1
     assert (await mem.stats()).by_kind["episode"] == 1
     assert (await mem.stats()).by_kind["message"] == 3
@@ -630,26 +630,26 @@ async def test_storing_again_completes_what_was_cut_off(mem: AgentMemory) -> Non
     with pytest.raises(StoreUnavailable):
         await managed(mem, semantic=Forgetful(mem.scoped)).store_experience(keyed)
     assert await mem.semantic.know("Alice", "rent") == []
-    told = await mem.systems.store_experience(keyed)
+    told = await mem.manager.store_experience(keyed)
     assert [learned.outcome for learned in told.facts] == ["confirmed", "new"]
     assert (await mem.stats()).by_kind["episode"] == 1
 
 
 async def test_storing_again_brings_nothing_old_back(mem: AgentMemory) -> None:
     keyed = TRIP | {"key": "move-1"}
-    await mem.systems.store_experience(keyed)
+    await mem.manager.store_experience(keyed)
     await mem.semantic.learn("Alice", "lives in", "Porto")
-    await mem.systems.store_experience(keyed)
+    await mem.manager.store_experience(keyed)
     assert [fact.object for fact in await mem.semantic.know("Alice", "lives in")] == ["Porto"]
     assert [f.object for f in await mem.semantic.know("Alice", "lives in", as_of=MAY + timedelta(1))] == ["Lisbon"]
 
 
 async def test_what_was_retracted_does_not_come_back(mem: AgentMemory) -> None:
     told = {"title": "x", "key": "k", "text": "A cat.", "facts": [["Lisbon", "home of", "Alice"], ["Alice", "age", 33]]}
-    first = await mem.systems.store_experience(told, extract=pets)
+    first = await mem.manager.store_experience(told, extract=pets)
     for learned in first.facts:
         await mem.semantic.retract(learned.fact, "a joke")
-    again = await mem.systems.store_experience(told, extract=pets)
+    again = await mem.manager.store_experience(told, extract=pets)
     assert [learned.fact.id for learned in again.facts] == [learned.fact.id for learned in first.facts]
     assert all(learned.fact.retracted for learned in again.facts)
     assert [await mem.semantic.know("Alice", p) for p in ("lives in", "age", "has pet")] == [[], [], []]
@@ -657,16 +657,16 @@ async def test_what_was_retracted_does_not_come_back(mem: AgentMemory) -> None:
 
 async def test_the_keys_of_users_are_their_own(rc: Longmind, mem: AgentMemory) -> None:
     keyed = TRIP | {"key": "move-1"}
-    mine = await mem.systems.store_experience(keyed)
-    theirs = await rc.agent("assistant", user="bob").systems.store_experience(keyed)
+    mine = await mem.manager.store_experience(keyed)
+    theirs = await rc.agent("assistant", user="bob").manager.store_experience(keyed)
     assert mine.episode.id != theirs.episode.id
-    assert (await mem.systems.retrieve("move-1")).found["episodic"].id == mine.episode.id
+    assert (await mem.manager.retrieve("move-1")).found["episodic"].id == mine.episode.id
 
 
 async def test_messages_that_were_remembered_are_taken_up_and_woken(mem: AgentMemory) -> None:
     said = await mem.remember([{"role": "user", "content": "We are off."}, "And away."], session="s1")
     await mem.update(said[1].id, state="archived")
-    told = await mem.systems.store_experience(
+    told = await mem.manager.store_experience(
         {"title": "Off", "session": "s1", "messages": ["We are off.", "And away.", "At last."]}
     )
     assert [m.id for m in told.messages[:2]] == [m.id for m in said]
@@ -675,7 +675,7 @@ async def test_messages_that_were_remembered_are_taken_up_and_woken(mem: AgentMe
 
 
 async def test_a_fact_that_cannot_be_learnt_is_told_and_the_rest_is_learnt(mem: AgentMemory) -> None:
-    told = await mem.systems.store_experience(
+    told = await mem.manager.store_experience(
         {"title": "x", "facts": [["Alice", "lives in", 7], ["Alice", "about", "x"], ["Alice", "age", 33]]}
     )
     assert [one.fact for one in told.refused] == ["Alice lives in 7", "Alice about x"]
@@ -684,7 +684,7 @@ async def test_a_fact_that_cannot_be_learnt_is_told_and_the_rest_is_learnt(mem: 
 
 
 async def test_who_says_so_decides_how_far_facts_are_trusted(mem: AgentMemory) -> None:
-    told = await mem.systems.store_experience(
+    told = await mem.manager.store_experience(
         {"title": "x", "facts": [["Alice", "age", 33]], "text": "She is 33.", "source": Source(role="tool", name="crm")}
     )
     assert told.facts[0].fact.confidence == 0.5
@@ -693,7 +693,7 @@ async def test_who_says_so_decides_how_far_facts_are_trusted(mem: AgentMemory) -
 
 
 async def test_erasing_the_episode_erases_what_was_learnt_from_it(mem: AgentMemory) -> None:
-    told = await mem.systems.store_experience(TRIP)
+    told = await mem.manager.store_experience(TRIP)
     await mem.forget(told.episode.id, erase=True)
     assert await mem.semantic.know("Alice", "lives in") == []
 
@@ -719,7 +719,7 @@ async def test_an_extractor_learns_from_the_texts_at_once(mem: AgentMemory) -> N
     async def awaited(memory: Memory) -> list[Claim]:
         return pets(memory)
 
-    told = await mem.systems.store_experience(TRIP | {"facts": []}, extract=pets)
+    told = await mem.manager.store_experience(TRIP | {"facts": []}, extract=pets)
     (fact,) = (learned.fact for learned in told.facts)
     assert (fact.subject, fact.predicate, fact.object, fact.confidence) == ("Alice", "has pet", "cat", 0.7)
     (evidence,) = fact.evidence
@@ -733,7 +733,7 @@ async def test_an_extractor_learns_from_the_texts_at_once(mem: AgentMemory) -> N
 
 
 async def test_without_an_extractor_free_text_is_left_to_consolidation(mem: AgentMemory) -> None:
-    told = await mem.systems.store_experience({"title": "News", "text": "I moved to Porto in May."})
+    told = await mem.manager.store_experience({"title": "News", "text": "I moved to Porto in May."})
     assert told.facts == ()
     assert "fact" not in (await mem.stats()).by_kind
     await mem.consolidate()
@@ -743,7 +743,7 @@ async def test_without_an_extractor_free_text_is_left_to_consolidation(mem: Agen
 
 
 async def test_what_was_extracted_at_once_is_not_extracted_again(mem: AgentMemory) -> None:
-    told = await mem.systems.store_experience(
+    told = await mem.manager.store_experience(
         {"title": "News", "text": "I moved to Porto in May."}, extract=lambda memory: extract_memory(memory).claims
     )
     assert [str(learned.fact) for learned in told.facts] == ["alice lives in Porto"]
@@ -755,11 +755,11 @@ async def test_what_was_extracted_at_once_is_not_extracted_again(mem: AgentMemor
 
 
 async def test_a_procedure_is_run_and_its_outcome_learnt(mem: AgentMemory) -> None:
-    await mem.systems.store(GREET, into="procedural")
-    run = await mem.systems.execute_procedure("greet", {"who": "Bob"}, key="r1")
+    await mem.manager.store(GREET, into="procedural")
+    run = await mem.manager.execute_procedure("greet", {"who": "Bob"}, key="r1")
     assert (run.status, run.result) == ("succeeded", "hello Bob")
-    assert (await mem.systems.execute_procedure("greet", {"who": "Bob"}, key="r1")).id == run.id
-    judged = await mem.systems.learn_from_outcome("greet", False, {"smiles": 0}, run=run.id)
+    assert (await mem.manager.execute_procedure("greet", {"who": "Bob"}, key="r1")).id == run.id
+    judged = await mem.manager.learn_from_outcome("greet", False, {"smiles": 0}, run=run.id)
     assert judged.learned is not None
     assert judged.learned.run is not None
     assert judged.learned.run.counted is False
@@ -767,43 +767,43 @@ async def test_a_procedure_is_run_and_its_outcome_learnt(mem: AgentMemory) -> No
     (version,) = (await mem.procedural.statistics("greet")).versions
     assert (version.successes, version.failures) == (0, 1)
     with pytest.raises(NotFound):
-        await mem.systems.execute_procedure("no_such_thing")
+        await mem.manager.execute_procedure("no_such_thing")
 
 
 async def test_an_outcome_may_be_about_an_episode_alone(mem: AgentMemory) -> None:
-    told = await mem.systems.store_experience({"title": "A talk"})
-    judged = await mem.systems.learn_from_outcome(outcome=True, episode=told.episode.id, note="They laughed.")
+    told = await mem.manager.store_experience({"title": "A talk"})
+    judged = await mem.manager.learn_from_outcome(outcome=True, episode=told.episode.id, note="They laughed.")
     assert judged.learned is None
     assert judged.episode is not None
     assert (judged.episode.outcome, judged.episode.note) == ("succeeded", "They laughed.")
-    unknown = await mem.systems.learn_from_outcome(episode=told.episode.id)
+    unknown = await mem.manager.learn_from_outcome(episode=told.episode.id)
     assert unknown.episode is not None
     assert (unknown.episode.outcome, unknown.episode.note) == ("unknown", "They laughed.")
     with pytest.raises(InvalidInput, match="of what"):
-        await mem.systems.learn_from_outcome(outcome=True)
+        await mem.manager.learn_from_outcome(outcome=True)
 
 
 # -- perception, cognition, action -------------------------------------------------------------------------------
 
 
 async def test_perceiving_remembers_and_follows_the_conversation(mem: AgentMemory) -> None:
-    seen = await mem.systems.perceive("Where shall we eat?", session="s1")
+    seen = await mem.manager.perceive("Where shall we eat?", session="s1")
     assert [m.content for m in seen.memories] == ["Where shall we eat?"]
     assert seen.experience is None
-    seen = await mem.systems.perceive(
+    seen = await mem.manager.perceive(
         [{"role": "assistant", "content": "At Miro's?"}, {"role": "user", "content": "Yes."}], session="s1"
     )
     assert seen.conversation == await mem.working.conversation()
     assert seen.conversation is not None
     assert (seen.conversation.turns, seen.conversation.session) == (3, "s1")
     assert (seen.conversation.last_user, seen.conversation.last_assistant) == ("Yes.", "At Miro's?")
-    tool = await mem.systems.perceive({"role": "tool", "content": "Miro's is open."}, session="s1")
+    tool = await mem.manager.perceive({"role": "tool", "content": "Miro's is open."}, session="s1")
     assert tool.conversation is None
     assert (await mem.working.conversation()).turns == 3
 
 
 async def test_perceiving_something_that_happened_stores_it(mem: AgentMemory) -> None:
-    seen = await mem.systems.perceive(TRIP, session="s7")
+    seen = await mem.manager.perceive(TRIP, session="s7")
     assert seen.experience is not None
     assert seen.experience.episode.title == "Moving to Lisbon"
     assert seen.memories == seen.experience.messages
@@ -811,15 +811,15 @@ async def test_perceiving_something_that_happened_stores_it(mem: AgentMemory) ->
 
 
 async def test_thinking_gathers_what_speaks_to_a_task(mem: AgentMemory) -> None:
-    await mem.systems.store(GREET, into="procedural")
+    await mem.manager.store(GREET, into="procedural")
     await mem.working.put("guest", "Bob waits at the door")
-    await mem.systems.perceive("Bob likes to be greeted in French.")
+    await mem.manager.perceive("Bob likes to be greeted in French.")
     for outcome, way in (("succeeded", "in French"), ("failed", "in haste")):
         for _ in range(3):
-            await mem.systems.store_experience(
+            await mem.manager.store_experience(
                 {"title": "Greet a guest", "outcome": outcome, "events": [{"what": way, "type": way}]}
             )
-    thought = await mem.systems.think("Greet Bob politely")
+    thought = await mem.manager.think("Greet Bob politely")
     assert [item.key for item in thought.attention] == ["guest"]
     assert [found.version.name for found in thought.procedures] == ["greet"]
     assert {"procedural", "remembered", "working"} <= set(thought.knowledge.systems)
@@ -827,13 +827,13 @@ async def test_thinking_gathers_what_speaks_to_a_task(mem: AgentMemory) -> None:
     assert (thought.lessons.succeeded, thought.lessons.failed) == (3, 3)
     assert (await mem.working.context("dict"))["focus"] == "Greet Bob politely"
     with pytest.raises(InvalidInput, match="no task"):
-        await mem.systems.think("  ")
-    assert (await mem.systems.think("x" * 5_000)).task == "x" * 5_000
+        await mem.manager.think("  ")
+    assert (await mem.manager.think("x" * 5_000)).task == "x" * 5_000
 
 
 async def test_acting_runs_and_writes_down_how_it_went(mem: AgentMemory) -> None:
-    await mem.systems.store(GREET, into="procedural")
-    acted = await mem.systems.act("greet", {"who": "Bob"}, task="Greet Bob at the door", key="a1")
+    await mem.manager.store(GREET, into="procedural")
+    acted = await mem.manager.act("greet", {"who": "Bob"}, task="Greet Bob at the door", key="a1")
     assert acted.run.result == "hello Bob"
     assert acted.episode is not None
     assert (acted.episode.title, acted.episode.type, acted.episode.outcome) == (
@@ -843,9 +843,9 @@ async def test_acting_runs_and_writes_down_how_it_went(mem: AgentMemory) -> None
     )
     assert acted.episode.attributes == {"procedure": "greet", "version": 1, "run": acted.run.id}
     assert [e.type for e in (await mem.episodic.events(acted.episode.id)).items] == ["say"]
-    again = await mem.systems.act("greet", {"who": "Bob"}, task="In other words", key="a1")
+    again = await mem.manager.act("greet", {"who": "Bob"}, task="In other words", key="a1")
     assert (again.run.id, again.episode) == (acted.run.id, acted.episode)
-    judged = await mem.systems.learn_from_outcome(run=acted.run.id, outcome=False, note="He was asleep.")
+    judged = await mem.manager.learn_from_outcome(run=acted.run.id, outcome=False, note="He was asleep.")
     assert judged.episode is not None
     assert (judged.episode.id, judged.episode.outcome) == (acted.episode.id, "failed")
     assert judged.learned is not None
@@ -855,8 +855,8 @@ async def test_acting_runs_and_writes_down_how_it_went(mem: AgentMemory) -> None
 
 
 async def test_acting_in_vain_is_written_down_too(mem: AgentMemory) -> None:
-    await mem.systems.store(GREET, into="procedural")
-    acted = await mem.systems.act("greet", {"who": "nobody"})
+    await mem.manager.store(GREET, into="procedural")
+    acted = await mem.manager.act("greet", {"who": "nobody"})
     assert acted.run.status == "failed"
     assert acted.episode is not None
     assert (acted.episode.title, acted.episode.outcome) == ("Ran greet", "failed")
@@ -868,29 +868,29 @@ async def test_acting_in_vain_is_written_down_too(mem: AgentMemory) -> None:
 
 async def test_an_action_that_waits_is_told_when_it_has_ended(mem: AgentMemory) -> None:
     step = {**GREET["steps"][0], "needs_approval": True}  # type: ignore[dict-item]
-    await mem.systems.store(GREET | {"steps": [step]}, into="procedural")
-    waiting = await mem.systems.act("greet", {"who": "Bob"}, key="a1")
+    await mem.manager.store(GREET | {"steps": [step]}, into="procedural")
+    waiting = await mem.manager.act("greet", {"who": "Bob"}, key="a1")
     assert (waiting.run.status, waiting.episode) == ("waiting", None)
     await mem.procedural.approve(waiting.run.id)
-    done = await mem.systems.act("greet", {"who": "Bob"}, key="a1")
+    done = await mem.manager.act("greet", {"who": "Bob"}, key="a1")
     assert done.run.id == waiting.run.id
     assert done.episode is not None
     assert done.episode.outcome == "succeeded"
 
 
 async def test_perceive_think_act_is_a_loop(mem: AgentMemory) -> None:
-    await mem.systems.store(GREET, into="procedural")
-    await mem.systems.perceive("Please greet Bob.", session="s1")
-    thought = await mem.systems.think("greet Bob")
-    acted = await mem.systems.act(thought.procedures[0].version.name, {"who": "Bob"}, task=thought.task)
-    await mem.systems.perceive({"role": "assistant", "content": acted.run.result}, session="s1")
+    await mem.manager.store(GREET, into="procedural")
+    await mem.manager.perceive("Please greet Bob.", session="s1")
+    thought = await mem.manager.think("greet Bob")
+    acted = await mem.manager.act(thought.procedures[0].version.name, {"who": "Bob"}, task=thought.task)
+    await mem.manager.perceive({"role": "assistant", "content": acted.run.result}, session="s1")
     assert (await mem.working.conversation()).last_assistant == "hello Bob"
     assert acted.episode is not None
-    assert acted.episode.id in (await mem.systems.think("greet Bob")).lessons.considered
+    assert acted.episode.id in (await mem.manager.think("greet Bob")).lessons.considered
 
 
-def managed(mem: AgentMemory, **options: Any) -> Systems:
+def managed(mem: AgentMemory, **options: Any) -> MemoryManager:
     """A manager with options of its own."""
     parts: dict[str, Any] = {"working": mem.working, "episodic": mem.episodic, "semantic": mem.semantic}
     parts |= {"procedural": mem.procedural, "recall": mem.recall, "remember": mem.remember}
-    return Systems(mem.scoped, **parts | options)
+    return MemoryManager(mem.scoped, **parts | options)

@@ -12,30 +12,30 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from longmind.errors import LongmindError, StoreError
-from longmind.manager.experience import Written
-from longmind.manager.models import Claimed, Experience, Refusal
+from longmind.manager.experience_store import StoredExperience
+from longmind.manager.models import Experience, ExtractedClaim, RefusedFact
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import Evidence, Fact, Learned, SemanticMemory
 from longmind.systems.semantic.names import folded, predicate_name
 from longmind.systems.semantic.vocabulary import COMMON, INVERSES
 from longmind.types import Memory
 
-Extract = Callable[[Memory], Iterable[Claimed] | Awaitable[Iterable[Claimed]]]
+Extract = Callable[[Memory], Iterable[ExtractedClaim] | Awaitable[Iterable[ExtractedClaim]]]
 """Finds what a text states, at once; without one, consolidation does so later."""
 Identity = tuple[str, str, frozenset[str]]
 """What a fact is known by here: the memory it rests on, its predicate, and its two ends."""
 
 
-class Teaching:
+class FactLearner:
     """What one experience states, learnt fact by fact."""
 
-    def __init__(self, scoped: ScopedStore, semantic: SemanticMemory, written: Written) -> None:
+    def __init__(self, scoped: ScopedStore, semantic: SemanticMemory, written: StoredExperience) -> None:
         self._scoped = scoped
         self._semantic = semantic
         self._written = written
         self._known: dict[Identity, Fact] = {}
         self.learned: list[Learned] = []
-        self.refused: list[Refusal] = []
+        self.refused: list[RefusedFact] = []
 
     async def learn(self, told: Experience, extract: Extract | None) -> None:
         """Learn the facts that are stated outright, and with an extractor those in the texts."""
@@ -51,7 +51,7 @@ class Teaching:
             for claim in await found if inspect.isawaitable(found) else found:
                 await self._one(_fields(claim, message), Evidence(memory=message.id, span=claim.span), claim)
 
-    async def _one(self, fields: dict[str, Any], evidence: Evidence, claim: Claimed | None = None) -> None:
+    async def _one(self, fields: dict[str, Any], evidence: Evidence, claim: ExtractedClaim | None = None) -> None:
         """Learn a fact. What is wrong with it is reported; a store that fails is another matter, and raised."""
         try:
             known = await self._before(fields, evidence)
@@ -62,9 +62,9 @@ class Teaching:
             raise
         except LongmindError as error:
             name = f"{fields['subject']} {fields['predicate']} {fields['object']}"
-            self.refused.append(Refusal(fact=name, message=str(error)))
+            self.refused.append(RefusedFact(fact=name, message=str(error)))
 
-    async def _declare(self, claim: Claimed) -> None:
+    async def _declare(self, claim: ExtractedClaim) -> None:
         """Say what a predicate means before its first use, which would otherwise decide."""
         name = predicate_name(claim.predicate)
         if name not in COMMON and name not in INVERSES and name not in await self._canonical():
@@ -96,7 +96,7 @@ class Teaching:
         }
 
 
-def _fields(claim: Claimed, message: Memory) -> dict[str, Any]:
+def _fields(claim: ExtractedClaim, message: Memory) -> dict[str, Any]:
     """A claim as a statement: no surer than who says it is trusted, as consolidation has it."""
     return {
         "subject": claim.subject,
