@@ -1,0 +1,86 @@
+"""The index terms of fixed texts, byte for byte: stores hold terms that every earlier release wrote."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from hashlib import sha256
+
+import pytest
+from tests.unit.store.search.rows import made
+
+from longmind.text.analysis import index_terms
+from longmind.types import Source
+
+TEXTS = {
+    "": "ce28debf30ed834e",
+    "   \n\t ": "ce28debf30ed834e",
+    "The lighthouse keepers were painting their boats again.": "3a847d1a52e8290e",
+    "Isn't it odd? They'd've said so; we'll see, y'all. Rock'n'roll's dead.": "be968be37cd70229",
+    "Meet me on 3 March 2024 at 14:30, or on 2024-03-04, the 5th, or next Tuesday.": "02eb0199b96803df",
+    "It cost $1,299.99 (about €1.200), 15% less than in 1998; room B12, floor -2.": "dc98ff24849da053",
+    "Yesterday I bought a dozen eggs, twice, and this week just one.": "b15a6fe56985911c",
+    "this_week is not a word and neither is one_two": "ce8628c6a04b4c9f",
+    "La niña pequeña comió piñas en el jardín de Núñez, ¿verdad?": "5890aa908e2e3a02",
+    "Größere Straßen führen über Österreich; ﬁne ﬂour, ½ cup, x² and Ⅷ": "13c5c9467eb8fdd4",
+    "ＣＡＰＩＴＡＬＳ\u3000ｉｎ\u3000ｆｕｌｌ\u3000ｗｉｄｔｈ １２３": "06806c88e32e1d7e",
+    "昨日、友達と京都で抹茶アイスを食べた。とても美味しかった！": "c8e9ad29999b7666",
+    "나는 내일 서울에 간다. 你好世界，我们下周见？": "be49f09538010da8",
+    "ฉันชอบกินข้าวผัด และ ភាសាខ្មែរ": "1489fcfa16b499d5",
+    "Привет, мир! Ёлка, Їжак и 3 кота. Γειά σου Κόσμε": "13a323bd6a8a56b3",
+    "مرحبا بالعالم ٣ أيام शुभ प्रभात १२": "80dbcfe65d126ad2",
+    "Family: 👨\u200d👩\u200d👧 and cafe\u0301 with zero\u200bwidth and soft\u00adhyphen": "738f04bee95d5693",
+    "donaudampfschifffahrtsgesellschaftskapitaensmuetzenabzeichenfabrik" * 2: "ca0c53b3a9f1a395",
+    "pneumonoultramicroscopicsilicovolcanoconiosis " + "a" * 64 + " " + "b" * 63 + " " + "c" * 65: "223dcf478c6005cd",
+    "again and again and again " * 120: "bc10f8dbab4ba335",
+    "snake_case camelCase kebab-case a.b.c user@example.org https://example.org/x?y=1#z": "154644e5d01ef8ac",
+    "‘Quoted’ “text” with ’tis and dogs’ and the ’90s": "0a574c6d224b6cec",
+    "Who said it? Nobody did!?": "2d312c8963e4237e",
+    "\x01asks \x02control \x7f characters": "c78ab267f50b2947",
+    "\u0130stanbul'da \u0131\u015f\u0131k \u01c5 \u0149 \u212a \u212b": "3523e34b8209fc56",
+    "MAY I may in May, march in March; sun on Sunday": "ba63a2ef438af7c6",
+}
+"""Invented texts, each with the beginning of the hash of its terms."""
+DAYS = {
+    1: "020200000037ea936b9b8ed26d25c4efa2f90c92a6a9860cb184772fc4010101010101",
+    2: "0202000000d83b9550ae2bb18425c4efa2a9860cb184772fc46f3c95d1010101010101",
+    3: "0202000000d56d9c48824abf6ab7b9d67e25c4efa2a9860cb184772fc4010101010101",
+    4: "0202000000435d9b3f8567078d25c4efa2df4801aea9860cb184772fc4010101010101",
+    5: "0202000000e0c8ffa125c4efa2a9860cb184772fc477155ad61f1271ea010101010101",
+    6: "02020000005b74543825c4efa2a9860cb184772fc476f8f8d63eb143e1010101010101",
+    7: "0202000000cca9f14f25c4efa2a9860cb184772fc46ed137d1979fc3da010101010101",
+    8: "02020000005a99f63842b0393f25c4efa2a9860cb184772fc4f2e8e9e4010101010101",
+    9: "02020000007040a93825c4efa2cb8449a8a9860cb184772fc4459d81d8010101010101",
+    10: "020200000025c4efa2a9860cb184772fc45db44edffcf8f2e6b44677fd010101010101",
+    11: "02020000009827791325c4efa2a9860cb1b83d89bf84772fc400ccf9eb010101010101",
+    12: "02020000006a50156725c4efa2a9860cb184772fc42e0d8ec8ad821afa010101010101",
+}
+"""The terms of one text on a day of each month: the day is searched by its name."""
+PASSAGE = (
+    "0206000000a0211201c4bedb100dbed51a9c6b2e1e880d5524b1f3d0393cfeb943235cb449420af34c39c12359c0695a5b45"
+    "a813616a501567b64527671d5fc47f0b21069570be609ef9b293a21ebd98d0a4d12adced5ea3e3f5776ce449adb0f1381bb6"
+    "f3da1433fb01010101010101010101010101010101010101010101010101"
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_index_terms_of_a_text(text: str) -> None:
+    memory = made(text, occurred_at=datetime(2024, 2, 9, 8, 30, tzinfo=UTC), source=Source(name="Zoë O'Hara"))
+    assert sha256(index_terms(memory)).hexdigest()[:16] == TEXTS[text]
+
+
+@pytest.mark.parametrize("month", DAYS)
+def test_index_terms_of_a_day(month: int) -> None:
+    memory = made("Nothing to report", occurred_at=datetime(1999 + month, month, 2 * month + 1, 23, 59, tzinfo=UTC))
+    assert index_terms(memory).hex() == DAYS[month]
+
+
+def test_index_terms_of_a_passage_with_tags_and_headings() -> None:
+    memory = made(
+        "Rinse the filter weekly. Replace it after 40 cycles.",
+        kind="document",
+        occurred_at=datetime(2021, 12, 31, tzinfo=UTC),
+        tags=("manual", "Coffee machine", "größe-2"),
+        body={"headings": ["Care & cleaning", "Step 4: the water filter", 7]},
+        source=Source(role="document", name="Brewmaster 3000", uri="file:///manual.md"),
+    )
+    assert index_terms(memory).hex() == PASSAGE
