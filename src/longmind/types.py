@@ -22,33 +22,6 @@ from longmind.clock import as_utc
 MAX_CONTENT = 1_000_000
 """Characters one memory may hold; a longer text is a document, which is split."""
 
-KINDS = (
-    "message",
-    "page",
-    "segment",
-    "summary",
-    "episode",
-    "event",
-    "fact",
-    "concept",
-    "trait",
-    "knowledge",
-    "procedure",
-    "run",
-    "goal",
-    "plan",
-    "revision",
-    "reflection",
-    "document",
-    "working",
-    "rule",
-    "alias",
-    "step",
-    "decision",
-    "configuration",
-)
-"""The kinds Longmind itself writes. A custom memory system may add its own."""
-
 State = Literal["active", "archived", "superseded", "stale", "quarantined"]
 STATES: tuple[State, ...] = ("active", "archived", "superseded", "stale", "quarantined")
 Role = Literal["user", "assistant", "system", "tool", "document"]

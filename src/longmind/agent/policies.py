@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from longmind.agent.models import Action, Call, Policy, PolicyFunction, Say, Turn
+from longmind.kinds import SAID
 from longmind.text.analysis import terms
 from longmind.types import Hit, Memory, Message
 
@@ -19,8 +20,6 @@ _AS_GOOD = 0.5
 _LONGEST = 400
 _READ = 5_000
 """Characters of a memory that are searched for words of the task."""
-_SAID = ("message", "document")
-"""Of other kinds the role does not tell who said it, since nobody did: a goal is quoted as a goal."""
 _ALONE = "No language model is configured, so I can only quote what I remember."
 
 
@@ -71,7 +70,7 @@ def _quote(hit: Hit) -> str:
     memory = hit.memory
     text = " ".join(memory.content.split())
     text = text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
-    said_by = memory.source.name or (memory.source.role if memory.kind in _SAID else memory.kind)
+    said_by = memory.source.name or (memory.source.role if memory.kind in SAID else memory.kind)
     place = f", {memory.source.uri}" if memory.source.uri else ""
     return f"“{text}” ({said_by}, {memory.occurred_at:%Y-%m-%d}{place})"
 

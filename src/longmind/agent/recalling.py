@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from longmind.agent.models import Limits
 from longmind.agent_memory import AgentMemory
+from longmind.kinds import owned_by
 from longmind.recall import budget
 from longmind.systems.episodic.models import EPISODE, Lesson
 from longmind.systems.procedural.models import Found
@@ -20,7 +21,7 @@ from longmind.tokens import estimate
 from longmind.types import Filter, Hit, Memory, Message
 
 T = TypeVar("T")
-_APART = frozenset({"event", "reflection", "procedure", "run", "step", "decision", "working"})
+_APART = frozenset({"event", "reflection", *owned_by("procedural", "working")})
 """Kinds that come in a form of their own, or only repeat what an episode tells."""
 _FITS = 0.3
 """The score from which a procedure is worth offering."""

@@ -15,6 +15,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel
 
+from longmind.kinds import SAID
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -66,7 +68,7 @@ def who(memory: Memory) -> str:
 
 def from_whom(memory: Memory) -> str:
     """Who said it, or what it is, such as an episode or a goal: what nobody said must not read as said by a role."""
-    said = memory.kind in ("message", "document") or memory.source.name is not None
+    said = memory.kind in SAID or memory.source.name is not None
     return who(memory) if said else plain(memory.kind)
 
 

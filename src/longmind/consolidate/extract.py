@@ -9,11 +9,10 @@ from datetime import datetime
 from longmind.consolidate.claims import Claim, Refused
 from longmind.consolidate.personal import personal
 from longmind.consolidate.stated import stated
+from longmind.kinds import SOURCES_OF_FACTS
 from longmind.text.sentences import sentences
 from longmind.types import Memory
 
-READ = ("message", "document", "page")
-"""Kinds of memory that facts are extracted from: what was said, never what was made of it."""
 MAX_TEXT = 200_000
 """Characters of one memory that are read."""
 
@@ -31,7 +30,7 @@ def is_source(memory: Memory) -> bool:
 
     What was recalled is not told again, and what an unnamed assistant says repeats or supposes: neither is evidence.
     """
-    if memory.kind not in READ or memory.metadata.get("recalled"):
+    if memory.kind not in SOURCES_OF_FACTS or memory.metadata.get("recalled"):
         return False
     return memory.source.role != "assistant" or memory.source.name is not None
 

@@ -14,11 +14,10 @@ from datetime import datetime, timedelta
 
 from longmind.config import AgentSettings
 from longmind.consolidate.work import Work
+from longmind.kinds import SAID
 from longmind.store.base import Batch, Delete, Update, Write
 from longmind.types import Filter, Memory, State
 
-KINDS = ("message", "document")
-"""What can be forgotten: what was said. What was made of it looks after itself."""
 _SHORTEST = 0.5
 """The share of the usual time that even the least important memory stays."""
 _LATER = timedelta(days=1)
@@ -83,7 +82,7 @@ async def _older(work: Work, state: State, days: float) -> list[Memory]:
     until = _before(work.clock.now(), days)
     if until is None:
         return []
-    where = Filter(kinds=KINDS, states=(state,), recorded_until=until)
+    where = Filter(kinds=SAID, states=(state,), recorded_until=until)
     return [memory async for memory in work.store.every(work.scope, where)]
 
 
@@ -93,7 +92,7 @@ async def _next(work: Work, old: Iterable[Memory], gone: set[str]) -> list[datet
     left = [m for m in old if m.id not in gone and m.importance < settings.archive_below_importance]
     dues = [stays(m, days) for m in left]
     since = _before(work.clock.now(), days * _SHORTEST)
-    where = Filter(kinds=KINDS, states=("active",), recorded_since=since)
+    where = Filter(kinds=SAID, states=("active",), recorded_since=since)
     page = await work.store.scan(work.scope, where, limit=1)
     return [*dues, *(_after(m.recorded_at, days * _SHORTEST) for m in page.items)]
 

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from longmind.consolidate.reconcile import duplicates
 from longmind.consolidate.work import Work
+from longmind.kinds import SAID
 from longmind.store.base import AddLink, Batch, Update, Write
 from longmind.types import Filter, Link, Memory
-
-_KINDS = ("message", "document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Merging:
     name: str = "reconcile"
 
     async def propose(self, work: Work) -> None:
-        new = {memory.id for memory in work.sources if memory.session is None and memory.kind in _KINDS}
+        new = {memory.id for memory in work.sources if memory.session is None and memory.kind in SAID}
         if not new:
             return
         alone = [memory async for memory in _alone(work)]
@@ -41,7 +40,7 @@ class Merging:
 
 
 async def _alone(work: Work) -> AsyncIterator[Memory]:
-    where = Filter(kinds=_KINDS, states=("active",))
+    where = Filter(kinds=SAID, states=("active",))
     async for memory in work.store.every(work.scope, where):
         if memory.session is None:
             yield memory

@@ -11,9 +11,9 @@ from datetime import timedelta
 
 from longmind.clock import Clock
 from longmind.consolidate import watermark
-from longmind.consolidate.extract import READ
 from longmind.consolidate.waiting import KEY as WAITS
 from longmind.consolidate.watermark import Ledger, Mark
+from longmind.kinds import SOURCES_OF_FACTS
 from longmind.store.base import IndexRow, Update, Write
 from longmind.store.store import Store
 from longmind.types import Filter, Memory, Scope
@@ -129,7 +129,7 @@ class Progress:
 
 
 def _is_source(row: IndexRow) -> bool:
-    return row.kind in READ and row.state in ("active", "stale")
+    return row.kind in SOURCES_OF_FACTS and row.state in ("active", "stale")
 
 
 def _in_order(found: dict[str, int]) -> Numbered:

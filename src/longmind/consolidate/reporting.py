@@ -9,10 +9,11 @@ from typing import Literal
 from longmind import telemetry
 from longmind.consolidate.draft import Draft
 from longmind.consolidate.work import Notes
+from longmind.kinds import INTERNAL
 from longmind.types import Memory, Proposed, StageReport
 
 Action = Literal["add", "change", "supersede", "archive", "delete"]
-_INNER = frozenset({"configuration", "alias", "concept"})
+_INNER = INTERNAL | {"concept"}
 """Kinds that are there for the sake of others: a report of them would say nothing."""
 _COUNTED = {"add": "added", "change": "changed", "supersede": "superseded", "archive": "archived", "delete": "deleted"}
 _TOLD = tuple(name for name in Memory.model_fields if name not in ("version", "key", "body"))

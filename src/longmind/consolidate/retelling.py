@@ -20,6 +20,7 @@ from longmind.consolidate.model_part import ModelPart, Unusable
 from longmind.consolidate.summaries import telling
 from longmind.consolidate.summarise import KIND, Summaries
 from longmind.consolidate.work import Stage, Work
+from longmind.kinds import SAID
 from longmind.models import prompts
 from longmind.store.base import AddLink, Batch, Update, Write
 from longmind.types import Filter, Link, Memory, Model
@@ -199,7 +200,7 @@ def supported(points: Iterable[Point], texts: Sequence[str]) -> tuple[list[tuple
 
 async def _texts(work: Work, record: Memory) -> list[tuple[Memory, str]]:
     """What the model reads: all that was said, or of a long conversation the sentences that tell most."""
-    where = Filter(sessions=(str(record.body["session"]),), kinds=("message", "document"), states=("active", "stale"))
+    where = Filter(sessions=(str(record.body["session"]),), kinds=SAID, states=("active", "stale"))
     said = [m async for m in work.store.every(work.scope, where) if m.user == record.user and is_source(m)][-_MOST:]
     if sum(len(m.content) for m in said) <= _CHARS:
         return [(m, m.content) for m in said]

@@ -13,6 +13,7 @@ from longmind.consolidate.extract import is_source
 from longmind.consolidate.rereading import forgotten
 from longmind.consolidate.summaries import phrases, telling
 from longmind.consolidate.work import Work
+from longmind.kinds import SAID
 from longmind.store.base import AddLink, Batch, Delete, Put, RemoveLink, Update, Write
 from longmind.types import Filter, Link, Memory, Source
 
@@ -34,7 +35,7 @@ class Summaries:
     name: str = "summarise"
 
     async def propose(self, work: Work) -> None:
-        grown = {(m.user, m.session): None for m in work.sources if m.session and m.kind in ("message", "document")}
+        grown = {(m.user, m.session): None for m in work.sources if m.session and m.kind in SAID}
         places: list[Place] = [(user, session) for user, session in grown if session is not None]
         missing = await forgotten(work)
         places += [place for place in await _quoting(work, missing) if place not in grown]
@@ -98,7 +99,7 @@ async def _summary(work: Work, place: Place, turns: Sequence[Memory], missing: C
 
 async def _turns(work: Work, sessions: Collection[str]) -> dict[Place, list[Memory]]:
     """The turns of some conversations, in the order in which they were learnt. What is new is in hand already."""
-    where = Filter(sessions=tuple(sorted(sessions)), kinds=("message", "document"), states=("active", "stale"))
+    where = Filter(sessions=tuple(sorted(sessions)), kinds=SAID, states=("active", "stale"))
     wanted = await work.store.backend.matching(work.scope, where)
     turns = [memory for memory in work.sources if memory.id in wanted]
     older = sorted(wanted.difference(memory.id for memory in turns))

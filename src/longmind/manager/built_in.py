@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any, ClassVar
 
 from longmind.errors import InvalidInput, NotFound
+from longmind.kinds import INTERNAL, KINDS
 from longmind.manager.experience_store import find_experience, write_experience
 from longmind.manager.models import Experience, experience_of, headline
 from longmind.systems.episodic import Episode, Event
@@ -20,11 +21,9 @@ from longmind.systems.procedural.runs import RUN
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import Fact, Rule, SemanticMemory
 from longmind.systems.working import WorkingMemory
-from longmind.types import KINDS, Hit, Memory, Message
+from longmind.types import Hit, Memory, Message
 
 Remember = Callable[..., Awaitable[Any]]
-OWN = ("configuration", "alias")
-"""Kinds that are how systems keep their books, and nothing a caller retrieves."""
 _FACT = ("subject", "predicate", "object")
 _KEY_WORDS = 60
 
@@ -177,7 +176,7 @@ class RememberedSystem(BuiltInSystem):
 
     def unclaimed(self) -> tuple[str, ...]:
         """The kinds that are left."""
-        return tuple(kind for kind in KINDS if kind not in OWN and kind not in self._claimed())
+        return tuple(kind for kind in KINDS if kind not in INTERNAL and kind not in self._claimed())
 
     async def store(self, data: Any) -> object:
         if not isinstance(data, Mapping):
@@ -189,7 +188,7 @@ class RememberedSystem(BuiltInSystem):
     async def retrieve(self, key: str) -> object | None:
         store, scope = self._scoped.store, self._scoped.scope
         found = await store.get(scope, key) or await store.by_key(scope, key)
-        return found if found is not None and found.kind not in {*OWN, *self._claimed()} else None
+        return found if found is not None and found.kind not in {*INTERNAL, *self._claimed()} else None
 
     async def search(self, query: str, k: int) -> list[Hit]:
         return await self._scoped.search(query, k=k, kinds=self.unclaimed())

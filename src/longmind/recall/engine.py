@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
+from longmind.kinds import NOT_RECALLED
 from longmind.recall import anchors, arms, budget, fuse, policy
-from longmind.recall.filters import HIDDEN, NOT_NARROWED, filter_of
+from longmind.recall.filters import NOT_NARROWED, filter_of
 from longmind.recall.query import Query, read
 from longmind.recall.rerank import Reranker
 from longmind.recall.settle import Settling
@@ -243,7 +244,7 @@ def _passing(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.b
     allowed = view.allowed(narrowed, ids)
     if narrowed.kinds is None:
         allowed &= (view.column("length")[: view.rows] > 0) | view.column("has_vector")[: view.rows]
-        for kind in HIDDEN.intersection(view.kinds.names):
+        for kind in NOT_RECALLED.intersection(view.kinds.names):
             allowed &= view.column("kind")[: view.rows] != view.kinds.names.index(kind)
     if narrowed.valid_at is not None:
         # what bears no validity of its own counts from when it happened

@@ -13,9 +13,6 @@ from longmind.types import Filter
 
 NOT_NARROWED = Filter()
 """The filter of a question that asks for nothing in particular."""
-HIDDEN = frozenset({"configuration", "page", "segment", "summary", "alias"})
-"""Kinds that are Longmind's own, or only gather what other memories say. They are recalled when they are asked
-for by name: beside what they are made of they would take its places and tell nothing new."""
 
 
 def filter_of(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from longmind.kinds import DEAD_ENDS, UNCOUNTED
 from longmind.recall import explain, folding
 from longmind.recall.arms import Found
 from longmind.recall.fuse import STATE_FACTORS, Fused
@@ -21,7 +22,7 @@ from longmind.recall.policy import Plan
 from longmind.recall.query import Query
 from longmind.recall.rerank import DEPTH, SHARE, Reranker, shares
 from longmind.recall.restated import restated
-from longmind.store.search.view import MADE, View
+from longmind.store.search.view import View
 from longmind.store.store import Store
 from longmind.text.analysis import fold, term_hash
 from longmind.types import Hit, Memory, Scope
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 SPARE = 6
 """Memories looked up beyond those asked for."""
 LINKED_FROM, LINKED_MOST = 5, 20
-PLAIN_KINDS = frozenset({"message", "document", "configuration", "working"})
-"""Kinds whose links, if any, lead only to what stands beside them, which the arms have seen already."""
 UNFOLLOWED = frozenset({"next", "supersedes"})
 
 
@@ -120,7 +119,7 @@ class Settling:
 
     async def follow_links(self, allowed: NDArray[np.bool_]) -> None:
         """What the best hits are linked to comes along, with a share of their score."""
-        leads_nowhere = PLAIN_KINDS | MADE if self.folds else PLAIN_KINDS
+        leads_nowhere = DEAD_ENDS | UNCOUNTED if self.folds else DEAD_ENDS
         if self.plan.weights.link <= 0 or leads_nowhere.issuperset(self.view.kinds.names):
             return
         best = self._sorted()[:LINKED_FROM]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from longmind.kinds import UNCOUNTED
 from longmind.store.base import Feed, Head, IndexRow
 from longmind.store.search.columns import COLUMNS, NONE, STATE_CODES, Codes, listed
 from longmind.store.search.okapi import impacts
@@ -33,12 +34,6 @@ _TINY = np.float32(1e-9)
 """The length of a vector that is nothing: not zero, which means that it is not known."""
 _HELD = 1_000_000
 """Places of terms that are kept ready between two questions; a term that stands in half of a large view is not."""
-
-MADE = frozenset(
-    {"page", "segment", "summary", "concept", "alias", "trait", "knowledge", "fact", "reflection", "configuration"}
-)
-"""Kinds that are made of what was said, or are Longmind's own. They repeat its words, so they do not count in how rare
-a word is nor in how long a text usually is: what consolidation makes must not change how what was said is found."""
 
 
 class Held(NamedTuple):
@@ -142,7 +137,7 @@ class View:
         part = slice(first, end)
         threads = [self._thread(r) for r in new]
         lengths = [int.from_bytes(r.terms[1:5], "little") for r in new]
-        said = [r.kind not in MADE for r in new]
+        said = [r.kind not in UNCOUNTED for r in new]
         values: dict[str, Sequence[Any]] = {
             "alive": [True] * len(new),
             "said": said,

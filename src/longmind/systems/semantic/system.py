@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from longmind.errors import InvalidInput
+from longmind.kinds import owned_by
 from longmind.store.base import MAX_PAGE
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic.concepts import Concepts
@@ -33,7 +34,6 @@ from longmind.systems.semantic.timelines import Timelines
 from longmind.types import Filter, Memory, Page, Scalar, Source
 
 Given = str | Memory | Evidence
-_SEARCHED = ("concept", "fact", "rule")
 
 
 class SemanticMemory:
@@ -290,7 +290,7 @@ class SemanticMemory:
         where = Filter(valid_at=as_of)
         if category is not None:
             where = where.model_copy(update={"ids": tuple(await self._graphs.in_category(category))})
-        hits = await self._scoped.search(query, k=k, kinds=_SEARCHED, where=where)
+        hits = await self._scoped.search(query, k=k, kinds=owned_by("semantic"), where=where)
         return [Found.of(hit) for hit in hits]
 
     async def rule(

@@ -1,0 +1,106 @@
+"""The kinds of memory: one table, one row for each kind that Longmind itself writes.
+
+Everything that treats kinds differently reads this table: search, recall, the context of a prompt, consolidation and
+the agent. A custom memory system may store kinds of its own. Those are not in the table; they count as recorded, are
+recalled by default and come last in a context.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Origin = Literal["said", "recorded", "derived", "internal"]
+Group = Literal[
+    "Goals",
+    "About the user",
+    "Knowledge",
+    "What happened",
+    "How to do it",
+    "Documents",
+    "From conversations",
+    "Other",
+]
+
+
+class KindInfo(NamedTuple):
+    """What the package knows about one kind of memory."""
+
+    name: str
+    origin: Origin
+    """``said``: the words of a user, an agent or a document. ``recorded``: written by a memory system for its own sake,
+    such as a goal. ``derived``: made from other memories, whose words it repeats. ``internal``: bookkeeping, which a
+    caller never retrieves."""
+    owner: str
+    """The memory system that writes it; ``remembered`` is what ``remember`` stores."""
+    group: Group = "Other"
+    """The heading under which it stands in a context."""
+    recallable: bool = True
+    """Whether recall returns it without being asked for this kind. Kinds that only gather what other memories say
+    would take the places of those memories and add nothing."""
+    source_of_facts: bool = False
+    """Whether consolidation extracts facts from it."""
+    leads_on: bool = True
+    """Whether its links can lead to memories that the search arms have not seen."""
+
+
+TABLE = (
+    KindInfo("message", "said", "remembered", "From conversations", source_of_facts=True, leads_on=False),
+    KindInfo("page", "derived", "dialogue", "From conversations", recallable=False, source_of_facts=True),
+    KindInfo("segment", "derived", "dialogue", "What happened", recallable=False),
+    KindInfo("summary", "derived", "dialogue", "What happened", recallable=False),
+    KindInfo("episode", "recorded", "episodic", "What happened"),
+    KindInfo("event", "recorded", "episodic", "What happened"),
+    KindInfo("fact", "derived", "semantic", "Knowledge"),
+    KindInfo("concept", "derived", "semantic", "Knowledge"),
+    KindInfo("trait", "derived", "persona", "About the user"),
+    KindInfo("knowledge", "derived", "persona", "Knowledge"),
+    KindInfo("procedure", "recorded", "procedural", "How to do it"),
+    KindInfo("run", "recorded", "procedural", "How to do it"),
+    KindInfo("goal", "recorded", "goals", "Goals"),
+    KindInfo("plan", "recorded", "goals", "Goals"),
+    KindInfo("revision", "recorded", "goals"),
+    KindInfo("reflection", "derived", "agent", "What happened"),
+    KindInfo("document", "said", "remembered", "Documents", source_of_facts=True, leads_on=False),
+    KindInfo("working", "recorded", "working", "From conversations", leads_on=False),
+    KindInfo("rule", "recorded", "semantic"),
+    KindInfo("alias", "internal", "semantic", recallable=False),
+    KindInfo("step", "recorded", "procedural"),
+    KindInfo("decision", "recorded", "procedural"),
+    KindInfo("configuration", "internal", "configuration", recallable=False, leads_on=False),
+)
+
+KINDS = tuple(kind.name for kind in TABLE)
+SAID = tuple(kind.name for kind in TABLE if kind.origin == "said")
+"""Kinds that hold what somebody said or wrote."""
+INTERNAL = frozenset(kind.name for kind in TABLE if kind.origin == "internal")
+"""Kinds that are bookkeeping."""
+UNCOUNTED = frozenset(kind.name for kind in TABLE if kind.origin in ("derived", "internal"))
+"""Kinds that do not count in how rare a word is nor in how long a text usually is. They repeat words that were said:
+what consolidation derives must not change how what was said is found."""
+NOT_RECALLED = frozenset(kind.name for kind in TABLE if not kind.recallable)
+"""Kinds that recall returns only if they are asked for by name."""
+SOURCES_OF_FACTS = tuple(kind.name for kind in TABLE if kind.source_of_facts)
+DEAD_ENDS = frozenset(kind.name for kind in TABLE if not kind.leads_on)
+"""Kinds whose links lead only to their neighbours in a session or document, which the search arms see anyway."""
+GROUPS: tuple[Group, ...] = (
+    "Goals",
+    "About the user",
+    "Knowledge",
+    "What happened",
+    "How to do it",
+    "Documents",
+    "From conversations",
+    "Other",
+)
+"""The headings of a context in their order. What rarely changes comes first."""
+_GROUP_OF: dict[str, Group] = {kind.name: kind.group for kind in TABLE}
+
+
+def group_of(kind: str) -> Group:
+    """Return the heading of a context under which a kind stands."""
+    return _GROUP_OF.get(kind, "Other")
+
+
+def owned_by(*owners: str) -> tuple[str, ...]:
+    """Return the kinds that these memory systems write, bookkeeping left out."""
+    return tuple(kind.name for kind in TABLE if kind.owner in owners and kind.origin != "internal")
