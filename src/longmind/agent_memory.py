@@ -335,7 +335,7 @@ class AgentMemory:
             ids = sorted(await self.store.backend.matching(self.scope, filter_of(where)))
         else:
             ids = [which] if isinstance(which, str) else list(dict.fromkeys(which))
-        found = await self.store.get_many(self.scope, ids)
+        found = await self.store.get_all(self.scope, ids)
         there = {memory.id for memory in found}
         missing = [id for id in ids if id not in there]
         writes: list[Write] = await self._forgotten(missing) if erase else []
@@ -343,7 +343,7 @@ class AgentMemory:
             raise NotFound(f"There is no memory {missing[0]} here; nothing was forgotten.", ids=missing)
         if erase:
             ids = await self._with_derived(ids)
-            found = await self.store.get_many(self.scope, ids)
+            found = await self.store.get_all(self.scope, ids)
         await self._withdraw([m for m in found if erase or m.state == "active"])  # first: no support without a fact
         writes += [Delete(id, erase=erase) for id in ids]
         if writes:
@@ -372,9 +372,7 @@ class AgentMemory:
         found = dict.fromkeys(ids)
         frontier = ids
         while frontier:
-            links = await self.store.links(
-                self.scope, frontier, relation="derived_from", direction="in", limit=1_000_000
-            )
+            links = await self.store.all_links(self.scope, frontier, relation="derived_from", direction="in")
             frontier = [s for s in {link.source: None for link in links} if s not in found]
             found.update(dict.fromkeys(frontier))
         return list(found)

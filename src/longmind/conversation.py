@@ -238,7 +238,7 @@ class Conversation:
             return _Rolled("", _Body(session=self.id), None)
         body = validated(_Body, record.body)
         ids = list(dict.fromkeys(quote.id for quote in body.quotes))
-        there = {m.id: m.version for m in await self._scoped.store.get_many(self._scoped.scope, ids)}
+        there = {m.id: m.version for m in await self._scoped.store.get_all(self._scoped.scope, ids)}
         sound = all(there.get(quote.id) == quote.version for quote in body.quotes)
         return _Rolled(record.content, body, record) if sound else _Rolled("", _Body(session=self.id), record)
 

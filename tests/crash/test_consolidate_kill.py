@@ -69,7 +69,7 @@ async def filled(path: Path, seed: int) -> None:
 
 async def sound(mem: AgentMemory, said: dict[str, str]) -> None:
     """What must hold of an agent whenever consolidation is looked at, finished or not."""
-    found = [memory async for memory in mem.store.every(mem.scope, Filter(states=None))]
+    found = [memory async for memory in mem.store.scan_all(mem.scope, Filter(states=None))]
     texts = {m.id: m.content for m in found if m.kind == "message"}
     assert texts == said
     facts = [m for m in found if m.kind == "fact" and m.state != "superseded"]
@@ -93,12 +93,12 @@ async def rc_check(mem: AgentMemory) -> list[str]:
 
 async def messages(mem: AgentMemory) -> dict[str, str]:
     where = Filter(kinds=("message",), states=None)
-    return {m.id: m.content async for m in mem.store.every(mem.scope, where)}
+    return {m.id: m.content async for m in mem.store.scan_all(mem.scope, where)}
 
 
 async def told(mem: AgentMemory) -> list[tuple[str, str, str]]:
     """What the agent holds, without ids and times."""
-    found = [m async for m in mem.store.every(mem.scope, Filter(states=None)) if m.kind != "configuration"]
+    found = [m async for m in mem.store.scan_all(mem.scope, Filter(states=None)) if m.kind != "configuration"]
     return sorted((m.kind, m.state, m.content) for m in found)
 
 

@@ -28,7 +28,7 @@ from typing import Any
 import pytest
 
 from longmind import Longmind, Settings
-from longmind.store.base import every
+from longmind.store.reads import scan_all
 from longmind.types import Filter, Scope
 from longmind.worker import Job, Jobs
 
@@ -67,8 +67,8 @@ class Told:
 
 async def held(rc: Longmind, scope: Scope) -> Held:
     """What an agent holds, without ids and times: how often each thing, and how many links of each relation."""
-    memories = [memory async for memory in every(rc.store.backend, scope, Filter(states=None))]
-    links = await rc.store.links(scope, [m.id for m in memories], direction="out", limit=1_000_000)
+    memories = [memory async for memory in scan_all(rc.store.backend, scope, Filter(states=None))]
+    links = await rc.store.all_links(scope, [m.id for m in memories])
     return Counter((m.kind, m.content, m.state) for m in memories), Counter(link.relation for link in links)
 
 

@@ -97,7 +97,7 @@ async def test_consolidation_takes_of_its_facts_and_summaries_what_the_source_be
         heard = Heard(chat)
         cycle = Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, heard)
         report = (await cycle.run()).of("extract")
-        kept = [m async for m in rc.store.every(mem.scope, Filter(kinds=("fact",))) if "model" in m.metadata]
+        kept = [m async for m in rc.store.scan_all(mem.scope, Filter(kinds=("fact",))) if "model" in m.metadata]
         assert (report.calls, report.failed) == (1, None)
         assert all(isinstance(fact, Triple) for fact in heard.facts)
         assert len(kept) + sum(report.rejected.values()) >= len(heard.facts) > 0
@@ -114,7 +114,7 @@ async def test_a_summary_of_it_quotes_what_was_said_or_stays_what_rules_made_it(
         settings = await mem.configuration()
         cycle = Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, teller=ChatTeller(chat))
         report = (await cycle.run()).of("summarise")
-        (summary,) = [m async for m in rc.store.every(mem.scope, Filter(kinds=("summary",))) if "turns" in m.body]
+        (summary,) = [m async for m in rc.store.scan_all(mem.scope, Filter(kinds=("summary",))) if "turns" in m.body]
         assert (report.calls, report.failed) == (1, None)
         if "retold" in summary.body:
             assert summary.body["retold"]["model"] == chat.name

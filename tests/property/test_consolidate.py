@@ -108,7 +108,7 @@ STEPS = st.lists(
 async def facts(mem: AgentMemory) -> Counter[tuple[str | None, str]]:
     """What holds now, by user."""
     where = Filter(kinds=("fact",), states=("active",))
-    return Counter([(m.user, m.content) async for m in mem.store.every(mem.scope, where) if m.valid_to is None])
+    return Counter([(m.user, m.content) async for m in mem.store.scan_all(mem.scope, where) if m.valid_to is None])
 
 
 @settings(max_examples=30, deadline=None)

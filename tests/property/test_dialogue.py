@@ -151,7 +151,7 @@ def test_writers_at_the_same_time_lose_nothing_too(host: Host, texts: list[str],
         assert len(world.pages) == len(texts)
         await world.check()
         (state,) = [
-            m async for m in scoped.store.every(scoped.scope, Filter(kinds=("configuration",))) if "pages" in m.body
+            m async for m in scoped.store.scan_all(scoped.scope, Filter(kinds=("configuration",))) if "pages" in m.body
         ]
         history = await scoped.store.history(scoped.scope, state.id)
         sizes = [len(change.after["body"]["pages"]) for change in history if change.after and "body" in change.after]

@@ -156,7 +156,7 @@ async def check(semantic: SemanticMemory, scoped: ScopedStore, world: World) -> 
         assert sum(fact.open for fact in timeline) <= 1, f"two open values of {slot}"
         for n in range(DAYS + 1):
             assert sum(fact.holds_at(day(n)) for fact in timeline) <= 1, f"two values of {slot} at once"
-        records = await scoped.store.get_many(scoped.scope, [fact.id for fact in timeline])
+        records = await scoped.store.get_all(scoped.scope, [fact.id for fact in timeline])
         keys = [record.key for record in records if record.key is not None]
         assert len(keys) == 1, f"the key of {slot} is held by {len(keys)}"
         held = next(record for record in records if record.key is not None)

@@ -137,7 +137,7 @@ async def test_erasing_a_message_erases_the_summary_that_quotes_it(rc: Longmind)
     await _talk(talk, 9)
     assert "blue door" in await talk.summary()
     await mem.forget((await talk.history())[0].id, erase=True)
-    left = [m.content async for m in rc.store.every(mem.scope)]
+    left = [m.content async for m in rc.store.scan_all(mem.scope)]
     assert not any("blue door" in one for one in left)
     assert "blue door" not in await talk.summary()
 

@@ -231,13 +231,13 @@ async def test_operations_are_undone_one_after_the_other_the_last_first(rc: Long
 async def test_runs_of_consolidation_are_undone_one_after_the_other(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
     await mem.remember([{"role": "user", "name": "Ann", "content": "I live in Lisbon."}], session="s1")
-    before = {m.id async for m in rc.store.every(mem.scope) if m.kind == "fact"}
+    before = {m.id async for m in rc.store.scan_all(mem.scope) if m.kind == "fact"}
     first = await mem.consolidate()
     await mem.remember([{"role": "user", "name": "Ann", "content": "I work for the city library."}], session="s2")
     second = await mem.consolidate()
     await mem.undo(second.id)
     await mem.undo(first.id)
-    assert {m.id async for m in rc.store.every(mem.scope) if m.kind == "fact"} == before
+    assert {m.id async for m in rc.store.scan_all(mem.scope) if m.kind == "fact"} == before
 
 
 async def test_consolidation_reports_and_is_undone(rc: Longmind) -> None:

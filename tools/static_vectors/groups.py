@@ -149,7 +149,7 @@ async def _scored(mem: AgentMemory, raw: _Raw) -> Group | None:
         said = [message for message, of in zip(messages, raw.threads, strict=True) if of == thread]
         await mem.remember(said, session=str(thread))
     view = await mem.store.view(mem.scope)
-    memories = {memory.id: memory for memory in await mem.store.get_many(mem.scope, view.ids[: view.rows])}
+    memories = {memory.id: memory for memory in await mem.store.get_all(mem.scope, view.ids[: view.rows])}
     number_of_row = np.array([memories[id].metadata["number"] for id in view.ids[: view.rows]])
     by_words = np.full((len(raw.asked), len(raw.texts)), -np.inf, np.float32)
     allowed = np.ones(view.rows, np.bool_)

@@ -129,7 +129,7 @@ async def _turn(mem: AgentMemory, run: Episode) -> Turn:
     """What the policy had before it for its first decision."""
     brought: Mapping[str, Any] = _details(run).get("brought", {})
     scores: Mapping[str, float] = brought.get("memories", {})
-    there = {m.id: m for m in await mem.store.get_many(mem.scope, [*scores, *brought.get("reflections", ())])}
+    there = {m.id: m for m in await mem.store.get_all(mem.scope, [*scores, *brought.get("reflections", ())])}
     return Turn(
         task=_task(run),
         session=run.session or "",
@@ -198,5 +198,5 @@ def _same(one: Action, other: Action) -> bool:
 
 async def _reflection(mem: AgentMemory, episode: str) -> str | None:
     links = await mem.store.links(mem.scope, [episode], relation="derived_from", direction="in")
-    made = await mem.store.get_many(mem.scope, [link.source for link in links])
+    made = await mem.store.get_all(mem.scope, [link.source for link in links])
     return next((memory.id for memory in made if memory.kind == "reflection"), None)

@@ -147,4 +147,4 @@ async def _unchanged(rc: Longmind, mem: AgentMemory) -> float:
 
 async def _pages(mem: AgentMemory) -> int:
     where = Filter(kinds=("page",), states=None)
-    return len([None async for _ in mem.scoped.store.every(mem.scoped.scope, where)])
+    return len([None async for _ in mem.scoped.store.scan_all(mem.scoped.scope, where)])

@@ -107,7 +107,7 @@ async def labels(mem: AgentMemory, hits: Sequence[Hit]) -> list[str]:
     """The labels of what was recalled, in order. A fact has the label of the memory it was first drawn from; what was
     made of many has none, and takes its place for nothing."""
     drawn = {hit.memory.id: next(drawn_from(hit.memory), None) for hit in hits}
-    sources = {m.id: m for m in await mem.store.get_many(mem.scope, [id for id in drawn.values() if id])}
+    sources = {m.id: m for m in await mem.store.get_all(mem.scope, [id for id in drawn.values() if id])}
     told = [sources.get(drawn.get(hit.memory.id) or "", hit.memory) for hit in hits]
     return [str(memory.metadata.get("label", "")) for memory in told]
 

@@ -21,7 +21,7 @@ async def consolidate(
     async with call.agent() as mem:
         report = await mem.consolidate(dry_run=dry_run)
         ids = {id for change in report.proposed for id in (change.memory_id, change.because_of)}
-        texts = {memory.id: memory.content for memory in await mem.store.get_many(mem.scope, sorted(ids))}
+        texts = {memory.id: memory.content for memory in await mem.store.get_all(mem.scope, sorted(ids))}
     call.answer(report, lambda: show(report, texts, call.again("undo", screen.short(report.id))))
 
 

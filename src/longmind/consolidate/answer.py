@@ -91,7 +91,7 @@ async def _mentions(scoped: ScopedStore, question: str) -> list[_Mention]:
     keys = list(spans)
     for at in range(0, len(keys), 500):
         where = Filter(keys=tuple(keys[at : at + 500]), kinds=("concept",))
-        async for concept in scoped.store.every(scoped.scope, where):
+        async for concept in scoped.store.scan_all(scoped.scope, where):
             found += [_Mention(concept, *span) for span in spans[str(concept.key)]]
     found.sort(key=lambda m: (m.start - m.end, m.start))
     kept: list[_Mention] = []
@@ -152,7 +152,7 @@ async def _facts(scoped: ScopedStore, subjects: Sequence[str], asked: _Question)
     ids = list(told)
     records: list[Memory] = []
     for at in range(0, len(ids), 500):
-        records += await store.get_many(scope, ids[at : at + 500])
+        records += await store.get_all(scope, ids[at : at + 500])
     newest: dict[tuple[str, str], Fact] = {}
     facts = [Fact.of(r) for r in held_at((r for r in records if r.kind == "fact"), scoped.now())]
     facts = [fact.turned(told[fact.id]) if told[fact.id] else fact for fact in facts]

@@ -50,7 +50,7 @@ class Distilling:
 
 async def _owners(work: Work, kind: str) -> list[str | None]:
     """The users who have memories of a kind, nobody's own first."""
-    found = {m.user async for m in work.store.every(work.scope, Filter(kinds=(kind,), states=("active",)))}
+    found = {m.user async for m in work.store.scan_all(work.scope, Filter(kinds=(kind,), states=("active",)))}
     return sorted(found, key=_nobody_first)
 
 
@@ -60,7 +60,7 @@ def _nobody_first(user: str | None) -> tuple[bool, str]:
 
 async def _reflect(work: Work, scoped: ScopedStore) -> None:
     where = Filter(kinds=("episode",), states=("active",))
-    mine = [m async for m in work.store.every(scoped.scope, where) if m.user == scoped.scope.user]
+    mine = [m async for m in work.store.scan_all(scoped.scope, where) if m.user == scoped.scope.user]
     ended = [e for e in map(Episode.of, mine[-_MOST:]) if e.outcome != "unknown" and not e.open]
     if len(ended) < SMALLEST:
         return

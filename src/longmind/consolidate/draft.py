@@ -28,8 +28,8 @@ from longmind.store.base import (
     Touch,
     Update,
     Write,
-    every,
 )
+from longmind.store.reads import all_links, scan_all
 from longmind.systems.unvalidated import copy_unvalidated
 from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats, construct_unvalidated
 
@@ -88,7 +88,7 @@ class Draft:
         wanted = [key for key in dict.fromkeys(keys) if key not in self._looked and not self._is_new(key)]
         for start in range(0, len(wanted), _KEYS_AT_ONCE):
             part = tuple(wanted[start : start + _KEYS_AT_ONCE])
-            async for memory in every(self._base, self._scope, Filter(keys=part, states=None)):
+            async for memory in scan_all(self._base, self._scope, Filter(keys=part, states=None)):
                 self._keep(memory)
             self._looked.update(part)
 
@@ -106,11 +106,9 @@ class Draft:
         self._edges.update({(id, leaving): {} for id in wanted})
         stored = [id for id in wanted if id not in self.made]
         direction: Direction = "out" if leaving else "in"
-        for start in range(0, len(stored), _KEYS_AT_ONCE):
-            part = stored[start : start + _KEYS_AT_ONCE]
-            for link in await self._base.links(self._scope, part, relation=None, direction=direction, limit=1_000_000):
-                self.links_read.setdefault(_edge(link), link)
-                self._edges[link.source if leaving else link.target, leaving][_edge(link)] = link
+        for link in await all_links(self._base, self._scope, stored, direction=direction):
+            self.links_read.setdefault(_edge(link), link)
+            self._edges[link.source if leaving else link.target, leaving][_edge(link)] = link
         for id in wanted:
             for edge, now in self._touched.get((id, leaving), {}).items():
                 self._set_edge(edge, now, leaving)
@@ -165,7 +163,7 @@ class Draft:
         )
         if asked not in self._scanned:
             self._scanned.add(asked)
-            async for memory in every(self._base, self._scope, where):
+            async for memory in scan_all(self._base, self._scope, where):
                 self._keep(memory)
 
     async def head(self, scope: Scope) -> Head:

@@ -83,7 +83,7 @@ async def _older(work: Work, state: State, days: float) -> list[Memory]:
     if until is None:
         return []
     where = Filter(kinds=SAID, states=(state,), recorded_until=until)
-    return [memory async for memory in work.store.every(work.scope, where)]
+    return [memory async for memory in work.store.scan_all(work.scope, where)]
 
 
 async def _next(work: Work, old: Iterable[Memory], gone: set[str]) -> list[datetime]:

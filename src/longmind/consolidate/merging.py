@@ -41,7 +41,7 @@ class Merging:
 
 async def _alone(work: Work) -> AsyncIterator[Memory]:
     where = Filter(kinds=SAID, states=("active",))
-    async for memory in work.store.every(work.scope, where):
+    async for memory in work.store.scan_all(work.scope, where):
         if memory.session is None:
             yield memory
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from longmind.consolidate.work import Work
 from longmind.errors import InvalidInput
+from longmind.store.reads import all_links
 from longmind.systems.dialogue import DialogueMemory
 from longmind.systems.dialogue.models import Page, Segment
 from longmind.systems.ownership import own_key
@@ -51,13 +52,12 @@ class Profiling:
 
 async def _foresee(work: Work, scope: Scope, segments: Sequence[Segment]) -> None:
     """Read in a few goes what looking at one topic after the other would read one by one."""
-    members = await work.draft.links(
-        work.scope, [segment.id for segment in segments], relation="part_of", direction="in", limit=1_000_000
-    )
+    ids = [segment.id for segment in segments]
+    members = await all_links(work.draft, work.scope, ids, relation="part_of", direction="in")
     pages = await work.draft.get(work.scope, [link.source for link in members])
     said = [turn["memory"] for page in pages for turn in page.body.get("turns", ()) if turn.get("memory")]
     await work.draft.get(work.scope, said)
-    links = await work.draft.links(work.scope, said, relation="derived_from", direction="in", limit=1_000_000)
+    links = await all_links(work.draft, work.scope, said, relation="derived_from", direction="in")
     facts = await work.draft.get(work.scope, [link.source for link in links])
     told = [fact.content for fact in facts if fact.kind == "fact" and fact.body["predicate"] in _TELLING]
     await work.draft.know_keys(own_key(scope, entry_name("user", text)) for text in told)
@@ -68,7 +68,7 @@ async def _knowledge(work: Work, persona: PersonaMemory, pages: Sequence[Page], 
     said = [turn.memory for page in pages for turn in page.turns if turn.memory and turn.role == "user"]
     if not said:
         return
-    links = await work.draft.links(work.scope, said, relation="derived_from", direction="in", limit=1_000_000)
+    links = await all_links(work.draft, work.scope, said, relation="derived_from", direction="in")
     facts = await work.draft.get(work.scope, list(dict.fromkeys(link.source for link in links)))
     for fact in facts:
         if fact.kind != "fact" or fact.state != "active" or fact.body["predicate"] not in _TELLING:

@@ -20,7 +20,6 @@ from longmind.types import Filter, Memory, Scope
 
 Numbered = list[tuple[str, int]]
 """Memories by id, each with the number of the change that put it."""
-_PART = 500
 _OWN_LINES = 20
 """Lines behind the mark that are looked at; what consolidation and the account of a model leave there is less."""
 _LINES = 1_000
@@ -69,7 +68,7 @@ class Progress:
         today = self.clock.now().date()
         days = [f"spent:{(today - timedelta(days=n)).isoformat()}" for n in (0, 1)]
         where = Filter(keys=(watermark.KEY, watermark.SPENT, WAITS, *days), states=None)
-        return {memory.id async for memory in self.store.every(self.scope, where)}
+        return {memory.id async for memory in self.store.scan_all(self.scope, where)}
 
     async def new(self, waits_after: int | None) -> tuple[Numbered, Numbered]:
         """What waits for the model and what is new, each oldest first. With None nothing waits."""
@@ -101,10 +100,7 @@ class Progress:
 
     async def sources(self, ids: Sequence[str]) -> list[Memory]:
         """These memories, those that say something of their own."""
-        found: list[Memory] = []
-        for start in range(0, len(ids), _PART):
-            found += await self.store.get_many(self.scope, ids[start : start + _PART])
-        return [memory for memory in found if memory.content]
+        return [memory for memory in await self.store.get_all(self.scope, ids) if memory.content]
 
     def wrote(self, before: int, after: int, writes: Sequence[Write]) -> None:
         """Note whether anybody else wrote since the last writes of this run."""

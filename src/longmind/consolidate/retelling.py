@@ -201,7 +201,7 @@ def supported(points: Iterable[Point], texts: Sequence[str]) -> tuple[list[tuple
 async def _texts(work: Work, record: Memory) -> list[tuple[Memory, str]]:
     """What the model reads: all that was said, or of a long conversation the sentences that tell most."""
     where = Filter(sessions=(str(record.body["session"]),), kinds=SAID, states=("active", "stale"))
-    said = [m async for m in work.store.every(work.scope, where) if m.user == record.user and is_source(m)][-_MOST:]
+    said = [m async for m in work.store.scan_all(work.scope, where) if m.user == record.user and is_source(m)][-_MOST:]
     if sum(len(m.content) for m in said) <= _CHARS:
         return [(m, m.content) for m in said]
     return [(said[one.source], one.text) for one in telling([m.content for m in said], _SENTENCES)]

@@ -24,7 +24,6 @@ _MOST = 2_000
 """Turns of one conversation that are read for its summary, the latest."""
 _AT_ONCE = 20
 """Conversations that are read together."""
-_READ_AT_ONCE = 500
 Place = tuple[str | None, str]
 
 
@@ -103,8 +102,7 @@ async def _turns(work: Work, sessions: Collection[str]) -> dict[Place, list[Memo
     wanted = await work.store.backend.matching(work.scope, where)
     turns = [memory for memory in work.sources if memory.id in wanted]
     older = sorted(wanted.difference(memory.id for memory in turns))
-    for start in range(0, len(older), _READ_AT_ONCE):
-        turns += await work.store.get_many(work.scope, older[start : start + _READ_AT_ONCE])
+    turns += await work.store.get_all(work.scope, older)
     found: dict[Place, list[Memory]] = {}
     for memory in sorted(turns, key=lambda memory: (memory.recorded_at, memory.id)):
         if memory.session is not None:

@@ -126,7 +126,7 @@ async def _messages(scoped: ScopedStore, told: Experience, episode: Memory) -> t
     made = memories_of(said, about, scoped.scope, scoped.clock)
     known: dict[str | None, Memory] = {}
     keys = tuple(message.key for message in made if message.key is not None)
-    async for there in scoped.store.every(scoped.scope, Filter(keys=keys, states=None)):
+    async for there in scoped.store.scan_all(scoped.scope, Filter(keys=keys, states=None)):
         if there.user == scoped.scope.user:
             known[there.key] = there
     writes: list[Write] = [Put(message) for message in made if message.key not in known]
@@ -136,9 +136,9 @@ async def _messages(scoped: ScopedStore, told: Experience, episode: Memory) -> t
 
 async def _read(scoped: ScopedStore, episode: Memory) -> StoredExperience:
     where = Filter(kinds=(EVENT,), sessions=(episode.id,), states=None)
-    events = [event async for event in scoped.store.every(scoped.scope, where)]
-    links = await scoped.store.links(scoped.scope, [episode.id], relation=_PART_OF, direction="in", limit=1_000_000)
-    there = await scoped.store.get_many(scoped.scope, [link.source for link in links])
+    events = [event async for event in scoped.store.scan_all(scoped.scope, where)]
+    links = await scoped.store.all_links(scoped.scope, [episode.id], relation=_PART_OF, direction="in")
+    there = await scoped.store.get_all(scoped.scope, [link.source for link in links])
     messages = sorted((m for m in there if m.kind not in (EPISODE, EVENT)), key=lambda m: (m.occurred_at, m.id))
     events.sort(key=lambda event: (event.occurred_at, event.id))
     return StoredExperience(episode, tuple(events), tuple(messages), again=True)

@@ -86,8 +86,8 @@ class FactLearner:
         """The facts that rest on this experience, those that ended or were retracted too."""
         written, scoped = self._written, self._scoped
         ids = [written.episode.id, *(message.id for message in written.messages)]
-        links = await scoped.store.links(scoped.scope, ids, relation="derived_from", direction="in", limit=1_000_000)
-        records = await scoped.store.get_many(scoped.scope, list(dict.fromkeys(link.source for link in links)))
+        links = await scoped.store.all_links(scoped.scope, ids, relation="derived_from", direction="in")
+        records = await scoped.store.get_all(scoped.scope, [link.source for link in links])
         facts = [Fact.of(record) for record in records if record.kind == "fact"]
         return {
             (evidence.memory, fact.predicate, frozenset((folded(fact.subject), folded(str(fact.object))))): fact

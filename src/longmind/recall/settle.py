@@ -74,7 +74,7 @@ class Settling:
         depth = k + SPARE if not self.query.phrases else max(k + SPARE, DEPTH)
         scores, order = self.fused.scores(self.here), self._best(depth)
         ids = [self.view.ids[row] for row in self.found.rows[order]]
-        memories = {m.id: m for m in await self.store.get_many(self.scope, ids)}
+        memories = {m.id: m for m in await self.store.get_all(self.scope, ids)}
         for place, id in zip(order, ids, strict=True):
             if id in memories:
                 self.candidates[id] = Candidate(memories[id], float(scores[place]), int(place))
@@ -212,5 +212,5 @@ class Settling:
         """Look up memories that are not candidates yet."""
         missing = [id for id in dict.fromkeys(ids) if id not in self.candidates]
         if missing:
-            for memory in await self.store.get_many(self.scope, missing):
+            for memory in await self.store.get_all(self.scope, missing):
                 self.candidates[memory.id] = Candidate(memory, 0.0, None)

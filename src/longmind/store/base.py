@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from longmind.types import Change, Direction, Filter, Json, Link, Memory, Neighbour, Order, Page, Scope, Stats
+from longmind.types import Change, Direction, Filter, Json, Link, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
     import numpy as np
@@ -299,34 +299,3 @@ class Checkable(Protocol):
     async def check(self) -> list[str]:
         """What is wrong, one line each, with what to do; empty when all is well."""
         ...
-
-
-async def every(backend: Backend, scope: Scope, where: Filter, *, order: Order = "recorded") -> AsyncIterator[Memory]:
-    """All memories that match, read page by page."""
-    cursor: str | None = None
-    while True:
-        page = await backend.scan(scope, where, order=order, limit=MAX_PAGE, cursor=cursor)
-        for memory in page.items:
-            yield memory
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
-def reached(
-    start: Sequence[str], links: Sequence[Link], depth: int, seen: set[str], direction: Direction
-) -> list[Neighbour]:
-    """The new memories that one step over these links reaches from ``start``, which must be in ``seen``."""
-    frontier = set(start)
-    found: list[Neighbour] = []
-    for link in links:
-        ends: list[str] = []
-        if direction in ("out", "both") and link.source in frontier:
-            ends.append(link.target)
-        if direction in ("in", "both") and link.target in frontier:
-            ends.append(link.source)
-        for end in ends:
-            if end not in seen:
-                seen.add(end)
-                found.append(Neighbour(id=end, depth=depth, link=link))
-    return found

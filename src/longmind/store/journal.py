@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
 
-from longmind.store.base import Backend, every
+from longmind.store.base import Backend
+from longmind.store.reads import get_all, scan_all
 from longmind.types import Change, Filter, Json, Memory, Scope
 
 _PART = 1_000
@@ -42,13 +43,12 @@ async def memories_at(backend: Backend, scope: Scope, moment: datetime) -> list[
     records: dict[str, Json | None] = {}
     later = [c async for c in changes(backend, scope) if c.at > moment and c.link is None]
     touched = list({change.memory_id: None for change in later})
-    for start in range(0, len(touched), _PART):
-        for memory in await backend.get(scope, touched[start : start + _PART]):
-            records[memory.id] = memory.model_dump(mode="json")
+    for memory in await get_all(backend, scope, touched):
+        records[memory.id] = memory.model_dump(mode="json")
     for change in reversed(later):
         records[change.memory_id] = before(change, records.get(change.memory_id))
     held = [Memory.model_validate(record) for record in records.values() if record]
-    held.extend([memory async for memory in every(backend, scope, Filter(states=None)) if memory.id not in records])
+    held.extend([memory async for memory in scan_all(backend, scope, Filter(states=None)) if memory.id not in records])
     return sorted(held, key=lambda m: (m.recorded_at, m.id))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from longmind import telemetry
 from longmind.clock import Clock
 from longmind.errors import InvalidInput, ModelMismatch
-from longmind.store import journal, undo
+from longmind.store import journal, reads, undo
 from longmind.store.base import (
     MAX_DEPTH,
     AddLink,
@@ -26,8 +26,6 @@ from longmind.store.base import (
     Touch,
     Update,
     Write,
-    every,
-    reached,
 )
 from longmind.types import Change, Direction, Filter, Json, Link, Memory, Neighbour, Order, Page, Scope, Scored, Stats
 
@@ -208,13 +206,17 @@ class Store:
         found = await self.backend.get(scope, [id])
         return found[0] if found else None
 
-    async def get_many(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
-        return await self.backend.get(scope, ids)
+    async def get_all(self, scope: Scope, ids: Iterable[str]) -> list[Memory]:
+        """Return those of these memories that exist in the scope, in the order of ``ids``, each once.
+
+        Any number of ids: they are read in batches.
+        """
+        return await reads.get_all(self.backend, scope, ids)
 
     async def by_key(self, scope: Scope, key: str) -> Memory | None:
         """The memory that holds a key; the user's own before one that belongs to no user."""
         other: Memory | None = None
-        async for memory in self.every(scope, Filter(keys=(key,), states=None)):
+        async for memory in self.scan_all(scope, Filter(keys=(key,), states=None)):
             if memory.user == scope.user:
                 return memory
             other = other or memory
@@ -232,9 +234,9 @@ class Store:
     ) -> Page[Memory]:
         return await self.backend.scan(scope, where, order=order, descending=descending, limit=limit, cursor=cursor)
 
-    def every(self, scope: Scope, where: Filter = ANY, *, order: Order = "recorded") -> AsyncIterator[Memory]:
-        """All memories that match, read page by page."""
-        return every(self.backend, scope, where, order=order)
+    def scan_all(self, scope: Scope, where: Filter = ANY, *, order: Order = "recorded") -> AsyncIterator[Memory]:
+        """Yield all memories that match, read page by page."""
+        return reads.scan_all(self.backend, scope, where, order=order)
 
     async def links(
         self,
@@ -246,6 +248,12 @@ class Store:
         limit: int = 1_000,
     ) -> list[Link]:
         return await self.backend.links(scope, ids, relation=relation, direction=direction, limit=limit)
+
+    async def all_links(
+        self, scope: Scope, ids: Iterable[str], *, relation: str | None = None, direction: Direction = "out"
+    ) -> list[Link]:
+        """Return every link of these memories, in the order of ``links``. Any number of ids, read in batches."""
+        return await reads.all_links(self.backend, scope, ids, relation=relation, direction=direction)
 
     async def neighbours(
         self,
@@ -265,7 +273,7 @@ class Store:
             if not frontier or len(found) >= limit:
                 break
             links = await self.backend.links(scope, frontier, relation=relation, direction=direction, limit=10 * limit)
-            step = reached(frontier, links, level, seen, direction)
+            step = reads.reached(frontier, links, level, seen, direction)
             found += step
             frontier = [n.id for n in step]
         return found[:limit]
@@ -308,13 +316,11 @@ class Store:
         """One hash of all memories and links of a scope: equal before and after a restart, and across backends."""
         total = 0
         ids: list[str] = []
-        async for memory in self.every(scope):
+        async for memory in self.scan_all(scope):
             total += int(memory.content_hash(), 16)
             ids.append(memory.id)
         for start in range(0, len(ids), 500):
-            for link in await self.backend.links(
-                scope, ids[start : start + 500], relation=None, direction="out", limit=1_000_000
-            ):
+            for link in await self.all_links(scope, ids[start : start + 500]):
                 total += int(sha256(link.model_dump_json().encode()).hexdigest(), 16)
         return f"{total % 2**256:064x}"
 

@@ -50,12 +50,12 @@ async def export_lines(store: Store, scopes: Sequence[Scope]) -> AsyncIterator[s
     hashes: dict[str, str] = {}
     for scope in scopes:
         ids: list[str] = []
-        async for memory in store.every(scope):
+        async for memory in store.scan_all(scope):
             ids.append(memory.id)
             yield _line({"memory": memory.model_dump(mode="json", exclude_defaults=True)})
         memories += len(ids)
         for start in range(0, len(ids), _PART):
-            for link in await store.links(scope, ids[start : start + _PART], limit=1_000_000):
+            for link in await store.all_links(scope, ids[start : start + _PART]):
                 links += 1
                 told = {
                     "tenant": scope.tenant,
@@ -134,7 +134,7 @@ async def _store(store: Store, memories: list[Memory], embed: Embed, done: Impor
     for owner in {(m.tenant, m.agent): None for m in memories}:
         scope = Scope(tenant=owner[0], agent=owner[1])
         own = [m for m in memories if (m.tenant, m.agent) == owner]
-        there = {m.id for m in await store.get_many(scope, [m.id for m in own])}
+        there = {m.id for m in await store.get_all(scope, [m.id for m in own])}
         new = [m for m in own if m.id not in there]
         receipt = await store.apply(scope, [Put(m) for m in new], embed=embed, reason="import")
         done.memories += sum(receipt.created)

@@ -11,13 +11,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longmind.errors import Conflict, NotFound
-from longmind.store.base import AddLink, Backend, Delete, Put, RemoveLink, Update, Write, every
+from longmind.store.base import AddLink, Backend, Delete, Put, RemoveLink, Update, Write
 from longmind.store.journal import before, changes
+from longmind.store.reads import all_links, get_all, scan_all
 from longmind.types import Change, Filter, Json, Link, Memory, Scope
 
 _COUNTED = frozenset({"version", "access_count", "last_accessed_at", "interaction"})
-_PART = 1_000
-_ALL_LINKS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,7 @@ def _written(made: Sequence[Change]) -> list[str]:
 
 async def _records(backend: Backend, scope: Scope, ids: Sequence[str]) -> dict[str, Memory]:
     """Those of these memories that there are."""
-    parts = [ids[start : start + _PART] for start in range(0, len(ids), _PART)]
-    return {memory.id: memory for part in parts for memory in await backend.get(scope, part)}
+    return {memory.id: memory for memory in await get_all(backend, scope, ids)}
 
 
 # -- what may have changed since -------------------------------------------------------------------------------------
@@ -103,13 +101,11 @@ async def _still_used(
     kinds = {id: record.kind for id, record in (await _records(backend, scope, put)).items()}
     own = {_ends(change.link) for change in made if change.link is not None}
     used = {id for id, kind in kinds.items() if kind in shared.named}
-    for start in range(0, len(put), _PART):
-        part = put[start : start + _PART]
-        for link in await backend.links(scope, part, relation=None, direction="both", limit=_ALL_LINKS):
-            for id in {link.source, link.target} & kinds.keys() if _ends(link) not in own else ():
-                if kinds[id] not in shared.linked:
-                    raise await _leant_on(backend, scope, id, link)
-                used.add(id)
+    for link in await all_links(backend, scope, put, direction="both"):
+        for id in {link.source, link.target} & kinds.keys() if _ends(link) not in own else ():
+            if kinds[id] not in shared.linked:
+                raise await _leant_on(backend, scope, id, link)
+            used.add(id)
     return {(id, "put") for id in used}
 
 
@@ -152,7 +148,7 @@ async def _taken_back(backend: Backend, scope: Scope, mark: Memory, first: Chang
     """What takes a bookmark back to where it was before its first change by an operation, if that is further back."""
     assert mark.key is not None
     where = Filter(keys=(mark.key,), users=None if mark.user is None else (mark.user,), states=None)
-    async for now in every(backend, scope, where):  # under the same id, or made anew since
+    async for now in scan_all(backend, scope, where):  # under the same id, or made anew since
         if now.user != mark.user:
             continue
         if first.action == "put":

@@ -39,7 +39,7 @@ async def booked(mem: AgentMemory, city: str, outcome: Any = "succeeded", note: 
 
 async def lessons(mem: AgentMemory, **where: Any) -> list[Memory]:
     chosen = Filter(kinds=("reflection",), tags_any=("lesson",), **where)
-    return [m async for m in mem.store.every(mem.scope, chosen)]
+    return [m async for m in mem.store.scan_all(mem.scope, chosen)]
 
 
 def distilled(report: ConsolidationReport, kind: str) -> list[tuple[str, str]]:
@@ -188,7 +188,7 @@ async def test_a_kind_of_task_stays_one_when_its_first_episodes_are_gone_over_no
     for city in ("Porto", "Braga", "Faro", "Lagos", "Evora", "Sines", "Tomar", "Beja", "Elvas"):
         await booked(mem, city)
         await mem.consolidate()
-    reflections = [m async for m in mem.store.every(mem.scope, Filter(kinds=("reflection",)))]
+    reflections = [m async for m in mem.store.scan_all(mem.scope, Filter(kinds=("reflection",)))]
     assert (len(reflections), len((await mem.procedural.list()).items)) == (1, 1)
     assert len(reflections[0].body["episodes"]) == 4
 

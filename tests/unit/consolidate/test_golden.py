@@ -18,8 +18,8 @@ async def outcome(rc: Longmind) -> dict[str, Any]:
             await mem.remember(turns, session=session)
         await mem.consolidate()
     segments = sorted(await mem.dialogue.segments(), key=lambda segment: segment.id)
-    facts = [m async for m in mem.store.every(mem.scope, Filter(kinds=("fact",), states=None))]
-    summaries = [m async for m in mem.store.every(mem.scope, Filter(kinds=("summary",), states=None))]
+    facts = [m async for m in mem.store.scan_all(mem.scope, Filter(kinds=("fact",), states=None))]
+    summaries = [m async for m in mem.store.scan_all(mem.scope, Filter(kinds=("summary",), states=None))]
     return {
         "segments": [[list(s.keywords), s.length, s.summary] for s in segments],
         "chains": sorted([m.body["pages"], m.body["terms"]] for m in summaries if "pages" in m.body),

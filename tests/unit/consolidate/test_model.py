@@ -54,11 +54,11 @@ async def run(rc: Longmind, mem: AgentMemory, chat: ChatModel | None, **options:
 
 
 async def facts(mem: AgentMemory) -> dict[str, Memory]:
-    return {m.content: m async for m in mem.store.every(mem.scope, Filter(kinds=("fact",)))}
+    return {m.content: m async for m in mem.store.scan_all(mem.scope, Filter(kinds=("fact",)))}
 
 
 async def summaries(mem: AgentMemory) -> list[Memory]:
-    return [m async for m in mem.store.every(mem.scope, Filter(kinds=("summary",))) if "turns" in m.body]
+    return [m async for m in mem.store.scan_all(mem.scope, Filter(kinds=("summary",))) if "turns" in m.body]
 
 
 def asked(made: ScriptedModel, prompt: str = "extract@1") -> list[list[str]]:

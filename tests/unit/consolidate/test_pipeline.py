@@ -43,7 +43,7 @@ def cycle(rc: Longmind, mem: AgentMemory, **options: Any) -> Cycle:
 
 
 async def facts(mem: AgentMemory, **where: Any) -> list[str]:
-    found = [m async for m in mem.store.every(mem.scope, Filter(kinds=("fact",), **where))]
+    found = [m async for m in mem.store.scan_all(mem.scope, Filter(kinds=("fact",), **where))]
     return sorted(m.content for m in found)
 
 
@@ -203,7 +203,7 @@ async def test_a_turn_that_waits_for_its_answer_becomes_a_page_with_it(rc: Longm
     assert (await mem.consolidate()).of("segment").added == 0
     await mem.remember([TALK[1]], session="s")
     assert (await mem.consolidate()).of("segment").added == 1
-    page = next(m for m in [p async for p in mem.store.every(mem.scope, Filter(kinds=("page",)))])
+    page = next(m for m in [p async for p in mem.store.scan_all(mem.scope, Filter(kinds=("page",)))])
     assert len(page.body["turns"]) == 2
 
 
@@ -400,14 +400,14 @@ async def test_the_summary_of_a_talk_grows_with_it(rc: Longmind) -> None:
         [{"role": "user", "content": f"The harbour museum opens room {n} in spring."} for n in range(4)], session="s"
     )
     await mem.consolidate()
-    (first,) = [m async for m in mem.store.every(mem.scope, Filter(kinds=("summary",))) if m.content]
+    (first,) = [m async for m in mem.store.scan_all(mem.scope, Filter(kinds=("summary",))) if m.content]
     assert first.content.startswith("The harbour museum opens")
     await mem.remember(
         [{"role": "user", "content": "The tide clock exhibition of the harbour museum moves to Porto."}], session="s"
     )
     report = await mem.consolidate()
     assert [p.action for p in report.proposed if p.stage == "summarise"] == ["change"]
-    (second,) = [m async for m in mem.store.every(mem.scope, Filter(kinds=("summary",))) if m.content]
+    (second,) = [m async for m in mem.store.scan_all(mem.scope, Filter(kinds=("summary",))) if m.content]
     assert second.id == first.id
     assert second.body["turns"] == 5
 
@@ -445,7 +445,7 @@ async def test_a_turn_whose_answer_is_in_the_next_slice_is_in_a_page_with_it(
     stored = await mem.remember(TALK[:2], session="s")
     report = await mem.consolidate()
     assert report.read == 2
-    (page,) = [p async for p in mem.store.every(mem.scope, Filter(kinds=("page",)))]
+    (page,) = [p async for p in mem.store.scan_all(mem.scope, Filter(kinds=("page",)))]
     assert [turn["memory"] for turn in page.body["turns"]] == [one.id for one in stored]
 
 

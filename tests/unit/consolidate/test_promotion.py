@@ -21,7 +21,7 @@ def promoted(report: ConsolidationReport) -> list[str]:
 
 
 async def stored(rc: Longmind) -> list[Memory]:
-    return [m async for m in rc.store.every(Scope(agent=AGENT), Filter(kinds=("knowledge",), states=None))]
+    return [m async for m in rc.store.scan_all(Scope(agent=AGENT), Filter(kinds=("knowledge",), states=None))]
 
 
 async def test_what_enough_independent_scopes_know_is_shared(rc: Longmind) -> None:
@@ -101,7 +101,7 @@ async def test_what_is_erased_leaves_nothing_behind_in_shared_memory(rc: Longmin
     ann = await knows(rc, "a", "ann")
     await ann.consolidate()
     assert len(await stored(rc)) == 1
-    facts = [m async for m in rc.store.every(ann.scope, Filter(kinds=("fact",)))]
+    facts = [m async for m in rc.store.scan_all(ann.scope, Filter(kinds=("fact",)))]
     await withdraw(ann.scoped, facts)
     assert await stored(rc) == []
     shared = Scope(agent=AGENT)
@@ -124,7 +124,7 @@ async def test_what_is_forgotten_among_much_else_takes_its_support_back(rc: Long
     assert len(await stored(rc)) == 3
     await ann.remember([f"Something small happened at hour {n}." for n in range(400)])
     await ann.consolidate()
-    gone = [m.id async for m in rc.store.every(ann.scope, Filter(kinds=("message", "fact"), states=None))]
+    gone = [m.id async for m in rc.store.scan_all(ann.scope, Filter(kinds=("message", "fact"), states=None))]
     await rc.store.apply(ann.scope, [Delete(id) for id in gone])
     assert len(await stored(rc)) == 3
     await ann.consolidate()
@@ -133,7 +133,7 @@ async def test_what_is_forgotten_among_much_else_takes_its_support_back(rc: Long
 
 async def test_what_is_forgotten_or_undone_takes_its_support_with_it_at_once(rc: Longmind) -> None:
     ann = await knows(rc, "a", "ann")
-    (fact,) = [m async for m in rc.store.every(ann.scope, Filter(kinds=("fact",)))]
+    (fact,) = [m async for m in rc.store.scan_all(ann.scope, Filter(kinds=("fact",)))]
     await ann.consolidate()
     assert len(await stored(rc)) == 1
     await ann.undo((await ann.history(fact.id))[0].operation)

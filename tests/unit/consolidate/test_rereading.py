@@ -10,12 +10,12 @@ from longmind.types import Filter, Memory
 async def facts(mem: AgentMemory) -> dict[str, str]:
     """Each fact as it is told, with its state."""
     where = Filter(kinds=("fact",), states=None)
-    return {m.content: m.state async for m in mem.store.every(mem.scope, where)}
+    return {m.content: m.state async for m in mem.store.scan_all(mem.scope, where)}
 
 
 async def summaries(mem: AgentMemory) -> list[Memory]:
     where = Filter(kinds=("summary",), states=None)
-    return [m async for m in mem.store.every(mem.scope, where) if "quoted" in m.body]
+    return [m async for m in mem.store.scan_all(mem.scope, where) if "quoted" in m.body]
 
 
 async def said(mem: AgentMemory, *texts: str, session: str = "s") -> list[Memory]:
@@ -136,5 +136,5 @@ async def _exchange(mem: AgentMemory, number: int, text: str) -> list[Memory]:
 async def _told(mem: AgentMemory) -> str:
     """All that topics and chains say."""
     where = Filter(kinds=("segment", "summary"), states=None)
-    records = [m async for m in mem.store.every(mem.scope, where) if "quoted" not in m.body]
+    records = [m async for m in mem.store.scan_all(mem.scope, where) if "quoted" not in m.body]
     return "\n".join(f"{m.content}\n{m.body['summary']}\n{m.body['terms']}" for m in records)

@@ -37,19 +37,19 @@ async def trivial(mem: AgentMemory) -> ConsolidationReport:
 
 
 async def facts(mem: AgentMemory) -> list[str]:
-    found = [m async for m in mem.store.every(mem.scope, Filter(kinds=("fact",), states=None))]
+    found = [m async for m in mem.store.scan_all(mem.scope, Filter(kinds=("fact",), states=None))]
     return sorted(m.content for m in found)
 
 
 async def contents(mem: AgentMemory) -> list[tuple[str, str, str]]:
     """All that is known, but for what consolidation keeps for itself."""
-    found = [(m.kind, m.content, m.state) async for m in mem.store.every(mem.scope)]
+    found = [(m.kind, m.content, m.state) async for m in mem.store.scan_all(mem.scope)]
     return sorted(one for one in found if one[0] != "configuration")
 
 
 async def linked(mem: AgentMemory) -> list[tuple[str, str, str]]:
     """All links, with what is told at their ends."""
-    told = {m.id: m.content async for m in mem.store.every(mem.scope)}
+    told = {m.id: m.content async for m in mem.store.scan_all(mem.scope)}
     links = await mem.store.links(mem.scope, list(told))
     return sorted((told[link.source], link.relation, told[link.target]) for link in links)
 
@@ -86,14 +86,16 @@ async def test_what_later_runs_found_stays_and_is_not_found_twice(rc: Longmind) 
     first = await told(mem, HOME, "s1")
     await told(mem, WORK, "s2")
     everything, links = await contents(mem), await linked(mem)
-    kept = {m.id: m.version async for m in mem.store.every(mem.scope, Filter(kinds=("fact",))) if m.content == AT_WORK}
+    kept = {
+        m.id: m.version async for m in mem.store.scan_all(mem.scope, Filter(kinds=("fact",))) if m.content == AT_WORK
+    }
     await mem.undo(first.id)
     assert await facts(mem) == [AT_WORK]
     assert await linked(mem) == [link for link in links if link[0] == AT_WORK]
     again = await mem.consolidate()
     assert [p.content for p in again.proposed if p.kind == "fact"] == [AT_HOME]
     assert (await contents(mem), await linked(mem)) == (everything, links)
-    assert {m.id: m.version for m in await mem.store.get_many(mem.scope, list(kept))} == kept
+    assert {m.id: m.version for m in await mem.store.get_all(mem.scope, list(kept))} == kept
 
 
 async def test_what_later_runs_lean_on_is_not_taken_away(rc: Longmind) -> None:
@@ -111,7 +113,7 @@ async def test_what_later_runs_lean_on_is_not_taken_away(rc: Longmind) -> None:
     await mem.undo("mine")
     await mem.undo(second.id)
     await mem.undo(first.id)
-    assert {m.kind async for m in mem.store.every(mem.scope)} == {"message", note.kind}
+    assert {m.kind async for m in mem.store.scan_all(mem.scope)} == {"message", note.kind}
 
 
 async def test_runs_are_undone_in_any_order_and_all_is_read_again(rc: Longmind) -> None:

@@ -296,7 +296,7 @@ async def test_a_vector_of_another_space_is_not_compared_though_it_is_as_long(wo
 
 async def test_what_is_written_while_a_question_is_answered_does_not_disturb_it(world: Any) -> None:
     old = await world.add("Alice lives in Porto", kind="fact", state="superseded")
-    found = world.store.get_many
+    found = world.store.get_all
     late: list[Any] = []
 
     async def slow(*asked: Any) -> list[Any]:
@@ -306,6 +306,6 @@ async def test_what_is_written_while_a_question_is_answered_does_not_disturb_it(
             await world.store.view(world.scope)  # another question brings the view up to date meanwhile
         return list(await found(*asked))
 
-    world.store.get_many = slow
+    world.store.get_all = slow
     assert await world.ask("where does Alice live?") == ["Alice lives in Porto"]
     assert (await world.ask("where does Alice live?"))[0] == "Alice lives in Lisbon"

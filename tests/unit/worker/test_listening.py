@@ -93,7 +93,7 @@ def consolidated(service: ConsolidationService) -> int:
 
 
 async def facts(rc: Longmind) -> list[str]:
-    return [m.content async for m in rc.store.every(Scope(agent="a"), Filter(kinds=("fact",)))]
+    return [m.content async for m in rc.store.scan_all(Scope(agent="a"), Filter(kinds=("fact",)))]
 
 
 async def test_shared_memory_is_no_agent_to_consolidate(rc: Longmind) -> None:

@@ -16,8 +16,6 @@ from longmind.systems.ownership import mine
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory, State
 
-ALL = 1_000_000
-
 
 def coldest(
     settings: DialogueSettings, records: Sequence[Memory], count: int, now: datetime, spared: Collection[str] = ()
@@ -40,7 +38,7 @@ async def page_ids(scoped: ScopedStore, segments: Sequence[str]) -> dict[str, li
     """For each segment the ids of its pages."""
     found: dict[str, list[str]] = {id: [] for id in segments}
     if segments:
-        links = await scoped.store.links(scoped.scope, segments, relation="part_of", direction="in", limit=ALL)
+        links = await scoped.store.all_links(scoped.scope, segments, relation="part_of", direction="in")
         for link in links:
             found[link.target].append(link.source)
     return {id: sorted(pages) for id, pages in found.items()}
@@ -49,7 +47,7 @@ async def page_ids(scoped: ScopedStore, segments: Sequence[str]) -> dict[str, li
 async def moving(scoped: ScopedStore, segments: Sequence[Memory], state: State) -> list[Write]:
     """The writes that bring segments with all their pages to the archive, or back."""
     pages = await page_ids(scoped, [record.id for record in segments])
-    known = await scoped.store.get_many(scoped.scope, [id for own in pages.values() for id in own])
+    known = await scoped.store.get_all(scoped.scope, [id for own in pages.values() for id in own])
     return [
         *(Update(record.id, {"state": state}, expected_version=record.version) for record in segments),
         *(Update(page.id, {"state": state}) for page in known if page.kind == PAGE and page.state != state),
@@ -63,7 +61,7 @@ async def faded(scoped: ScopedStore, settings: DialogueSettings, kept: Collectio
     unread = now - timedelta(days=settings.prune_days)
     old: dict[str, Memory] = {}
     crowded: dict[str, list[Memory]] = {}
-    async for page in scoped.store.every(scoped.scope, mine(scoped.scope, kinds=(PAGE,), states=("active",))):
+    async for page in scoped.store.scan_all(scoped.scope, mine(scoped.scope, kinds=(PAGE,), states=("active",))):
         segment = page.body.get("segment")
         if page.id in kept or segment is None:
             continue

@@ -93,7 +93,7 @@ class Chains:
     async def load(self, leaves: Sequence[Leaf]) -> None:
         """Read the chains of stored pages; one that was erased is not there."""
         ids = list(dict.fromkeys(leaf.body.chain for leaf in leaves))
-        for record in await self._scoped.store.get_many(self._scoped.scope, ids) if ids else ():
+        for record in await self._scoped.store.get_all(self._scoped.scope, ids) if ids else ():
             body = ChainBody.read(record)
             self._chains[record.id] = Chain(record.id, record, body, Context(words.unpacked(body.terms), body.summary))
 

@@ -67,7 +67,7 @@ def _topic(record: Memory) -> Topic:
 async def active_segments(scoped: ScopedStore) -> list[Memory]:
     """The segments of mid-term memory."""
     where = mine(scoped.scope, kinds=(SEGMENT,), states=("active", "stale"))
-    return [record async for record in scoped.store.every(scoped.scope, where)]
+    return [record async for record in scoped.store.scan_all(scoped.scope, where)]
 
 
 async def stored_vectors(scoped: ScopedStore, ids: Sequence[str]) -> dict[str, Vector]:

@@ -60,7 +60,7 @@ async def mid_term(
 async def _archived(scoped: ScopedStore, query: str) -> list[Memory]:
     where = mine(scoped.scope, kinds=(SEGMENT,), states=("archived",))
     found = await scoped.store.search_text(scoped.scope, query, k=_ARCHIVED, where=where)
-    return await scoped.store.get_many(scoped.scope, [one.id for one in found]) if found else []
+    return await scoped.store.get_all(scoped.scope, [one.id for one in found]) if found else []
 
 
 async def _best_segments(
@@ -86,7 +86,7 @@ async def _leaves(scoped: ScopedStore, segments: Sequence[str], *, archived: boo
     members = await archive.page_ids(scoped, segments)
     ids = [id for segment in segments for id in members[segment]]
     newest = sorted(ids, reverse=True)[:_PAGES]
-    found = await scoped.store.get_many(scoped.scope, newest) if newest else []
+    found = await scoped.store.get_all(scoped.scope, newest) if newest else []
     told = await pages.leaves(scoped, [page for page in found if archived or page.state == "active"])
     by_segment: dict[str, list[Leaf]] = {segment: [] for segment in segments}
     for leaf in told:

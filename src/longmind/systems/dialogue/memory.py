@@ -146,7 +146,7 @@ class DialogueMemory:
         """The pages of a segment in the order of their time; with ``new`` those since it was last analysed."""
         record = await self._own(segment if isinstance(segment, str) else segment.id, SEGMENT)
         ids = (await archive.page_ids(self._scoped, [record.id]))[record.id]
-        found = await self._scoped.store.get_many(self._scoped.scope, ids) if ids else []
+        found = await self._scoped.store.get_all(self._scoped.scope, ids) if ids else []
         since = SegmentBody.read(record).analysed.length if new else 0
         told = [leaf for leaf in await leaf_pages.leaves(self._scoped, found) if leaf.body.number > since]
         return tuple(leaf.told() for leaf in sorted(told, key=lambda leaf: (leaf.record.occurred_at, leaf.id)))
@@ -263,7 +263,7 @@ class DialogueMemory:
 
     async def _archived(self) -> list[Memory]:
         where = mine(self._scoped.scope, kinds=(SEGMENT,), states=("archived",))
-        return [record async for record in self._scoped.store.every(self._scoped.scope, where)]
+        return [record async for record in self._scoped.store.scan_all(self._scoped.scope, where)]
 
     async def _own(self, id: str, kind: str) -> Memory:
         record = await self._scoped.need(id, kind)

@@ -155,7 +155,7 @@ async def leaves(scoped: ScopedStore, records: Sequence[Memory]) -> list[Leaf]:
 
 
 async def texts_of(scoped: ScopedStore, ids: Sequence[str]) -> dict[str, Memory]:
-    return {m.id: m for m in await scoped.store.get_many(scoped.scope, list(dict.fromkeys(ids)))} if ids else {}
+    return {m.id: m for m in await scoped.store.get_all(scoped.scope, list(dict.fromkeys(ids)))} if ids else {}
 
 
 def _resolved(turn: Turn, messages: Mapping[str, Memory]) -> Turn:
@@ -225,8 +225,8 @@ async def check_free(scoped: ScopedStore, messages: Sequence[str]) -> None:
     """``InvalidInput`` if one of these messages is in a page already, or is named twice."""
     if not messages:
         return
-    links = await scoped.store.links(scoped.scope, messages, relation="derived_from", direction="in", limit=1_000_000)
-    found = await scoped.store.get_many(scoped.scope, sorted({link.source for link in links})) if links else []
+    links = await scoped.store.all_links(scoped.scope, messages, relation="derived_from", direction="in")
+    found = await scoped.store.get_all(scoped.scope, sorted({link.source for link in links})) if links else []
     paged = {memory.id for memory in found if memory.kind == PAGE}
     taken = sorted(link.target for link in links if link.source in paged)
     taken += sorted(id for id, times in Counter(messages).items() if times > 1)

@@ -19,7 +19,7 @@ from longmind.types import Memory
 
 async def retell(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> tuple[str, ...]:
     """Tell the chains and segments of these pages anew; says which have changed."""
-    found = [page for page in await scoped.store.get_many(scoped.scope, ids) if page.kind == PAGE]
+    found = [page for page in await scoped.store.get_all(scoped.scope, ids) if page.kind == PAGE]
     bodies = [PageBody.read(page) for page in found]
     chains = list(dict.fromkeys(body.chain for body in bodies))
     segments = list(dict.fromkeys(body.segment for body in bodies if body.segment is not None))
@@ -31,13 +31,11 @@ async def retell(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[
 
 async def _chains(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> list[Update]:
     told: list[Update] = []
-    for record in await scoped.store.get_many(scoped.scope, ids) if ids else ():
+    for record in await scoped.store.get_all(scoped.scope, ids) if ids else ():
         if record.kind != CHAIN:
             continue
-        links = await scoped.store.links(
-            scoped.scope, [record.id], relation="derived_from", direction="out", limit=archive.ALL
-        )
-        members = await scoped.store.get_many(scoped.scope, sorted(link.target for link in links))
+        links = await scoped.store.all_links(scoped.scope, [record.id], relation="derived_from", direction="out")
+        members = await scoped.store.get_all(scoped.scope, sorted(link.target for link in links))
         chain = Chain(record.id, record, ChainBody(), Context())
         for leaf in await pages.leaves(scoped, [page for page in members if page.kind == PAGE]):
             chain.add(leaf)
@@ -47,7 +45,7 @@ async def _chains(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence
 
 async def _segments(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> list[Update]:
     records = (
-        [record for record in await scoped.store.get_many(scoped.scope, ids) if record.kind == SEGMENT] if ids else []
+        [record for record in await scoped.store.get_all(scoped.scope, ids) if record.kind == SEGMENT] if ids else []
     )
     if not records:
         return []
@@ -55,7 +53,7 @@ async def _segments(scoped: ScopedStore, settings: DialogueSettings, ids: Sequen
     grouping = Grouping(scoped, settings, await active_segments(scoped))
     told: list[Update] = []
     for record in records:
-        found = await scoped.store.get_many(scoped.scope, members[record.id])
+        found = await scoped.store.get_all(scoped.scope, members[record.id])
         leaves = await pages.leaves(scoped, [page for page in found if page.kind == PAGE])
         told += _changing(record, [grouping.retold(record, sorted(leaves, key=lambda leaf: leaf.body.number))])
     return told

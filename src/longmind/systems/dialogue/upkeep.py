@@ -123,7 +123,7 @@ class Caretaker:
     async def _summarise(self, record: Memory, summariser: Summariser) -> None:
         """One segment; another writer's page that comes meanwhile is left for the next round."""
         ids = (await archive.page_ids(self.scoped, [record.id]))[record.id]
-        found = await pages.leaves(self.scoped, await self.scoped.store.get_many(self.scoped.scope, ids))
+        found = await pages.leaves(self.scoped, await self.scoped.store.get_all(self.scoped.scope, ids))
         told = "\n".join(
             line for leaf in sorted(found, key=lambda leaf: leaf.record.occurred_at) for line in leaf.said.lines
         )
@@ -143,19 +143,15 @@ class Caretaker:
     async def _lost(self, here: set[str]) -> list[Memory]:
         """Pages that are neither in the window nor in a segment that exists."""
         where = mine(self.scoped.scope, kinds=(PAGE,), states=None)
-        found = [page async for page in self.scoped.store.every(self.scoped.scope, where) if page.id not in here]
+        found = [page async for page in self.scoped.store.scan_all(self.scoped.scope, where) if page.id not in here]
         named = sorted({str(page.body["segment"]) for page in found if page.body.get("segment")})
-        there: set[str] = set()
-        for start in range(0, len(named), 500):
-            there |= {m.id for m in await self.scoped.store.get_many(self.scoped.scope, named[start : start + 500])}
+        there = {m.id for m in await self.scoped.store.get_all(self.scoped.scope, named)}
         return [page for page in found if page.body.get("segment") not in there]
 
     async def _empty(self, records: list[Memory]) -> set[str]:
         members = await archive.page_ids(self.scoped, [record.id for record in records])
         ids = [id for own in members.values() for id in own]
-        active = {
-            page.id for page in await self.scoped.store.get_many(self.scoped.scope, ids) if page.state == "active"
-        }
+        active = {page.id for page in await self.scoped.store.get_all(self.scoped.scope, ids) if page.state == "active"}
         return {segment for segment, own in members.items() if not active.intersection(own)}
 
     async def _write(self, writes: list[Write], reason: str) -> None:

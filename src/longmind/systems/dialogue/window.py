@@ -100,7 +100,7 @@ async def read(scoped: ScopedStore, settings: DialogueSettings) -> Window:
     while True:
         record = await held(scoped, WINDOW)
         body = WindowBody() if record is None else validated(WindowBody, record.body)
-        found = await scoped.store.get_many(scoped.scope, body.pages) if body.pages else []
+        found = await scoped.store.get_all(scoped.scope, body.pages) if body.pages else []
         if len(found) < len(body.pages) and record is not None:
             again = await held(scoped, WINDOW)
             if again is None or again.version != record.version:
@@ -142,7 +142,7 @@ async def _held(scoped: ScopedStore, drafts: Sequence[PageDraft]) -> dict[str, L
     if not keys:
         return {}
     where = Filter(kinds=(PAGE,), keys=keys, states=None)
-    found = [record async for record in scoped.store.every(scoped.scope, where) if record.user == scoped.scope.user]
+    found = [record async for record in scoped.store.scan_all(scoped.scope, where) if record.user == scoped.scope.user]
     return {leaf.record.key: leaf for leaf in await pages.leaves(scoped, found) if leaf.record.key}
 
 

@@ -125,7 +125,7 @@ async def search(
         owner = hit.memory.id if hit.memory.kind == EPISODE else hit.memory.body.get("episode")
         if isinstance(owner, str):
             grouped.setdefault(owner, []).append(hit)
-    records = await scoped.store.get_many(scoped.scope, list(grouped))
+    records = await scoped.store.get_all(scoped.scope, list(grouped))
     found = [_found(Episode.of(r), grouped[r.id]) for r in records if r.kind == EPISODE]
     kept = [f for f in found if type in (None, f.episode.type) and outcome in (None, f.episode.outcome)]
     return sorted(kept, key=lambda f: (-f.score, f.episode.id))[:k]

@@ -45,7 +45,7 @@ async def alternatives(
     """
     found: list[tuple[str, Alternative]] = []
     hits = await procedural.search(step.description, k=_LOOKED_AT)
-    owners = {m.id: m.user for m in await scoped.store.get_many(scoped.scope, [hit.version.id for hit in hits])}
+    owners = {m.id: m.user for m in await scoped.store.get_all(scoped.scope, [hit.version.id for hit in hits])}
     for hit in hits:
         procedure = hit.version.procedure
         if owners.get(hit.version.id) not in (None, goal.user):

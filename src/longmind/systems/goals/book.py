@@ -17,7 +17,6 @@ from longmind.types import Filter, Json, Link, Memory
 
 ACHIEVES, PART_OF, DERIVED, SUPERSEDES = "achieves", "part_of", "derived_from", "supersedes"
 _AT_ONCE = 500
-_ALL_LINKS = 1_000_000
 
 
 class PlanBook:
@@ -56,22 +55,22 @@ class PlanBook:
     async def every(self, open: bool | None = True) -> list[Standing]:
         """All goals that are open (False: ended, None: all), each with its plan; a few queries, however many."""
         where = Filter(kinds=(GOAL,), states=None, metadata=None if open is None else {"open": open})
-        goals = [goal_of(memory) async for memory in self._scoped.store.every(self._scoped.scope, where)]
+        goals = [goal_of(memory) async for memory in self._scoped.store.scan_all(self._scoped.scope, where)]
         plans = await self._current(goals)
         return [Standing(goal=goal, plan=plans.get(goal.id)) for goal in goals]
 
     async def plans(self, goal: Goal) -> list[Plan]:
         """All versions of a goal's plan, the newest first."""
         where = Filter(kinds=(PLAN,), states=None, metadata={"goal": goal.id})
-        found = [plan_of(m) async for m in self._scoped.store.every(self._scoped.scope, where) if m.user == goal.user]
+        records = self._scoped.store.scan_all(self._scoped.scope, where)
+        found = [plan_of(m) async for m in records if m.user == goal.user]
         return sorted(found, key=lambda plan: -plan.number)
 
     async def children(self, goals: Sequence[str]) -> list[Goal]:
         """The sub-goals of these goals, the oldest first."""
-        links = await self._scoped.store.links(
-            self._scoped.scope, list(goals), relation=PART_OF, direction="in", limit=_ALL_LINKS
-        )
-        found = await self._get([link.source for link in links])
+        store, scope = self._scoped.store, self._scoped.scope
+        links = await store.all_links(scope, goals, relation=PART_OF, direction="in")
+        found = await store.get_all(scope, [link.source for link in links])
         return sorted((goal_of(m) for m in found if m.kind == GOAL), key=lambda goal: goal.id)
 
     async def descendants(self, id: str) -> AsyncIterator[list[Goal]]:
@@ -96,16 +95,10 @@ class PlanBook:
         for start in range(0, len(goals), _AT_ONCE):
             keys = tuple(plan_key(goal.id) for goal in goals[start : start + _AT_ONCE])
             where = Filter(keys=keys, kinds=(PLAN,), states=None)
-            async for memory in self._scoped.store.every(self._scoped.scope, where):
+            async for memory in self._scoped.store.scan_all(self._scoped.scope, where):
                 plan = plan_of(memory)
                 if memory.user == owners[plan.goal]:
                     found[plan.goal] = plan
-        return found
-
-    async def _get(self, ids: Sequence[str]) -> list[Memory]:
-        found: list[Memory] = []
-        for start in range(0, len(ids), _AT_ONCE):
-            found += await self._scoped.store.get_many(self._scoped.scope, ids[start : start + _AT_ONCE])
         return found
 
     # -- writing -------------------------------------------------------------------------------------------------

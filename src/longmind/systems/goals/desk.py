@@ -74,7 +74,7 @@ class Desk:
     async def grounded(self, body: PlanBody) -> PlanBody:
         """A plan without what it was made from and what is gone since."""
         ids = [*body.assumptions, *([body.source] if body.source else [])]
-        there = {memory.id for memory in await self._scoped.store.get_many(self._scoped.scope, ids)} if ids else set()
+        there = {memory.id for memory in await self._scoped.store.get_all(self._scoped.scope, ids)} if ids else set()
         kept = tuple(id for id in body.assumptions if id in there)
         return body.model_copy(update={"assumptions": kept, "source": body.source if body.source in there else None})
 
@@ -85,7 +85,7 @@ class Desk:
     async def linked(self, goal: Goal, ids: Sequence[str], relation: str) -> Sequence[Write]:
         """The links from memories to a goal; ``NotFound`` for one that is not there, or is another user's."""
         wanted = list(dict.fromkeys(ids))
-        found = await self._scoped.store.get_many(self._scoped.scope, wanted) if wanted else []
+        found = await self._scoped.store.get_all(self._scoped.scope, wanted) if wanted else []
         there = {memory.id for memory in found if memory.user in (None, goal.user)}
         for id in wanted:
             if id not in there:

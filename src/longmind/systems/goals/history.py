@@ -115,7 +115,7 @@ class History:
         found: dict[str, list[Recorded]] = {}
         for start in range(0, len(keys), _AT_ONCE):
             where = Filter(keys=tuple(keys[start : start + _AT_ONCE]), kinds=(REVISION,), states=None)
-            async for memory in self._scoped.store.every(self._scoped.scope, where):
+            async for memory in self._scoped.store.scan_all(self._scoped.scope, where):
                 body = validated(RevisionBody, memory.body)
                 if memory.user == owners[body.goal]:
                     found.setdefault(body.goal, []).append(Recorded(memory, body))

@@ -266,7 +266,7 @@ class GoalMemory:
         store, scope = self._scoped.store, self._scoped.scope
         links = await store.links(scope, [goal.id], relation=relation, direction="in")
         sources = [link.source for link in links if link.relation in (ABOUT, ACHIEVES)]
-        return await store.get_many(scope, list(dict.fromkeys(sources)))
+        return await store.get_all(scope, list(dict.fromkeys(sources)))
 
     # -- plans -------------------------------------------------------------------------------------------------------
 

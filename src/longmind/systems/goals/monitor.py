@@ -34,7 +34,6 @@ GRAVEST: tuple[FindingKind, ...] = (
     "deadline_risk",
 )
 """Which finding is answered first: a plan that rests on something false before the steps in it."""
-_AT_ONCE = 500
 _Seconds = Annotated[float, Field(gt=0, le=86_400 * 365, allow_inf_nan=False)]
 
 
@@ -132,12 +131,8 @@ class Monitor:
         )
 
     async def _facts(self, plans: Iterator[Plan]) -> dict[str, Memory]:
-        wanted = list(dict.fromkeys(id for plan in plans for id in plan.assumptions))
-        found: dict[str, Memory] = {}
-        for start in range(0, len(wanted), _AT_ONCE):
-            part = await self._scoped.store.get_many(self._scoped.scope, wanted[start : start + _AT_ONCE])
-            found |= {memory.id: memory for memory in part}
-        return found
+        ids = [id for plan in plans for id in plan.assumptions]
+        return {memory.id: memory for memory in await self._scoped.store.get_all(self._scoped.scope, ids)}
 
 
 def no_longer_holds(fact: Memory | None, now: datetime) -> str | None:

@@ -144,7 +144,7 @@ class Planner:
     async def _usable(self, goal: Goal, versions: Sequence[Version]) -> list[Version]:
         """Those of these procedures that may go into a plan for this goal, each once."""
         by_id = {version.id: version for version in versions}
-        records = await self._scoped.store.get_many(self._scoped.scope, list(by_id)) if by_id else []
+        records = await self._scoped.store.get_all(self._scoped.scope, list(by_id)) if by_id else []
         return [by_id[record.id] for record in records if _may_use(goal, record)]
 
     # -- from a past plan --------------------------------------------------------------------------------------------

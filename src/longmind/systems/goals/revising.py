@@ -221,7 +221,7 @@ class Reviser:
         plan, rest = case.plan, made.rest
         origin = plan if rest is None else rest
         wanted = [*origin.assumptions, *([origin.source] if origin.source else [])]
-        there = {m.id: m for m in await self._scoped.store.get_many(self._scoped.scope, wanted)} if wanted else {}
+        there = {m.id: m for m in await self._scoped.store.get_all(self._scoped.scope, wanted)} if wanted else {}
         kept = [id for id in origin.assumptions if id in there]
         if case.finding.kind == "broken_assumption":
             now = self._scoped.now()

@@ -44,7 +44,7 @@ class Entries:
 
     async def all(self, state: State = "active") -> list[Memory]:
         where = mine(self.scope, kinds=(KNOWLEDGE,), metadata={"about": self.about}, states=(state,))
-        return [record async for record in self.scoped.store.every(self.scope, where)]
+        return [record async for record in self.scoped.store.scan_all(self.scope, where)]
 
     async def learn(self, text: str, told: KnowledgeBody, importance: float, settings: PersonaSettings) -> Learnt:
         """Take in a piece of knowledge; one that is there becomes surer, and comes back from the archive."""

@@ -34,7 +34,7 @@ class Traits:
 
     async def current(self) -> list[Trait]:
         """The values that hold now, the surest first."""
-        found = [record async for record in self.scoped.store.every(self.scope, self._where(states=("active",)))]
+        found = [record async for record in self.scoped.store.scan_all(self.scope, self._where(states=("active",)))]
         return sorted(map(as_trait, found), key=lambda trait: (-trait.confidence, trait.dimension))
 
     async def one(self, dimension: str) -> Trait | None:
@@ -44,7 +44,7 @@ class Traits:
     async def history(self, dimension: str) -> list[Trait]:
         """Every value a dimension ever had, the oldest first; the last one is what holds now."""
         where = self._where(metadata={"dimension": folded(dimension)}, states=None)
-        found = [as_trait(record) async for record in self.scoped.store.every(self.scope, where)]
+        found = [as_trait(record) async for record in self.scoped.store.scan_all(self.scope, where)]
         return sorted(found, key=lambda trait: (trait.since, trait.id))
 
     async def observe(self, dimension: str, observed: Rival, settings: PersonaSettings, correction: bool) -> Trait:
@@ -84,7 +84,7 @@ class Traits:
             "valid_to": max(now, record.valid_from or now),
             "body": body.model_dump(mode="json"),
         }
-        known = {m.id for m in await self.scoped.store.get_many(self.scoped.scope, list(rival.evidence))}
+        known = {m.id for m in await self.scoped.store.get_all(self.scoped.scope, list(rival.evidence))}
         here = rival.model_copy(update={"evidence": tuple(id for id in rival.evidence if id in known)})
         writes: list[Write] = [
             Update(record.id, old, record.version),
@@ -123,7 +123,7 @@ class Traits:
 
 async def check_evidence(scoped: ScopedStore, ids: tuple[str, ...]) -> None:
     """``NotFound`` if any of these is not there: nothing is known from what nobody can look up."""
-    found = {m.id for m in await scoped.store.get_many(scoped.scope, list(ids))} if ids else set()
+    found = {m.id for m in await scoped.store.get_all(scoped.scope, list(ids))} if ids else set()
     if missing := [id for id in ids if id not in found]:
         raise NotFound(
             f"The evidence {missing[0]} is not among the memories here.",

@@ -193,7 +193,7 @@ class Ledger:
 async def steps_of(scoped: ScopedStore, run: Memory) -> tuple[StepRecord, ...]:
     """What the steps of a run did, in the order in which they finished."""
     where = Filter(kinds=(STEP,), sessions=(session_of(run.id),), states=None)
-    found = [memory async for memory in scoped.store.every(scoped.scope, where)]
+    found = [memory async for memory in scoped.store.scan_all(scoped.scope, where)]
     return tuple(StepRecord.model_validate(memory.body) for memory in found)
 
 

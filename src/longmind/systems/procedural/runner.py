@@ -267,7 +267,7 @@ class Runner:
     async def _cancel_children(self, ledger: Ledger) -> None:
         """Cancel what this run started and did not wait for: after a timeout, or because it was cancelled itself."""
         where = Filter(kinds=(RUN,), metadata={"open": True, "parent": ledger.run_id}, states=None)
-        async for child in self._scoped.store.every(self._scoped.scope, where):
+        async for child in self._scoped.store.scan_all(self._scoped.scope, where):
             await self.cancel(child.id, compensate=ledger.progress.cancel == "compensate")
 
     async def approve(self, run_id: str, *, approved: bool, by: str, why: str, resume: bool) -> Run:

@@ -200,7 +200,7 @@ class Shelf:
                 f"A run of {head.name} is not finished: {open_runs}.", hint="Cancel it first.", run=open_runs
             )
         where = Filter(sessions=(session_of(head.name),), states=None)
-        found = [m async for m in self._scoped.store.every(self._scoped.scope, where) if m.user == head.memory.user]
+        found = [m async for m in self._scoped.store.scan_all(self._scoped.scope, where) if m.user == head.memory.user]
         others = [Delete(memory.id) for memory in found if memory.id != head.id]
         return [*others, Delete(head.id, expected_version=head.memory.version)]
 
@@ -256,7 +256,7 @@ class Shelf:
         if not numbers:
             return []
         where = Filter(keys=tuple(_key(head.name, n) for n in numbers), kinds=(PROCEDURE,), states=None)
-        return [m async for m in self._scoped.store.every(self._scoped.scope, where) if m.user == head.memory.user]
+        return [m async for m in self._scoped.store.scan_all(self._scoped.scope, where) if m.user == head.memory.user]
 
 
 def shelved(memory: Memory) -> Shelved:

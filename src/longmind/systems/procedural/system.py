@@ -191,7 +191,7 @@ class ProceduralMemory:
         where = Filter(states=("active",), metadata={"category": category} if category is not None else None)
         where = where.model_copy(update={"kinds": (PROCEDURE,)})
         mine = self._scoped.scope.user
-        found = [m.id async for m in self._scoped.store.every(self._scoped.scope, where) if mine in (None, m.user)]
+        found = [m.id async for m in self._scoped.store.scan_all(self._scoped.scope, where) if mine in (None, m.user)]
         for id in found:
             await self.delete(id)
         return len(found)

@@ -121,7 +121,7 @@ class Notebook:
     async def read(self, head: Shelved) -> tuple[Memory | None, Learning]:
         """The record, if there is one yet, and what it says."""
         where = Filter(keys=(_key(head.name),), kinds=(PROCEDURE,), states=None)
-        async for memory in self._scoped.store.every(self._scoped.scope, where):
+        async for memory in self._scoped.store.scan_all(self._scoped.scope, where):
             if memory.user == head.memory.user:
                 return memory, validated(Learning, memory.metadata)
         return None, Learning()

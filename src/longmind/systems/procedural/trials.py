@@ -107,7 +107,9 @@ class Trials:
         """All decisions about a procedure, the newest first."""
         where = Filter(kinds=(DECISION,), sessions=(session_of(head.name),), states=None)
         found = [
-            m async for m in self._scoped.store.every(self._scoped.scope, where) if m.metadata["procedure"] == head.id
+            m
+            async for m in self._scoped.store.scan_all(self._scoped.scope, where)
+            if m.metadata["procedure"] == head.id
         ]
         return [_decision(memory) for memory in reversed(found)]
 

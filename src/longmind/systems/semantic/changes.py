@@ -12,7 +12,6 @@ from typing import Any
 
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.scoped_store import ScopedStore, validated
-from longmind.systems.semantic.lookups import ALL_LINKS, get_all
 from longmind.systems.semantic.models import FactBody
 from longmind.systems.semantic.timeline import Cut, Painting, latest
 from longmind.systems.semantic.timelines import Timeline
@@ -66,7 +65,7 @@ class Changes:
         told = {"id": self.scoped.clock.new_id(), "version": 1, "key": None, "state": "superseded"}
         head = validated(Memory, {**dict(whole), **told, "valid_to": painting.start})
         self.put(head)
-        for link in await self.scoped.store.links(self.scoped.scope, [whole.id], limit=ALL_LINKS):
+        for link in await self.scoped.store.all_links(self.scoped.scope, [whole.id]):
             if link.relation != "supersedes":
                 self.links.append(link.model_copy(update={"source": head.id}))
         return head
@@ -112,13 +111,11 @@ async def derived(scoped: ScopedStore, ids: Iterable[str]) -> list[Memory]:
     seen = dict.fromkeys(frontier)
     found: list[str] = []
     while frontier:
-        links = await scoped.store.links(
-            scoped.scope, frontier, relation="derived_from", direction="in", limit=ALL_LINKS
-        )
+        links = await scoped.store.all_links(scoped.scope, frontier, relation="derived_from", direction="in")
         frontier = [id for id in dict.fromkeys(link.source for link in links) if id not in seen]
         seen.update(dict.fromkeys(frontier))
         found += frontier
-    return await get_all(scoped, found) if found else []
+    return await scoped.store.get_all(scoped.scope, found)
 
 
 def combined(one: float, other: float, ceiling: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from longmind.errors import Conflict, Forbidden, NotFound
 from longmind.store.base import AddLink, Delete, Put, Update, Write
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
-from longmind.systems.semantic.lookups import by_keys, get_all, nearest, writable
+from longmind.systems.semantic.lookups import by_keys, nearest, writable
 from longmind.systems.semantic.models import Concept, ConceptBody
 from longmind.systems.semantic.names import concept_key, folded
 from longmind.types import Filter, Link, Memory, Page, Scope
@@ -53,7 +53,7 @@ class Concepts:
         held = await by_keys(self._scoped, list(dict.fromkeys(keys.values())))
         targets = [r.body["concept"] for r in held if r.kind == ALIAS]
         ids = [name for name in names if _is_id(name)]
-        others = {r.id: r for r in await get_all(self._scoped, [*targets, *ids])} if targets or ids else {}
+        others = {r.id: r for r in await self._scoped.store.get_all(self._scoped.scope, [*targets, *ids])}
         found: dict[str, list[Memory]] = {}
         orphans: dict[str, list[Memory]] = {}
         for name, key in keys.items():

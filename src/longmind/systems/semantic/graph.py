@@ -15,7 +15,7 @@ from longmind.errors import InvalidInput
 from longmind.store.base import MAX_DEPTH
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic.concepts import Concepts
-from longmind.systems.semantic.lookups import ALL_LINKS, get_all, steady
+from longmind.systems.semantic.lookups import steady
 from longmind.systems.semantic.models import Concept, Fact, Graph, Node, Path, Step
 from longmind.systems.semantic.names import folded
 from longmind.systems.semantic.predicates import Predicates
@@ -129,7 +129,7 @@ class Graphs:
 
     async def _told(self, way: Sequence[tuple[str, Fact, str]], lone: str) -> Path:
         ids = [way[0][0], *(target for _, _, target in way)] if way else [lone]
-        names = {r.id: str(r.body["name"]) for r in await get_all(self._scoped, ids)}
+        names = {r.id: str(r.body["name"]) for r in await self._scoped.store.get_all(self._scoped.scope, ids)}
         steps = []
         for source, fact, target in way:
             forward = fact.subject_id == source
@@ -174,7 +174,7 @@ class Graphs:
         return [f for f in map(Fact.of, held) if predicate is None or f.predicate == predicate]
 
     async def _drawn(self, depths: dict[str, int], facts: Iterable[Fact], truncated: bool) -> Graph:
-        records = {r.id: r for r in await get_all(self._scoped, depths)}
+        records = {r.id: r for r in await self._scoped.store.get_all(self._scoped.scope, depths)}
         nodes = [Node(concept=Concept.of(records[id]), depth=depth) for id, depth in depths.items() if id in records]
         inside = [f for f in facts if all(end in records for end in _ends(f))]
         inside.sort(key=lambda f: (f.subject, f.predicate, str(f.object), f.id))
@@ -188,10 +188,8 @@ class Graphs:
     async def in_category(self, category: str) -> list[str]:
         """The ids of the concepts of a category and of all that is said of them."""
         where = Filter(kinds=("concept",), metadata={"category": folded(category)})
-        concepts = [r.id async for r in self._scoped.store.every(self._scoped.scope, where)]
-        links = await self._scoped.store.links(
-            self._scoped.scope, concepts, relation="about", direction="in", limit=ALL_LINKS
-        )
+        concepts = [r.id async for r in self._scoped.store.scan_all(self._scoped.scope, where)]
+        links = await self._scoped.store.all_links(self._scoped.scope, concepts, relation="about", direction="in")
         return [*concepts, *dict.fromkeys(link.source for link in links)]
 
 

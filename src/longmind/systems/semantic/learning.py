@@ -13,7 +13,6 @@ from longmind.store.base import Put, Receipt, Update, Write
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.semantic.changes import Changes, body_of, combined, compatible, revised
 from longmind.systems.semantic.concepts import Concepts
-from longmind.systems.semantic.lookups import get_all
 from longmind.systems.semantic.models import CERTAIN, Evidence, Fact, FactBody, Learned, Predicate
 from longmind.systems.semantic.names import concept_key
 from longmind.systems.semantic.predicates import Predicates, Use
@@ -168,7 +167,7 @@ class Learning:
     async def _premises(self, said: Statement) -> list[Memory]:
         """What the statement rests on. It must exist, and a span must lie in its text."""
         wanted = [*(e.memory for e in said.evidence), *said.derived_from]
-        found = {m.id: m for m in await get_all(self._scoped, wanted)} if wanted else {}
+        found = {m.id: m for m in await self._scoped.store.get_all(self._scoped.scope, wanted)} if wanted else {}
         for id in wanted:
             if id not in found:
                 raise NotFound(f"The evidence {id} is not a memory here.", id=id)

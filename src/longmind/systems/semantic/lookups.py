@@ -14,9 +14,7 @@ from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Memory, Scope
 
 T = TypeVar("T")
-ALL_LINKS = 1_000_000
 _READS = 20
-_PART = 500
 
 
 def tier(scope: Scope, user: str | None) -> int:
@@ -37,16 +35,7 @@ def nearest(scope: Scope, records: Iterable[Memory]) -> list[Memory]:
 
 async def by_keys(scoped: ScopedStore, keys: Sequence[str]) -> list[Memory]:
     """All visible records that hold one of these keys."""
-    return [m async for m in scoped.store.every(scoped.scope, Filter(keys=tuple(keys), states=None))]
-
-
-async def get_all(scoped: ScopedStore, ids: Iterable[str]) -> list[Memory]:
-    """Records by id, read in parts."""
-    wanted = list(dict.fromkeys(ids))
-    found: list[Memory] = []
-    for start in range(0, len(wanted), _PART):
-        found += await scoped.store.get_many(scoped.scope, wanted[start : start + _PART])
-    return found
+    return [m async for m in scoped.store.scan_all(scoped.scope, Filter(keys=tuple(keys), states=None))]
 
 
 async def steady(scoped: ScopedStore, read: Callable[[], Awaitable[T]]) -> T:

@@ -75,7 +75,7 @@ class Predicates:
     async def every(self) -> list[Predicate]:
         """All predicates in use or declared here, by name."""
         found: dict[str, Predicate] = {}
-        async for record in self._scoped.store.every(self._scoped.scope, Filter(kinds=(KIND,), states=None)):
+        async for record in self._scoped.store.scan_all(self._scoped.scope, Filter(kinds=(KIND,), states=None)):
             if (record.key or "").startswith("predicate:"):
                 predicate = Predicate.model_validate(record.body)
                 if predicate.name not in found or record.user == self._scoped.scope.user:
@@ -131,7 +131,7 @@ class Predicates:
         others = {record.user for record in declared if record.user != scoped.scope.user}
         slots: dict[tuple[str | None, str], list[Memory]] = {}
         where = Filter(kinds=("fact",), states=None, metadata={"predicate": old.name})
-        async for record in scoped.store.every(scoped.scope, where):
+        async for record in scoped.store.scan_all(scoped.scope, where):
             if record.user in others or tier(scoped.scope, record.user) == 1 or not is_current(record):
                 continue  # it follows another declaration
             if (old.relates, old.symmetric) != (new.relates, new.symmetric):

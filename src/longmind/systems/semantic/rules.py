@@ -75,7 +75,7 @@ class Rules:
         """Derive what follows from what holds now, until nothing new does. Says what it learnt or revived."""
         learned: list[Learned] = []
         stored = [
-            r async for r in self._scoped.store.every(self._scoped.scope, Filter(kinds=(KIND,))) if self._may_use(r)
+            r async for r in self._scoped.store.scan_all(self._scoped.scope, Filter(kinds=(KIND,))) if self._may_use(r)
         ]
         rules = [(Rule.of(r), r.user) for r in stored if r.body.get("then")]
         for _ in range(_MAX_ROUNDS):
@@ -141,7 +141,7 @@ class Rules:
         if use is None:
             return []
         where = Filter(kinds=("fact",), states=None, metadata={"predicate": use.predicate.name})
-        records = [r async for r in self._scoped.store.every(self._scoped.scope, where) if self._may_use(r)]
+        records = [r async for r in self._scoped.store.scan_all(self._scoped.scope, where) if self._may_use(r)]
         facts = [Fact.of(r) for r in held_at(records, now) if r.state != "stale"]
         asked = predicate_name(pattern.predicate)
         turned = [f.turned(asked) for f in facts] if use.swapped or use.predicate.symmetric else []

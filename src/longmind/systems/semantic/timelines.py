@@ -8,7 +8,7 @@ from datetime import datetime
 
 from longmind.store.base import Update, Write
 from longmind.systems.scoped_store import ScopedStore
-from longmind.systems.semantic.lookups import ALL_LINKS, by_keys, get_all, tier
+from longmind.systems.semantic.lookups import by_keys, tier
 from longmind.systems.semantic.models import FactBody, Predicate
 from longmind.systems.semantic.names import slot_key, value_identity
 from longmind.systems.semantic.timeline import EVER, is_current
@@ -48,23 +48,19 @@ class Timelines:
 
     async def said_of(self, subjects: Sequence[str], predicate: str | None = None) -> list[Memory]:
         """All facts about these concepts, in any state; of one predicate, or of all."""
-        links = await self._scoped.store.links(
-            self._scoped.scope, subjects, relation="about", direction="in", limit=ALL_LINKS
-        )
+        links = await self._scoped.store.all_links(self._scoped.scope, subjects, relation="about", direction="in")
         wanted = [e.source for e in links if predicate is None or e.metadata.get("predicate") == predicate]
-        return _facts(await get_all(self._scoped, wanted))
+        return _facts(await self._scoped.store.get_all(self._scoped.scope, wanted))
 
     async def said_with(self, objects: Sequence[str], predicate: str) -> list[Memory]:
         """All facts of a predicate that have one of these concepts as their object, in any state."""
-        links = await self._scoped.store.links(
-            self._scoped.scope, objects, relation=predicate, direction="in", limit=ALL_LINKS
-        )
-        return _facts(await get_all(self._scoped, [link.source for link in links]))
+        links = await self._scoped.store.all_links(self._scoped.scope, objects, relation=predicate, direction="in")
+        return _facts(await self._scoped.store.get_all(self._scoped.scope, [link.source for link in links]))
 
     async def touching(self, concepts: Sequence[str]) -> list[Memory]:
         """All facts that have one of these concepts at an end, in any state."""
-        links = await self._scoped.store.links(self._scoped.scope, concepts, direction="in", limit=ALL_LINKS)
-        return _facts(await get_all(self._scoped, [link.source for link in links]))
+        links = await self._scoped.store.all_links(self._scoped.scope, concepts, direction="in")
+        return _facts(await self._scoped.store.get_all(self._scoped.scope, [link.source for link in links]))
 
     async def as_known(self, facts: Iterable[Memory], known_at: datetime | None) -> list[Memory]:
         """These facts as they were recorded at a moment; those not known then are left out."""

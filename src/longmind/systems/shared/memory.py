@@ -130,14 +130,16 @@ class SharedMemory:
             raise InvalidInput(f"There is no status {status!r}.", hint=f"There are: {', '.join(STATUSES)}.")
         metadata = None if status is None else {"status": status}
         where = Filter(kinds=(KNOWLEDGE,), states=None, metadata=metadata)
-        found = [_told(record) async for record in self._scoped.store.every(self._scoped.scope, where)]
+        found = [_told(record) async for record in self._scoped.store.scan_all(self._scoped.scope, where)]
         return tuple(sorted(found, key=lambda one: (-one.support, one.id)))
 
     async def known(self, texts: Sequence[str]) -> frozenset[str]:
         """Those of these statements that are shared, or wait or were rejected."""
         keys = {text: _key(text) for text in texts}
         where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
-        held = {record.key async for record in self._scoped.store.every(self._scoped.scope, where)} if keys else set()
+        held = (
+            {record.key async for record in self._scoped.store.scan_all(self._scoped.scope, where)} if keys else set()
+        )
         return frozenset(text for text, key in keys.items() if key in held)
 
     async def search(self, query: str, *, k: int = 10) -> tuple[SharedHit, ...]:
@@ -148,7 +150,7 @@ class SharedMemory:
             return ()
         scores = await self._ranked(query, k)
         best = sorted(scores, key=lambda id: (-scores[id], id))[:k]
-        found = await self._scoped.store.get_many(self._scoped.scope, best) if best else []
+        found = await self._scoped.store.get_all(self._scoped.scope, best) if best else []
         if found:
             await self._scoped.store.touch(self._scoped.scope, [record.id for record in found])
         return tuple(SharedHit(knowledge=_told(record), score=scores[record.id]) for record in found)
@@ -173,7 +175,7 @@ class SharedMemory:
         """Add this scope's support to these statements, all in one write."""
         keys = {text: _key(text) for text in texts}
         where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
-        held = {m.key: m async for m in self._scoped.store.every(self._scoped.scope, where)}
+        held = {m.key: m async for m in self._scoped.store.scan_all(self._scoped.scope, where)}
         writes: dict[str, Write] = {}
         told: dict[str, Proposal] = {}
         for text, key in keys.items():
@@ -221,7 +223,7 @@ class SharedMemory:
     async def _names(self, evidence: Sequence[str]) -> Names:
         """The names of those this could be about: the user, the agent, and whoever is named in the evidence."""
         scope = self._mine.scope
-        found = await self._mine.store.get_many(scope, list(evidence)) if evidence else []
+        found = await self._mine.store.get_all(scope, list(evidence)) if evidence else []
         if missing := set(evidence) - {memory.id for memory in found}:
             raise NotFound(f"The evidence {min(missing)} is not among the memories here.", ids=sorted(missing))
         told = [scope.user, *(memory.user for memory in found), *(memory.source.name for memory in found)]

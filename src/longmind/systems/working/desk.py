@@ -112,7 +112,7 @@ class Desk:
         """Links from what leaves again to the event it once came back from, so that erasing one erases the other."""
         came = {e.id: i.body.get("origin") for (i, _), e in zip(self.leaving, events, strict=False)}
         origins = sorted({origin for origin in came.values() if origin})
-        there = {m.id for m in await self.scoped.store.get_many(self.scoped.scope, origins)} if origins else set()
+        there = {m.id for m in await self.scoped.store.get_all(self.scoped.scope, origins)} if origins else set()
         return [
             AddLink(Link(source=event, relation="derived_from", target=origin))
             for event, origin in came.items()
@@ -126,7 +126,7 @@ async def read(scoped: ScopedStore) -> Desk:
         record = await ownership.held(scoped, STATE)
         body = StateBody() if record is None else validated(StateBody, record.body)
         ids = [id for slot in body.slots for id in slot.members]
-        items = {m.id: m for m in await scoped.store.get_many(scoped.scope, ids)} if ids else {}
+        items = {m.id: m for m in await scoped.store.get_all(scoped.scope, ids)} if ids else {}
         if len(items) < len(ids) and record is not None:
             again = await ownership.held(scoped, STATE)
             if again is None or again.version != record.version:

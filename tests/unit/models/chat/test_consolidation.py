@@ -49,7 +49,7 @@ async def run(rc: Longmind, mem: AgentMemory, chat: ChatModel) -> ConsolidationR
 
 
 async def known(mem: AgentMemory) -> set[str]:
-    return {m.content async for m in mem.store.every(mem.scope, Filter(kinds=("fact",)))}
+    return {m.content async for m in mem.store.scan_all(mem.scope, Filter(kinds=("fact",)))}
 
 
 async def told(rc: Longmind) -> AgentMemory:

@@ -61,7 +61,7 @@ async def test_what_is_brought_counts_as_visited(dialogue: DialogueMemory, scope
     await dialogue.recall("compost")
     (after,) = await dialogue.segments()
     assert (after.visits, after.heat - before.heat) == (1, pytest.approx(1.0))
-    assert {m.access_count for m in await scoped.store.get_many(scoped.scope, garden)} == {1}
+    assert {m.access_count for m in await scoped.store.get_all(scoped.scope, garden)} == {1}
     assert (await scoped.store.stats(scoped.scope)).changes == changes, "a search rewrites no index"
 
 

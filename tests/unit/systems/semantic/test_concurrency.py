@@ -134,7 +134,7 @@ async def test_what_is_derived_while_its_premise_changes_is_not_missed(
             semantic.learn("Alice", f"tax office {n}", n, derived_from=[premise]),
             semantic.learn("Alice", "home", f"town {n}"),
         )
-        (now,) = await scoped.store.get_many(scoped.scope, [derived.fact.id])
+        (now,) = await scoped.store.get_all(scoped.scope, [derived.fact.id])
         before = await scoped.store.history(scoped.scope, premise.id)
         ended = next(c.seq for c in before if c.action == "update" and (c.after or {}).get("state") == "superseded")
         made = (await scoped.store.history(scoped.scope, now.id))[0].seq

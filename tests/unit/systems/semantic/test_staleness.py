@@ -17,7 +17,7 @@ Year = Callable[[int], datetime]
 
 
 async def states(scoped: ScopedStore, *ids: str) -> list[str]:
-    return [record.state for record in await scoped.store.get_many(scoped.scope, ids)]
+    return [record.state for record in await scoped.store.get_all(scoped.scope, ids)]
 
 
 async def test_all_that_was_derived_is_stale_in_the_same_operation(

@@ -81,7 +81,9 @@ async def test_what_is_personal_is_refused_and_not_kept(tenant: Any) -> None:
     assert (await shared.propose("Tea is good for willow trees.", evidence=[message.id])).refused is not None
     assert (await shared.propose("Tea is good for willow trees.", names=["Tea"])).refused is not None
     assert (await shared.propose("Tea is good for willow trees.")).refused is None
-    texts = [m.content async for m in scoped.store.every(Scope(tenant=tenant.name, agent=AGENT), Filter(states=None))]
+    texts = [
+        m.content async for m in scoped.store.scan_all(Scope(tenant=tenant.name, agent=AGENT), Filter(states=None))
+    ]
     assert texts == ["Tea is good for willow trees."]
     with pytest.raises(NotFound, match="evidence"):
         await shared.propose(SUN, evidence=[scoped.clock.new_id()])
@@ -92,7 +94,7 @@ async def test_nobody_is_named_in_what_is_stored(tenant: Any) -> None:
         await proposed(await tenant("secretive-agent", user))
     scoped = await tenant.scoped()
     scope = Scope(tenant=tenant.name, agent=AGENT)
-    stored = [m.model_dump(mode="json") async for m in scoped.store.every(scope, Filter(states=None))]
+    stored = [m.model_dump(mode="json") async for m in scoped.store.scan_all(scope, Filter(states=None))]
     journal = [change.model_dump(mode="json") for change in await scoped.store.journal(scope, limit=100)]
     told = json.dumps([stored, journal])
     assert SUN in told
@@ -164,7 +166,7 @@ async def test_recall_of_an_agent_does_not_find_candidates(tenant: Any, rooms: A
     rc = await rooms.longmind()
     assert await rc.agent("a", "ann", tenant=tenant.name).recall("tomatoes") == []
     scope = Scope(tenant=tenant.name, agent=AGENT)
-    (one,) = [m async for m in rc.store.every(scope, Filter(kinds=("knowledge",), states=None))]
+    (one,) = [m async for m in rc.store.scan_all(scope, Filter(kinds=("knowledge",), states=None))]
     assert one.state == "quarantined"
 
 
