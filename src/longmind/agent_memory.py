@@ -34,7 +34,7 @@ from longmind.types import (
 )
 
 if TYPE_CHECKING:
-    from longmind.consolidate.retelling import Teller
+    from longmind.consolidate.model import Teller
     from longmind.conversation import Conversation
     from longmind.manager import MemoryManager
     from longmind.memory import Longmind
@@ -161,7 +161,7 @@ class AgentMemory:
         chat = await self.chat()
         if chat is None:
             return None
-        from longmind.consolidate.retelling import ChatTeller
+        from longmind.consolidate.model import ChatTeller
 
         return ChatTeller(chat)
 
@@ -354,7 +354,7 @@ class AgentMemory:
         """Take back the support that facts gave to shared memory. What is brought back is offered by the next run."""
         facts = [memory for memory in gone if memory.kind == "fact"]
         if facts:
-            from longmind.consolidate.promotion import withdraw
+            from longmind.consolidate.stages.share import withdraw
 
             await withdraw(self.scoped, facts)
 
@@ -379,7 +379,7 @@ class AgentMemory:
 
     async def consolidate(self, *, dry_run: bool = False) -> ConsolidationReport:
         """Turn experience into knowledge; the report tells what changed, and ``undo(report.id)`` takes it back."""
-        from longmind.consolidate.pipeline import consolidate
+        from longmind.consolidate.cycle import consolidate
 
         settings = await self.configuration()
         return await consolidate(

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Protocol
 
-from longmind.consolidate.asking import Text
-from longmind.consolidate.retelling import Teller, supported
-from longmind.consolidate.summaries import telling
+from longmind.consolidate.model import Teller, Text, supported
+from longmind.consolidate.rules.key_sentences import telling
 from longmind.errors import InvalidInput, ModelError
 from longmind.perceive.intake import About, memories_of
 from longmind.recall.budget import HEAD, line

@@ -25,8 +25,8 @@ import pytest
 
 from longmind import Longmind
 from longmind.config import AgentSettings
-from longmind.consolidate import pipeline
-from longmind.consolidate.pipeline import Cycle
+from longmind.consolidate import cycle
+from longmind.consolidate.cycle import Cycle
 from longmind.memory import AgentMemory
 from longmind.types import Filter
 
@@ -117,7 +117,7 @@ def stopping(rc: Longmind, mem: AgentMemory, after: int) -> Cycle:
 
 
 async def test_stopped_at_any_point_the_rerun_completes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "SLICE", 20)
+    monkeypatch.setattr(cycle, "SLICE", 20)
     await filled(tmp_path / "whole.db", 0)
     async with Longmind.open(str(tmp_path / "whole.db"), embedder="none") as rc:
         mem = rc.agent("a", user="alice")
@@ -151,8 +151,8 @@ async def test_stopped_at_any_point_the_rerun_completes(tmp_path: Path, monkeypa
 RUNS = """
 import asyncio, os, sys
 from longmind import Longmind
-from longmind.consolidate import pipeline
-pipeline.SLICE = 20
+from longmind.consolidate import cycle
+cycle.SLICE = 20
 
 
 async def run(path):

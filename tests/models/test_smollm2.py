@@ -16,9 +16,8 @@ import pytest
 from pydantic import BaseModel, Field
 
 from longmind import Longmind, Settings
-from longmind.consolidate.asking import ChatExtractor, Reading, Text, Triple
-from longmind.consolidate.pipeline import Cycle
-from longmind.consolidate.retelling import ChatTeller
+from longmind.consolidate.cycle import Cycle
+from longmind.consolidate.model import ChatExtractor, ChatTeller, Reading, Text, Triple
 from longmind.errors import BudgetSpent, InvalidAnswer, ModelError
 from longmind.models.budget import Budget
 from longmind.models.chat_llamacpp import LlamaCppProvider

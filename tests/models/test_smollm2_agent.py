@@ -17,7 +17,7 @@ from longmind.agent import Agent, Ending, Limits, ModelPolicy, Outcome, PursuitL
 from longmind.agent.model_critic import record_of
 from longmind.agent.pursuit.models import PursuitEnding
 from longmind.agent_memory import AgentMemory
-from longmind.consolidate.retelling import Points, supported
+from longmind.consolidate.model import Points, supported
 from longmind.errors import InvalidInput
 from longmind.models.chat_model import ChatModel
 from longmind.models.quotes import quotes

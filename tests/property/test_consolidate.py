@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmind import Longmind
-from longmind.consolidate.extract import extract
-from longmind.consolidate.reconcile import duplicates
-from longmind.consolidate.segment import pages_of
-from longmind.consolidate.summaries import phrases, telling
+from longmind.consolidate.rules.extraction import extract
+from longmind.consolidate.rules.key_sentences import phrases, telling
+from longmind.consolidate.stages.reconcile import duplicates
+from longmind.consolidate.stages.segment import pages_of
 from longmind.memory import AgentMemory
 from longmind.testing import FakeClock, memory
 from longmind.text.sentences import sentences

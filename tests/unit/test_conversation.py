@@ -10,8 +10,7 @@ import pytest
 
 import longmind.sync
 from longmind import Longmind
-from longmind.consolidate.asking import Text
-from longmind.consolidate.retelling import Point, Told
+from longmind.consolidate.model import Point, Text, Told
 from longmind.conversation import Conversation
 from longmind.errors import BudgetSpent, InvalidInput
 from longmind.recall.budget import HEAD

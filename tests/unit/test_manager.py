@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from longmind import AgentMemory, Filter, Hit, Longmind
-from longmind.consolidate.extract import extract_memory
+from longmind.consolidate.rules.extraction import extract_memory
 from longmind.errors import (
     Conflict,
     InvalidInput,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from longmind.bench.datasets import Case
 from longmind.bench.quality import Progress, load
 from longmind.bench.speed import Figure, cpu_ms
-from longmind.consolidate.pipeline import Cycle
+from longmind.consolidate.cycle import Cycle
 from longmind.memory import AgentMemory, Longmind
 from longmind.types import Filter
 

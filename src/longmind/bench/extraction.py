@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from longmind.bench import datasets
-from longmind.consolidate.extract import extract
+from longmind.consolidate.rules.extraction import extract
 
 SAMPLE = 200
 

@@ -294,7 +294,7 @@ class Draft:
     # -- the outcome ---------------------------------------------------------------------------------------------
 
     @property
-    def copy_unvalidated(self) -> bool:
+    def changed(self) -> bool:
         """Whether anything would be different."""
         return bool(self.difference() or self._link_changes())
 

@@ -16,7 +16,7 @@ from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Hit, Memory, Scope
 
 if TYPE_CHECKING:
-    from longmind.consolidate.model_part import ModelPart
+    from longmind.consolidate.model import ModelPart
     from longmind.store.base import Vector
     from longmind.store.store import Embed
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from longmind import Longmind
-from longmind.consolidate import asking, pipeline
-from longmind.consolidate.asking import ChatExtractor, passages
-from longmind.consolidate.pipeline import STAGES, Cycle, consolidate
-from longmind.consolidate.retelling import ChatTeller
+from longmind.consolidate import cycle as cycle_module
+from longmind.consolidate.cycle import STAGES, Cycle, consolidate
+from longmind.consolidate.model import ChatExtractor, ChatTeller
+from longmind.consolidate.stages import extract as extract_stage
+from longmind.consolidate.stages.extract import passages
 from longmind.consolidate.waiting import Waiting, waiting
 from longmind.errors import ModelUnavailable
 from longmind.memory import AgentMemory
@@ -166,7 +167,7 @@ async def test_what_was_there_before_there_was_a_model_is_not_read_to_it(rc: Lon
 async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
     rc: Longmind, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "_AT_ONCE", 1)
+    monkeypatch.setattr(extract_stage, "_AT_ONCE", 1)
     mem = rc.agent("a", user="alice")
     await mem.remember([RENT, "I live in Lisbon.", "The harbour is cold."])
     made, chat = model(found(PAID), found(), found(), found())
@@ -190,7 +191,7 @@ async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
 
 
 async def test_a_budget_that_was_raised_is_used_at_once(rc: Longmind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "_AT_ONCE", 1)
+    monkeypatch.setattr(extract_stage, "_AT_ONCE", 1)
     mem = rc.agent("a")
     await mem.configure(consolidate_calls_per_day=1)
     await mem.remember(["One.", "Two.", "Three."])
@@ -228,7 +229,7 @@ async def test_a_model_that_does_not_answer_gets_a_rest_and_reads_later(rc: Long
 async def test_an_answer_that_cannot_be_used_concerns_only_its_own_texts(
     rc: Longmind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "_AT_ONCE", 1)
+    monkeypatch.setattr(extract_stage, "_AT_ONCE", 1)
     mem = rc.agent("a", user="alice")
     await mem.remember(["Nothing here.", RENT])
     made, chat = model("no JSON", "still none", found(PAID))
@@ -320,7 +321,7 @@ async def test_what_was_read_before_a_crash_is_not_read_again_and_undo_reads_ane
 async def test_what_waits_is_not_forgotten_by_a_run_that_is_broken_off(
     rc: Longmind, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "SLICE", 2)
+    monkeypatch.setattr(cycle_module, "SLICE", 2)
     mem = rc.agent("a")
     await mem.remember([f"Sentence number {n} is here." for n in range(6)])
     made, chat = model(ModelUnavailable("It is asleep."), *[found()] * 3)

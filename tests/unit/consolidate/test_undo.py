@@ -9,7 +9,7 @@ import pytest
 from longmind import Longmind
 from longmind.config import AgentSettings
 from longmind.consolidate import waiting, watermark
-from longmind.consolidate.pipeline import Cycle
+from longmind.consolidate.cycle import Cycle
 from longmind.consolidate.undo import SHARED
 from longmind.consolidate.waiting import Waiting, Waits
 from longmind.consolidate.watermark import Ledger

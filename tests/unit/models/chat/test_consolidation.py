@@ -10,7 +10,7 @@ import pytest
 from tests.unit.models.chat.conftest import KEY, Server
 
 from longmind import Longmind, Settings
-from longmind.consolidate.pipeline import consolidate
+from longmind.consolidate.cycle import consolidate
 from longmind.consolidate.waiting import waiting
 from longmind.memory import AgentMemory
 from longmind.models.chat_model import ChatModel

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from longmind.consolidate.rereading import forgotten, withdraw, wordings
+from longmind.consolidate.edits import forgotten, withdraw, wordings
 from longmind.consolidate.work import Work
 from longmind.systems.dialogue import DialogueMemory, PageDraft
 from longmind.systems.dialogue.models import PAGE

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from longmind.consolidate.claims import Claim, Refused
-from longmind.consolidate.personal import personal
-from longmind.consolidate.stated import stated
+from longmind.consolidate.rules.claims import Claim, Refused
+from longmind.consolidate.rules.personal import personal
+from longmind.consolidate.rules.world_statements import stated
 from longmind.kinds import SOURCES_OF_FACTS
 from longmind.text.sentences import sentences
 from longmind.types import Memory

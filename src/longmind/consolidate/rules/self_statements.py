@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from longmind.consolidate import phrases
-from longmind.consolidate.lexicon import FAMILY, GOODS, JOBS, PETS
+from longmind.consolidate.rules import phrases
+from longmind.consolidate.rules.lexicon import FAMILY, GOODS, JOBS, PETS
 
 ADVERBS = (
     r"(?:(?:really|also|just|absolutely|always|totally|still|especially|truly|definitely|actually|honestly|personally"

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING
 from longmind import telemetry
 from longmind.clock import Clock
 from longmind.config import AgentSettings
-from longmind.consolidate.distill import Distilling
 from longmind.consolidate.draft import Draft
-from longmind.consolidate.extract import is_source
-from longmind.consolidate.forget import Forgetting
-from longmind.consolidate.learning import Extraction
-from longmind.consolidate.merging import Merging
-from longmind.consolidate.model_part import ModelPart
-from longmind.consolidate.profile import Profiling
+from longmind.consolidate.model import ModelPart
 from longmind.consolidate.progress import Numbered, Progress
-from longmind.consolidate.promotion import promote
 from longmind.consolidate.reporting import added_up, measured, proposed, stage_report
-from longmind.consolidate.retelling import Retelling
-from longmind.consolidate.segment import Segmenting
+from longmind.consolidate.rules.extraction import is_source
+from longmind.consolidate.stages.distill import Distilling
+from longmind.consolidate.stages.extract import Extraction
+from longmind.consolidate.stages.forget import Forgetting
+from longmind.consolidate.stages.profile import Profiling
+from longmind.consolidate.stages.reconcile import Merging
+from longmind.consolidate.stages.segment import Segmenting
+from longmind.consolidate.stages.share import promote
+from longmind.consolidate.stages.summarise import Retelling
 from longmind.consolidate.waiting import PAUSED, Waiting, Waits
 from longmind.consolidate.watermark import Ledger, Mark, Spent
 from longmind.consolidate.work import Notes, Stage, Work
@@ -38,8 +38,7 @@ from longmind.store.store import Store
 from longmind.types import ConsolidationReport, Memory, Proposed, Scope, StageReport
 
 if TYPE_CHECKING:
-    from longmind.consolidate.asking import Extractor
-    from longmind.consolidate.retelling import Teller
+    from longmind.consolidate.model import Extractor, Teller
     from longmind.models.chat import Chat
     from longmind.store.store import Embed
 
@@ -385,8 +384,7 @@ async def consolidate(
     """Turn what is new into knowledge, and report it; with a language model it is asked as well."""
     made = Cycle(store, scope, settings, store.clock, embed)
     if chat is not None:
-        from longmind.consolidate.asking import ChatExtractor
-        from longmind.consolidate.retelling import ChatTeller
+        from longmind.consolidate.model import ChatExtractor, ChatTeller
 
         made.extractor, made.teller = ChatExtractor(chat), ChatTeller(chat)
     return await made.run(dry_run=dry_run)

@@ -5,13 +5,17 @@ A summary that quotes what was forgotten since is made anew as well, or goes if 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
+from typing import Any
 
-from longmind.consolidate.extract import is_source
-from longmind.consolidate.rereading import forgotten
-from longmind.consolidate.summaries import phrases, telling
+from longmind.consolidate.edits import forgotten
+from longmind.consolidate.model import ModelPart, Retold, Text, Unusable, supported
+from longmind.consolidate.rules.extraction import is_source, speaker_of
+from longmind.consolidate.rules.key_sentences import phrases, telling
 from longmind.consolidate.work import Work
 from longmind.kinds import SAID
 from longmind.store.base import AddLink, Batch, Delete, Put, RemoveLink, Update, Write
@@ -24,29 +28,48 @@ _MOST = 2_000
 """Turns of one conversation that are read for its summary, the latest."""
 _AT_ONCE = 20
 """Conversations that are read together."""
+_CHARS = 8_000
+"""What is longer is shown to the model by its most telling sentences only."""
+_SENTENCES = 40
 Place = tuple[str | None, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Summaries:
-    """The stage."""
+class Retelling:
+    """The stage: summaries by rules and then, where there is a model, in its words."""
 
     name: str = "summarise"
 
     async def propose(self, work: Work) -> None:
-        grown = {(m.user, m.session): None for m in work.sources if m.session and m.kind in SAID}
-        places: list[Place] = [(user, session) for user, session in grown if session is not None]
-        missing = await forgotten(work)
-        places += [place for place in await _quoting(work, missing) if place not in grown]
-        await work.draft.know_keys(_key(place) for place in places)
+        await _summaries(work)
+        if work.model is None or work.model.teller is None:
+            return
         writes: list[Write] = []
-        for start in range(0, len(places), _AT_ONCE):
-            part = places[start : start + _AT_ONCE]
-            turns = await _turns(work, {session for _, session in part})
-            for place in part:
-                writes += await _summary(work, place, turns.get(place, []), missing)
+        places = {(m.user, m.session) for m in work.sources if m.session} | work.model.places
+        for user, session in sorted(places, key=str):
+            found = await work.draft.scan(work.scope, Filter(kinds=(KIND,), metadata={"session": session}))
+            for record in found.items:
+                if record.user == user and "turns" in record.body:
+                    writes += await _renewed(work, work.model, record)
         if writes:
             await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
+
+
+async def _summaries(work: Work) -> None:
+    """Write or renew the summaries by rules."""
+    grown = {(m.user, m.session): None for m in work.sources if m.session and m.kind in SAID}
+    places: list[Place] = [(user, session) for user, session in grown if session is not None]
+    missing = await forgotten(work)
+    places += [place for place in await _quoting(work, missing) if place not in grown]
+    await work.draft.know_keys(_key(place) for place in places)
+    writes: list[Write] = []
+    for start in range(0, len(places), _AT_ONCE):
+        part = places[start : start + _AT_ONCE]
+        turns = await _turns(work, {session for _, session in part})
+        for place in part:
+            writes += await _summary(work, place, turns.get(place, []), missing)
+    if writes:
+        await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
 
 
 async def _quoting(work: Work, missing: Collection[str]) -> list[Place]:
@@ -141,3 +164,74 @@ def _record(work: Work, place: Place, content: str, body: dict[str, object], sai
         occurred_at=said[-1].occurred_at,
         recorded_at=now,
     )
+
+
+# -- the language model ----------------------------------------------------------------------------------------------
+
+
+async def _renewed(work: Work, part: ModelPart, record: Memory) -> list[Write]:
+    """The writes that put the model's words in place of those that rules chose; none if there is nothing to renew."""
+    turns = int(record.body["turns"])
+    stored = work.draft.read.get(record.id)
+    if "retold" in record.body:
+        return []
+    if stored is not None and stored.body.get("retold", {}).get("turns") == turns:
+        return [Update(record.id, {"content": stored.content, "body": stored.body}, record.version)]
+    place = (record.user, str(record.body["session"]))
+    if (*place, turns) not in part.retold:
+        asked = await _asked(work, part, record)
+        if asked is None:
+            part.places.add(place)
+            work.notes.failed = None if part.stopped is None else part.stopped.why
+            return []
+        part.retold[*place, turns] = asked
+    part.places.discard(place)
+    made = part.retold[*place, turns]
+    work.notes.rejected.update(made.rejected)
+    return _writes(work, record, made)
+
+
+def _writes(work: Work, record: Memory, made: Retold) -> list[Write]:
+    if not made.kept:
+        return []
+    quoted = list(dict.fromkeys(id for _, id in made.kept))
+    body: dict[str, Any] = {
+        **record.body,
+        "quoted": list(dict.fromkeys([*record.body.get("quoted", ()), *quoted])),
+        "retold": {"model": made.told.model, "prompts": list(made.told.prompts), "turns": record.body["turns"]},
+    }
+    because = work.notes.why.get(record.id, (quoted[0], ""))
+    work.notes.why[record.id] = (because[0], f"{because[1]}; told by {made.told.model}".removeprefix("; "))
+    return [
+        Update(record.id, {"content": "\n".join(text for text, _ in made.kept), "body": body}, record.version),
+        *(AddLink(Link(source=record.id, relation="derived_from", target=id)) for id in quoted),
+    ]
+
+
+async def _asked(work: Work, part: ModelPart, record: Memory) -> Retold | None:
+    """The model's summary of a conversation, checked; None if it cannot be asked now."""
+    assert part.teller is not None
+    texts = await _texts(work, record)
+    if not texts:
+        return Retold()
+    asked = [
+        Text(number=n, speaker=speaker_of(m), date=f"{m.occurred_at:%Y-%m-%d}", content=text)
+        for n, (m, text) in enumerate(texts)
+    ]
+    try:
+        told = await part.ask(partial(part.teller.tell, asked))
+    except Unusable:
+        return Retold(rejected=Counter(answer=1))
+    if told is None:
+        return None
+    kept, rejected = supported(told.points, [text for _, text in texts])
+    return Retold(told, [(statement, texts[number][0].id) for statement, number in kept], rejected)
+
+
+async def _texts(work: Work, record: Memory) -> list[tuple[Memory, str]]:
+    """What the model reads: all that was said, or of a long conversation the sentences that tell most."""
+    where = Filter(sessions=(str(record.body["session"]),), kinds=SAID, states=("active", "stale"))
+    said = [m async for m in work.store.scan_all(work.scope, where) if m.user == record.user and is_source(m)][-_MOST:]
+    if sum(len(m.content) for m in said) <= _CHARS:
+        return [(m, m.content) for m in said]
+    return [(said[one.source], one.text) for one in telling([m.content for m in said], _SENTENCES)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longmind import Longmind
-from longmind.consolidate.promotion import withdraw
+from longmind.consolidate.stages.share import withdraw
 from longmind.memory import AgentMemory
 from longmind.store.base import Delete
 from longmind.systems.shared import AGENT

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from longmind.config import AgentSettings
-from longmind.consolidate.forget import faded, outlived, stays
+from longmind.consolidate.stages.forget import faded, outlived, stays
 from longmind.testing import memory
 
 BEGAN = datetime(2020, 1, 1, tzinfo=UTC)

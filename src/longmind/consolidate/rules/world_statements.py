@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from longmind.consolidate.claims import Claim, Refused
+from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.text.sentences import Sentence
 
 _X = r"(?P<x>[^,;:!?\"]{1,70}?(?:, [^,;:!?\"]{1,30}){0,2}?|\"[^\"]{1,80}\")"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from longmind.consolidate.asking import ModelClaim, ask
-from longmind.consolidate.claims import Claim
-from longmind.consolidate.extract import extract_memory, is_source
+from longmind.consolidate.model import Answered, ModelPart, Reading, Text, Triple, Unusable, place_of, terms_of
+from longmind.consolidate.rules.claims import Claim
+from longmind.consolidate.rules.extraction import MAX_TEXT, extract_memory, is_source, speaker_of
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
 from longmind.store.base import Batch, Update
@@ -27,6 +28,12 @@ from longmind.systems.semantic.names import (
 from longmind.systems.semantic.vocabulary import COMMON, INVERSES
 from longmind.types import Memory
 
+_AT_ONCE = 20
+"""Passages that one request is about, at most."""
+_CHARS_AT_ONCE = 16_000
+_PASSAGE = 4_000
+"""Characters of one passage; a longer text is several."""
+_SPEAKER = frozenset({"i", "me", "my", "speaker", "the speaker", "user", "the user"})
 Found = tuple[Memory, Claim]
 Known = set[tuple[str, int, int, str, str]]
 """Evidence that a fact rests on: memory, span, subject and predicate."""
@@ -160,3 +167,142 @@ def _slots(work: Work, found: Sequence[Found]) -> Iterable[str]:
             yield slot_key(subject, name, None)
             for object in objects:
                 yield slot_key(subject, name, value_identity(claim.object, object))
+
+
+# -- the language model ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ModelClaim(Claim):
+    """A claim of a model, with what has to be recorded of how it came about."""
+
+    model: str = ""
+    prompts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a memory that one speaker said, and where in the memory it begins."""
+
+    memory: Memory
+    start: int
+    text: str
+    speaker: str | None
+
+    def shown(self, number: int) -> Text:
+        return Text(number=number, speaker=self.speaker, date=f"{self.memory.occurred_at:%Y-%m-%d}", content=self.text)
+
+
+async def ask(work: Work) -> list[tuple[Memory, Claim]]:
+    """The claims that the model finds in what it should read, as far as it comes in this run."""
+    part = work.model
+    if part is None or part.extractor is None:
+        return []
+    sources = [memory for memory in work.sources if memory.id in part.wanted and is_source(memory)]
+    await _read(part, [memory for memory in sources if memory.id not in part.read])
+    answers = [part.read[memory.id] for memory in sources if memory.id in part.read]
+    for answer in answers:
+        work.notes.rejected.update(answer.rejected)
+    if part.stopped is not None and len(answers) < len(sources):
+        work.notes.failed = part.stopped.why
+    return [one for answer in answers for one in answer.found]
+
+
+async def _read(part: ModelPart, sources: Sequence[Memory]) -> None:
+    """Let the model read these memories; each is in ``part.read`` once all of it was read."""
+    assert part.extractor is not None
+    extractor = part.extractor
+    todo = [passage for memory in sources for passage in passages(memory)]
+    answers = {memory.id: Answered() for memory in sources}
+    place, size = 0, _AT_ONCE
+    while place < len(todo):
+        some = _fitting(todo[place : place + size])
+        texts = [passage.shown(number) for number, passage in enumerate(some)]
+        try:
+            reading = await part.ask(partial(extractor.extract, texts))
+        except Unusable as error:
+            if error.smaller and len(some) > 1:
+                size = len(some) // 2
+                continue
+            answers[some[0].memory.id].rejected["answer"] += 1
+        else:
+            if reading is None:
+                break
+            _take(reading, some, answers)
+        place += len(some)
+    unread = {passage.memory.id for passage in todo[place:]}
+    part.read.update({id: answer for id, answer in answers.items() if id not in unread})
+
+
+def _take(reading: Reading, some: Sequence[Passage], answers: dict[str, Answered]) -> None:
+    mentioned = terms_of(" ".join((*(p.text for p in some), *(p.speaker or "" for p in some))))
+    for triple in reading.facts:
+        place = place_of(triple.quote, triple.text, [passage.text for passage in some])
+        if place is None:
+            answers[some[0].memory.id].rejected["quote"] += 1
+            continue
+        passage = some[place[0]]
+        claim = _claim(triple, passage, place[1], reading)
+        if _supported(claim, passage, mentioned):
+            answers[passage.memory.id].found.append((passage.memory, claim))
+        else:
+            answers[passage.memory.id].rejected["unsupported"] += 1
+
+
+def _claim(triple: Triple, passage: Passage, span: tuple[int, int], reading: Reading) -> ModelClaim:
+    speaks = passage.speaker is not None and triple.subject.strip().casefold() in _SPEAKER
+    return ModelClaim(
+        passage.speaker or triple.subject if speaks else triple.subject,
+        triple.predicate,
+        triple.object,
+        (span[0] + passage.start, span[1] + passage.start),
+        min(triple.confidence, 0.9),
+        f"model {reading.model}",
+        many=not triple.single,
+        model=reading.model,
+        prompts=reading.prompts,
+    )
+
+
+def _supported(claim: Claim, passage: Passage, mentioned: frozenset[str]) -> bool:
+    """Whether the object is named in the text, and the subject in it or near it: a real quote proves neither."""
+    own = terms_of(passage.text)
+    return bool(terms_of(claim.object) & own) and bool(terms_of(claim.subject) & mentioned)
+
+
+def passages(memory: Memory) -> list[Passage]:
+    """The pieces of a memory that may be evidence, each of its own speaker; an unnamed assistant's are left out."""
+    if memory.kind != "page":
+        return list(_pieces(memory, 0, memory.content[:MAX_TEXT], speaker_of(memory)))
+    found: list[Passage] = []
+    at = 0
+    for turn in memory.body.get("turns", ()):
+        text = turn.get("text", "")
+        place = memory.content.find(text, at) if text else -1
+        if place < 0:
+            continue
+        at = place + len(text)
+        if turn.get("role") != "assistant" or turn.get("name"):
+            found += _pieces(memory, place, text, turn.get("name") or speaker_of(memory))
+    return found
+
+
+def _pieces(memory: Memory, start: int, text: str, speaker: str | None) -> Iterable[Passage]:
+    """A text in pieces that end between two words."""
+    at = 0
+    while at < len(text):
+        end = at + _PASSAGE
+        if end < len(text):
+            end = max(text.rfind(" ", at + _PASSAGE // 2, end), text.rfind("\n", at + _PASSAGE // 2, end)) + 1 or end
+        yield Passage(memory, start + at, text[at:end], speaker)
+        at = end
+
+
+def _fitting(some: Sequence[Passage]) -> Sequence[Passage]:
+    """As many of these as fit into one request, one at least."""
+    chars = 0
+    for number, passage in enumerate(some):
+        chars += len(passage.text)
+        if number and chars > _CHARS_AT_ONCE:
+            return some[:number]
+    return some

@@ -1,6 +1,6 @@
 """Which turns make a page."""
 
-from longmind.consolidate.segment import pages_of
+from longmind.consolidate.stages.segment import pages_of
 from longmind.testing import memory
 from longmind.types import Memory, Source
 

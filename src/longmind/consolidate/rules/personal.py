@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from longmind.consolidate import phrases
-from longmind.consolidate.claims import Claim, Refused
-from longmind.consolidate.lexicon import FAMILY, PETS, SINGLE_KIN
-from longmind.consolidate.ways import BY_WORD, EXPRESSIONS, WAYS, thing
+from longmind.consolidate.rules import phrases
+from longmind.consolidate.rules.claims import Claim, Refused
+from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
+from longmind.consolidate.rules.self_statements import BY_WORD, EXPRESSIONS, WAYS, thing
 from longmind.consolidate.whens import PHRASE, When, when
 from longmind.text.sentences import Sentence
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from longmind.consolidate.reconcile import duplicates
+from longmind.consolidate.stages.reconcile import duplicates
 from longmind.testing import memory
 from longmind.types import Memory, Source
 

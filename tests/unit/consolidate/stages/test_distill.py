@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longmind import Longmind
-from longmind.consolidate import distill
+from longmind.consolidate.stages import distill
 from longmind.memory import AgentMemory
 from longmind.types import ConsolidationReport, Filter, Memory
 

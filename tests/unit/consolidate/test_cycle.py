@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from longmind import Longmind
-from longmind.consolidate import pipeline
-from longmind.consolidate.asking import Reading, Text, Triple
-from longmind.consolidate.pipeline import STAGES, Cycle
+from longmind.config import AgentSettings
+from longmind.consolidate import cycle as cycle_module
+from longmind.consolidate.cycle import STAGES, Cycle
+from longmind.consolidate.model import Reading, Text, Triple
 from longmind.consolidate.work import Work
 from longmind.errors import ModelUnavailable
 from longmind.memory import AgentMemory
@@ -38,7 +39,7 @@ def semantic(rc: Longmind, mem: AgentMemory) -> SemanticMemory:
 
 
 def cycle(rc: Longmind, mem: AgentMemory, **options: Any) -> Cycle:
-    settings = options.pop("settings", None) or pipeline.AgentSettings()
+    settings = options.pop("settings", None) or AgentSettings()
     return Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, **options)
 
 
@@ -258,7 +259,7 @@ async def test_a_paused_agent_is_left_alone_until_it_is_resumed(rc: Longmind) ->
 async def test_a_budget_of_seconds_ends_the_day(
     rc: Longmind, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "SLICE", 2)
+    monkeypatch.setattr(cycle_module, "SLICE", 2)
     mem = rc.agent("a")
     await mem.remember([f"The number of room {n} is {n}." for n in range(6)])
     await mem.configure(consolidate_seconds_per_day=1e-6)
@@ -274,7 +275,7 @@ async def test_a_budget_of_seconds_ends_the_day(
 
 
 async def test_slices_leave_nothing_out(rc: Longmind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "SLICE", 3)
+    monkeypatch.setattr(cycle_module, "SLICE", 3)
     mem = rc.agent("a", user="alice")
     await mem.remember([{"role": "user", "content": f"I love apple number {n}."} for n in range(10)], session="s")
     report = await mem.consolidate()
@@ -363,7 +364,7 @@ async def test_without_its_model_the_cycle_goes_on_by_rules(rc: Longmind) -> Non
 
 async def test_a_budget_of_calls_is_kept(rc: Longmind) -> None:
     mem = rc.agent("a")
-    settings = pipeline.AgentSettings(consolidate_calls_per_day=1)
+    settings = AgentSettings(consolidate_calls_per_day=1)
     for turn in range(3):
         await mem.remember(f"Nothing much, number {turn}.")
         script = Scripted()
@@ -440,7 +441,7 @@ async def test_a_rule_of_the_agent_is_applied_for_each_user_apart(rc: Longmind) 
 async def test_a_turn_whose_answer_is_in_the_next_slice_is_in_a_page_with_it(
     rc: Longmind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "SLICE", 1)
+    monkeypatch.setattr(cycle_module, "SLICE", 1)
     mem = rc.agent("a", user="alice")
     stored = await mem.remember(TALK[:2], session="s")
     report = await mem.consolidate()

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from longmind.consolidate.extract import speaker_of
+from longmind.consolidate.rules.extraction import speaker_of
 from longmind.consolidate.watermark import Ledger
 from longmind.consolidate.work import Work
 from longmind.store import journal

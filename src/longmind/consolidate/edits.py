@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from longmind.consolidate.extract import extract_memory
+from longmind.consolidate.rules.extraction import extract_memory
 from longmind.consolidate.watermark import Ledger, gone
 from longmind.consolidate.work import Work
 from longmind.store.base import Batch, Update, Write

@@ -1,6 +1,6 @@
 """Summaries are made of the text's own sentences."""
 
-from longmind.consolidate.summaries import phrases, telling
+from longmind.consolidate.rules.key_sentences import phrases, telling
 
 TALK = [
     "Hey, how are you?",

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from longmind.consolidate.lessons import lessons
-from longmind.consolidate.practice import practise
+from longmind.consolidate.stages.lessons import lessons
+from longmind.consolidate.stages.practice import practise
 from longmind.consolidate.work import Work
 from longmind.store.base import AddLink, Batch, Put, Update, Write
 from longmind.systems.episodic.clusters import clusters
