@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from tests.property.conftest import THOROUGH, Host, few
 
 from longmind.errors import Conflict, InvalidInput, NotFound
-from longmind.systems.procedural import Counts, ProceduralMemory, ToolRegistry
+from longmind.systems.procedural import ProceduralMemory, SuccessCounts, ToolRegistry
+from longmind.systems.procedural.beta_binomial import TrialRule, judge, probability_better
 from longmind.systems.procedural.conditions import Compare, holds
-from longmind.systems.procedural.evidence import Rule, judge, probability_better
-from longmind.systems.procedural.schema import accept, checked
-from longmind.systems.procedural.templates import escaped, parse, render
-from longmind.systems.procedural.values import plain, same
+from longmind.systems.procedural.schema import bind_params, validate_schema
+from longmind.systems.procedural.templates import escape_template, parse_template, render_template
+from longmind.systems.procedural.values import json_equal, to_plain_json
 
 CALM = few(15)
 PURE = settings(CALM, max_examples=2_000 if THOROUGH else 150)
@@ -46,21 +46,21 @@ JSON = st.recursive(
 @PURE
 @given(JSON)
 def test_any_value_can_be_written_as_a_template(value: Any) -> None:
-    assert same(render(escaped(value), {"params": {}}), value)
+    assert json_equal(render_template(escape_template(value), {"params": {}}), value)
 
 
 @PURE
 @given(TEXT | st.text(st.sampled_from('{}[]. "\\-_ab0'), max_size=20), st.dictionaries(TEXT, JSON, max_size=3))
 def test_a_template_renders_or_says_what_is_wrong(text: str, params: dict[str, Any]) -> None:
     with suppress(InvalidInput):  # any other exception fails the test
-        parse(text)
-        render(text, {"params": params})
+        parse_template(text)
+        render_template(text, {"params": params})
 
 
 @PURE
 @given(JSON, st.sampled_from(["eq", "ne", "lt", "le", "gt", "ge", "in", "contains", "starts_with", "exists"]), JSON)
 def test_a_comparison_is_true_or_false_or_refused(left: Any, op: Any, right: Any) -> None:
-    condition = Compare.model_construct(left=escaped(left), op=op, right=escaped(right))
+    condition = Compare.model_construct(left=escape_template(left), op=op, right=escape_template(right))
     with suppress(InvalidInput):  # any other exception fails the test
         assert holds(condition, {}) in (True, False)
 
@@ -68,35 +68,35 @@ def test_a_comparison_is_true_or_false_or_refused(left: Any, op: Any, right: Any
 @PURE
 @given(JSON)
 def test_what_is_plain_is_kept_as_it_is(value: Any) -> None:
-    assert same(plain(value, "it"), value)
+    assert json_equal(to_plain_json(value, "it"), value)
 
 
 @PURE
 @given(st.dictionaries(st.sampled_from("abc"), JSON, max_size=3), st.dictionaries(st.sampled_from("abcd"), JSON))
 def test_parameters_are_taken_as_they_are_or_refused(defaults: dict[str, Any], given_: dict[str, Any]) -> None:
-    schema = checked({"type": "object", "properties": {name: {"default": d} for name, d in defaults.items()}})
+    schema = validate_schema({"type": "object", "properties": {name: {"default": d} for name, d in defaults.items()}})
     if set(given_) - set(defaults):
         with pytest.raises(InvalidInput):
-            accept(schema, given_)
+            bind_params(schema, given_)
     else:
-        taken = accept(schema, given_)
-        assert all(same(taken[name], given_.get(name, default)) for name, default in defaults.items())
+        taken = bind_params(schema, given_)
+        assert all(json_equal(taken[name], given_.get(name, default)) for name, default in defaults.items())
 
 
 # -- evidence --------------------------------------------------------------------------------------------------------
 
-COUNTS = st.builds(Counts, successes=st.integers(0, 400), failures=st.integers(0, 400))
+COUNTS = st.builds(SuccessCounts, successes=st.integers(0, 400), failures=st.integers(0, 400))
 
 
 @PURE
 @given(COUNTS, COUNTS)
-def test_evidence_is_a_probability_that_more_successes_raise(base: Counts, candidate: Counts) -> None:
+def test_evidence_is_a_probability_that_more_successes_raise(base: SuccessCounts, candidate: SuccessCounts) -> None:
     better = probability_better(base, candidate)
     assert 0 <= better <= 1
     assert better + probability_better(candidate, base) == pytest.approx(1, abs=1e-6)
     assert probability_better(base, candidate.plus(True)) >= better - 1e-9
     assert probability_better(base, candidate.plus(False)) <= better + 1e-9
-    said = judge(base, candidate, Rule())
+    said = judge(base, candidate, TrialRule())
     if said.verdict == "promote":
         assert better >= 0.95
         assert min(base.runs, candidate.runs) >= 20

@@ -1,6 +1,7 @@
 """An agent that remembers, reflects and improves: one loop, and a policy that decides."""
 
 from longmind.agent.agent import Agent, ReflectiveAgent
+from longmind.agent.critics import Critic, ReflectionDraft, RuleCritic
 from longmind.agent.loop import TaskRun
 from longmind.agent.model_critic import ModelCritic
 from longmind.agent.model_policy import ModelPolicy
@@ -19,9 +20,8 @@ from longmind.agent.models import (
 )
 from longmind.agent.policies import MemoryPolicy
 from longmind.agent.pursuit.models import Pursuit, PursuitEvent, PursuitLimits, StepOutcome
-from longmind.agent.recalling import FromMemory, Nothing, Recall
-from longmind.agent.reflect import Critic, Draft, RuleCritic
-from longmind.agent.replay import Divergence, Step, divergence, outcome_of, replay
+from longmind.agent.recall import MemoryRecall, NoRecall, RecallSource
+from longmind.agent.stored_runs import Divergence, ReplayStep, divergence, load_outcome, replay
 from longmind.agent.streaming import Stream
 
 __all__ = [
@@ -31,14 +31,13 @@ __all__ = [
     "Critic",
     "Critique",
     "Divergence",
-    "Draft",
     "Ending",
-    "FromMemory",
     "Limits",
     "MemoryPolicy",
+    "MemoryRecall",
     "ModelCritic",
     "ModelPolicy",
-    "Nothing",
+    "NoRecall",
     "Observation",
     "Outcome",
     "Policy",
@@ -46,16 +45,17 @@ __all__ = [
     "Pursuit",
     "PursuitEvent",
     "PursuitLimits",
-    "Recall",
+    "RecallSource",
+    "ReflectionDraft",
     "ReflectiveAgent",
+    "ReplayStep",
     "RuleCritic",
     "Say",
-    "Step",
     "StepOutcome",
     "Stream",
     "TaskRun",
     "Turn",
     "divergence",
-    "outcome_of",
+    "load_outcome",
     "replay",
 ]

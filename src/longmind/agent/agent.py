@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from longmind.agent.acting import Bench
+from longmind.agent.critics import Critic, RuleCritic
 from longmind.agent.loop import Emit, Parts, TaskRun
 from longmind.agent.model_critic import ModelCritic
 from longmind.agent.model_policy import ModelPolicy
 from longmind.agent.models import Judge, Limits, Observation, Outcome, Policy, PolicyFunction
 from longmind.agent.policies import MemoryPolicy, policy_of
-from longmind.agent.recalling import FromMemory, Recall
-from longmind.agent.reflect import Critic, RuleCritic
+from longmind.agent.recall import MemoryRecall, RecallSource
 from longmind.agent.streaming import Stream
+from longmind.agent.toolbox import Toolbox
 from longmind.agent_memory import AgentMemory
 from longmind.errors import Conflict, InvalidInput, StoreError
 from longmind.models.chat import Chat
@@ -60,7 +60,7 @@ class Agent:
         limits: Limits | None = None,
         judge: Judge | None = None,
         goals: GoalMemory | None = None,
-        recall: Recall | None = None,
+        recall: RecallSource | None = None,
     ) -> None:
         self.mem = mem
         self.goals = goals
@@ -74,7 +74,7 @@ class Agent:
         """The language model it was given; without one it uses the settings'."""
         self._critic = critic
         self._judge = judge
-        self._recall = recall or FromMemory(mem)
+        self._recall = recall or MemoryRecall(mem)
         self._procedural = mem.procedural if tools is None else ProceduralMemory(mem.scoped, tools)
         self._connections: list[Connection] = []
 
@@ -193,8 +193,8 @@ class Agent:
             except StoreError as error:
                 problems.append(f"The language model's budget could not be read, so none is used: {error}")
         policy = self._policy or (MemoryPolicy() if chat is None else ModelPolicy(chat))
-        bench = Bench(self.tools, self._procedural, self.mem.scoped.clock, self.limits)
-        parts = Parts(self.mem, policy, bench, self._recall, self._critic_for(chat), self._judge, self.limits)
+        toolbox = Toolbox(self.tools, self._procedural, self.mem.scoped.clock, self.limits)
+        parts = Parts(self.mem, policy, toolbox, self._recall, self._critic_for(chat), self._judge, self.limits)
         named = asked.session or f"task:{asked.key or self.mem.scoped.clock.new_id()}"[:_SESSION].rstrip()
         return TaskRun(parts, asked.task, named, asked.key, asked.timeout, emit, problems=problems)
 

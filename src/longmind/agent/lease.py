@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from longmind.agent.shielding import unbroken
+from longmind.agent.cancellation import shield_until_done
 from longmind.errors import Conflict, KeyTaken, NotFound, VersionConflict
 from longmind.store.base import Delete, Put, Update
 from longmind.store.store import Store
@@ -83,10 +83,10 @@ class Lease:
             self.problem(f"The session could not be locked: {error}")
             return
         except BaseException:
-            await unbroken(self.release())
+            await shield_until_done(self.release())
             raise
         if not taken:
-            await unbroken(self.release())
+            await shield_until_done(self.release())
             raise self._busy(wait)
         self._renewing = asyncio.create_task(self._renew(), name=f"lease {self.session}")
 
@@ -113,7 +113,7 @@ class Lease:
 
     async def _take_record(self, deadline: float) -> bool:
         """Try until it is taken, or somebody else had it all the time."""
-        while not await unbroken(self._attempt()):
+        while not await shield_until_done(self._attempt()):
             if asyncio.get_running_loop().time() >= deadline:
                 return False
             await asyncio.sleep(_LOOK_AGAIN)
@@ -143,7 +143,7 @@ class Lease:
         loop = asyncio.get_running_loop()
         while not self.lost and loop.time() < self.ends:
             await asyncio.sleep(self.seconds / _RENEWALS)
-            await unbroken(self._renewed())
+            await shield_until_done(self._renewed())
         self.lost = True
         self._unlock()
 

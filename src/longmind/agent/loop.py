@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from longmind.agent.acting import Bench
+from longmind.agent.cancellation import shield_until_done
+from longmind.agent.critics import Critic
 from longmind.agent.lease import Lease
 from longmind.agent.models import (
     Action,
@@ -34,16 +35,15 @@ from longmind.agent.models import (
     Turn,
 )
 from longmind.agent.policies import unusable
-from longmind.agent.recalling import Recall
-from longmind.agent.record import Record, close_interrupted
-from longmind.agent.reflect import Critic
-from longmind.agent.reflections import Reflections
-from longmind.agent.replay import of_key
-from longmind.agent.shielding import unbroken
+from longmind.agent.recall import RecallSource
+from longmind.agent.reflection_store import ReflectionStore
+from longmind.agent.run_recorder import RunRecorder, close_interrupted_run
+from longmind.agent.stored_runs import find_outcome
+from longmind.agent.toolbox import Toolbox
 from longmind.agent_memory import AgentMemory
 from longmind.errors import BudgetSpent, Conflict, InvalidAnswer, ModelError, OperationMismatch, StoreError
 from longmind.models.chat import Usage
-from longmind.systems.procedural.values import message_of
+from longmind.systems.procedural import error_message
 
 Emit = Callable[[str], Awaitable[None]]
 _AFTERWARDS = 3
@@ -57,8 +57,8 @@ class Parts:
 
     mem: AgentMemory
     policy: Policy
-    bench: Bench
-    recall: Recall
+    toolbox: Toolbox
+    recall: RecallSource
     critic: Critic | None
     judge: Judge | None
     limits: Limits
@@ -93,7 +93,7 @@ class TaskRun:
     _begun: datetime = field(init=False)
     _deadline: float = field(init=False, default=0.0)
     _lease: Lease = field(init=False)
-    _record: Record = field(init=False)
+    _recorder: RunRecorder = field(init=False)
     _used: Usage = field(init=False, default_factory=Usage)
     _reflection: str | None = None
     _critique: Critique | None = None
@@ -108,9 +108,9 @@ class TaskRun:
         self._used = self._metered()
         self._deadline = asyncio.get_running_loop().time() + self._allowed()
         self._lease.ends = self._deadline + _AFTERWARDS * self.parts.limits.tool_seconds
-        self._record = Record(mem, id, self.task, self.session, self.key, self._problem, self._begun)
+        self._recorder = RunRecorder(mem, id, self.task, self.session, self.key, self._problem, self._begun)
         try:
-            await unbroken(self._begin())
+            await shield_until_done(self._begin())
         except BaseException as error:
             await self._broken_off(error)
             raise
@@ -145,18 +145,18 @@ class TaskRun:
         mem = self.parts.mem
         if self._lease.interrupted is not None:
             try:
-                await close_interrupted(mem, self._lease.interrupted)
+                await close_interrupted_run(mem, self._lease.interrupted)
             except Exception as error:
                 self._problem(f"The run that was interrupted before could not be closed: {error}")
         if self.key is not None and await self._known(self.key):
             await self._lease.release()
             return
-        await self._record.begin()
+        await self._recorder.begin()
 
     async def _known(self, key: str) -> bool:
         """Whether the run with this key has ended before; then its outcome is this one's."""
         try:
-            self.outcome = await of_key(self.parts.mem, key, self.task)
+            self.outcome = await find_outcome(self.parts.mem, key, self.task)
         except StoreError as error:
             self._problem(f"It is not known whether the task was done before: {error}")
         return self.outcome is not None
@@ -201,13 +201,13 @@ class TaskRun:
         """What the policy looks at; memory is asked once for a run."""
         if self._turn is None:
             parts = self.parts
-            found = await parts.recall.bring(self.task, self.session, self._record.episode, parts.limits)
+            found = await parts.recall.gather(self.task, self.session, self._recorder.episode, parts.limits)
             self.problems += found.problems
-            parts.bench.offer(found.procedures)
+            parts.toolbox.offer(found.procedures)
             self._turn = Turn(
                 task=self.task,
                 session=self.session,
-                tools=parts.bench.described(),
+                tools=parts.toolbox.described(),
                 memories=found.memories,
                 reflections=found.reflections,
                 lessons=found.lessons,
@@ -229,8 +229,8 @@ class TaskRun:
             raise _Ended("failed", f"The model failed: {error}") from error
         except Exception as error:
             _log.warning("The policy of an agent failed.", exc_info=error)
-            raise _Ended("failed", f"The policy failed: {type(error).__name__}: {message_of(error)}") from error
-        problem = unusable(action) or (self.parts.bench.problem(action) if isinstance(action, Call) else "")
+            raise _Ended("failed", f"The policy failed: {type(error).__name__}: {error_message(error)}") from error
+        problem = unusable(action) or (self.parts.toolbox.problem(action) if isinstance(action, Call) else "")
         return (None, problem) if problem else (action, "")
 
     async def _heard(self, turn: Turn) -> Action:
@@ -259,14 +259,14 @@ class TaskRun:
         at = self.parts.mem.scoped.now()
         number = len(self._done) + 1
         try:
-            done = await self.parts.bench.perform(call, f"{self._record.episode}:{number}")
+            done = await self.parts.toolbox.perform(call, f"{self._recorder.episode}:{number}")
         except BaseException:
             done = Observation(call=call, ok=False, error=f"{call.tool} was cut off: the run ended meanwhile.")
             self._done.append(done)
-            await unbroken(self._record.action(number, done, at, self._critique))
+            await shield_until_done(self._recorder.action(number, done, at, self._critique))
             raise
         self._done.append(done)
-        await unbroken(self._record.action(number, done, at, self._critique))
+        await shield_until_done(self._recorder.action(number, done, at, self._critique))
         return done
 
     def _within_tokens(self) -> None:
@@ -285,24 +285,24 @@ class TaskRun:
             if not isinstance(error, OperationMismatch):  # then nothing was begun
                 stopped = isinstance(error, asyncio.CancelledError)
                 why = "The run was cancelled." if stopped else f"The run was broken off by {type(error).__name__}."
-                await unbroken(self._recorded("cancelled", why, None))
+                await shield_until_done(self._recorded("cancelled", why, None))
         finally:
-            await unbroken(self._lease.release())
+            await shield_until_done(self._lease.release())
 
     async def _finished(self, ending: Ending, text: str, success: bool | None = None) -> Outcome:
         """Record how the run ended, and learn from it."""
         try:
             try:
                 if ending == "answered":
-                    await unbroken(self._record.answer(text, self._origin(), self._critique))
+                    await shield_until_done(self._recorder.answer(text, self._origin(), self._critique))
                 await self._say(text)
                 success = await self._judged(self._outcome(ending, text, success if ending == "answered" else False))
             finally:
-                await unbroken(self._recorded(ending, text, success))
+                await shield_until_done(self._recorded(ending, text, success))
             if ending != "cancelled":
                 await self._learnt()
         finally:
-            await unbroken(self._lease.release())
+            await shield_until_done(self._lease.release())
         self.outcome = self._outcome(ending, text, success, reflection=self._reflection)
         return self.outcome
 
@@ -325,9 +325,9 @@ class TaskRun:
     async def _recorded(self, ending: Ending, text: str, success: bool | None) -> None:
         """Write the end down. Of an answer that broke off, what was heard is kept as said."""
         if ending != "answered" and self._said:
-            await self._record.answer("".join(self._said), {**self._origin(), "partial": True}, None)
+            await self._recorder.answer("".join(self._said), {**self._origin(), "partial": True}, None)
         outcome = self._outcome(ending, text, success)
-        await self._record.end(outcome, self._details(outcome))
+        await self._recorder.end(outcome, self._details(outcome))
         self.outcome = self._outcome(ending, text, success)
 
     async def _learnt(self) -> None:
@@ -339,7 +339,7 @@ class TaskRun:
                 draft = await critic.after(replace(turn, done=tuple(self._done)), outcome)
             if draft is not None:
                 self.problems += draft.problems
-                self._reflection = await unbroken(Reflections(self.parts.mem).keep(draft, outcome.episode))
+                self._reflection = await shield_until_done(ReflectionStore(self.parts.mem).keep(draft, outcome.episode))
         except Exception as error:
             self._problem(f"Nothing could be learnt from the run: {type(error).__name__}: {error}")
 
@@ -353,7 +353,7 @@ class TaskRun:
             done=tuple(self._done),
             memories=self._turn.memories if self._turn else (),
             reflection=reflection,
-            episode=self._record.episode if self._record.stored else None,
+            episode=self._recorder.episode if self._recorder.stored else None,
             problems=tuple(self.problems),
             usage=self._usage(),
             seconds=max(0.0, (self.parts.mem.scoped.now() - self._begun).total_seconds()),

@@ -15,8 +15,7 @@ from typing import Annotated, Any
 from pydantic import WithJsonSchema
 
 from longmind.errors import InvalidInput, LongmindError
-from longmind.systems.procedural.tools import KEY, ToolRegistry
-from longmind.systems.procedural.values import message_of
+from longmind.systems.procedural import IDEMPOTENCY_KEY, ToolRegistry, error_message
 
 try:
     import mcp
@@ -148,7 +147,7 @@ class Connection:
     def _unreachable(self, error: BaseException) -> LongmindError:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
-        why = f"{type(error).__name__}: {message_of(error)}".removesuffix(": ")
+        why = f"{type(error).__name__}: {error_message(error)}".removesuffix(": ")
         return LongmindError(
             f"The MCP server {self._named} cannot be used: {why}", hint="Check the command or the URL, and its log."
         )
@@ -161,7 +160,7 @@ def _name(told: str) -> str:
 
 
 def _usable(name: str) -> bool:
-    return name.isidentifier() and not keyword.iskeyword(name) and name != KEY
+    return name.isidentifier() and not keyword.iskeyword(name) and name != IDEMPOTENCY_KEY
 
 
 def _resolved(part: Any, whole: Mapping[str, Any], depth: int = 0) -> Any:

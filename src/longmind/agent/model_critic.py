@@ -10,9 +10,9 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from longmind.agent.critics import Critic, ReflectionDraft, RuleCritic
 from longmind.agent.models import Action, Call, Critique, Observation, Outcome, Turn
-from longmind.agent.record import told_call
-from longmind.agent.reflect import Critic, Draft, RuleCritic
+from longmind.agent.run_recorder import describe_call
 from longmind.errors import InvalidAnswer, ModelError
 from longmind.models import prompts
 from longmind.models.chat import Chat, Usage
@@ -72,7 +72,7 @@ class ModelCritic:
         evidence = tuple(m.id for m in turn.reflections if quotes(m.content, said.quote) is not None)
         return Critique(objection=said.objection, evidence=evidence)
 
-    async def after(self, turn: Turn, outcome: Outcome) -> Draft | None:
+    async def after(self, turn: Turn, outcome: Outcome) -> ReflectionDraft | None:
         """The rules' conclusion, in the model's words where it has evidence for them."""
         draft = await self._rules.after(turn, outcome)
         if draft is None:
@@ -104,7 +104,7 @@ class ModelCritic:
 
 def record_of(task: str, done: Sequence[Observation], more: Sequence[str]) -> str:
     """A run in words, as a critic reads it."""
-    lines = [f"Task: {task}", *(f"{n}. {told_call(one)}" for n, one in enumerate(done, 1)), *more]
+    lines = [f"Task: {task}", *(f"{n}. {describe_call(one)}" for n, one in enumerate(done, 1)), *more]
     return "\n".join(lines)[:_RECORD]
 
 

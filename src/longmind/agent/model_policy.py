@@ -16,7 +16,7 @@ from longmind.agent.models import Action, Call, Observation, Say, Turn
 from longmind.errors import InvalidAnswer
 from longmind.models import prompts
 from longmind.models.chat import Answer, Chat, Message, Tool, ToolCall, Usage
-from longmind.systems.procedural.tools import ToolDescription
+from longmind.systems.procedural import ToolDescription
 
 _NAME = 64
 _ODD = re.compile(r"[^A-Za-z0-9_-]")

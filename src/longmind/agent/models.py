@@ -10,8 +10,7 @@ from pydantic import Field
 
 from longmind.models.chat import Usage
 from longmind.systems.episodic.models import Lesson
-from longmind.systems.procedural.models import Found
-from longmind.systems.procedural.tools import ToolDescription
+from longmind.systems.procedural import ProcedureHit, ToolDescription
 from longmind.types import Hit, Json, Memory, Message, Model
 
 Ending = Literal["answered", "failed", "timed_out", "cancelled", "out_of_budget"]
@@ -67,7 +66,7 @@ class Turn:
     reflections: tuple[Memory, ...] = ()
     """What was concluded from earlier runs of tasks like this one, the most fitting first."""
     lessons: tuple[Lesson, ...] = ()
-    procedures: tuple[Found, ...] = ()
+    procedures: tuple[ProcedureHit, ...] = ()
     conversation: tuple[Message, ...] = ()
     context: str = ""
     """The same as text for a prompt: quoted data, within the budget."""

@@ -20,9 +20,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from longmind.agent import Agent, FromMemory, Nothing, Recall, RuleCritic
-from longmind.agent.families import shape
+from longmind.agent import Agent, MemoryRecall, NoRecall, RecallSource, RuleCritic
 from longmind.agent.models import Action, Call, Limits, Outcome, Say, Turn
+from longmind.agent.task_similarity import call_shape
 from longmind.bench import charts
 from longmind.bench.desk import ACTIONS, Desk, Ticket
 from longmind.memory import AgentMemory, Longmind
@@ -86,7 +86,7 @@ def evidence(turn: Turn, tool: str, argument: str, values: Sequence[str]) -> dic
     told = [(_telling(str(one.body.get("task", ""))), one) for one in turn.reflections]
     spread = Counter(word for terms, _ in told for word in terms)
     alike = [sum(math.log((len(told) + 2) / (spread[word] + 1)) for word in asked & terms) for terms, _ in told]
-    calls = {shape(tool, {argument: value}, turn.task): value for value in values}
+    calls = {call_shape(tool, {argument: value}, turn.task): value for value in values}
     found = dict.fromkeys(values, 0.0)
     nearest = [(one, near) for (_, one), near in zip(told, alike, strict=True) if near and near >= NEAR * max(alike)]
     for age, (one, near) in enumerate(sorted(nearest, key=lambda pair: pair[0].occurred_at, reverse=True)):
@@ -112,7 +112,7 @@ class Worked:
     steps: int
 
 
-async def _work(mem: AgentMemory, desk: Desk, policy: TriesWhatWorked, ticket: Ticket, recall: Recall) -> Worked:
+async def _work(mem: AgentMemory, desk: Desk, policy: TriesWhatWorked, ticket: Ticket, recall: RecallSource) -> Worked:
     desk.take(ticket)
 
     def judge(outcome: Outcome) -> bool:
@@ -147,7 +147,7 @@ async def one_seed(rc: Longmind, seed: int, tasks: int, progress: Progress) -> S
     recovery = 0
     for remembers in (True, False):
         mem = rc.agent(f"desk {seed} {'with' if remembers else 'without'} memory")
-        recall: Recall = FromMemory(mem) if remembers else Nothing()
+        recall: RecallSource = MemoryRecall(mem) if remembers else NoRecall()
         desk, policy = Desk(seed), TriesWhatWorked(random.Random(f"policy {seed}"))
         for ticket in desk.tickets(tasks):
             runs[remembers].append(await _work(mem, desk, policy, ticket, recall))

@@ -42,7 +42,7 @@ async def chat(
     JSON object on a line of its own.
     """
     from longmind.agent import Agent
-    from longmind.agent.reflect import RuleCritic
+    from longmind.agent.critics import RuleCritic
     from longmind.cli.procedures import tool_registry
 
     registry = None if tools is None else tool_registry(tools)

@@ -18,8 +18,7 @@ from longmind.store.base import MAX_PAGE
 
 if TYPE_CHECKING:
     from longmind.memory import AgentMemory
-    from longmind.systems.procedural import ProceduralMemory, Run, ToolRegistry, Version
-    from longmind.systems.procedural.statistics import Statistics
+    from longmind.systems.procedural import ProceduralMemory, ProcedureStatistics, Run, ToolRegistry, Version
 
 app = typer.Typer(name="procedures", help="How to do things: list, show, run, resume, diff, roll back, and learn.")
 
@@ -85,9 +84,9 @@ async def show(
         statistics = await procedural.statistics(name)
 
     def shown() -> None:
-        from longmind.systems.procedural.diff import dump
+        from longmind.systems.procedural.models import dump_procedure
 
-        screen.console().print(screen.plain(json.dumps(dump(found.procedure), indent=2, ensure_ascii=False)))
+        screen.console().print(screen.plain(json.dumps(dump_procedure(found.procedure), indent=2, ensure_ascii=False)))
         _show_statistics(statistics)
 
     call.answer({"version": found, "statistics": statistics}, shown)
@@ -343,7 +342,7 @@ def _show_versions(versions: Sequence[Version], cursor: str | None) -> None:
         out.print(screen.dim(f"More: --cursor {cursor}"), soft_wrap=True)
 
 
-def _show_statistics(statistics: Statistics) -> None:
+def _show_statistics(statistics: ProcedureStatistics) -> None:
     made = screen.table("Version", "Runs", "Succeeded", "Failed", "Last run", "Mean", "95 %")
     for one in statistics.versions:
         made.add_row(

@@ -16,8 +16,7 @@ from longmind.kinds import INTERNAL, KINDS
 from longmind.manager.experience_store import find_experience, write_experience
 from longmind.manager.models import Experience, experience_of, headline
 from longmind.systems.episodic import Episode, Event
-from longmind.systems.procedural import ProceduralMemory, Procedure
-from longmind.systems.procedural.runs import RUN
+from longmind.systems.procedural import RUN, ProceduralMemory, Procedure
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import Fact, Rule, SemanticMemory
 from longmind.systems.working import WorkingMemory

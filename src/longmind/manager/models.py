@@ -11,9 +11,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from longmind.errors import InvalidInput, LongmindError
 from longmind.systems.episodic import Episode, Event, Lessons, Outcome
 from longmind.systems.episodic.models import Title
-from longmind.systems.procedural import Run
-from longmind.systems.procedural.learning import Learned as Tallied
-from longmind.systems.procedural.models import Found as FoundProcedure
+from longmind.systems.procedural import LearningResult, ProcedureHit, Run
 from longmind.systems.scoped_store import validated
 from longmind.systems.semantic import Learned
 from longmind.systems.working.models import Conversation, Item
@@ -233,7 +231,7 @@ class ExperienceResult(Model):
 class OutcomeResult(Model):
     """What was made of an outcome."""
 
-    learned: Tallied | None
+    learned: LearningResult | None
     """What it did to the procedure's statistics, and what it decided."""
     episode: Episode | None
     """The episode it was about, judged anew."""
@@ -255,7 +253,7 @@ class ThinkResult(Model):
     attention: tuple[Item, ...]
     """What is in working memory and matters for the task."""
     knowledge: Knowledge
-    procedures: tuple[FoundProcedure, ...]
+    procedures: tuple[ProcedureHit, ...]
     """Ways of doing it that are known."""
     lessons: Lessons
     """What went well and badly before."""

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from longmind import Longmind
-from longmind.agent import Agent, Call, Limits, Nothing, Observation, Outcome, ReflectiveAgent, Say, Turn, outcome_of
+from longmind.agent import Agent, Call, Limits, NoRecall, Observation, Outcome, ReflectiveAgent, Say, Turn, load_outcome
 from longmind.agent_memory import AgentMemory
 from longmind.errors import Conflict, InvalidInput, OperationMismatch
 from longmind.systems.procedural import ToolRegistry
@@ -122,7 +122,7 @@ async def test_without_a_model_it_answers_from_memory_and_says_so(mem: AgentMemo
         assert outcome.ending == "answered"
         assert "No language model" in outcome.text
         assert outcome.text.count("“Ann moved to Lisbon in May.” (user, ") == 1
-    nothing = await Agent(mem, recall=Nothing()).run("Where did Ann move to?")
+    nothing = await Agent(mem, recall=NoRecall()).run("Where did Ann move to?")
     assert nothing.text.startswith("I remember nothing about this.")
     assert nothing.memories == ()
 
@@ -215,7 +215,7 @@ async def test_a_key_makes_a_call_repeatable(mem: AgentMemory) -> None:
         await agent.run("something else", key="monday")
     assert (await agent.run("weather", key="tuesday")).episode != first.episode
     assert first.episode is not None
-    assert (await outcome_of(mem, first.episode)).text == first.text
+    assert (await load_outcome(mem, first.episode)).text == first.text
 
 
 @pytest.mark.parametrize("task", ["", " \n", "nul \x00"])

@@ -12,7 +12,7 @@ import pytest
 from longmind import Longmind, Settings
 from longmind.agent import Agent, Call, Limits, Say, Turn
 from longmind.agent.lease import Lease
-from longmind.agent.record import Record
+from longmind.agent.run_recorder import RunRecorder
 from longmind.agent_memory import AgentMemory
 from longmind.errors import Conflict
 from longmind.systems.procedural import ToolRegistry
@@ -208,7 +208,7 @@ async def test_a_run_whose_lease_was_taken_stops_before_its_next_action(mem: Age
 async def test_a_crashed_run_with_a_key_is_run_again(mem: AgentMemory) -> None:
     told: list[str] = []
     died = mem.scoped.clock.new_id()
-    await Record(mem, died, "count", "task:k", "k", told.append, mem.scoped.now()).begin()
+    await RunRecorder(mem, died, "count", "task:k", "k", told.append, mem.scoped.now()).begin()
     agent = Agent(mem, policy=lambda turn: Say(text="three", success=True))
     outcome = await agent.run("count", key="k")
     assert outcome.text == "three"

@@ -10,8 +10,7 @@ from longmind.agent_memory import AgentMemory
 from longmind.errors import InvalidAnswer, ModelUnavailable
 from longmind.models.budget import Budget
 from longmind.models.chat import Answer, ToolCall, Usage
-from longmind.systems.procedural import ToolRegistry
-from longmind.systems.procedural.tools import ToolDescription
+from longmind.systems.procedural import ToolDescription, ToolRegistry
 from longmind.testing import ScriptedModel
 from longmind.types import Message
 

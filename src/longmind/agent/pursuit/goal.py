@@ -6,13 +6,13 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from longmind.agent.cancellation import shield_until_done
 from longmind.agent.lease import Lease
 from longmind.agent.pursuit.models import PursuitEnding
 from longmind.agent.pursuit.record import PursuitRecord
 from longmind.agent.pursuit.state import Shared
 from longmind.agent.pursuit.steps import Attempt
-from longmind.agent.record import close_interrupted
-from longmind.agent.shielding import unbroken
+from longmind.agent.run_recorder import close_interrupted_run
 from longmind.errors import Conflict, NotFound, StoreError
 from longmind.systems.goals.models import Finding, Goal, Plan, PlanStep, Standing
 from longmind.systems.goals.order import ready
@@ -63,7 +63,7 @@ class GoalPursuit:
                 self.shared.problem(why)
             return ending, why
         finally:
-            await unbroken(self._finish(ending, why))
+            await shield_until_done(self._finish(ending, why))
 
     async def _take(self) -> None:
         try:
@@ -78,7 +78,7 @@ class GoalPursuit:
         interrupted = self._lease.interrupted
         if interrupted is None:
             return
-        await close_interrupted(self.shared.mem, interrupted)
+        await close_interrupted_run(self.shared.mem, interrupted)
         plan = await self.shared.goals.plan(self.id)
         for step in plan.steps if plan else ():
             if step.status == "running" and step.episode == interrupted:

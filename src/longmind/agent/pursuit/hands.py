@@ -11,15 +11,14 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from longmind.agent.acting import Bench
 from longmind.agent.models import Call, Outcome
 from longmind.agent.pursuit.models import How, PursuitLimits
+from longmind.agent.toolbox import Toolbox
 from longmind.errors import LongmindError, NotFound
 from longmind.models.chat import Usage
 from longmind.systems.goals.models import Plan, PlanStep, Standing
 from longmind.systems.goals.results import bounded, cut
-from longmind.systems.procedural import ProceduralMemory, Run
-from longmind.systems.procedural.values import message_of
+from longmind.systems.procedural import ProceduralMemory, Run, error_message
 
 if TYPE_CHECKING:
     from longmind.agent.agent import Agent
@@ -85,12 +84,12 @@ class Hands:
         except LongmindError as error:
             return Done(how, error=str(error))
         except Exception as error:
-            return Done(how, error=f"{type(error).__name__}: {message_of(error)}")
+            return Done(how, error=f"{type(error).__name__}: {error_message(error)}")
 
     async def _call(self, step: PlanStep, tool: str, key: str) -> Done:
         agent = self.agent
-        bench = Bench(agent.tools, self.procedural, agent.mem.scoped.clock, agent.limits)
-        seen = await bench.perform(Call(tool=tool, args=step.args), key)
+        toolbox = Toolbox(agent.tools, self.procedural, agent.mem.scoped.clock, agent.limits)
+        seen = await toolbox.perform(Call(tool=tool, args=step.args), key)
         return Done("tool", ok=seen.ok, result=seen.result, error=seen.error)
 
     async def _execute(self, step: PlanStep, name: str, key: str) -> Done:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from longmind.agent.pursuit.models import PursuitEnding, StepOutcome
-from longmind.agent.record import DETAILS, close
+from longmind.agent.run_recorder import DETAILS, close_episode
 from longmind.agent_memory import AgentMemory
 from longmind.store.base import AddLink, Put
 from longmind.systems.episodic import ledger
@@ -64,7 +64,7 @@ class PursuitRecord:
         if self._begun:
             told, note = ending or "cancelled", f"{ending or 'cancelled'}: {why}"[:_NOTE]
             outcome: Ended = "unknown" if ending is None else _ENDED.get(ending, "unknown")
-            await self._stored("end", lambda: close(self.mem, self.id, outcome, note, {"ending": told}))
+            await self._stored("end", lambda: close_episode(self.mem, self.id, outcome, note, {"ending": told}))
 
     async def _stored(self, what: str, store: Callable[[], Awaitable[None]]) -> bool:
         try:

@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from longmind.agent.cancellation import shield_until_done
 from longmind.agent.pursuit.hands import Done
 from longmind.agent.pursuit.models import StepOutcome
 from longmind.agent.pursuit.record import PursuitRecord
 from longmind.agent.pursuit.state import Shared
-from longmind.agent.shielding import unbroken
 from longmind.errors import Conflict, NotFound, StoreError
 from longmind.systems.goals.models import PlanStep, Standing
 from longmind.systems.goals.results import bounded, note_of
@@ -45,13 +45,13 @@ class Attempt:
             await self._tried()
         except BaseException:
             if self._begun is not None and not self._told:
-                await unbroken(self._let_go(self._begun))
+                await shield_until_done(self._let_go(self._begun))
             raise
 
     async def _tried(self) -> None:
         shared = self.shared
         try:
-            await unbroken(self._begin())
+            await shield_until_done(self._begin())
         except (Conflict, NotFound) as error:
             shared.problem(f"The step {self.step.id} did not begin: {error.message}")
             return
@@ -66,7 +66,7 @@ class Attempt:
             shared.problem(problem)
         if done.needs or done.spent:
             self.needs, shared.exhausted = done.needs, done.spent or shared.exhausted
-            await unbroken(self._let_go(self._begun))
+            await shield_until_done(self._let_go(self._begun))
             self._told = True
             await shared.tell("stopped", self.goal, done.needs or done.spent, step=self.step.id)
             return
@@ -81,7 +81,7 @@ class Attempt:
             episode=done.episode or self.record.episode,
             seconds=max(0.0, (scoped.now() - at).total_seconds()),
         )
-        await unbroken(self._tell(outcome, done))
+        await shield_until_done(self._tell(outcome, done))
         text = note_of(outcome.result) if outcome.ok else outcome.error
         await shared.tell("done" if outcome.ok else "failed", self.goal, text, step=self.step.id)
 
@@ -144,7 +144,7 @@ class Attempt:
         while True:
             await asyncio.sleep(seconds / _RENEWALS)
             try:
-                await unbroken(self.shared.goals.renew_step(self.goal, self.step.id, lease_seconds=seconds))
+                await shield_until_done(self.shared.goals.renew_step(self.goal, self.step.id, lease_seconds=seconds))
             except (Conflict, NotFound):
                 return  # somebody ended it; telling its outcome will show that
             except StoreError as error:

@@ -14,11 +14,15 @@ from longmind.consolidate.work import Work
 from longmind.errors import InvalidInput
 from longmind.store.base import Batch, Put, Update
 from longmind.systems.episodic.models import Cluster
-from longmind.systems.procedural import ProceduralMemory, ToolRegistry
-from longmind.systems.procedural.distil import Distilled, distil
-from longmind.systems.procedural.models import Version
-from longmind.systems.procedural.shelf import Shelf
-from longmind.systems.procedural.traces import traces
+from longmind.systems.procedural import (
+    Distilled,
+    ProceduralMemory,
+    ProcedureStore,
+    ToolRegistry,
+    Version,
+    distill,
+    load_traces,
+)
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory, Source
 
@@ -35,13 +39,13 @@ async def practise(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str)
     succeeded = [e.id for e in cluster.episodes if e.outcome == "succeeded"]
     if len(succeeded) < SUPPORT:
         return
-    done = await traces(work.reading(scoped.scope.user), None, succeeded, limit=_EPISODES, min_trust=_TRUST)
+    done = await load_traces(work.reading(scoped.scope.user), None, succeeded, limit=_EPISODES, min_trust=_TRUST)
     name = _name(cluster, kind)
     account = await _account(work, scoped, kind)
     if account is not None:
         name = str(account.body["name"])
     try:
-        found = distil(done, name=name, purpose=None, min_support=SUPPORT)
+        found = distill(done, name=name, purpose=None, min_support=SUPPORT)
     except InvalidInput:  # such as a function whose name no step can have
         work.notes.rejected["invalid"] += 1
         return
@@ -55,10 +59,10 @@ async def practise(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str)
 
 async def _ours(scoped: ScopedStore, name: str, account: Memory | None) -> bool:
     """Whether the procedure is not there yet, or still as consolidation left it."""
-    head = await Shelf(scoped).find(name)
+    head = await ProcedureStore(scoped).find(name)
     if account is None:
         return head is None
-    return head is not None and head.id == account.body["procedure"] and head.card.number == account.body["number"]
+    return head is not None and head.id == account.body["procedure"] and head.meta.number == account.body["number"]
 
 
 async def _account(work: Work, scoped: ScopedStore, kind: str) -> Memory | None:

@@ -10,10 +10,7 @@ from pydantic import ValidationError
 from longmind.errors import InvalidInput
 from longmind.systems.goals.likeness import likenesses
 from longmind.systems.goals.models import Goal, PlanStep
-from longmind.systems.procedural import schema
-from longmind.systems.procedural.models import Procedure
-from longmind.systems.procedural.system import ProceduralMemory
-from longmind.systems.procedural.tools import ToolRegistry
+from longmind.systems.procedural import ProceduralMemory, Procedure, ToolRegistry, bind_params, declared_params
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Json
 
@@ -69,10 +66,10 @@ def label_of(step: PlanStep) -> str:
 
 def _taking(procedure: Procedure, step: PlanStep) -> Iterable[tuple[str, Alternative]]:
     """The procedure with the arguments of the step that it declares, if it can run with these."""
-    declared = schema.properties(procedure.parameters)
+    declared = declared_params(procedure.parameters)
     args = {name: value for name, value in step.args.items() if name in declared}
     try:
-        schema.accept(procedure.parameters, args)
+        bind_params(procedure.parameters, args)
     except InvalidInput:
         return ()
     return ((f"{_spelt(procedure.name)} {procedure.purpose}", Alternative(procedure.name, args, procedure=True)),)

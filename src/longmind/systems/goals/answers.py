@@ -26,7 +26,7 @@ from longmind.systems.goals.parts import (
 from longmind.systems.goals.policy import LAST, PRIORS, Choice, Experience, chance, choose
 from longmind.systems.goals.prints import plan_print
 from longmind.systems.goals.strategies import Proposal
-from longmind.systems.procedural.system import ProceduralMemory
+from longmind.systems.procedural import ProceduralMemory
 from longmind.systems.scoped_store import ScopedStore, validated
 
 if TYPE_CHECKING:

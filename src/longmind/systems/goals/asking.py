@@ -19,8 +19,7 @@ from longmind.errors import InvalidAnswer, InvalidInput, NotFound
 from longmind.models import prompts
 from longmind.systems.goals.models import MAX_STEPS, Goal, PlanStep
 from longmind.systems.goals.order import arranged
-from longmind.systems.procedural import ProceduralMemory, schema
-from longmind.systems.procedural.models import Version
+from longmind.systems.procedural import ProceduralMemory, Version, declared_params
 from longmind.systems.scoped_store import validated
 from longmind.types import Json, Model, Scalar
 
@@ -78,7 +77,7 @@ class Names:
     @classmethod
     def shown(cls, shown: Mapping[str, Any]) -> Names:
         """The names in what a model is shown."""
-        taken = [schema.properties(one["parameters"]) for one in (*shown["tools"], *shown["procedures"])]
+        taken = [declared_params(one["parameters"]) for one in (*shown["tools"], *shown["procedures"])]
         open_ones = [one for one in shown["criteria"] if not one["met"]]
         return cls(
             criteria=tuple(one["id"] for one in shown["criteria"]),
@@ -237,7 +236,7 @@ async def _step(said: PlannedStep, procedural: ProceduralMemory) -> PlanStep:
             raise InvalidInput(
                 f"the step {said.id} names the procedure {said.procedure}, which does not exist."
             ) from error
-    unknown = sorted(set(args) - set(schema.properties(takes)))
+    unknown = sorted(set(args) - set(declared_params(takes)))
     if unknown and (said.tool or said.procedure):
         raise InvalidInput(f"the step {said.id} gives {unknown[0]}, which {said.tool or said.procedure} does not take.")
     once = {"after": tuple(dict.fromkeys(said.after)), "criteria": tuple(dict.fromkeys(said.criteria))}

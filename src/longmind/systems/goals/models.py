@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from longmind.systems.goals.order import arranged
-from longmind.systems.procedural.models import ProcedureName, ToolName
+from longmind.systems.procedural import ProcedureName, ToolName
 from longmind.types import Id, Model, Moment, Name, PlainJson, Tag, Text, Unit
 
 GOAL, PLAN, REVISION = "goal", "plan", "revision"

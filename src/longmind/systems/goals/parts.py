@@ -13,8 +13,7 @@ from pydantic import Field
 from longmind.errors import InvalidInput
 from longmind.models import prompts
 from longmind.systems.goals.models import Goal, Line, PlanStep
-from longmind.systems.procedural import schema, templates
-from longmind.systems.procedural.models import Procedure
+from longmind.systems.procedural import Procedure, bind_params, render_template, template_references
 from longmind.types import Json, Model
 
 if TYPE_CHECKING:
@@ -100,17 +99,17 @@ def parts_by_procedure(procedure: Procedure, args: Json) -> list[Part]:
     A step that asks for an approval stays inside its procedure, where the approval is asked for.
     """
     try:
-        params = schema.accept(procedure.parameters, args)
+        params = bind_params(procedure.parameters, args)
     except InvalidInput:
         return []
     parts: list[Part] = []
     for n, step in enumerate(procedure.steps):
-        roots = {path.root for path in templates.references(step.args)}
+        roots = {path.root for path in template_references(step.args)}
         bound = step.when is not None or step.for_each is not None or step.compensate is not None
         if roots - {"params"} or bound or step.needs_approval:
             return []
         told = f"{procedure.purpose}: {step.name.replace('_', ' ')}"[:2_000]
-        given = templates.render(step.args, {"params": params})
+        given = render_template(step.args, {"params": params})
         parts.append(Part(told, (n - 1,) if n else (), tool=step.use, procedure=step.procedure, args=given))
     return parts if 1 < len(parts) <= MAX_PARTS else []
 

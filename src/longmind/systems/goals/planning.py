@@ -18,8 +18,7 @@ from longmind.systems.goals.criteria import checked
 from longmind.systems.goals.likeness import best_match, likenesses, shared_words
 from longmind.systems.goals.models import GOAL, Criterion, Goal, PlanBody, PlanStep
 from longmind.systems.goals.order import arranged
-from longmind.systems.procedural import ProceduralMemory, schema
-from longmind.systems.procedural.models import Version
+from longmind.systems.procedural import ProceduralMemory, Version, bind_params, declared_params
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.text.analysis import terms
 from longmind.types import Filter, Hit, Memory
@@ -112,12 +111,10 @@ class Planner:
         for version in await self._fitting(goal):
             procedure = version.procedure
             given = {
-                name: goal.attributes[name]
-                for name in schema.properties(procedure.parameters)
-                if name in goal.attributes
+                name: goal.attributes[name] for name in declared_params(procedure.parameters) if name in goal.attributes
             }
             try:
-                schema.accept(procedure.parameters, given)
+                bind_params(procedure.parameters, given)
             except InvalidInput as error:
                 reason = f"The procedure {procedure.name} fits, but not with the goal's attributes: {error.message}"
                 continue

@@ -17,7 +17,7 @@ from pydantic import Field
 from longmind.store.base import Put, Update, Write
 from longmind.systems.configuration import KIND
 from longmind.systems.goals.models import FindingKind, Strategy
-from longmind.systems.procedural.evidence import Counts, generator
+from longmind.systems.procedural import SuccessCounts, seeded_generator
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Memory, Model, Source
 
@@ -48,16 +48,16 @@ _KEY = "configuration:goal revision policy"
 class Experience(Model):
     """How often each strategy worked for each kind of finding."""
 
-    counts: Mapping[FindingKind, Mapping[Strategy, Counts]] = Field(default_factory=dict)
+    counts: Mapping[FindingKind, Mapping[Strategy, SuccessCounts]] = Field(default_factory=dict)
 
-    def of(self, kind: FindingKind, strategy: Strategy) -> Counts:
-        return self.counts.get(kind, {}).get(strategy, Counts())
+    def of(self, kind: FindingKind, strategy: Strategy) -> SuccessCounts:
+        return self.counts.get(kind, {}).get(strategy, SuccessCounts())
 
     def plus(self, kind: FindingKind, strategy: Strategy, worked: bool) -> Experience:
         """With one more outcome."""
         counted = self.of(kind, strategy).plus(worked)
         if counted.runs > REMEMBERED:
-            counted = Counts(successes=counted.successes // 2, failures=counted.failures // 2)
+            counted = SuccessCounts(successes=counted.successes // 2, failures=counted.failures // 2)
         return Experience(counts={**self.counts, kind: {**self.counts.get(kind, {}), strategy: counted}})
 
     def expected(self, kind: FindingKind, strategy: Strategy) -> float:
@@ -108,7 +108,7 @@ def choose(
 
 def chance(goal: str, plan: str, kind: FindingKind, step: str | None) -> np.random.Generator:
     """Random numbers that depend on what is revised and on nothing else, so that a choice can be checked."""
-    return generator(f"{goal}:{plan}:{kind}:{step}", "revision")
+    return seeded_generator(f"{goal}:{plan}:{kind}:{step}", "revision")
 
 
 class Policy:

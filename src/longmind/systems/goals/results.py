@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from longmind.errors import InvalidInput
 from longmind.systems.goals.models import MAX_RESULT, Evidence
-from longmind.systems.procedural.values import plain
+from longmind.systems.procedural import to_plain_json
 from longmind.systems.scoped_store import validated
 
 MAX_EVIDENCE = 20
@@ -34,7 +34,7 @@ def bounded(value: Any, limit: int = MAX_RESULT) -> Any:
     try:
         text = json.dumps(told, ensure_ascii=False, allow_nan=False)
         if len(text) <= limit:
-            nested = plain({"step": {"result": {"value": json.loads(text)}}}, "A result")
+            nested = to_plain_json({"step": {"result": {"value": json.loads(text)}}}, "A result")
             return nested["step"]["result"]["value"]
     except (TypeError, ValueError, RecursionError, InvalidInput):
         return cut(_told(told), limit)

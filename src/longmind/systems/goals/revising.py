@@ -24,7 +24,7 @@ from longmind.systems.goals.prints import plan_print
 from longmind.systems.goals.progress import Carry
 from longmind.systems.goals.strategies import Proposal, question, surrender
 from longmind.systems.goals.verdicts import verdict
-from longmind.systems.procedural.system import ProceduralMemory
+from longmind.systems.procedural import ProceduralMemory
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Memory, Model
 

@@ -10,7 +10,7 @@ from longmind.errors import Conflict, InvalidInput, NotFound
 from longmind.systems.goals.models import MAX_RESULT, Goal, Plan, PlanStep
 from longmind.systems.goals.order import ready, waiting_for
 from longmind.systems.goals.results import bounded, cut
-from longmind.systems.procedural.values import same
+from longmind.systems.procedural import json_equal
 from longmind.systems.scoped_store import validated
 
 LEASE_SECONDS = 300.0
@@ -75,7 +75,7 @@ def completed(plan: Plan, id: str, result: Any, now: datetime) -> Steps | None:
     step = step_of(plan, id)
     kept = bounded(result)
     if step.status == "done":
-        if result is None or same(kept, step.result):
+        if result is None or json_equal(kept, step.result):
             return None
         raise Conflict(f"The step {id} is done already, with another result.", hint="Read the plan.", step=id)
     if step.status == "skipped":

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from longmind.errors import InvalidInput, NotFound
-from longmind.systems.procedural.ledger import Halt
 from longmind.systems.procedural.models import Retry
-from longmind.systems.procedural.runs import Failure
-from longmind.systems.procedural.values import message_of
+from longmind.systems.procedural.run_log import Halt
+from longmind.systems.procedural.runs import RunFailure
+from longmind.systems.procedural.values import error_message
 
 Sleep = Callable[[float], Awaitable[object]]
 _HOPELESS = (InvalidInput, NotFound)
@@ -19,23 +19,23 @@ _HOPELESS = (InvalidInput, NotFound)
 
 
 @dataclass(frozen=True, slots=True)
-class Attempted:
+class AttemptResult:
     """How it went in the end."""
 
     attempts: int
     result: Any = None
-    failure: Failure | None = None
+    failure: RunFailure | None = None
 
 
-class Refused(Exception):
+class CallFailed(Exception):
     """What was called answered with a failure of its own."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: RunFailure) -> None:
         super().__init__(failure.message)
         self.failure = failure
 
 
-async def attempt(call: Callable[[int], Awaitable[Any]], retry: Retry, seconds: float, sleep: Sleep) -> Attempted:
+async def attempt(call: Callable[[int], Awaitable[Any]], retry: Retry, seconds: float, sleep: Sleep) -> AttemptResult:
     """Call until it works or the attempts are used up. ``call`` is told which attempt it is, from 1.
 
     A failure is an outcome, with its type and message. What only stops the run (a pause, a cancellation) passes.
@@ -45,10 +45,10 @@ async def attempt(call: Callable[[int], Awaitable[Any]], retry: Retry, seconds: 
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
-                return Attempted(number, result=await call(number))
+                return AttemptResult(number, result=await call(number))
         except Halt:
             raise
-        except Refused as refused:
+        except CallFailed as refused:
             failure = refused.failure
         except TimeoutError as error:
             failure = _timed_out(seconds) if limit.expired() else failure_of(error)
@@ -57,13 +57,13 @@ async def attempt(call: Callable[[int], Awaitable[Any]], retry: Retry, seconds: 
         if hopeless or number == retry.attempts:
             break
         await sleep(retry.wait(number))
-    return Attempted(number, failure=failure)
+    return AttemptResult(number, failure=failure)
 
 
-def failure_of(error: Exception) -> Failure:
+def failure_of(error: Exception) -> RunFailure:
     """An exception as an outcome."""
-    return Failure(type=type(error).__name__, message=message_of(error))
+    return RunFailure(type=type(error).__name__, message=error_message(error))
 
 
-def _timed_out(seconds: float) -> Failure:
-    return Failure(type="Timeout", message=f"It did not finish within {seconds:g} seconds.")
+def _timed_out(seconds: float) -> RunFailure:
+    return RunFailure(type="Timeout", message=f"It did not finish within {seconds:g} seconds.")

@@ -12,17 +12,17 @@ from typing import Any
 
 from longmind.errors import InvalidInput
 from longmind.systems.procedural import schema
-from longmind.systems.procedural.attempts import Refused
+from longmind.systems.procedural.attempts import CallFailed
 from longmind.systems.procedural.interpreter import Interpreter, StepFailed
 from longmind.systems.procedural.models import Example, Procedure, Step
-from longmind.systems.procedural.runs import Failure, StepRecord
+from longmind.systems.procedural.runs import RunFailure, StepRecord
 from longmind.systems.procedural.tools import ToolRegistry
-from longmind.systems.procedural.values import same
+from longmind.systems.procedural.values import json_equal
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Model
 
 
-class Checked(Model):
+class ExampleCheck(Model):
     """How one example went."""
 
     example: str
@@ -31,40 +31,44 @@ class Checked(Model):
     why: str = ""
 
 
-class Checks(Model):
+class CheckReport(Model):
     """How the examples of a procedure went."""
 
     name: str
     passed: bool
     """Whether all passed; a procedure without examples passes nothing and fails nothing."""
-    examples: tuple[Checked, ...]
+    examples: tuple[ExampleCheck, ...]
 
 
-async def check(scoped: ScopedStore, procedure: Procedure, tools: ToolRegistry, *, effects: bool = False) -> Checks:
+async def check(
+    scoped: ScopedStore, procedure: Procedure, tools: ToolRegistry, *, effects: bool = False
+) -> CheckReport:
     """Run every example. With ``effects`` also functions that are not pure are called."""
     done = [await _check(scoped, procedure, example, tools, effects) for example in procedure.examples]
-    return Checks(name=procedure.name, passed=all(one.passed for one in done), examples=tuple(done))
+    return CheckReport(name=procedure.name, passed=all(one.passed for one in done), examples=tuple(done))
 
 
 async def _check(
     scoped: ScopedStore, procedure: Procedure, example: Example, tools: ToolRegistry, effects: bool
-) -> Checked:
-    params = schema.accept(procedure.parameters, example.params)
-    log = _Scratch(scoped, f"check:{procedure.name}:{example.name}")
-    caller = _Canned(example, tools, effects)
+) -> ExampleCheck:
+    params = schema.bind_params(procedure.parameters, example.params)
+    log = _InMemoryLog(scoped, f"check:{procedure.name}:{example.name}")
+    caller = _ExampleCaller(example, tools, effects)
     try:
         result = await Interpreter(procedure, params, log, caller, sleep=_no_wait).forward()
     except StepFailed as failed:
         told = f"It failed at {failed.failure.step}: {failed.failure.type}: {failed.failure.message}"
-        return Checked(example=example.name, passed=example.fails, why=told)
+        return ExampleCheck(example=example.name, passed=example.fails, why=told)
     if example.fails:
-        return Checked(example=example.name, passed=False, result=result, why="It was expected to fail and did not.")
-    passed = same(result, example.expect)
+        return ExampleCheck(
+            example=example.name, passed=False, result=result, why="It was expected to fail and did not."
+        )
+    passed = json_equal(result, example.expect)
     why = "" if passed else f"It returned {result!r}, and {example.expect!r} was expected."
-    return Checked(example=example.name, passed=passed, result=result, why=why)
+    return ExampleCheck(example=example.name, passed=passed, result=result, why=why)
 
 
-class _Scratch:
+class _InMemoryLog:
     """A log that is forgotten; every approval is given."""
 
     def __init__(self, scoped: ScopedStore, run_id: str) -> None:
@@ -92,7 +96,7 @@ class _Scratch:
         self._records[record.path] = record
 
 
-class _Canned:
+class _ExampleCaller:
     """Answers with what the example gives, or calls what has no effects."""
 
     def __init__(self, example: Example, tools: ToolRegistry, effects: bool) -> None:
@@ -121,7 +125,7 @@ class _Canned:
                 raise InvalidInput(f"The example {self._example.name!r} gives nothing for {path}.")
             given = given[index]
         if isinstance(given, Mapping) and set(given) == {"error"}:
-            raise Refused(Failure(type="Given", message=str(given["error"])))
+            raise CallFailed(RunFailure(type="Given", message=str(given["error"])))
         return given
 
     async def undo(self, step: Step, args: Mapping[str, Any], *, key: str) -> Any:

@@ -16,7 +16,7 @@ from pydantic import model_validator
 
 from longmind.errors import InvalidInput
 from longmind.systems.procedural import templates
-from longmind.systems.procedural.values import same
+from longmind.systems.procedural.values import json_equal
 from longmind.types import Model
 
 Operator = Literal[
@@ -34,7 +34,7 @@ class Compare(Model):
 
     @model_validator(mode="after")
     def _templates_parse(self) -> Compare:
-        for _ in templates.references([self.left, self.right]):
+        for _ in templates.template_references([self.left, self.right]):
             pass
         return self
 
@@ -63,14 +63,14 @@ AnyOf.model_rebuild()
 NoneOf.model_rebuild()
 
 
-def references(condition: Condition) -> Iterator[templates.Path]:
+def condition_references(condition: Condition) -> Iterator[templates.ValuePath]:
     """Every path that a condition looks at."""
     match condition:
         case Compare():
-            yield from templates.references([condition.left, condition.right])
+            yield from templates.template_references([condition.left, condition.right])
         case All(all=parts) | AnyOf(any=parts) | NoneOf(none=parts):
             for part in parts:
-                yield from references(part)
+                yield from condition_references(part)
 
 
 def holds(condition: Condition, context: Mapping[str, Any]) -> bool:
@@ -88,16 +88,19 @@ def holds(condition: Condition, context: Mapping[str, Any]) -> bool:
 
 def _compare(condition: Compare, context: Mapping[str, Any]) -> bool:
     if condition.op in ("exists", "missing"):
-        gone = any(templates.missing(path, context) for path in templates.references(condition.left))
+        gone = any(templates.is_missing(path, context) for path in templates.template_references(condition.left))
         return gone == (condition.op == "missing")
-    left, right = templates.render(condition.left, context), templates.render(condition.right, context)
+    left, right = (
+        templates.render_template(condition.left, context),
+        templates.render_template(condition.right, context),
+    )
     if condition.op in _ORDERED:
         return _ordered(condition.op, left, right)
     match condition.op:
         case "eq":
-            return same(left, right)
+            return json_equal(left, right)
         case "ne":
-            return not same(left, right)
+            return not json_equal(left, right)
         case "in":
             return _among(left, right, condition.op)
         case "not_in":
@@ -124,7 +127,7 @@ def _among(one: Any, group: Any, op: str) -> bool:
     if isinstance(group, Mapping):
         return one in group if isinstance(one, str) else False
     if isinstance(group, list | tuple):
-        return any(same(one, item) for item in group)
+        return any(json_equal(one, item) for item in group)
     raise InvalidInput(f"The condition {op} needs a list, an object or a text to look in, not {_name(group)}.")
 
 

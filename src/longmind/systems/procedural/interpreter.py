@@ -13,19 +13,19 @@ from typing import Any, Protocol
 
 from longmind.errors import InvalidInput
 from longmind.systems.procedural import templates
-from longmind.systems.procedural.attempts import Attempted, Sleep, attempt, failure_of
+from longmind.systems.procedural.attempts import AttemptResult, Sleep, attempt, failure_of
 from longmind.systems.procedural.conditions import holds
-from longmind.systems.procedural.ledger import Paused
 from longmind.systems.procedural.models import Procedure, Retry, Step
-from longmind.systems.procedural.runs import Failure, StepRecord, Waiting
-from longmind.systems.procedural.values import MAX_RUN, plain
+from longmind.systems.procedural.run_log import Paused
+from longmind.systems.procedural.runs import PendingApproval, RunFailure, StepRecord
+from longmind.systems.procedural.values import MAX_RUN, to_plain_json
 
 Context = dict[str, Any]
 _MARGIN = 30.0
 _ITEMS_SHOWN = 3
 
 
-class Log(Protocol):
+class StepLog(Protocol):
     """Where steps are recorded, and read back."""
 
     @property
@@ -56,7 +56,7 @@ class Caller(Protocol):
 class StepFailed(Exception):
     """A step failed and the procedure does not go on without it."""
 
-    def __init__(self, step: Step, failure: Failure) -> None:
+    def __init__(self, step: Step, failure: RunFailure) -> None:
         super().__init__(failure.message)
         self.step = step
         self.failure = failure.model_copy(update={"step": step.name})
@@ -66,7 +66,7 @@ class Interpreter:
     """One procedure, with one set of parameters, over one log."""
 
     def __init__(
-        self, procedure: Procedure, params: Mapping[str, Any], log: Log, caller: Caller, *, sleep: Sleep
+        self, procedure: Procedure, params: Mapping[str, Any], log: StepLog, caller: Caller, *, sleep: Sleep
     ) -> None:
         self._procedure = procedure
         self._log = log
@@ -85,7 +85,7 @@ class Interpreter:
         if self._procedure.returns is None:
             return result
         try:
-            return plain(templates.render(self._procedure.returns, self._context), "The result")
+            return to_plain_json(templates.render_template(self._procedure.returns, self._context), "The result")
         except InvalidInput as error:
             failure = failure_of(error)
             raise StepFailed(self._procedure.steps[-1], failure) from error
@@ -96,7 +96,7 @@ class Interpreter:
             record = await self._do(step)
         if record.outcome == "failed":
             if step.on_error != "skip":
-                raise StepFailed(step, record.error or Failure(type="Unknown", message="It failed."))
+                raise StepFailed(step, record.error or RunFailure(type="Unknown", message="It failed."))
             return None
         return self._result(step, record)
 
@@ -136,7 +136,7 @@ class Interpreter:
         started = self._log.now()
         key = f"{self._log.run_id}/{path}"
         try:
-            args = plain(templates.render(step.args, context), "What the arguments come to")
+            args = to_plain_json(templates.render_template(step.args, context), "What the arguments come to")
         except InvalidInput as error:
             return await self._record(step, started, path=path, outcome="failed", error=failure_of(error))
 
@@ -155,11 +155,11 @@ class Interpreter:
             idempotency_key=key,
         )
 
-    def _bounded(self, done: Attempted) -> Attempted:
+    def _bounded(self, done: AttemptResult) -> AttemptResult:
         if self._log.fits(done.result):
             return done
         message = f"With this result the run holds more than {MAX_RUN:,} bytes. Return less from each step."
-        return Attempted(done.attempts, failure=Failure(type="TooLarge", message=message))
+        return AttemptResult(done.attempts, failure=RunFailure(type="TooLarge", message=message))
 
     async def _record(self, step: Step, started: datetime, *, path: str | None = None, **told: Any) -> StepRecord:
         given = {"outcome": "succeeded", **told}
@@ -174,7 +174,7 @@ class Interpreter:
     def _items(self, step: Step) -> list[Any] | None:
         if step.for_each is None:
             return None
-        items = templates.render(step.for_each, self._context)
+        items = templates.render_template(step.for_each, self._context)
         if not isinstance(items, list):
             raise InvalidInput(f"The step {step.name} goes over a list, and {step.for_each} is none.")
         if len(items) > step.max_items:
@@ -184,25 +184,27 @@ class Interpreter:
             )
         return items
 
-    async def _approved(self, step: Step, items: list[Any] | None) -> Failure | None:
+    async def _approved(self, step: Step, items: list[Any] | None) -> RunFailure | None:
         """None when the step may be done. Pauses while nobody has decided; a refusal counts as the step's failure."""
         if not step.needs_approval:
             return None
         decided = self._log.approval(step.name)
         if decided is None:
             raise Paused(self._waiting(step, items))
-        return None if decided else Failure(type="NotApproved", message="The step was not approved.")
+        return None if decided else RunFailure(type="NotApproved", message="The step was not approved.")
 
-    def _waiting(self, step: Step, items: list[Any] | None) -> Waiting:
+    def _waiting(self, step: Step, items: list[Any] | None) -> PendingApproval:
         called = step.use or step.procedure or ""
         if items is None:
-            args = plain(templates.render(step.args, self._context), "What the arguments come to")
-            return Waiting(path=step.name, use=called, args=args)
+            args = to_plain_json(templates.render_template(step.args, self._context), "What the arguments come to")
+            return PendingApproval(path=step.name, use=called, args=args)
         shown = [
-            templates.render(step.args, {**self._context, "item": item, "index": n})
+            templates.render_template(step.args, {**self._context, "item": item, "index": n})
             for n, item in enumerate(items[:_ITEMS_SHOWN])
         ]
-        return Waiting(path=step.name, use=called, args=plain(shown, "What the arguments come to"), items=len(items))
+        return PendingApproval(
+            path=step.name, use=called, args=to_plain_json(shown, "What the arguments come to"), items=len(items)
+        )
 
     # -- backward ------------------------------------------------------------------------------------------------
 
@@ -223,8 +225,8 @@ class Interpreter:
 
         async def call(number: int) -> Any:
             assert step.compensate is not None
-            args = templates.render(step.compensate.args, self._undo_context(step, record))
-            return await self._caller.undo(step, plain(args, "What the arguments come to"), key=key)
+            args = templates.render_template(step.compensate.args, self._undo_context(step, record))
+            return await self._caller.undo(step, to_plain_json(args, "What the arguments come to"), key=key)
 
         done = self._bounded(await attempt(call, step.retry, step.seconds, self._sleep))
         await self._record(
@@ -252,7 +254,7 @@ class Interpreter:
             self._context["steps"][step.alias] = None if record is None else self._result(step, record)
 
 
-def worst_case(procedure: Procedure) -> float:
+def run_lease_seconds(procedure: Procedure) -> float:
     """Seconds that may pass between two writes of a run: its longest step with all attempts, and a margin."""
 
     def of(seconds: float, retry: Retry) -> float:
@@ -261,7 +263,7 @@ def worst_case(procedure: Procedure) -> float:
     return max(of(step.seconds, step.retry) for step in procedure.steps) + _MARGIN
 
 
-def calls(procedure: Procedure) -> Iterator[tuple[Step, str]]:
+def called_tools(procedure: Procedure) -> Iterator[tuple[Step, str]]:
     """Every function a procedure names, with the step that names it."""
     for step in procedure.steps:
         if step.use:

@@ -14,7 +14,7 @@ from pydantic import Field, StringConstraints, model_validator
 from longmind.errors import InvalidInput
 from longmind.systems.procedural import conditions, schema, templates
 from longmind.systems.procedural.conditions import Condition
-from longmind.types import Model, Moment, PlainJson, Tag
+from longmind.types import Json, Model, Moment, PlainJson, Tag
 
 TOOL_TIMEOUT = 60.0
 PROCEDURE_TIMEOUT = 3_600.0
@@ -103,7 +103,7 @@ class Procedure(Model):
     name: ProcedureName
     purpose: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
     category: Annotated[str, StringConstraints(min_length=1, max_length=100)] = "general"
-    parameters: PlainJson = Field(default_factory=lambda: dict(schema.EMPTY))
+    parameters: PlainJson = Field(default_factory=lambda: dict(schema.EMPTY_SCHEMA))
     """A JSON schema of an object."""
     steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=MAX_STEPS)]
     returns: Any = None
@@ -115,12 +115,12 @@ class Procedure(Model):
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Procedure:
-        schema.checked(self.parameters)
+        schema.validate_schema(self.parameters)
         _names_are_unique(self.steps)
         _references_resolve(self)
         _choices_fit(self)
         for example in self.examples:
-            schema.accept(self.parameters, example.params)
+            schema.bind_params(self.parameters, example.params)
             unknown = sorted(set(example.given) - {step.name for step in self.steps})
             if unknown:
                 raise InvalidInput(f"The example {example.name!r} gives a result for {unknown[0]}, which is no step.")
@@ -132,7 +132,7 @@ class Procedure(Model):
     def text(self) -> str:
         """What search reads of it."""
         parts = [self.name.replace("_", " ").replace("-", " "), self.purpose, self.category, *self.tags]
-        parts += [str(part.get("description", name)) for name, part in schema.properties(self.parameters).items()]
+        parts += [str(part.get("description", name)) for name, part in schema.declared_params(self.parameters).items()]
         parts += [f"{step.name} {step.use or step.procedure}".replace("_", " ") for step in self.steps]
         return "\n".join(dict.fromkeys(parts))
 
@@ -156,12 +156,20 @@ class Version(Model):
         return self.procedure.name
 
 
-class Found(Model):
+class ProcedureHit(Model):
     """A procedure that fits a search, how well, and why."""
 
     version: Version
     score: float
     why: str
+
+
+def dump_procedure(procedure: Procedure) -> Json:
+    """Return a procedure as it is stored.
+
+    Defaults are left out, so that an old record takes on the defaults of fields that were added later.
+    """
+    return procedure.model_dump(mode="json", exclude_defaults=True)
 
 
 def _names_are_unique(steps: tuple[Step, ...]) -> None:
@@ -172,25 +180,27 @@ def _names_are_unique(steps: tuple[Step, ...]) -> None:
 
 
 def _references_resolve(procedure: Procedure) -> None:
-    params = set(schema.properties(procedure.parameters))
+    params = set(schema.declared_params(procedure.parameters))
     earlier: set[str] = set()
     for step in procedure.steps:
         own = {"item", "index"} if step.for_each is not None else set()
         where = f"step {step.name}"
-        wanted = list(templates.references(step.args))
+        wanted = list(templates.template_references(step.args))
         _known(wanted, {"params", "steps", "run"} | own, params, earlier, where)
-        outer = list(templates.references(step.for_each)) + (
-            list(conditions.references(step.when)) if step.when else []
+        outer = list(templates.template_references(step.for_each)) + (
+            list(conditions.condition_references(step.when)) if step.when else []
         )
         _known(outer, {"params", "steps", "run"}, params, earlier, where)
         earlier.add(step.alias)
         if step.compensate:
-            undo = list(templates.references(step.compensate.args))
+            undo = list(templates.template_references(step.compensate.args))
             _known(undo, {"params", "steps", "run", "result"} | own, params, earlier, f"the compensation of {where}")
-    _known(list(templates.references(procedure.returns)), {"params", "steps", "run"}, params, earlier, "returns")
+    _known(
+        list(templates.template_references(procedure.returns)), {"params", "steps", "run"}, params, earlier, "returns"
+    )
 
 
-def _known(paths: list[templates.Path], roots: set[str], params: set[str], steps: set[str], where: str) -> None:
+def _known(paths: list[templates.ValuePath], roots: set[str], params: set[str], steps: set[str], where: str) -> None:
     for path in paths:
         if path.root not in roots:
             raise InvalidInput(
@@ -208,7 +218,7 @@ def _known(paths: list[templates.Path], roots: set[str], params: set[str], steps
 
 
 def _choices_fit(procedure: Procedure) -> None:
-    declared = schema.properties(procedure.parameters)
+    declared = schema.declared_params(procedure.parameters)
     for name, values in procedure.choices.items():
         if name not in declared:
             raise InvalidInput(f"There are choices for {name}, which is not a parameter.")
@@ -217,4 +227,4 @@ def _choices_fit(procedure: Procedure) -> None:
         if any(isinstance(value, dict | list | tuple) for value in values):
             raise InvalidInput(f"The choices for {name} must be plain values, not lists or objects.")
         for value in values:
-            schema.verify(value, declared[name], f"a choice for {name}")
+            schema.check_value(value, declared[name], f"a choice for {name}")

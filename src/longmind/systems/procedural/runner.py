@@ -14,29 +14,29 @@ from typing import Any
 
 from longmind.errors import Conflict, InvalidInput, LongmindError, NotFound, OperationMismatch
 from longmind.store.base import Put, Update
-from longmind.systems.procedural.attempts import Refused, Sleep
-from longmind.systems.procedural.interpreter import Interpreter, StepFailed, calls, worst_case
+from longmind.systems.procedural.attempts import CallFailed, Sleep
+from longmind.systems.procedural.interpreter import Interpreter, StepFailed, called_tools, run_lease_seconds
 from longmind.systems.procedural.learning import Learner
-from longmind.systems.procedural.ledger import CancelRequested, Halt, Ledger, Paused, TakenOver, claim, steps_of
 from longmind.systems.procedural.models import Procedure, Step
+from longmind.systems.procedural.procedure_store import LoadedProcedure, ProcedureStore
+from longmind.systems.procedural.run_log import CancelRequested, Halt, Paused, RunLog, TakenOver, claim_run, load_steps
 from longmind.systems.procedural.runs import (
     FINAL,
     RUN,
     Approval,
-    Failure,
     Parent,
     Progress,
-    Request,
     Run,
-    alive,
-    progress_of,
-    request_of,
-    run_of,
-    session_of,
+    RunFailure,
+    RunRequest,
+    build_run,
+    has_live_owner,
+    read_progress,
+    read_request,
+    run_session,
 )
-from longmind.systems.procedural.shelf import Shelf, Shelved
 from longmind.systems.procedural.tools import ToolRegistry
-from longmind.systems.procedural.values import same
+from longmind.systems.procedural.values import json_equal
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Filter, Memory
 
@@ -53,7 +53,7 @@ class Runner:
         self,
         scoped: ScopedStore,
         tools: ToolRegistry,
-        shelf: Shelf,
+        procedures: ProcedureStore,
         learner: Learner,
         *,
         sleep: Sleep,
@@ -61,30 +61,32 @@ class Runner:
     ) -> None:
         self._scoped = scoped
         self.tools = tools
-        self._shelf = shelf
+        self._procedures = procedures
         self._learner = learner
         self._sleep = sleep
         self._poll = poll_seconds
 
     # -- starting ------------------------------------------------------------------------------------------------
 
-    async def execute(self, head: Shelved, params: Mapping[str, Any], *, number: int | None, key: str | None) -> Run:
+    async def execute(
+        self, head: LoadedProcedure, params: Mapping[str, Any], *, number: int | None, key: str | None
+    ) -> Run:
         """Start a run and drive it as far as it goes. A key that was used before gives the run it started."""
         named = None if key is None else f"{RUN}:{head.name}:{key}"
         await self._ready(head.procedure, {head.name})
         memory, procedure, created = await self._begin(head, params, named, number=number)
         if not created:
-            asked = request_of(memory)
-            if asked.procedure != head.id or not all(same(asked.params.get(k), v) for k, v in params.items()):
+            asked = read_request(memory)
+            if asked.procedure != head.id or not all(json_equal(asked.params.get(k), v) for k, v in params.items()):
                 raise OperationMismatch(
                     f"The key {key} was used before for a run with other parameters.", run=memory.id
                 )
-            return run_of(memory, await steps_of(self._scoped, memory))
-        return await self._driven(Ledger(self._scoped, memory, (), worst_case(procedure)), procedure)
+            return build_run(memory, await load_steps(self._scoped, memory))
+        return await self._driven(RunLog(self._scoped, memory, (), run_lease_seconds(procedure)), procedure)
 
     async def _begin(
         self,
-        head: Shelved,
+        head: LoadedProcedure,
         params: Mapping[str, Any],
         key: str | None,
         *,
@@ -95,7 +97,7 @@ class Runner:
         run_id = self._scoped.clock.new_id()
         picked = await self._learner.pick(head, run_id, params, number)
         procedure = picked.version.procedure
-        request = Request(
+        request = RunRequest(
             procedure=head.id,
             name=head.name,
             number=picked.version.number,
@@ -111,7 +113,7 @@ class Runner:
             number=request.number,
             parent=parent.run if parent else None,
             owner=self._scoped.clock.new_id(),
-            lease_until=self._scoped.now() + timedelta(seconds=worst_case(procedure)),
+            lease_until=self._scoped.now() + timedelta(seconds=run_lease_seconds(procedure)),
         )
         memory = self._scoped.new(
             RUN,
@@ -119,7 +121,7 @@ class Runner:
             id=run_id,
             body=request.model_dump(mode="json"),
             key=key,
-            session=session_of(run_id),
+            session=run_session(run_id),
             importance=0.3,
             metadata=progress.model_dump(mode="json"),
         )
@@ -131,16 +133,16 @@ class Runner:
     async def resume(self, run_id: str, *, take_over: bool) -> Run:
         """Go on with a run at the step where it stopped. One that has ended is returned as it is."""
         memory = await self._scoped.need(run_id, RUN)
-        if progress_of(memory).status in FINAL:
-            return run_of(memory, await steps_of(self._scoped, memory))
+        if read_progress(memory).status in FINAL:
+            return build_run(memory, await load_steps(self._scoped, memory))
         procedure = await self._procedure(memory)
         await self._ready(procedure, set())
-        ledger = await claim(self._scoped, memory, worst_case(procedure), take_over=take_over)
-        return await self._driven(ledger, procedure, take_over=take_over)
+        run_log = await claim_run(self._scoped, memory, run_lease_seconds(procedure), take_over=take_over)
+        return await self._driven(run_log, procedure, take_over=take_over)
 
     async def _ready(self, procedure: Procedure, seen: set[str]) -> None:
         """Refuse to work on a run here if a function it may call is not registered; elsewhere it may be."""
-        for step, used in calls(procedure):
+        for step, used in called_tools(procedure):
             if used not in self.tools:
                 raise NotFound(
                     f"The step {step.name} of {procedure.name} calls {used}, which is not registered here.",
@@ -149,89 +151,89 @@ class Runner:
                 )
         for name in {step.procedure for step in procedure.steps if step.procedure} - seen:
             seen.add(name)
-            await self._ready((await self._shelf.need(name)).procedure, seen)
+            await self._ready((await self._procedures.need(name)).procedure, seen)
 
     async def _procedure(self, run: Memory) -> Procedure:
         """The procedure as the run's own version has it, whatever is in use now."""
-        asked = request_of(run)
-        head = await self._shelf.need(asked.procedure)
-        return (await self._shelf.version(head, asked.number)).procedure
+        asked = read_request(run)
+        head = await self._procedures.need(asked.procedure)
+        return (await self._procedures.version(head, asked.number)).procedure
 
-    async def _driven(self, ledger: Ledger, procedure: Procedure, *, take_over: bool = False) -> Run:
+    async def _driven(self, run_log: RunLog, procedure: Procedure, *, take_over: bool = False) -> Run:
         try:
-            await self._drive(ledger, procedure, take_over)
+            await self._drive(run_log, procedure, take_over)
         except TakenOver as gone:
-            raise Conflict(str(gone), hint="Read the run to see how it goes on.", run=ledger.run_id) from gone
-        return ledger.run()
+            raise Conflict(str(gone), hint="Read the run to see how it goes on.", run=run_log.run_id) from gone
+        return run_log.run()
 
-    async def _drive(self, ledger: Ledger, procedure: Procedure, take_over: bool) -> None:
-        caller = _Calls(self, ledger, take_over)
-        steps = Interpreter(procedure, ledger.request.params, ledger, caller, sleep=self._sleep)
+    async def _drive(self, run_log: RunLog, procedure: Procedure, take_over: bool) -> None:
+        caller = _RunCaller(self, run_log, take_over)
+        steps = Interpreter(procedure, run_log.request.params, run_log, caller, sleep=self._sleep)
         try:
-            if ledger.progress.ending is None:
-                await self._forward(ledger, steps)
+            if run_log.progress.ending is None:
+                await self._forward(run_log, steps)
             else:
-                await self._backward(ledger, steps)
+                await self._backward(run_log, steps)
         except Paused as paused:
-            await ledger.wait_for(paused.waiting)
+            await run_log.wait_for(paused.waiting)
         except asyncio.CancelledError:
-            await self._let_go(ledger)
+            await self._let_go(run_log)
             raise
-        if any(step.procedure for step in procedure.steps) and ledger.progress.status in FINAL:
-            await self._cancel_children(ledger)
+        if any(step.procedure for step in procedure.steps) and run_log.progress.status in FINAL:
+            await self._cancel_children(run_log)
 
-    async def _let_go(self, ledger: Ledger) -> None:
+    async def _let_go(self, run_log: RunLog) -> None:
         """Leave a run that is interrupted ready to be resumed; if that fails, it is ready when its lease ends."""
         try:
-            await asyncio.shield(ledger.interrupt())
+            await asyncio.shield(run_log.interrupt())
         except (Halt, LongmindError) as error:
-            log.warning("Run %s was interrupted and could not be released: %s", ledger.run_id, error)
+            log.warning("Run %s was interrupted and could not be released: %s", run_log.run_id, error)
 
-    async def _forward(self, ledger: Ledger, steps: Interpreter) -> None:
+    async def _forward(self, run_log: RunLog, steps: Interpreter) -> None:
         try:
-            if ledger.progress.cancel is not None:
-                raise CancelRequested(ledger.run_id)
-            result = await self._watched(ledger, steps.forward())
+            if run_log.progress.cancel is not None:
+                raise CancelRequested(run_log.run_id)
+            result = await self._watched(run_log, steps.forward())
         except CancelRequested:
-            if ledger.progress.cancel == "compensate":
-                await ledger.compensating("cancelled", None)
-                await self._backward(ledger, steps)
+            if run_log.progress.cancel == "compensate":
+                await run_log.compensating("cancelled", None)
+                await self._backward(run_log, steps)
             else:
-                await self._learner.end(ledger, "cancelled")
+                await self._learner.end(run_log, "cancelled")
         except StepFailed as failed:
             if failed.step.on_error == "compensate":
-                await ledger.compensating("failed", failed.failure)
-                await self._backward(ledger, steps)
+                await run_log.compensating("failed", failed.failure)
+                await self._backward(run_log, steps)
             else:
-                await self._learner.end(ledger, "failed", error=failed.failure)
+                await self._learner.end(run_log, "failed", error=failed.failure)
         else:
-            await self._learner.end(ledger, "succeeded", result=result)
+            await self._learner.end(run_log, "succeeded", result=result)
 
-    async def _backward(self, ledger: Ledger, steps: Interpreter) -> None:
+    async def _backward(self, run_log: RunLog, steps: Interpreter) -> None:
         """Take back what was done, and end the run. A wish to cancel makes no difference any more."""
-        ending, error = ledger.progress.ending, ledger.progress.error
+        ending, error = run_log.progress.ending, run_log.progress.error
         assert ending is not None
         await steps.backward()
-        left = [record.step for record in ledger.records if record.undo and record.outcome == "failed"]
+        left = [record.step for record in run_log.records if record.undo and record.outcome == "failed"]
         if left:
             told = f"{error.message if error else 'Cancelled.'} Not taken back: {', '.join(left)}."
             kind, step = (error.type, error.step) if error else ("CompensationFailed", None)
-            error = Failure(type=kind, message=told, step=step)
-        await self._learner.end(ledger, ending, error=error)
+            error = RunFailure(type=kind, message=told, step=step)
+        await self._learner.end(run_log, ending, error=error)
 
-    async def _watched(self, ledger: Ledger, work: Coroutine[Any, Any, Any]) -> Any:
+    async def _watched(self, run_log: RunLog, work: Coroutine[Any, Any, Any]) -> Any:
         """Do the work, and look now and then whether somebody asked to cancel the run meanwhile."""
         task, look = asyncio.ensure_future(work), None
         try:
             while True:
                 await asyncio.wait({task}, timeout=self._poll)
                 if not task.done():
-                    look = asyncio.ensure_future(ledger.cancel_requested())
+                    look = asyncio.ensure_future(run_log.cancel_requested())
                     await asyncio.wait({task, look}, return_when=asyncio.FIRST_COMPLETED)
                 if task.done():
                     return task.result()
                 if look is not None and look.done() and look.result():
-                    raise CancelRequested(ledger.run_id)
+                    raise CancelRequested(run_log.run_id)
         finally:
             await _stopped(task)
             if look is not None:
@@ -244,7 +246,7 @@ class Runner:
 
         async def ask() -> Memory:
             memory = await self._scoped.need(run_id, RUN)
-            progress = progress_of(memory)
+            progress = read_progress(memory)
             if progress.status in FINAL:
                 return memory
             asked = progress.model_copy(update={"cancel": "compensate" if compensate else "stop"})
@@ -252,28 +254,28 @@ class Runner:
             return (await self._scoped.write([update], reason="cancel", actor="user")).memories[0]
 
         memory = await retry_on_conflict(ask)
-        progress = progress_of(memory)
-        if progress.status in FINAL or alive(progress, self._scoped.now()):
-            return run_of(memory, await steps_of(self._scoped, memory))
+        progress = read_progress(memory)
+        if progress.status in FINAL or has_live_owner(progress, self._scoped.now()):
+            return build_run(memory, await load_steps(self._scoped, memory))
         if compensate or progress.ending is not None:
             return await self.resume(run_id, take_over=False)
-        ledger = await claim(
+        run_log = await claim_run(
             self._scoped, memory, _CLAIM, take_over=False
         )  # nothing is called, so no function is needed
-        await self._learner.end(ledger, "cancelled")
-        await self._cancel_children(ledger)
-        return ledger.run()
+        await self._learner.end(run_log, "cancelled")
+        await self._cancel_children(run_log)
+        return run_log.run()
 
-    async def _cancel_children(self, ledger: Ledger) -> None:
+    async def _cancel_children(self, run_log: RunLog) -> None:
         """Cancel what this run started and did not wait for: after a timeout, or because it was cancelled itself."""
-        where = Filter(kinds=(RUN,), metadata={"open": True, "parent": ledger.run_id}, states=None)
+        where = Filter(kinds=(RUN,), metadata={"open": True, "parent": run_log.run_id}, states=None)
         async for child in self._scoped.store.scan_all(self._scoped.scope, where):
-            await self.cancel(child.id, compensate=ledger.progress.cancel == "compensate")
+            await self.cancel(child.id, compensate=run_log.progress.cancel == "compensate")
 
     async def approve(self, run_id: str, *, approved: bool, by: str, why: str, resume: bool) -> Run:
         """Decide about the step that waits, and go on."""
         memory = await self._scoped.need(run_id, RUN)
-        progress = progress_of(memory)
+        progress = read_progress(memory)
         if progress.status != "waiting" or progress.waiting is None:
             raise Conflict(f"Run {run_id} waits for nothing; it is {progress.status}.", run=run_id)
         if progress.waiting.run is not None:
@@ -291,27 +293,27 @@ class Runner:
     async def read(self, run_id: str) -> Run:
         """A run as it stands, with its steps."""
         memory = await self._scoped.need(run_id, RUN)
-        return run_of(memory, await steps_of(self._scoped, memory))
+        return build_run(memory, await load_steps(self._scoped, memory))
 
     # -- procedures that steps call ------------------------------------------------------------------------------
 
     async def child(
-        self, ledger: Ledger, step: Step, args: Mapping[str, Any], path: str, attempt: int, take_over: bool
+        self, run_log: RunLog, step: Step, args: Mapping[str, Any], path: str, attempt: int, take_over: bool
     ) -> Any:
         """Run the procedure that a step names, or go on with the run of it that was begun before."""
-        depth = ledger.request.depth + 1
+        depth = run_log.request.depth + 1
         if depth > MAX_DEPTH:
             raise InvalidInput(
                 f"Procedures call each other more than {MAX_DEPTH} deep.", hint="Does one of them call itself?"
             )
         assert step.procedure is not None
-        head = await self._shelf.need(step.procedure)
-        parent = Parent(run=ledger.run_id, path=path)
-        key = f"{RUN}:{ledger.run_id}/{path}~{attempt}"
+        head = await self._procedures.need(step.procedure)
+        parent = Parent(run=run_log.run_id, path=path)
+        key = f"{RUN}:{run_log.run_id}/{path}~{attempt}"
         memory, procedure, created = await self._begin(head, args, key, parent=parent, depth=depth)
         try:
             if created:
-                run = await self._driven(Ledger(self._scoped, memory, (), worst_case(procedure)), procedure)
+                run = await self._driven(RunLog(self._scoped, memory, (), run_lease_seconds(procedure)), procedure)
             else:
                 run = await self.resume(memory.id, take_over=take_over)
         except Conflict as conflict:
@@ -319,17 +321,17 @@ class Runner:
         if run.status == "waiting" and run.waiting is not None:
             raise Paused(run.waiting.model_copy(update={"run": run.id, "path": path}))
         if run.status != "succeeded":
-            failure = run.error or Failure(type="Cancelled", message=f"Run {run.id} of {run.name} was cancelled.")
-            raise Refused(failure)
+            failure = run.error or RunFailure(type="Cancelled", message=f"Run {run.id} of {run.name} was cancelled.")
+            raise CallFailed(failure)
         return run.result
 
 
-class _Calls:
+class _RunCaller:
     """Makes the calls of one run."""
 
-    def __init__(self, runner: Runner, ledger: Ledger, take_over: bool) -> None:
+    def __init__(self, runner: Runner, run_log: RunLog, take_over: bool) -> None:
         self._runner = runner
-        self._ledger = ledger
+        self._ledger = run_log
         self._take_over = take_over
 
     async def __call__(self, step: Step, args: Mapping[str, Any], *, path: str, key: str, attempt: int) -> Any:

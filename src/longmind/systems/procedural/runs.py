@@ -16,14 +16,14 @@ from pydantic import Field
 from longmind.types import Memory, Model, Moment, PlainJson
 
 RUN, STEP = "run", "step"
-DERIVED = "derived_from"
+DERIVED_FROM = "derived_from"
 """The relation that erasure follows: what is linked so to an erased record is erased with it."""
-Status = Literal["running", "waiting", "interrupted", "succeeded", "failed", "cancelled"]
-FINAL: tuple[Status, ...] = ("succeeded", "failed", "cancelled")
+RunStatus = Literal["running", "waiting", "interrupted", "succeeded", "failed", "cancelled"]
+FINAL: tuple[RunStatus, ...] = ("succeeded", "failed", "cancelled")
 Outcome = Literal["succeeded", "failed", "skipped"]
 
 
-class Failure(Model):
+class RunFailure(Model):
     """What went wrong: the exception's type and message, and the step where it happened."""
 
     type: str
@@ -45,7 +45,7 @@ class Parent(Model):
     path: str
 
 
-class Request(Model):
+class RunRequest(Model):
     """What was asked of a run; it never changes."""
 
     procedure: str
@@ -59,7 +59,7 @@ class Request(Model):
     depth: int = 0
 
 
-class Waiting(Model):
+class PendingApproval(Model):
     """The step that waits for somebody's approval, and what it would do."""
 
     path: str
@@ -88,7 +88,7 @@ class Progress(Model):
     number: int
     parent: str | None = None
     open: bool = True
-    status: Status = "running"
+    status: RunStatus = "running"
     owner: str | None = None
     lease_until: Moment | None = None
     """Until then its owner is taken to be alive."""
@@ -97,10 +97,10 @@ class Progress(Model):
     ending: Literal["failed", "cancelled"] | None = None
     """How the run will end once what it did has been compensated."""
     cancel: Literal["stop", "compensate"] | None = None
-    waiting: Waiting | None = None
+    waiting: PendingApproval | None = None
     approvals: Mapping[str, Approval] = Field(default_factory=dict)
     result: Any = None
-    error: Failure | None = None
+    error: RunFailure | None = None
     finished_at: Moment | None = None
     seconds: float = 0.0
     """Time spent at work; waiting for an approval, or for somebody to resume, does not count."""
@@ -117,7 +117,7 @@ class StepRecord(Model):
     step: str
     outcome: Outcome
     result: Any = None
-    error: Failure | None = None
+    error: RunFailure | None = None
     attempts: int = 0
     started_at: Moment
     finished_at: Moment
@@ -146,10 +146,10 @@ class Run(Model):
     chosen: Mapping[str, Chosen]
     candidate: bool
     parent: Parent | None
-    status: Status
+    status: RunStatus
     result: Any
-    error: Failure | None
-    waiting: Waiting | None
+    error: RunFailure | None
+    waiting: PendingApproval | None
     cancel_requested: bool
     started_at: Moment
     finished_at: Moment | None
@@ -163,22 +163,22 @@ class Run(Model):
         return self.status in FINAL
 
 
-def session_of(run_id: str) -> str:
+def run_session(run_id: str) -> str:
     """The session of a run's records. It also keeps consolidation from seeing two runs as one thing said twice."""
     return f"run:{run_id}"
 
 
-def request_of(memory: Memory) -> Request:
-    return Request.model_validate(memory.body)
+def read_request(memory: Memory) -> RunRequest:
+    return RunRequest.model_validate(memory.body)
 
 
-def progress_of(memory: Memory) -> Progress:
+def read_progress(memory: Memory) -> Progress:
     return Progress.model_validate(memory.metadata)
 
 
-def run_of(memory: Memory, steps: tuple[StepRecord, ...] = ()) -> Run:
+def build_run(memory: Memory, steps: tuple[StepRecord, ...] = ()) -> Run:
     """A run as its caller sees it."""
-    request, progress = request_of(memory), progress_of(memory)
+    request, progress = read_request(memory), read_progress(memory)
     return Run(
         id=memory.id,
         procedure=request.procedure,
@@ -202,6 +202,6 @@ def run_of(memory: Memory, steps: tuple[StepRecord, ...] = ()) -> Run:
     )
 
 
-def alive(progress: Progress, now: datetime) -> bool:
+def has_live_owner(progress: Progress, now: datetime) -> bool:
     """Whether somebody may be working on this run."""
     return progress.status == "running" and progress.lease_until is not None and progress.lease_until > now

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from longmind.errors import InvalidInput
-from longmind.systems.procedural.values import same
+from longmind.systems.procedural.values import json_equal
 
-EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
+EMPTY_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -37,7 +37,7 @@ _SIZES = {
 _RULES = {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf"} | _SIZES
 
 
-def checked(schema: Any) -> dict[str, Any]:
+def validate_schema(schema: Any) -> dict[str, Any]:
     """A schema of parameters that can be relied on, or ``InvalidInput``."""
     if not isinstance(schema, Mapping) or schema.get("type") != "object":
         raise InvalidInput(
@@ -45,23 +45,23 @@ def checked(schema: Any) -> dict[str, Any]:
             hint='Write {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}.',
         )
     _check(schema, "parameters")
-    unknown = set(schema.get("required", ())) - set(properties(schema))
+    unknown = set(schema.get("required", ())) - set(declared_params(schema))
     if unknown:
         raise InvalidInput(f"The parameters require {', '.join(sorted(unknown))}, which they do not declare.")
-    for name, part in properties(schema).items():
+    for name, part in declared_params(schema).items():
         if "default" in part:
-            verify(part["default"], part, f"the default of {name}")
+            check_value(part["default"], part, f"the default of {name}")
     return dict(schema)
 
 
-def properties(schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def declared_params(schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The declared parameters by name."""
     return dict(schema.get("properties", {}))
 
 
-def accept(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def bind_params(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters a run starts with: those given, the defaults, and null for the rest. Unknown ones are refused."""
-    declared = properties(schema)
+    declared = declared_params(schema)
     unknown = sorted(set(given) - set(declared))
     if unknown:
         raise InvalidInput(
@@ -71,7 +71,7 @@ def accept(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
     taken: dict[str, Any] = {}
     for name, part in declared.items():
         if name in given:
-            taken[name] = verify(given[name], part, f"the parameter {name}")
+            taken[name] = check_value(given[name], part, f"the parameter {name}")
         elif "default" in part:
             taken[name] = part["default"]
         elif name in schema.get("required", ()):
@@ -81,27 +81,27 @@ def accept(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any
     return taken
 
 
-def verify(value: Any, schema: Mapping[str, Any], what: str) -> Any:
+def check_value(value: Any, schema: Mapping[str, Any], what: str) -> Any:
     """The value, if the schema allows it; else ``InvalidInput`` names what is wrong."""
     kinds = _kinds(schema)
     if kinds and not any(_is(value, kind) for kind in kinds):
         raise InvalidInput(f"{_cap(what)} must be {' or '.join(kinds)}, not {_told(value)}.")
-    if "enum" in schema and not any(same(value, one) for one in schema["enum"]):
+    if "enum" in schema and not any(json_equal(value, one) for one in schema["enum"]):
         raise InvalidInput(f"{_cap(what)} must be one of {_told(list(schema['enum']))}, not {_told(value)}.")
-    if "const" in schema and not same(value, schema["const"]):
+    if "const" in schema and not json_equal(value, schema["const"]):
         raise InvalidInput(f"{_cap(what)} must be {_told(schema['const'])}, not {_told(value)}.")
     if "anyOf" in schema:
         _any_of(value, schema["anyOf"], what)
     _bounds(value, schema, what)
     if isinstance(value, list | tuple) and "items" in schema:
         for n, item in enumerate(value):
-            verify(item, schema["items"], f"{what}[{n}]")
+            check_value(item, schema["items"], f"{what}[{n}]")
     if isinstance(value, Mapping):
         _members(value, schema, what)
     return value
 
 
-def kind_of(value: Any) -> str:
+def json_type(value: Any) -> str:
     """The schema type of a JSON value, the narrowest."""
     order = ("null", "boolean", "integer", "number", "string", "array", "object")
     return next(kind for kind in order if _is(value, kind))
@@ -136,13 +136,13 @@ def _check(schema: Any, where: str) -> None:
 
 
 def _members(value: Mapping[str, Any], schema: Mapping[str, Any], what: str) -> None:
-    declared = properties(schema)
+    declared = declared_params(schema)
     for name in schema.get("required", ()):
         if name not in value:
             raise InvalidInput(f"{_cap(what)} has no {name}.")
     for name, item in value.items():
         if name in declared:
-            verify(item, declared[name], f"{what}.{name}")
+            check_value(item, declared[name], f"{what}.{name}")
         elif schema.get("additionalProperties") is False:
             raise InvalidInput(f"{_cap(what)} must not have {name}.", hint=f"It may have: {', '.join(declared)}.")
 
@@ -151,7 +151,7 @@ def _any_of(value: Any, options: Any, what: str) -> None:
     problems: list[str] = []
     for option in options:
         try:
-            verify(value, option, what)
+            check_value(value, option, what)
         except InvalidInput as error:
             problems.append(error.message)
         else:

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from longmind.systems.procedural.evidence import Counts, Rule, judge
+from longmind.systems.procedural.beta_binomial import SuccessCounts, TrialRule, judge
 from longmind.types import Model
 
 
@@ -28,10 +28,10 @@ class Simulated(Model):
     """The share in which the version in use afterwards is the worse one; 0 when both are equal."""
 
 
-def trial(base: float, candidate: float, rule: Rule, seed: int) -> tuple[bool, int]:
+def trial(base: float, candidate: float, rule: TrialRule, seed: int) -> tuple[bool, int]:
     """One trial: whether the candidate was promoted, and after how many runs of both."""
     rng = np.random.default_rng(seed)
-    seen = [Counts(), Counts()]
+    seen = [SuccessCounts(), SuccessCounts()]
     for run in range(1, rule.max_runs + rule.min_runs * 1_000):
         arm = int(rng.random() < rule.share)
         seen[arm] = seen[arm].plus(bool(rng.random() < (candidate if arm else base)))
@@ -40,9 +40,11 @@ def trial(base: float, candidate: float, rule: Rule, seed: int) -> tuple[bool, i
     return False, run
 
 
-def simulate(base: float, candidate: float, *, rule: Rule | None = None, trials: int = 500, seed: int = 0) -> Simulated:
+def simulate(
+    base: float, candidate: float, *, rule: TrialRule | None = None, trials: int = 500, seed: int = 0
+) -> Simulated:
     """Many trials with consecutive seeds."""
-    asked = rule or Rule()
+    asked = rule or TrialRule()
     ended = [trial(base, candidate, asked, seed + n) for n in range(trials)]
     taken = float(np.mean([promoted for promoted, _ in ended]))
     runs = [count for _, count in ended]
@@ -62,9 +64,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Print the figures for a few pairs of success rates."""
     asked = argparse.ArgumentParser(description="How well learning decides between two versions.")
     asked.add_argument("--trials", type=int, default=500)
-    asked.add_argument("--share", type=float, default=Rule().share)
+    asked.add_argument("--share", type=float, default=TrialRule().share)
     given = asked.parse_args(arguments)
-    rule = Rule(share=given.share)
+    rule = TrialRule(share=given.share)
     sys.stdout.write("base  candidate  median runs  p90 runs  candidate taken  worse taken\n")
     for base, candidate in ((0.6, 0.8), (0.8, 0.6), (0.7, 0.8), (0.9, 0.95), (0.7, 0.7)):
         told = simulate(base, candidate, rule=rule, trials=given.trials)

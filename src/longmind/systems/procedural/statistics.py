@@ -1,16 +1,164 @@
-"""How the versions of a procedure fared."""
+"""What is counted about a procedure: how its versions and choices fared, and the version on trial.
+
+The counters are one small record for each procedure (``procedure:<name>#learning``). It is written in the same
+transaction that ends a run, so every run counts exactly once, even if a process crashes.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 
-from longmind.systems.procedural.evidence import Counts
-from longmind.systems.procedural.runs import RUN, progress_of
-from longmind.systems.procedural.shelf import Shelved
-from longmind.systems.procedural.tallies import Canary, Learning
-from longmind.systems.scoped_store import ScopedStore
-from longmind.types import Filter, Model, Moment
+from pydantic import Field
+
+from longmind.store.base import AddLink, Put, Update, Write
+from longmind.systems.procedural.beta_binomial import SuccessCounts, TrialRule, choice_key
+from longmind.systems.procedural.procedure_store import PROCEDURE, LoadedProcedure, procedure_session
+from longmind.systems.procedural.runs import DERIVED_FROM, RUN, Progress, RunRequest, read_progress
+from longmind.systems.scoped_store import ScopedStore, validated
+from longmind.types import Filter, Link, Memory, Model, Moment
+
+
+class Metric(Model):
+    """A number that callers report about runs."""
+
+    count: int = 0
+    total: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.count if self.count else 0.0
+
+
+class VersionTally(Model):
+    """How one version fared."""
+
+    successes: int = 0
+    failures: int = 0
+    cancelled: int = 0
+    seconds: float = 0.0
+    timed: int = 0
+    last_run: Moment | None = None
+    metrics: Mapping[str, Metric] = Field(default_factory=dict)
+
+
+class Canary(Model):
+    """A version on trial against the one in use; both are counted from the moment the trial began."""
+
+    base: int
+    candidate: int
+    rule: TrialRule
+    base_counts: SuccessCounts = SuccessCounts()
+    candidate_counts: SuccessCounts = SuccessCounts()
+    started_at: Moment
+
+
+class LearningState(Model):
+    """All that was learnt about one procedure."""
+
+    tallies: Mapping[str, VersionTally] = Field(default_factory=dict)
+    choices: Mapping[str, Mapping[str, SuccessCounts]] = Field(default_factory=dict)
+    canary: Canary | None = None
+
+    def tally(self, number: int) -> VersionTally:
+        return self.tallies.get(str(number), VersionTally())
+
+    def with_tally(self, number: int, tally: VersionTally) -> LearningState:
+        return self.model_copy(update={"tallies": {**self.tallies, str(number): tally}})
+
+    def ended(self, request: RunRequest, progress: Progress, started_at: datetime) -> LearningState:
+        """With one more run that has ended; it counts as what ``progress.counted`` says."""
+        tally = self.tally(request.number)
+        changes: dict[str, Any] = {
+            "last_run": max(filter(None, (tally.last_run, progress.finished_at)), default=None),
+            "cancelled": tally.cancelled + (progress.status == "cancelled"),
+        }
+        if progress.status != "cancelled":
+            changes |= {"seconds": tally.seconds + progress.seconds, "timed": tally.timed + 1}
+        changed = self.with_tally(request.number, tally.model_copy(update=changes))
+        return changed.counting(request, progress.counted, started_at)
+
+    def counting(
+        self, request: RunRequest, success: bool | None, started_at: datetime, times: int = 1
+    ) -> LearningState:
+        """With this outcome of a run added or, with ``times=-1``, taken away again.
+
+        A run that started before the trial did says nothing in the trial.
+        """
+        if success is None:
+            return self
+        tally = self.tally(request.number)
+        counts = SuccessCounts(successes=tally.successes, failures=tally.failures).plus(success, times)
+        changed = self.with_tally(request.number, tally.model_copy(update=counts.model_dump()))
+        choices = {name: dict(values) for name, values in self.choices.items()}
+        for name, chosen in request.chosen.items():
+            of = choices.setdefault(name, {})
+            of[choice_key(chosen.value)] = of.get(choice_key(chosen.value), SuccessCounts()).plus(success, times)
+        canary = self.canary
+        if canary is not None and started_at >= canary.started_at:
+            canary = _on_trial(canary, request.number, success, times)
+        return changed.model_copy(update={"choices": choices, "canary": canary})
+
+    def measured(self, number: int, metrics: Mapping[str, float], times: int = 1) -> LearningState:
+        """With these metrics of a run added to, or taken from, its version."""
+        tally = self.tally(number)
+        changed = dict(tally.metrics)
+        for name, value in metrics.items():
+            old = changed.get(name, Metric())
+            changed[name] = Metric(count=max(0, old.count + times), total=old.total + times * value)
+        return self.with_tally(number, tally.model_copy(update={"metrics": changed}))
+
+    def only(self, kept: tuple[int, ...]) -> LearningState:
+        """Without the tallies of versions that are no longer kept."""
+        return self.model_copy(update={"tallies": {k: v for k, v in self.tallies.items() if int(k) in kept}})
+
+
+class LearningRecords:
+    """Reads and writes what was learnt."""
+
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
+
+    async def read(self, head: LoadedProcedure) -> tuple[Memory | None, LearningState]:
+        """The record, if there is one yet, and what it says."""
+        where = Filter(keys=(_key(head.name),), kinds=(PROCEDURE,), states=None)
+        async for memory in self._scoped.store.scan_all(self._scoped.scope, where):
+            if memory.user == head.memory.user:
+                return memory, validated(LearningState, memory.metadata)
+        return None, LearningState()
+
+    def write(self, head: LoadedProcedure, record: Memory | None, learning: LearningState) -> list[Write]:
+        """The writes that replace what was learnt, if nobody replaced it since it was read."""
+        told = learning.only(
+            head.meta.kept if learning.canary is None else (*head.meta.kept, learning.canary.candidate)
+        )
+        if record is not None:
+            return [Update(record.id, {"metadata": told.model_dump(mode="json")}, expected_version=record.version)]
+        made = self._scoped.new(
+            PROCEDURE,
+            "",
+            key=_key(head.name),
+            session=procedure_session(head.name),
+            user=head.memory.user,
+            state="archived",
+            metadata=told.model_dump(mode="json"),
+        )
+        link = Link(source=made.id, relation=DERIVED_FROM, target=head.id)
+        return [Put(made, existing="fail"), AddLink(link)]
+
+
+def _on_trial(canary: Canary, number: int, success: bool, times: int) -> Canary:
+    if number not in (canary.base, canary.candidate):
+        return canary
+    arm = "candidate_counts" if number == canary.candidate else "base_counts"
+    return canary.model_copy(update={arm: getattr(canary, arm).plus(success, times)})
+
+
+def _key(name: str) -> str:
+    return f"{PROCEDURE}:{name}#learning"
+
 
 RECENT = 200
 """The runs that the 95th percentile is taken over: the latest of a version that were not cancelled."""
@@ -33,13 +181,13 @@ class VersionStatistics(Model):
     """The mean of each metric that callers reported."""
 
 
-class Statistics(Model):
+class ProcedureStatistics(Model):
     """How a procedure fared."""
 
     name: str
     versions: tuple[VersionStatistics, ...]
     """The newest first."""
-    choices: Mapping[str, Mapping[str, Counts]]
+    choices: Mapping[str, Mapping[str, SuccessCounts]]
     """For each parameter that learning tunes, how each value (as JSON) fared."""
     trial: Canary | None
 
@@ -47,19 +195,21 @@ class Statistics(Model):
         return next(one for one in self.versions if one.number == number)
 
 
-async def statistics(scoped: ScopedStore, head: Shelved, learning: Learning) -> Statistics:
+async def statistics(scoped: ScopedStore, head: LoadedProcedure, learning: LearningState) -> ProcedureStatistics:
     """The statistics of every kept version."""
-    numbers = sorted(head.card.kept, reverse=True)
+    numbers = sorted(head.meta.kept, reverse=True)
     versions = [_of_version(head, learning, number, await _p95(scoped, head, number)) for number in numbers]
-    return Statistics(name=head.name, versions=tuple(versions), choices=learning.choices, trial=learning.canary)
+    return ProcedureStatistics(
+        name=head.name, versions=tuple(versions), choices=learning.choices, trial=learning.canary
+    )
 
 
-def _of_version(head: Shelved, learning: Learning, number: int, p95: float | None) -> VersionStatistics:
+def _of_version(head: LoadedProcedure, learning: LearningState, number: int, p95: float | None) -> VersionStatistics:
     tally = learning.tally(number)
     judged = tally.successes + tally.failures
     return VersionStatistics(
         number=number,
-        current=number == head.card.number,
+        current=number == head.meta.number,
         runs=judged + tally.cancelled,
         successes=tally.successes,
         failures=tally.failures,
@@ -72,10 +222,10 @@ def _of_version(head: Shelved, learning: Learning, number: int, p95: float | Non
     )
 
 
-async def _p95(scoped: ScopedStore, head: Shelved, number: int) -> float | None:
+async def _p95(scoped: ScopedStore, head: LoadedProcedure, number: int) -> float | None:
     where = Filter(metadata={"procedure": head.id, "number": number, "open": False}, states=None)
     page = await scoped.page(RUN, where=where, limit=RECENT, descending=True)
-    ended = [progress_of(memory) for memory in page.items]
+    ended = [read_progress(memory) for memory in page.items]
     return percentile([run.seconds for run in ended if run.status != "cancelled"], 0.95)
 
 

@@ -27,7 +27,7 @@ _HINT = 'Write a path such as {{ params.city }}, {{ steps.find.items[0] }} or {{
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class ValuePath:
     """Where a value is: the root's name, and the keys and indexes that lead on from it."""
 
     root: str
@@ -38,9 +38,9 @@ class Path:
 
 
 @lru_cache(maxsize=4096)
-def parse(text: str) -> tuple[str | Path, ...]:
+def parse_template(text: str) -> tuple[str | ValuePath, ...]:
     """The literal texts and paths that a template is made of."""
-    found: list[str | Path] = []
+    found: list[str | ValuePath] = []
     at = 0
     while mark := _MARK.search(text, at):
         found.append(text[at : mark.start()])
@@ -57,39 +57,39 @@ def parse(text: str) -> tuple[str | Path, ...]:
     return tuple(part for part in found if part != "")
 
 
-def references(node: Any) -> Iterator[Path]:
+def template_references(node: Any) -> Iterator[ValuePath]:
     """Every path that a template, or an object or list of templates, refers to."""
     if isinstance(node, str):
-        yield from (part for part in parse(node) if isinstance(part, Path))
+        yield from (part for part in parse_template(node) if isinstance(part, ValuePath))
     elif isinstance(node, Mapping):
         for item in node.values():
-            yield from references(item)
+            yield from template_references(item)
     elif isinstance(node, list | tuple):
         for item in node:
-            yield from references(item)
+            yield from template_references(item)
 
 
-def render(node: Any, context: Mapping[str, Any]) -> Any:
+def render_template(node: Any, context: Mapping[str, Any]) -> Any:
     """A template with its placeholders replaced by the values they name."""
     if isinstance(node, str):
-        parts = parse(node)
-        if len(parts) == 1 and isinstance(parts[0], Path):
-            return resolve(parts[0], context)
-        return "".join(part if isinstance(part, str) else _as_text(resolve(part, context)) for part in parts)
+        parts = parse_template(node)
+        if len(parts) == 1 and isinstance(parts[0], ValuePath):
+            return resolve_path(parts[0], context)
+        return "".join(part if isinstance(part, str) else _as_text(resolve_path(part, context)) for part in parts)
     if isinstance(node, Mapping):
-        return {key: render(item, context) for key, item in node.items()}
+        return {key: render_template(item, context) for key, item in node.items()}
     if isinstance(node, list | tuple):
-        return [render(item, context) for item in node]
+        return [render_template(item, context) for item in node]
     return node
 
 
-def resolve(path: Path, context: Mapping[str, Any]) -> Any:
+def resolve_path(path: ValuePath, context: Mapping[str, Any]) -> Any:
     """The value at a path; ``InvalidInput`` tells how far it led."""
     if path.root not in context:
         raise InvalidInput(f"There is no {path.root} here.", hint=f"There are: {', '.join(sorted(context))}.")
     value = context[path.root]
     for n, part in enumerate(path.parts):
-        here = Path(path.root, path.parts[:n])
+        here = ValuePath(path.root, path.parts[:n])
         if isinstance(part, str) and isinstance(value, Mapping):
             if part not in value:
                 raise InvalidInput(f"{here} has no {part!r}, which {path} asks for.", hint=_keys(value))
@@ -103,24 +103,24 @@ def resolve(path: Path, context: Mapping[str, Any]) -> Any:
     return value
 
 
-def escaped(node: Any) -> Any:
+def escape_template(node: Any) -> Any:
     """The template that renders to exactly this value."""
     if isinstance(node, str):
         return node.replace("{{", "\\{{")
     if isinstance(node, Mapping):
-        return {key: escaped(item) for key, item in node.items()}
-    return [escaped(item) for item in node] if isinstance(node, list | tuple) else node
+        return {key: escape_template(item) for key, item in node.items()}
+    return [escape_template(item) for item in node] if isinstance(node, list | tuple) else node
 
 
-def missing(path: Path, context: Mapping[str, Any]) -> bool:
+def is_missing(path: ValuePath, context: Mapping[str, Any]) -> bool:
     """Whether a path leads to nothing, or to null."""
     try:
-        return resolve(path, context) is None
+        return resolve_path(path, context) is None
     except InvalidInput:
         return True
 
 
-def _path(inside: str, text: str) -> Path:
+def _path(inside: str, text: str) -> ValuePath:
     head = _HEAD.match(inside)
     if head is None:
         raise InvalidInput(f"In {_short(text)} the placeholder {inside.strip()!r} is not a path.", hint=_HINT)
@@ -131,7 +131,7 @@ def _path(inside: str, text: str) -> Path:
         at = part.end()
     if inside[at:].strip():
         raise InvalidInput(f"In {_short(text)} the placeholder {inside.strip()!r} is not a path.", hint=_HINT)
-    return Path(head.group(1), tuple(parts))
+    return ValuePath(head.group(1), tuple(parts))
 
 
 def _part(part: str | int) -> str:

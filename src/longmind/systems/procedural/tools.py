@@ -27,12 +27,12 @@ from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, Validation
 
 from longmind.errors import InvalidInput, NotFound
 from longmind.systems.procedural.models import ToolName
-from longmind.systems.procedural.values import plain
+from longmind.systems.procedural.values import to_plain_json
 from longmind.systems.scoped_store import validated
 from longmind.types import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
-KEY = "idempotency_key"
+IDEMPOTENCY_KEY = "idempotency_key"
 
 
 class ToolDescription(Model):
@@ -81,14 +81,14 @@ class Tool:
             raise InvalidInput(f"The function {self.name} does not take this: {where}: {problem['msg']}.") from error
         given = {name: getattr(taken, slot) for name, slot in self.names.items() if slot in taken.model_fields_set}
         if self.wants_key:
-            given[KEY] = key
+            given[IDEMPOTENCY_KEY] = key
         if inspect.iscoroutinefunction(self.function):
             result = await cast(Awaitable[Any], self.function(**given))
         else:
             result = await asyncio.to_thread(self.function, **given)
             if inspect.isawaitable(result):
                 result = await result
-        return plain(result, f"What {self.name} returned")
+        return to_plain_json(result, f"What {self.name} returned")
 
 
 @dataclass(slots=True)
@@ -171,7 +171,7 @@ def _arguments(function: Callable[..., Any], called: str) -> tuple[type[BaseMode
     fields: dict[str, Any] = {}
     names: dict[str, str] = {}
     for n, (name, parameter) in enumerate(parameters.items()):
-        if name == KEY:
+        if name == IDEMPOTENCY_KEY:
             continue
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise InvalidInput(f"The function {called} takes {parameter}; name each argument instead.")
@@ -185,4 +185,4 @@ def _arguments(function: Callable[..., Any], called: str) -> tuple[type[BaseMode
         model: type[BaseModel] = create_model(f"Arguments of {called}", __config__=config, **fields)
     except PydanticUserError as error:
         raise InvalidInput(f"The arguments of {called} cannot be described: {error.message}.") from error
-    return model, names, KEY in parameters
+    return model, names, IDEMPOTENCY_KEY in parameters

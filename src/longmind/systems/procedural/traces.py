@@ -17,7 +17,7 @@ _LOOKED_AT = 500
 _CALLS = 200
 
 
-class Call(Model):
+class TracedCall(Model):
     """One call that worked."""
 
     tool: str
@@ -30,10 +30,10 @@ class Trace(Model):
 
     id: str
     title: str
-    calls: tuple[Call, ...]
+    calls: tuple[TracedCall, ...]
 
 
-async def traces(
+async def load_traces(
     scoped: ScopedStore, task: str | None, episodes: Sequence[str] | None, *, limit: int, min_trust: float
 ) -> list[Trace]:
     """The traces of successful episodes: those named, those that fit a task, or the latest."""
@@ -60,15 +60,15 @@ async def _episodes(
     return (await scoped.page(EPISODE, limit=_LOOKED_AT, descending=True)).items
 
 
-async def _calls(scoped: ScopedStore, episode: Memory, min_trust: float) -> tuple[Call, ...]:
+async def _calls(scoped: ScopedStore, episode: Memory, min_trust: float) -> tuple[TracedCall, ...]:
     where = Filter(kinds=(EVENT,), sessions=(episode.id,), states=None)
     page = await scoped.store.scan(scoped.scope, where, order="occurred", limit=_CALLS)
-    calls: list[Call] = []
+    calls: list[TracedCall] = []
     for event in page.items:
         data = event.body.get("data")
         if not isinstance(data, Mapping) or not isinstance(data.get("tool"), str) or event.trust < min_trust:
             continue
         args = data.get("args", {})
         if data.get("error") is None and isinstance(args, Mapping):
-            calls.append(Call(tool=data["tool"], args=args, result=data.get("result")))
+            calls.append(TracedCall(tool=data["tool"], args=args, result=data.get("result")))
     return tuple(calls)

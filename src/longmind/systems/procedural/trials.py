@@ -10,16 +10,16 @@ from typing import Any, Literal
 
 from longmind.errors import Conflict, NotFound
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.procedural.evidence import Counts, Rule, judge
+from longmind.systems.procedural.beta_binomial import SuccessCounts, TrialRule, judge
 from longmind.systems.procedural.models import Procedure
-from longmind.systems.procedural.runs import DERIVED
-from longmind.systems.procedural.shelf import Shelf, Shelved, session_of
-from longmind.systems.procedural.tallies import Canary, Learning, Notebook
+from longmind.systems.procedural.procedure_store import LoadedProcedure, ProcedureStore, procedure_session
+from longmind.systems.procedural.runs import DERIVED_FROM
+from longmind.systems.procedural.statistics import Canary, LearningRecords, LearningState
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Link, Memory, Model, Moment
 
 DECISION = "decision"
-Action = Literal["trial", "promoted", "rejected", "withdrawn"]
+DecisionKind = Literal["trial", "promoted", "rejected", "withdrawn"]
 _VERBS = {
     "trial": "Put version {candidate} of {name} on trial against version {base}.",
     "promoted": "Promoted version {candidate} of {name} over version {base}.",
@@ -34,14 +34,14 @@ class Decision(Model):
     id: str
     procedure: str
     name: str
-    action: Action
+    action: DecisionKind
     at: Moment
     why: str
     base: int
     candidate: int
-    rule: Rule
-    base_counts: Counts
-    candidate_counts: Counts
+    rule: TrialRule
+    base_counts: SuccessCounts
+    candidate_counts: SuccessCounts
     probability: float | None = None
     undone: bool = False
 
@@ -49,29 +49,31 @@ class Decision(Model):
 class Trials:
     """Puts versions on trial and decides."""
 
-    def __init__(self, scoped: ScopedStore, shelf: Shelf, notebook: Notebook) -> None:
+    def __init__(self, scoped: ScopedStore, procedures: ProcedureStore, learning_records: LearningRecords) -> None:
         self._scoped = scoped
-        self._shelf = shelf
-        self._notebook = notebook
+        self._procedures = procedures
+        self._learning_records = learning_records
 
-    async def begin(self, name: str, procedure: Procedure, rule: Rule, why: str) -> Decision:
+    async def begin(self, name: str, procedure: Procedure, rule: TrialRule, why: str) -> Decision:
         """Add a version and give it its share of the runs."""
-        head = await self._shelf.own(name)
-        record, learning = await self._notebook.read(head)
+        head = await self._procedures.own(name)
+        record, learning = await self._learning_records.read(head)
         if learning.canary is not None:
             raise Conflict(
                 f"Version {learning.canary.candidate} of {name} is on trial already.",
                 hint="Let it be decided, or promote or withdraw it first.",
             )
-        number, writes = await self._shelf.added(head, procedure, why, use=False)
-        canary = Canary(base=head.card.number, candidate=number, rule=rule, started_at=self._scoped.now())
+        number, writes = await self._procedures.added(head, procedure, why, use=False)
+        canary = Canary(base=head.meta.number, candidate=number, rule=rule, started_at=self._scoped.now())
         memory, decision = self._decided(head, canary, "trial", why or "Asked for.")
         changed = learning.model_copy(update={"canary": canary})
-        writes = [*writes, *self._notebook.write(head, record, changed), *_recorded(memory, head)]
+        writes = [*writes, *self._learning_records.write(head, record, changed), *_recorded(memory, head)]
         await self._scoped.write(writes, reason=memory.content, actor="learning")
         return decision
 
-    async def judged(self, head: Shelved, learning: Learning) -> tuple[Learning, list[Write], Decision | None]:
+    async def judged(
+        self, head: LoadedProcedure, learning: LearningState
+    ) -> tuple[LearningState, list[Write], Decision | None]:
         """What the evidence now says: the learning without the trial, and the writes, if it is decided."""
         canary = learning.canary
         if canary is None:
@@ -79,33 +81,33 @@ class Trials:
         said = judge(canary.base_counts, canary.candidate_counts, canary.rule)
         if said.verdict == "wait":
             return learning, [], None
-        action: Action = "promoted" if said.verdict == "promote" else "rejected"
+        action: DecisionKind = "promoted" if said.verdict == "promote" else "rejected"
         return await self._ended(head, learning, action, said.why, said.probability)
 
     async def end(self, name: str, *, promote: bool, why: str) -> Decision:
         """End a trial by hand."""
-        head = await self._shelf.own(name)
-        record, learning = await self._notebook.read(head)
+        head = await self._procedures.own(name)
+        record, learning = await self._learning_records.read(head)
         if learning.canary is None:
             raise Conflict(f"No version of {name} is on trial.")
-        action: Action = "promoted" if promote else "withdrawn"
+        action: DecisionKind = "promoted" if promote else "withdrawn"
         changed, writes, decision = await self._ended(head, learning, action, why or "Decided by hand.", None)
         assert decision is not None
-        writes = [*writes, *self._notebook.write(head, record, changed)]
+        writes = [*writes, *self._learning_records.write(head, record, changed)]
         await self._scoped.write(writes, reason=decision.why, actor="user")
         return decision
 
-    async def displaced(self, head: Shelved, why: str) -> list[Write]:
+    async def displaced(self, head: LoadedProcedure, why: str) -> list[Write]:
         """The writes that end a trial because the version in use is replaced by hand."""
-        record, learning = await self._notebook.read(head)
+        record, learning = await self._learning_records.read(head)
         if learning.canary is None:
             return []
         changed, writes, _ = await self._ended(head, learning, "withdrawn", why, None)
-        return [*writes, *self._notebook.write(head, record, changed)]
+        return [*writes, *self._learning_records.write(head, record, changed)]
 
-    async def decisions(self, head: Shelved) -> list[Decision]:
+    async def decisions(self, head: LoadedProcedure) -> list[Decision]:
         """All decisions about a procedure, the newest first."""
-        where = Filter(kinds=(DECISION,), sessions=(session_of(head.name),), states=None)
+        where = Filter(kinds=(DECISION,), sessions=(procedure_session(head.name),), states=None)
         found = [
             m
             async for m in self._scoped.store.scan_all(self._scoped.scope, where)
@@ -117,12 +119,12 @@ class Trials:
         """Take a decision back, if the version it left in use is still in use."""
         memory = await self._scoped.need(id, DECISION)
         decision = _decision(memory)
-        head = await self._shelf.own(decision.procedure)
-        record, learning = await self._notebook.read(head)
+        head = await self._procedures.own(decision.procedure)
+        record, learning = await self._learning_records.read(head)
         after = decision.candidate if decision.action == "promoted" else decision.base
         on_trial = learning.canary.candidate if learning.canary else None
         expected = decision.candidate if decision.action == "trial" else None
-        if decision.undone or head.card.number != after or on_trial != expected:
+        if decision.undone or head.meta.number != after or on_trial != expected:
             raise Conflict(
                 f"The decision about version {decision.candidate} of {decision.name} cannot be undone: "
                 + ("it was undone before." if decision.undone else "others were made since."),
@@ -131,13 +133,13 @@ class Trials:
         canary: Canary | None = None
         writes: list[Write] = []
         if decision.action == "promoted":
-            writes.append(self._shelf.switched(head, await self._shelf.version(head, decision.base)))
+            writes.append(self._procedures.switched(head, await self._procedures.version(head, decision.base)))
         elif decision.action in ("rejected", "withdrawn"):
-            await self._shelf.version(head, decision.candidate)
+            await self._procedures.version(head, decision.candidate)
             canary = Canary(
                 base=decision.base, candidate=decision.candidate, rule=decision.rule, started_at=self._scoped.now()
             )
-        writes += self._notebook.write(head, record, learning.model_copy(update={"canary": canary}))
+        writes += self._learning_records.write(head, record, learning.model_copy(update={"canary": canary}))
         undone = decision.model_copy(update={"undone": True})
         told = {"body": undone.model_dump(mode="json", exclude={"id"})}
         writes.append(Update(id, told, expected_version=memory.version))
@@ -145,17 +147,19 @@ class Trials:
         return undone
 
     async def _ended(
-        self, head: Shelved, learning: Learning, action: Action, why: str, probability: float | None
-    ) -> tuple[Learning, list[Write], Decision | None]:
+        self, head: LoadedProcedure, learning: LearningState, action: DecisionKind, why: str, probability: float | None
+    ) -> tuple[LearningState, list[Write], Decision | None]:
         canary = learning.canary
         assert canary is not None
         memory, decision = self._decided(head, canary, action, why, probability=probability)
         writes = _recorded(memory, head)
         if action == "promoted":
-            writes.append(self._shelf.switched(head, await self._shelf.version(head, canary.candidate)))
+            writes.append(self._procedures.switched(head, await self._procedures.version(head, canary.candidate)))
         return learning.model_copy(update={"canary": None}), writes, decision
 
-    def _decided(self, head: Shelved, canary: Canary, action: Action, why: str, **more: Any) -> tuple[Memory, Decision]:
+    def _decided(
+        self, head: LoadedProcedure, canary: Canary, action: DecisionKind, why: str, **more: Any
+    ) -> tuple[Memory, Decision]:
         """A decision and the record of it."""
         told = {
             "procedure": head.id,
@@ -176,15 +180,15 @@ class Trials:
             DECISION,
             f"{verb} {why}",
             body=body,
-            session=session_of(head.name),
+            session=procedure_session(head.name),
             user=head.memory.user,
             metadata={"procedure": head.id, "action": action},
         )
         return memory, _decision(memory)
 
 
-def _recorded(memory: Memory, head: Shelved) -> list[Write]:
-    return [Put(memory), AddLink(Link(source=memory.id, relation=DERIVED, target=head.id))]
+def _recorded(memory: Memory, head: LoadedProcedure) -> list[Write]:
+    return [Put(memory), AddLink(Link(source=memory.id, relation=DERIVED_FROM, target=head.id))]
 
 
 def _decision(memory: Memory) -> Decision:

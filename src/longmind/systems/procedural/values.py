@@ -24,7 +24,7 @@ MAX_MESSAGE = 2_000
 _plain = TypeAdapter[dict[str, Any]](PlainJson)
 
 
-def plain(value: Any, what: str) -> Any:
+def to_plain_json(value: Any, what: str) -> Any:
     """The value as plain JSON (models and tuples become objects and lists), or ``InvalidInput`` that says why not."""
     told = _unwrapped(value)
     try:
@@ -35,7 +35,7 @@ def plain(value: Any, what: str) -> Any:
             f"{what} is not plain JSON: {reason.removeprefix('Value error, ')}.",
             hint="Return text, numbers, true, false, null, lists and objects with text keys.",
         ) from error
-    size = size_of(told)
+    size = json_size(told)
     if size > MAX_VALUE:
         raise InvalidInput(
             f"{what} is {size:,} bytes of JSON; at most {MAX_VALUE:,} are kept.",
@@ -46,23 +46,23 @@ def plain(value: Any, what: str) -> Any:
     return told
 
 
-def size_of(value: Any) -> int:
+def json_size(value: Any) -> int:
     """The bytes of a value as JSON."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def same(one: Any, other: Any) -> bool:
+def json_equal(one: Any, other: Any) -> bool:
     """Whether two JSON values are equal. Unlike Python, true is not 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
+        return one.keys() == other.keys() and all(json_equal(one[k], other[k]) for k in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(json_equal, one, other))
     return bool(one == other)
 
 
-def message_of(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """What an exception says, short and storable."""
     text = str(error).replace("\x00", "␀").encode("utf-8", "replace").decode()
     return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"

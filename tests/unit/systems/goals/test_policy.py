@@ -17,7 +17,7 @@ from longmind.systems.goals.policy import (
     chance,
     choose,
 )
-from longmind.systems.procedural.evidence import Counts
+from longmind.systems.procedural import SuccessCounts
 from longmind.systems.scoped_store import ScopedStore
 
 ALL: tuple[Strategy, ...] = ("retry", "substitute", "decompose", "reorder", "replan", "ask", "abandon")
@@ -69,7 +69,9 @@ def test_the_same_case_always_gets_the_same_choice_and_says_why() -> None:
 
 
 def test_what_is_expected_to_work_less_than_half_as_often_is_not_tried() -> None:
-    seen = Experience(counts={"failed_step": {"substitute": Counts(successes=4), "retry": Counts(failures=4)}})
+    seen = Experience(
+        counts={"failed_step": {"substitute": SuccessCounts(successes=4), "retry": SuccessCounts(failures=4)}}
+    )
     assert seen.expected("failed_step", "retry") < 0.5 * seen.expected("failed_step", "substitute")
     assert {picked("failed_step", ("retry", "substitute"), seen, f"g{n}") for n in range(1000)} == {"substitute"}
     closer = seen.plus("failed_step", "retry", True)
@@ -77,12 +79,12 @@ def test_what_is_expected_to_work_less_than_half_as_often_is_not_tried() -> None
 
 
 def test_when_nothing_works_a_person_is_asked_but_what_was_never_tried_gets_its_chance() -> None:
-    failed = {one: Counts(failures=60) for one in PRIORS["failed_step"]}
+    failed = {one: SuccessCounts(failures=60) for one in PRIORS["failed_step"]}
     seen = Experience(counts={"failed_step": failed})
     assert max(seen.expected("failed_step", one) for one in failed) < HOPELESS
     asked = [picked("failed_step", ALL, seen, f"g{n}") for n in range(300)]
     assert 0.8 < asked.count("ask") / 300 < 1, "now and then it is tried all the same"
-    without = Experience(counts={"deadline_risk": {one: Counts(failures=60) for one in PRIORS["deadline_risk"]}})
+    without = Experience(counts={"deadline_risk": {one: SuccessCounts(failures=60) for one in PRIORS["deadline_risk"]}})
     untried = {one: count for one, count in without.counts["deadline_risk"].items() if one != "retry"}
     assert picked("deadline_risk", ALL, Experience(counts={"deadline_risk": untried})) == "retry"
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from longmind.errors import Conflict, Forbidden, InvalidInput, NotFound
-from longmind.systems.procedural import ProceduralMemory, Proposal, Rule
+from longmind.systems.procedural import PatchProposal, ProceduralMemory, TrialRule
 from longmind.systems.procedural.statistics import percentile
 from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
-QUICK = Rule(share=0.5, min_runs=5, max_runs=60)
+QUICK = TrialRule(share=0.5, min_runs=5, max_runs=60)
 
 
 def work(value: Any = "ok", **fields: Any) -> dict[str, Any]:
@@ -216,7 +216,7 @@ async def test_replacing_the_version_in_use_ends_a_trial(procedures: ProceduralM
 
 async def test_a_named_version_is_the_one_that_runs(procedures: ProceduralMemory) -> None:
     await procedures.store(work("old"))
-    await procedures.propose("work", {"steps": {"do": {"args": {"value": "new"}}}}, rule=Rule(share=0.99))
+    await procedures.propose("work", {"steps": {"do": {"args": {"value": "new"}}}}, rule=TrialRule(share=0.99))
     assert [(await procedures.execute("work", version=1)).result for _ in range(5)] == ["old"] * 5
     tried = [(await procedures.execute("work")) for _ in range(8)]
     assert any(run.candidate and run.result == "new" for run in tried)
@@ -224,7 +224,7 @@ async def test_a_named_version_is_the_one_that_runs(procedures: ProceduralMemory
 
 async def test_runs_that_end_at_once_are_all_counted_in_the_trial(procedures: ProceduralMemory) -> None:
     await procedures.store(work("old"))
-    await procedures.propose("work", {"steps": {"do": {"args": {"value": "new"}}}}, rule=Rule(share=0.5))
+    await procedures.propose("work", {"steps": {"do": {"args": {"value": "new"}}}}, rule=TrialRule(share=0.5))
     await asyncio.gather(*(procedures.execute("work") for _ in range(16)))
     trial = (await procedures.statistics("work")).trial
     assert trial
@@ -287,9 +287,9 @@ async def test_a_proposer_sees_the_runs_and_cannot_take_liberties(procedures: Pr
     seen: list[tuple[int, int]] = []
 
     def proposer(patch: dict[str, Any] | None) -> Any:
-        async def propose(procedure: Any, good: Any, bad: Any) -> Proposal | None:
+        async def propose(procedure: Any, good: Any, bad: Any) -> PatchProposal | None:
             seen.append((len(good), len(bad)))
-            return None if patch is None else Proposal(patch=patch, why="a model said so")
+            return None if patch is None else PatchProposal(patch=patch, why="a model said so")
 
         return propose
 

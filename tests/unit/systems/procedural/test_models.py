@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from longmind.errors import InvalidInput
 from longmind.systems.procedural import Procedure, Retry
-from longmind.systems.procedural.diff import dump
+from longmind.systems.procedural.models import dump_procedure
 from longmind.systems.scoped_store import validated
 
 GOOD: dict[str, Any] = {
@@ -36,7 +36,7 @@ def step(**fields: Any) -> dict[str, Any]:
 
 def test_a_definition_comes_back_as_it_was_stored() -> None:
     made = validated(Procedure, GOOD)
-    assert validated(Procedure, dump(made)) == made
+    assert validated(Procedure, dump_procedure(made)) == made
     assert made.step("book").alias == "book"
     assert "Plan a trip." in made.text()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longmind.errors import InvalidInput
-from longmind.systems.procedural.schema import accept, checked, kind_of, verify
+from longmind.systems.procedural.schema import bind_params, check_value, json_type, validate_schema
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -30,7 +30,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def test_defaults_are_filled_in_and_what_is_not_given_is_null() -> None:
-    taken = accept(checked(SCHEMA), {"city": "Rome"})
+    taken = bind_params(validate_schema(SCHEMA), {"city": "Rome"})
     assert taken == {
         "city": "Rome", "nights": 2, "rate": None, "kind": None, "guests": None, "extra": None, "either": None
     }  # fmt: skip
@@ -58,7 +58,7 @@ def test_defaults_are_filled_in_and_what_is_not_given_is_null() -> None:
 )
 def test_what_does_not_fit_is_refused_by_name(given: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
-        accept(SCHEMA, given)
+        bind_params(SCHEMA, given)
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ def test_what_does_not_fit_is_refused_by_name(given: dict[str, Any], told: str) 
 )
 def test_a_schema_that_could_not_be_kept_to_is_refused(bad: Any) -> None:
     with pytest.raises(InvalidInput):
-        checked(bad)
+        validate_schema(bad)
 
 
 def test_the_other_rules() -> None:
-    assert verify(1, {"const": 1}, "it") == 1
+    assert check_value(1, {"const": 1}, "it") == 1
     with pytest.raises(InvalidInput):
-        verify(True, {"const": 1}, "it")
+        check_value(True, {"const": 1}, "it")
     with pytest.raises(InvalidInput, match="less than 3"):
-        verify(3, {"exclusiveMaximum": 3}, "it")
-    assert verify(2.0, {"type": "integer"}, "it") == 2.0
-    assert [kind_of(v) for v in (None, True, 1, 1.5, "a", [], {})] == [
+        check_value(3, {"exclusiveMaximum": 3}, "it")
+    assert check_value(2.0, {"type": "integer"}, "it") == 2.0
+    assert [json_type(v) for v in (None, True, 1, 1.5, "a", [], {})] == [
         "null", "boolean", "integer", "number", "string", "array", "object"
     ]  # fmt: skip

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from longmind.errors import InvalidInput
-from longmind.systems.procedural.templates import Path, escaped, parse, references, render
+from longmind.systems.procedural.templates import (
+    ValuePath,
+    escape_template,
+    parse_template,
+    render_template,
+    template_references,
+)
 
 CONTEXT = {
     "params": {"city": "Lisbon", "n": 3, "on": True, "none": None, "list": [1, 2], "nested": {"a b": [{"id": 7}]}},
@@ -33,7 +39,7 @@ CONTEXT = {
     ],
 )
 def test_what_a_template_becomes(template: object, expected: object) -> None:
-    assert render(template, CONTEXT) == expected
+    assert render_template(template, CONTEXT) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,7 +57,7 @@ def test_what_a_template_becomes(template: object, expected: object) -> None:
 )
 def test_what_is_not_a_path_is_refused_when_it_is_read(template: str) -> None:
     with pytest.raises(InvalidInput):
-        parse(template)
+        parse_template(template)
 
 
 @pytest.mark.parametrize(
@@ -67,24 +73,24 @@ def test_what_is_not_a_path_is_refused_when_it_is_read(template: str) -> None:
 )
 def test_a_path_that_leads_nowhere_says_how_far_it_got(template: str, told: str) -> None:
     with pytest.raises(InvalidInput, match=told.replace("[", r"\[").replace("]", r"\]")):
-        render(template, CONTEXT)
+        render_template(template, CONTEXT)
 
 
 def test_what_a_placeholder_becomes_is_not_a_template() -> None:
-    assert render("{{ params.evil }}", {"params": {"evil": "{{ params.secret }}"}}) == "{{ params.secret }}"
-    assert render("say {{ params.evil }}", {"params": {"evil": "{{ x }}"}}) == "say {{ x }}"
+    assert render_template("{{ params.evil }}", {"params": {"evil": "{{ params.secret }}"}}) == "{{ params.secret }}"
+    assert render_template("say {{ params.evil }}", {"params": {"evil": "{{ x }}"}}) == "say {{ x }}"
 
 
 def test_references_are_found_wherever_they_are() -> None:
-    found = list(references({"a": "{{ params.x }} {{ steps.y[1] }}", "b": ["{{ item }}"]}))
-    assert found == [Path("params", ("x",)), Path("steps", ("y", 1)), Path("item", ())]
+    found = list(template_references({"a": "{{ params.x }} {{ steps.y[1] }}", "b": ["{{ item }}"]}))
+    assert found == [ValuePath("params", ("x",)), ValuePath("steps", ("y", 1)), ValuePath("item", ())]
 
 
 @pytest.mark.parametrize("text", ["{{", "}}", "{{{", "{{{{ x }}", r"\{{", "plain", "{{ params.city }}"])
 def test_an_escaped_text_renders_to_itself(text: str) -> None:
-    assert render(escaped(text), CONTEXT) == text
+    assert render_template(escape_template(text), CONTEXT) == text
 
 
 def test_a_path_is_told_as_it_is_written() -> None:
-    path = Path("steps", ("find", "items", 0, "a key", 'quo"te'))
-    assert parse(f"{{{{ {path} }}}}") == (path,)
+    path = ValuePath("steps", ("find", "items", 0, "a key", 'quo"te'))
+    assert parse_template(f"{{{{ {path} }}}}") == (path,)

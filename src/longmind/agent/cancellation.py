@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def unbroken(work: Coroutine[Any, Any, T]) -> T:
+async def shield_until_done(work: Coroutine[Any, Any, T]) -> T:
     """Do this to its end, also when the caller is cancelled meanwhile; the cancellation then counts afterwards.
 
     A write that was cut off may or may not have happened. So a write is waited for, and what is true is known.

@@ -16,7 +16,7 @@ from longmind.agent_memory import AgentMemory
 from longmind.kinds import owned_by
 from longmind.recall import budget
 from longmind.systems.episodic.models import EPISODE, Lesson
-from longmind.systems.procedural.models import Found
+from longmind.systems.procedural import ProcedureHit
 from longmind.tokens import estimate
 from longmind.types import Filter, Hit, Memory, Message
 
@@ -28,40 +28,40 @@ _FITS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class RecalledContext:
     """What memory has for a task."""
 
     memories: tuple[Hit, ...] = ()
     reflections: tuple[Memory, ...] = ()
     lessons: tuple[Lesson, ...] = ()
-    procedures: tuple[Found, ...] = ()
+    procedures: tuple[ProcedureHit, ...] = ()
     conversation: tuple[Message, ...] = ()
     context: str = ""
     problems: tuple[str, ...] = ()
 
 
-class Recall(Protocol):
+class RecallSource(Protocol):
     """Where a run's memories come from."""
 
-    async def bring(self, task: str, session: str, run: str, limits: Limits) -> Brought:
+    async def gather(self, task: str, session: str, run: str, limits: Limits) -> RecalledContext:
         """What is known for a task; ``run`` is the id of the run's episode, whose own message is left out."""
         ...
 
 
-class Nothing:
+class NoRecall:
     """An agent that remembers nothing: what it does is still recorded."""
 
-    async def bring(self, task: str, session: str, run: str, limits: Limits) -> Brought:
-        return Brought()
+    async def gather(self, task: str, session: str, run: str, limits: Limits) -> RecalledContext:
+        return RecalledContext()
 
 
 @dataclass(slots=True)
-class FromMemory:
+class MemoryRecall:
     """All that an agent's memory has for a task."""
 
     mem: AgentMemory
 
-    async def bring(self, task: str, session: str, run: str, limits: Limits) -> Brought:
+    async def gather(self, task: str, session: str, run: str, limits: Limits) -> RecalledContext:
         gathering = _Gathering()
         said = await gathering.part("what was said", lambda: self._conversation(session, run, limits))
         memories, reflections, lessons, procedures, standing, earlier = await asyncio.gather(
@@ -76,7 +76,7 @@ class FromMemory:
         _, untold = _parted(memories, told)
         notes = {"Earlier in this conversation": [f'- "{_line(one)}"' for one in earlier]}
         notes["Lessons"] = [_lesson(one) for one in lessons]
-        return Brought(
+        return RecalledContext(
             memories=tuple(memories),
             reflections=tuple(hit.memory for hit in reflections),
             lessons=tuple(lessons),
@@ -127,7 +127,7 @@ class FromMemory:
             return ()
         return (await self.mem.episodic.lessons(task, episodes=limits.episodes)).lessons
 
-    async def _procedures(self, task: str, limits: Limits) -> Sequence[Found]:
+    async def _procedures(self, task: str, limits: Limits) -> Sequence[ProcedureHit]:
         if not limits.procedures:
             return ()
         return [found for found in await self.mem.procedural.search(task, limits.procedures) if found.score >= _FITS]

@@ -14,25 +14,25 @@ from typing import Any
 
 from longmind.text.analysis import terms
 
-GIVEN = "<given in the task>"
+FROM_TASK = "<given in the task>"
 _CONTAINED, _ALIKE = 0.75, 0.4
 
 
-def shape(tool: str, args: Mapping[str, Any], task: str) -> str:
+def call_shape(tool: str, args: Mapping[str, Any], task: str) -> str:
     """A call without what its task gave it: ``refund({"order": "<given in the task>"})``."""
     return f"{tool}({json.dumps(_bare(args, task), sort_keys=True, ensure_ascii=False)})"
 
 
-def family(task: str, given: Iterable[Mapping[str, Any]] = ()) -> tuple[str, ...]:
+def task_family(task: str, given: Iterable[Mapping[str, Any]] = ()) -> tuple[str, ...]:
     """The words that make a task one of its kind: without numbers, and without what calls took from it."""
     taken = {term for args in given for value in _values(args) if _stands(value, task) for term in terms(str(value))}
     found = {term for term in terms(task) if term not in taken and not any(map(str.isdigit, term))}
     return tuple(sorted(found))
 
 
-def belongs(task: str, words: Collection[str]) -> bool:
+def in_family(task: str, words: Collection[str]) -> bool:
     """Whether a task is of the family with these words."""
-    own, known = set(family(task)), set(words)
+    own, known = set(task_family(task)), set(words)
     shared = len(own & known)
     return bool(known) and shared / len(known) >= _CONTAINED and shared / len(own | known) >= _ALIKE
 
@@ -42,7 +42,7 @@ def _bare(value: Any, task: str) -> Any:
         return {name: _bare(item, task) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_bare(item, task) for item in value]
-    return GIVEN if _stands(value, task) else value
+    return FROM_TASK if _stands(value, task) else value
 
 
 def _values(value: Any) -> Iterable[Any]:

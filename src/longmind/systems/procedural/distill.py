@@ -11,18 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from longmind.systems.procedural import schema, templates
-from longmind.systems.procedural.evidence import key_of
+from longmind.systems.procedural.beta_binomial import choice_key
 from longmind.systems.procedural.models import Procedure
-from longmind.systems.procedural.templates import Path
-from longmind.systems.procedural.traces import Call, Trace
-from longmind.systems.procedural.values import same, size_of
+from longmind.systems.procedural.templates import ValuePath
+from longmind.systems.procedural.traces import Trace, TracedCall
+from longmind.systems.procedural.values import json_equal, json_size
 from longmind.systems.scoped_store import validated
 from longmind.types import Json, Model
 
 _LEAVES = 2_000
 _EXAMPLES = 3
 _EXAMPLE_BYTES = 16 * 1024
-Rows = list[list[Call]]
+Rows = list[list[TracedCall]]
 """For each episode, the calls that are the steps."""
 
 
@@ -36,7 +36,7 @@ class Distilled(Model):
     why: str
 
 
-def distil(traces: Sequence[Trace], *, name: str, purpose: str | None, min_support: int) -> Distilled | None:
+def distill(traces: Sequence[Trace], *, name: str, purpose: str | None, min_support: int) -> Distilled | None:
     """The procedure that at least ``min_support`` traces, and most of them, have in common; None if there is none."""
     found = _shared(traces, min_support)
     if found is None:
@@ -94,7 +94,7 @@ def _contains(calls: Sequence[str], sequence: Sequence[str]) -> bool:
     return all(tool in rest for tool in sequence)
 
 
-def _aligned(sequence: Sequence[str], calls: Sequence[Call]) -> list[Call]:
+def _aligned(sequence: Sequence[str], calls: Sequence[TracedCall]) -> list[TracedCall]:
     """The calls of a trace that are the sequence. Where there are several ways, the latest: the last try counts."""
     rest = iter(reversed(calls))
     found = [next(call for call in rest if call.tool == tool) for tool in reversed(sequence)]
@@ -124,8 +124,8 @@ class _Builder:
     def _general(self, key: str, values: list[Any], n: int) -> Any:
         """One value or template that stands for what each episode used in this place."""
         first = values[0]
-        if all(same(first, value) for value in values):
-            return templates.escaped(first)
+        if all(json_equal(first, value) for value in values):
+            return templates.escape_template(first)
         if path := self._reference(values, n):
             return f"{{{{ {path} }}}}"
         if all(isinstance(value, Mapping) and value.keys() == first.keys() for value in values):
@@ -134,23 +134,23 @@ class _Builder:
             return [self._general(key, [value[i] for value in values], n) for i in range(len(first))]
         return self._inside(values, n) or f"{{{{ params.{self._parameter(key, values)} }}}}"
 
-    def _reference(self, values: list[Any], n: int) -> Path | None:
+    def _reference(self, values: list[Any], n: int) -> ValuePath | None:
         """Where in the earlier results every episode had this value; the latest and shortest such place."""
         for earlier in reversed(range(n)):
             found = [
                 path
-                for path, leaf in _leaves(self._rows[0][earlier].result, Path("steps", (self._names[earlier],)))
-                if same(leaf, values[0]) and self._holds(path, earlier, values)
+                for path, leaf in _leaves(self._rows[0][earlier].result, ValuePath("steps", (self._names[earlier],)))
+                if json_equal(leaf, values[0]) and self._holds(path, earlier, values)
             ]
             if found:
                 return min(found, key=lambda path: len(path.parts))
         return None
 
-    def _holds(self, path: Path, earlier: int, values: list[Any]) -> bool:
-        rest = Path("result", path.parts[1:])
+    def _holds(self, path: ValuePath, earlier: int, values: list[Any]) -> bool:
+        rest = ValuePath("result", path.parts[1:])
         for row, value in zip(self._rows, values, strict=True):
             context = {"result": row[earlier].result}
-            if templates.missing(rest, context) or not same(templates.resolve(rest, context), value):
+            if templates.is_missing(rest, context) or not json_equal(templates.resolve_path(rest, context), value):
                 return False
         return True
 
@@ -162,28 +162,28 @@ class _Builder:
             if all(part and part in value for part, value in zip(parts, values, strict=True)):
                 frames = {tuple(value.split(part, 1)) for part, value in zip(parts, values, strict=True)}
                 if len(frames) == 1 and frames != {("", "")}:
-                    before, after = (templates.escaped(text) for text in frames.pop())
+                    before, after = (templates.escape_template(text) for text in frames.pop())
                     if not before.endswith(("{", "\\")):
                         self._use(path)
                         return f"{before}{{{{ {path} }}}}{after}"
         return None
 
-    def _texts(self, n: int) -> Iterator[tuple[Path, list[str]]]:
+    def _texts(self, n: int) -> Iterator[tuple[ValuePath, list[str]]]:
         """Every place that held a text in all episodes, with those texts: parameters first, then earlier results."""
         for name, values in {**self._hints, **self.values}.items():
             if all(isinstance(value, str) for value in values):
-                yield Path("params", (name,)), values
+                yield ValuePath("params", (name,)), values
         for earlier in reversed(range(n)):
-            for path, leaf in _leaves(self._rows[0][earlier].result, Path("steps", (self._names[earlier],))):
+            for path, leaf in _leaves(self._rows[0][earlier].result, ValuePath("steps", (self._names[earlier],))):
                 if isinstance(leaf, str):
-                    rest = Path("result", path.parts[1:])
+                    rest = ValuePath("result", path.parts[1:])
                     contexts = [{"result": row[earlier].result} for row in self._rows]
-                    if not any(templates.missing(rest, context) for context in contexts):
-                        texts = [templates.resolve(rest, context) for context in contexts]
+                    if not any(templates.is_missing(rest, context) for context in contexts):
+                        texts = [templates.resolve_path(rest, context) for context in contexts]
                         if all(isinstance(text, str) for text in texts):
                             yield path, texts
 
-    def _use(self, path: Path) -> None:
+    def _use(self, path: ValuePath) -> None:
         """Keep a parameter that was found in the first round and turned out to be needed."""
         if path.root == "params":
             name = str(path.parts[0])
@@ -192,7 +192,7 @@ class _Builder:
     def _parameter(self, key: str, values: list[Any]) -> str:
         """The parameter with these values in these episodes; a new one unless there is one already."""
         for name, known in {**self._hints, **self.values}.items():
-            if all(map(same, known, values)):
+            if all(map(json_equal, known, values)):
                 self.values[name] = values
                 return name
         base = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in key).lstrip("_0123456789")
@@ -205,7 +205,7 @@ class _Builder:
     def parameters(self) -> Json:
         properties: Json = {}
         for name, values in self.values.items():
-            kinds = sorted({schema.kind_of(value) for value in values})
+            kinds = sorted({schema.json_type(value) for value in values})
             kinds = ["number"] if kinds == ["integer", "number"] else kinds
             properties[name] = {"type": kinds[0] if len(kinds) == 1 else kinds}
         return {"type": "object", "properties": properties, "required": list(properties)}
@@ -217,9 +217,9 @@ class _Builder:
         for i, (row, title) in enumerate(zip(self._rows, titles, strict=True)):
             params = {name: values[i] for name, values in self.values.items()}
             given = {name: call.result for name, call in zip(self._names, row, strict=True)}
-            if size_of(given) + size_of(params) > _EXAMPLE_BYTES or key_of(params) in seen:
+            if json_size(given) + json_size(params) > _EXAMPLE_BYTES or choice_key(params) in seen:
                 continue
-            seen.add(key_of(params))
+            seen.add(choice_key(params))
             made.append({"name": title[:200], "params": params, "given": given, "expect": row[-1].result})
             if len(made) == _EXAMPLES:
                 break
@@ -235,7 +235,7 @@ def _step_names(tools: Sequence[str]) -> list[str]:
     return names
 
 
-def _leaves(value: Any, path: Path, budget: list[int] | None = None) -> Iterator[tuple[Path, Any]]:
+def _leaves(value: Any, path: ValuePath, budget: list[int] | None = None) -> Iterator[tuple[ValuePath, Any]]:
     """Every value inside a result with the path to it, the result itself included; at most so many."""
     left = [_LEAVES] if budget is None else budget
     left[0] -= 1
@@ -251,4 +251,4 @@ def _leaves(value: Any, path: Path, budget: list[int] | None = None) -> Iterator
         else iter(())
     )
     for part, item in inner:
-        yield from _leaves(item, Path(path.root, (*path.parts, part)), left)
+        yield from _leaves(item, ValuePath(path.root, (*path.parts, part)), left)

@@ -21,7 +21,7 @@ from longmind.types import Model
 Verdict = Literal["promote", "reject", "wait"]
 
 
-class Counts(Model):
+class SuccessCounts(Model):
     """How often something went well and how often not."""
 
     successes: Annotated[int, Field(ge=0)] = 0
@@ -31,9 +31,9 @@ class Counts(Model):
     def runs(self) -> int:
         return self.successes + self.failures
 
-    def plus(self, success: bool, times: int = 1) -> Counts:
+    def plus(self, success: bool, times: int = 1) -> SuccessCounts:
         """With one more; with ``times=-1`` one less, never below none."""
-        return Counts(
+        return SuccessCounts(
             successes=max(0, self.successes + times * success), failures=max(0, self.failures + times * (not success))
         )
 
@@ -41,7 +41,7 @@ class Counts(Model):
         return f"{self.successes} of {self.runs}"
 
 
-class Rule(Model):
+class TrialRule(Model):
     """When a version on trial is judged."""
 
     share: Annotated[float, Field(gt=0, lt=1)] = 0.3
@@ -62,7 +62,7 @@ class Judgement(Model):
     why: str
 
 
-def probability_better(base: Counts, candidate: Counts) -> float:
+def probability_better(base: SuccessCounts, candidate: SuccessCounts) -> float:
     """The exact probability that the candidate's rate is above the base's, given what was seen of both."""
     a, b = base.successes + 1, base.failures + 1
     c, d = candidate.successes + 1, candidate.failures + 1
@@ -76,7 +76,7 @@ def probability_better(base: Counts, candidate: Counts) -> float:
     return float(min(1.0, np.exp(terms).sum()))
 
 
-def judge(base: Counts, candidate: Counts, rule: Rule) -> Judgement:
+def judge(base: SuccessCounts, candidate: SuccessCounts, rule: TrialRule) -> Judgement:
     """Whether to promote the candidate, drop it, or go on."""
     better = probability_better(base, candidate)
     seen = f"{candidate} runs succeeded with the new version, {base} with the old one"
@@ -96,14 +96,14 @@ def judge(base: Counts, candidate: Counts, rule: Rule) -> Judgement:
     return Judgement(verdict="wait", probability=better, why=f"{told}, which decides nothing yet.")
 
 
-def tries_candidate(rule: Rule, run_id: str) -> bool:
+def tries_candidate(rule: TrialRule, run_id: str) -> bool:
     """Whether this run is one of the share that tries the candidate; the same run always gets the same answer."""
-    return float(generator(run_id, "canary").random()) < rule.share
+    return float(seeded_generator(run_id, "canary").random()) < rule.share
 
 
-def choose(values: Sequence[Any], counts: Mapping[str, Counts], rng: np.random.Generator) -> tuple[Any, str]:
+def choose(values: Sequence[Any], counts: Mapping[str, SuccessCounts], rng: np.random.Generator) -> tuple[Any, str]:
     """Thompson sampling: draw a rate for each value from what is known of it, take the highest, and say why."""
-    seen = [counts.get(key_of(value), Counts()) for value in values]
+    seen = [counts.get(choice_key(value), SuccessCounts()) for value in values]
     drawn = [float(rng.beta(c.successes + 1, c.failures + 1)) for c in seen]
     best = int(np.argmax(drawn))
     told = ", ".join(
@@ -112,12 +112,12 @@ def choose(values: Sequence[Any], counts: Mapping[str, Counts], rng: np.random.G
     return values[best], f"{values[best]!r} drew the highest success rate: {told}."
 
 
-def generator(run_id: str, purpose: str) -> np.random.Generator:
+def seeded_generator(run_id: str, purpose: str) -> np.random.Generator:
     """Random numbers that depend on a run's id and nothing else, so that a choice can be checked afterwards."""
     return np.random.default_rng(int.from_bytes(hashlib.sha256(f"{purpose}:{run_id}".encode()).digest()[:16], "big"))
 
 
-def key_of(value: Any) -> str:
+def choice_key(value: Any) -> str:
     """A choice as the name it is counted under."""
     return json.dumps(value, ensure_ascii=False)
 

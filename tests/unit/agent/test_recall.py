@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from longmind.agent import Agent, FromMemory, Limits, Say, Turn
-from longmind.agent.recalling import Brought
+from longmind.agent import Agent, Limits, MemoryRecall, Say, Turn
+from longmind.agent.recall import RecalledContext
 from longmind.agent_memory import AgentMemory
 
 
@@ -14,8 +14,8 @@ async def talk(mem: AgentMemory, session: str, *said: str) -> None:
         await agent.run(text, session=session)
 
 
-async def brought(mem: AgentMemory, task: str, session: str = "now", limits: Limits | None = None) -> Brought:
-    return await FromMemory(mem).bring(task, session, "no such run", limits or Limits())
+async def brought(mem: AgentMemory, task: str, session: str = "now", limits: Limits | None = None) -> RecalledContext:
+    return await MemoryRecall(mem).gather(task, session, "no such run", limits or Limits())
 
 
 async def test_a_run_is_told_by_the_message_that_began_it_or_by_its_episode_and_not_twice(mem: AgentMemory) -> None:

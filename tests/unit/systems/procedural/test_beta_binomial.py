@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from longmind.systems.procedural.evidence import (
-    Counts,
-    Rule,
+from longmind.systems.procedural.beta_binomial import (
+    SuccessCounts,
+    TrialRule,
+    choice_key,
     choose,
-    generator,
     judge,
-    key_of,
     probability_better,
+    seeded_generator,
     tries_candidate,
 )
 from longmind.systems.procedural.simulate import main, simulate, trial
 
 
-def counts(successes: int, failures: int) -> Counts:
-    return Counts(successes=successes, failures=failures)
+def counts(successes: int, failures: int) -> SuccessCounts:
+    return SuccessCounts(successes=successes, failures=failures)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def counts(successes: int, failures: int) -> Counts:
         (counts(2, 30), counts(1, 0)),
     ],
 )
-def test_the_probability_is_that_of_sampling(base: Counts, candidate: Counts) -> None:
+def test_the_probability_is_that_of_sampling(base: SuccessCounts, candidate: SuccessCounts) -> None:
     rng = np.random.default_rng(7)
     drawn = rng.beta(candidate.successes + 1, candidate.failures + 1, 200_000) > rng.beta(
         base.successes + 1, base.failures + 1, 200_000
@@ -46,7 +46,7 @@ def test_the_probability_holds_for_large_counts() -> None:
 
 
 def test_a_verdict_waits_for_enough_runs_then_says_why() -> None:
-    rule = Rule(min_runs=10, max_runs=100)
+    rule = TrialRule(min_runs=10, max_runs=100)
     early = judge(counts(0, 9), counts(9, 0), rule)
     assert (early.verdict, "Each needs 10 runs first" in early.why) == ("wait", True)
     assert judge(counts(2, 8), counts(9, 1), rule).verdict == "promote"
@@ -66,7 +66,7 @@ def test_of_60_and_80_percent_the_better_is_found_in_under_150_runs() -> None:
 
 
 def test_a_trial_that_nothing_decides_keeps_what_is_in_use() -> None:
-    rule = Rule(share=0.5, min_runs=5, max_runs=30, confidence=0.999)
+    rule = TrialRule(share=0.5, min_runs=5, max_runs=30, confidence=0.999)
     promoted, runs = trial(0.5, 0.5, rule, seed=3)
     assert (promoted, runs) == (False, 30)
 
@@ -77,7 +77,7 @@ def test_the_figures_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_share_of_runs_is_kept_and_repeatable() -> None:
-    rule = Rule(share=0.3)
+    rule = TrialRule(share=0.3)
     taken = [tries_candidate(rule, f"run-{n}") for n in range(4_000)]
     assert np.mean(taken) == pytest.approx(0.3, abs=0.03)
     assert taken == [tries_candidate(rule, f"run-{n}") for n in range(4_000)]
@@ -87,15 +87,17 @@ def test_thompson_sampling_settles_on_the_best_value() -> None:
     rates = {"a": 0.3, "b": 0.7, "c": 0.5}
     taken = 0
     for seed in range(20):
-        rng, seen = np.random.default_rng(seed), dict[str, Counts]()
+        rng, seen = np.random.default_rng(seed), dict[str, SuccessCounts]()
         for n in range(200):
             value, _ = choose(list(rates), seen, rng)
-            seen[key_of(value)] = seen.get(key_of(value), Counts()).plus(bool(rng.random() < rates[value]))
+            seen[choice_key(value)] = seen.get(choice_key(value), SuccessCounts()).plus(
+                bool(rng.random() < rates[value])
+            )
             taken += n >= 150 and value == "b"
     assert taken / (20 * 50) > 0.8
 
 
 def test_a_choice_can_be_checked_afterwards() -> None:
-    one = choose([1, 2, 3], {}, generator("run", "n"))
-    assert one == choose([1, 2, 3], {}, generator("run", "n"))
+    one = choose([1, 2, 3], {}, seeded_generator("run", "n"))
+    assert one == choose([1, 2, 3], {}, seeded_generator("run", "n"))
     assert counts(1, 0).plus(False, -1) == counts(1, 0), "never below none"

@@ -14,21 +14,21 @@ from typing import Any
 from longmind.errors import Conflict, VersionConflict
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.procedural.runs import (
-    DERIVED,
+    DERIVED_FROM,
     FINAL,
     RUN,
     STEP,
-    Failure,
+    PendingApproval,
     Progress,
     Run,
+    RunFailure,
     StepRecord,
-    Waiting,
-    progress_of,
-    request_of,
-    run_of,
-    session_of,
+    build_run,
+    read_progress,
+    read_request,
+    run_session,
 )
-from longmind.systems.procedural.values import MAX_RUN, size_of
+from longmind.systems.procedural.values import MAX_RUN, json_size
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Link, Memory
 
@@ -50,12 +50,12 @@ class CancelRequested(Halt):
 class Paused(Halt):
     """A step waits for approval."""
 
-    def __init__(self, waiting: Waiting) -> None:
+    def __init__(self, waiting: PendingApproval) -> None:
         super().__init__(waiting.path)
         self.waiting = waiting
 
 
-class Ledger:
+class RunLog:
     """The log of a run that this process owns."""
 
     def __init__(
@@ -66,9 +66,9 @@ class Ledger:
         self._lease = lease_seconds
         self._mark = scoped.now()
         self._records = {record.path: record for record in steps}
-        self._bytes = sum(size_of(record.result) for record in steps)
-        self.request = request_of(memory)
-        self.progress = progress_of(memory)
+        self._bytes = sum(json_size(record.result) for record in steps)
+        self.request = read_request(memory)
+        self.progress = read_progress(memory)
 
     @property
     def run_id(self) -> str:
@@ -90,7 +90,7 @@ class Ledger:
         return self._scoped.now()
 
     def run(self) -> Run:
-        return run_of(self._memory, self.records)
+        return build_run(self._memory, self.records)
 
     def find(self, path: str) -> StepRecord | None:
         """What this step did, if it is finished."""
@@ -98,7 +98,7 @@ class Ledger:
 
     def fits(self, result: Any) -> bool:
         """Whether this result still has room in the run."""
-        return self._bytes + size_of(result) <= MAX_RUN
+        return self._bytes + json_size(result) <= MAX_RUN
 
     def approval(self, path: str) -> bool | None:
         """What was decided about a step that needs approval; None if nothing yet."""
@@ -112,21 +112,21 @@ class Ledger:
             "",
             body=record.model_dump(mode="json"),
             key=f"{STEP}:{self.run_id}:{record.path}",
-            session=session_of(self.run_id),
+            session=run_session(self.run_id),
             user=self._memory.user,
             importance=0.1,
             occurred_at=record.started_at,
             metadata={"run": self.run_id, "outcome": record.outcome},
         )
-        belongs = Link(source=made.id, relation=DERIVED, target=self.run_id)  # who erases the run erases its steps
+        belongs = Link(source=made.id, relation=DERIVED_FROM, target=self.run_id)  # who erases the run erases its steps
         writes: list[Write] = [Put(made, existing="fail"), AddLink(belongs)]
         await self.save({"cursor": record.path}, writes, reason=f"step {record.path}")
         self._records[record.path] = record
-        self._bytes += size_of(record.result)
+        self._bytes += json_size(record.result)
         if self.progress.cancel is not None and self.progress.ending is None:
             raise CancelRequested(self.run_id)
 
-    async def wait_for(self, waiting: Waiting) -> None:
+    async def wait_for(self, waiting: PendingApproval) -> None:
         """Stop here until somebody has decided."""
         await self.save({"status": "waiting", "waiting": waiting, "owner": None}, reason=f"wait for {waiting.path}")
 
@@ -134,7 +134,7 @@ class Ledger:
         """Let go of the run, so that it can be resumed at once."""
         await self.save({"status": "interrupted", "owner": None}, reason="interrupted")
 
-    async def compensating(self, ending: str, error: Failure | None) -> None:
+    async def compensating(self, ending: str, error: RunFailure | None) -> None:
         """From now on what was done is taken back; a run resumed later goes on with that."""
         await self.save({"ending": ending, "error": error}, reason="compensate")
 
@@ -183,23 +183,23 @@ class Ledger:
 
     async def _look(self) -> Memory:
         fresh = await self._scoped.need(self.run_id, RUN)
-        progress = progress_of(fresh)
+        progress = read_progress(fresh)
         if progress.owner != self.progress.owner or progress.status in FINAL:
             raise TakenOver(f"Somebody else works on run {self.run_id} now, so this one stopped.")
         self.progress = self.progress.model_copy(update={"cancel": progress.cancel})
         return fresh
 
 
-async def steps_of(scoped: ScopedStore, run: Memory) -> tuple[StepRecord, ...]:
+async def load_steps(scoped: ScopedStore, run: Memory) -> tuple[StepRecord, ...]:
     """What the steps of a run did, in the order in which they finished."""
-    where = Filter(kinds=(STEP,), sessions=(session_of(run.id),), states=None)
+    where = Filter(kinds=(STEP,), sessions=(run_session(run.id),), states=None)
     found = [memory async for memory in scoped.store.scan_all(scoped.scope, where)]
     return tuple(StepRecord.model_validate(memory.body) for memory in found)
 
 
-async def claim(scoped: ScopedStore, run: Memory, lease_seconds: float, *, take_over: bool) -> Ledger:
+async def claim_run(scoped: ScopedStore, run: Memory, lease_seconds: float, *, take_over: bool) -> RunLog:
     """Become the owner of a run, to go on with it; refused while somebody else may be at work on it."""
-    progress = progress_of(run)
+    progress = read_progress(run)
     now = scoped.now()
     if progress.status == "running" and progress.lease_until and progress.lease_until > now and not take_over:
         raise Conflict(
@@ -222,4 +222,4 @@ async def claim(scoped: ScopedStore, run: Memory, lease_seconds: float, *, take_
         raise Conflict(
             f"Somebody else was faster to take up run {run.id}.", hint="Read the run to see how it goes on.", run=run.id
         ) from conflict
-    return Ledger(scoped, receipt.memories[0], await steps_of(scoped, run), lease_seconds)
+    return RunLog(scoped, receipt.memories[0], await load_steps(scoped, run), lease_seconds)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from longmind.agent import Action, Agent, Call, ReflectiveAgent, Say, Turn, divergence, outcome_of, replay
+from longmind.agent import Action, Agent, Call, ReflectiveAgent, Say, Turn, divergence, load_outcome, replay
 from longmind.agent_memory import AgentMemory
 from longmind.errors import InvalidInput, NotFound
 from longmind.systems.procedural import ToolRegistry
@@ -46,7 +46,7 @@ async def test_a_run_is_replayed_without_doing_it_again(mem: AgentMemory) -> Non
     assert [hit.memory.id for hit in steps[0].turn.memories] == [hit.memory.id for hit in ran.memories]
     assert [tool.name for tool in steps[0].turn.tools] == ["count"]
     assert await divergence(mem, ran.episode, policy) is None
-    stored = await outcome_of(mem, ran.episode)
+    stored = await load_outcome(mem, ran.episode)
     assert stored.model_dump(exclude={"memories", "seconds"}) == ran.model_dump(exclude={"memories", "seconds"})
 
 
@@ -90,6 +90,6 @@ async def test_what_is_no_run_is_not_replayed(mem: AgentMemory) -> None:
     run = await agent.begin("Count")
     (open_one,) = (await mem.episodic.list(type="task", open=True)).items
     with pytest.raises(InvalidInput, match="has not ended"):
-        await outcome_of(mem, open_one.id)
+        await load_outcome(mem, open_one.id)
     assert await replay(mem, open_one.id) == []
     await run.cancel()

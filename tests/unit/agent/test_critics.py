@@ -16,9 +16,9 @@ from longmind.agent import (
     Say,
     Turn,
 )
-from longmind.agent.families import GIVEN, belongs, family, shape
-from longmind.agent.reflect import Draft, conclusions, told
-from longmind.agent.reflections import Reflections
+from longmind.agent.critics import ReflectionDraft, describe_conclusions, draw_conclusions
+from longmind.agent.reflection_store import ReflectionStore
+from longmind.agent.task_similarity import FROM_TASK, call_shape, in_family, task_family
 from longmind.agent_memory import AgentMemory
 from longmind.systems.episodic.models import Lesson
 from longmind.systems.procedural import ToolRegistry
@@ -41,19 +41,19 @@ async def reflections(mem: AgentMemory, state: str = "active") -> list[Memory]:
 
 def test_a_shape_leaves_out_what_the_task_gave() -> None:
     task = "Refund order 17 of Ann"
-    assert shape("refund", {"order": 17, "to": "ann", "fast": True}, task) == (
-        f'refund({{"fast": true, "order": "{GIVEN}", "to": "{GIVEN}"}})'
+    assert call_shape("refund", {"order": 17, "to": "ann", "fast": True}, task) == (
+        f'refund({{"fast": true, "order": "{FROM_TASK}", "to": "{FROM_TASK}"}})'
     )
-    assert shape("refund", {"order": 1}, task) == 'refund({"order": 1})'
-    words = family(task, [{"order": 17, "to": "Ann"}])
+    assert call_shape("refund", {"order": 1}, task) == 'refund({"order": 1})'
+    words = task_family(task, [{"order": 17, "to": "Ann"}])
     assert words == ("order", "refund")
-    assert belongs("Refund order 23 of Bob", words)
-    assert not belongs("Cancel order 23 of Bob", words)
-    assert not belongs("Refund order 17", ())
+    assert in_family("Refund order 23 of Bob", words)
+    assert not in_family("Cancel order 23 of Bob", words)
+    assert not in_family("Refund order 17", ())
 
 
 def test_conclusions_tell_what_worked_what_did_not_and_what_comes_first() -> None:
-    body = conclusions(
+    body = draw_conclusions(
         outcome(
             "Open the door",
             done("push", ok=False, error="locked"),
@@ -67,7 +67,7 @@ def test_conclusions_tell_what_worked_what_did_not_and_what_comes_first() -> Non
     assert [call["tool"] for call in body["failed"]] == ["push"]
     assert body["needs"] == [{"do": "fetch_key({})", "before": "unlock({})"}]
     assert body["tools"] == {"push": 1, "unlock": 2, "fetch_key": 1}
-    text = told(body)
+    text = describe_conclusions(body)
     assert "Did not work: push({}) -> locked" in text
     assert "Do fetch_key({}) before unlock({})" in text
     assert text.endswith("The task was done.")
@@ -146,7 +146,7 @@ async def test_what_was_learnt_with_one_order_helps_with_the_next(mem: AgentMemo
 
 
 async def test_the_same_again_makes_a_reflection_stronger(mem: AgentMemory) -> None:
-    keeper, critic = Reflections(mem), RuleCritic()
+    keeper, critic = ReflectionStore(mem), RuleCritic()
     ids = []
     for order in (17, 23, 42):
         ended = outcome(f"Refund order {order}", done("refund", order=order), success=True)
@@ -162,7 +162,7 @@ async def test_the_same_again_makes_a_reflection_stronger(mem: AgentMemory) -> N
 
 
 async def test_newer_evidence_supersedes_older(mem: AgentMemory) -> None:
-    keeper, critic = Reflections(mem), RuleCritic()
+    keeper, critic = ReflectionStore(mem), RuleCritic()
 
     async def learn(*observed: Observation, success: bool) -> str:
         ended = outcome("Refund order 17", *observed, success=success)
@@ -187,7 +187,7 @@ async def test_newer_evidence_supersedes_older(mem: AgentMemory) -> None:
 def test_the_arguments_of_a_call_are_kept_as_data_and_not_without_end() -> None:
     many = {f"extra_{n}": n for n in range(30)}
     ended = outcome("Send it", done("send", to=["ann", {"cc": None}], text="x" * 5_000, nested=[["y" * 300]], **many))
-    (call,) = conclusions(ended)["worked"]
+    (call,) = draw_conclusions(ended)["worked"]
     assert call["tool"] == "send"
     assert call["args"]["to"] == ["ann", {"cc": None}]
     assert call["args"]["extra_3"] == 3
@@ -270,11 +270,11 @@ async def test_a_model_critic_objects_with_evidence() -> None:
 async def test_what_happened_with_one_user_changes_and_tells_nothing_of_anothers(opened: Longmind) -> None:
     agent, ann, bob = opened.agent("a"), opened.agent("a", user="ann"), opened.agent("a", user="bob")
     task = "Pay the bill"
-    hers = conclusions(outcome(task, done("pay"), done("charge", ok=False, error="card 4711 of Ann is blocked")))
-    theirs = conclusions(outcome(task, done("pay", ok=False), done("ask")))
-    one = await Reflections(ann).keep(Draft(text=told(hers), body=hers), None)
+    hers = draw_conclusions(outcome(task, done("pay"), done("charge", ok=False, error="card 4711 of Ann is blocked")))
+    theirs = draw_conclusions(outcome(task, done("pay", ok=False), done("ask")))
+    one = await ReflectionStore(ann).keep(ReflectionDraft(text=describe_conclusions(hers), body=hers), None)
     for mem in (agent, bob):
-        other = await Reflections(mem).keep(Draft(text=told(theirs), body=theirs), None)
+        other = await ReflectionStore(mem).keep(ReflectionDraft(text=describe_conclusions(theirs), body=theirs), None)
         kept = await mem.get(other)
         assert kept is not None
         assert "4711" not in f"{kept.content} {kept.body}"

@@ -17,11 +17,18 @@ from pydantic import ValidationError
 from longmind.agent.models import Call, Limits, Observation
 from longmind.clock import Clock
 from longmind.errors import InvalidInput, LongmindError
-from longmind.systems.procedural import ProceduralMemory, Run
-from longmind.systems.procedural import schema as parameters
-from longmind.systems.procedural.models import Found, Version
-from longmind.systems.procedural.tools import Tool, ToolDescription, ToolRegistry
-from longmind.systems.procedural.values import message_of, plain
+from longmind.systems.procedural import (
+    ProceduralMemory,
+    ProcedureHit,
+    Run,
+    Tool,
+    ToolDescription,
+    ToolRegistry,
+    Version,
+    bind_params,
+    error_message,
+    to_plain_json,
+)
 from longmind.systems.scoped_store import validated
 
 PREFIX = "procedure_"
@@ -31,7 +38,7 @@ _GRACE = 1.0
 
 
 @dataclass(slots=True)
-class Bench:
+class Toolbox:
     """The tools of one run."""
 
     registry: ToolRegistry
@@ -40,7 +47,7 @@ class Bench:
     limits: Limits
     _procedures: dict[str, Version] = field(default_factory=dict)
 
-    def offer(self, found: Sequence[Found]) -> None:
+    def offer(self, found: Sequence[ProcedureHit]) -> None:
         """Offer these procedures as tools, too, except where a function has the name already."""
         for one in found:
             name = f"{PREFIX}{one.version.procedure.name}"[:_NAME]
@@ -54,9 +61,9 @@ class Bench:
     def problem(self, call: Call) -> str:
         """Why a call cannot be made; nothing when it can."""
         try:
-            plain(call.args, f"What {call.tool} is given")
+            to_plain_json(call.args, f"What {call.tool} is given")
             if call.tool in self._procedures:
-                parameters.accept(self._procedures[call.tool].procedure.parameters, call.args)
+                bind_params(self._procedures[call.tool].procedure.parameters, call.args)
             elif call.tool in self.registry:
                 self.registry.get(call.tool).arguments.model_validate(call.args)
             else:
@@ -100,7 +107,9 @@ class Bench:
             return True, task.result()
         if not isinstance(error, Exception):
             raise error
-        return False, str(error) if isinstance(error, LongmindError) else f"{type(error).__name__}: {message_of(error)}"
+        return False, str(error) if isinstance(
+            error, LongmindError
+        ) else f"{type(error).__name__}: {error_message(error)}"
 
     async def _call(self, call: Call, key: str, cut: _Cut) -> Any:
         procedure = self._procedures.get(call.tool)

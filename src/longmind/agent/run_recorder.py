@@ -33,7 +33,7 @@ _ENDED: Mapping[bool | None, Ended] = {True: "succeeded", False: "failed", None:
 
 
 @dataclass(slots=True)
-class Record:
+class RunRecorder:
     """The record of one run, as far as it is written."""
 
     mem: AgentMemory
@@ -99,7 +99,7 @@ class Record:
         if title != self.task.strip() or len(title) > _TITLE:
             title, description = title[:_TITLE], self.task
         body = validated(EpisodeBody, {"title": title, "type": TYPE, "description": description})
-        key = None if self.key is None else ownership.own_key(scoped.scope, key_of(self.key))
+        key = None if self.key is None else ownership.own_key(scoped.scope, run_key(self.key))
         record = ledger.episode_record(scoped, body, self.begun, id=self.episode, key=key, session=self.session)
         writes: list[Write] = [Put(record, existing="fail")]
         if self._message is not None:
@@ -112,7 +112,7 @@ class Record:
         data |= {"truncated": True} if done.truncated else {}
         data |= {"thought": done.call.thought} if done.call.thought else {}
         draft = {
-            "what": told_call(done),
+            "what": describe_call(done),
             "type": CALL,
             "at": max(at, self.begun),
             "duration": timedelta(seconds=done.seconds),
@@ -157,10 +157,10 @@ class Record:
 
     async def _store_end(self, outcome: Outcome, details: Mapping[str, Any]) -> None:
         note = "" if outcome.ending == "answered" else f"{outcome.ending}: {outcome.text}"[:_NOTE]
-        await close(self.mem, self.episode, _ENDED[outcome.success], note, details)
+        await close_episode(self.mem, self.episode, _ENDED[outcome.success], note, details)
 
 
-async def close(
+async def close_episode(
     mem: AgentMemory, episode: str, outcome: Ended, note: str, details: Mapping[str, Any], *, free_key: bool = False
 ) -> None:
     """End the episode of a run, unless it has ended; with ``free_key`` its key may be used again."""
@@ -181,25 +181,25 @@ async def close(
     await retry_on_conflict(end)
 
 
-async def close_interrupted(mem: AgentMemory, episode: str) -> None:
+async def close_interrupted_run(mem: AgentMemory, episode: str) -> None:
     """End the episode of a run whose process died; how its task came out is not known."""
     there = await mem.scoped.store.get(mem.scope, episode)
     if there is not None and there.kind == EPISODE:
         ending: Ending = "cancelled"
         note = "interrupted: the process that ran it is gone."
-        await close(mem, episode, "unknown", note, {"ending": ending, "text": ""}, free_key=True)
+        await close_episode(mem, episode, "unknown", note, {"ending": ending, "text": ""}, free_key=True)
 
 
 def _kept(critique: Critique | None) -> Mapping[str, Any]:
     return {} if critique is None else {CRITIQUE: critique.model_dump(mode="json")}
 
 
-def key_of(key: str) -> str:
+def run_key(key: str) -> str:
     """The name under which the episode of a run with a key is found."""
     return f"task:{key}"
 
 
-def told_call(done: Observation) -> str:
+def describe_call(done: Observation) -> str:
     """A call in one line, for people and for search."""
     args = ", ".join(f"{name}={_short(value)}" for name, value in done.call.args.items())
     came = _short(done.result) if done.ok else f"failed: {_short(done.error)}"

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from longmind.agent.families import belongs
-from longmind.agent.reflect import Draft, told
+from longmind.agent.critics import ReflectionDraft, describe_conclusions
+from longmind.agent.task_similarity import in_family
 from longmind.agent_memory import AgentMemory
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.scoped_store import retry_on_conflict
@@ -26,12 +26,12 @@ _KEPT = 20
 
 
 @dataclass(slots=True)
-class Reflections:
+class ReflectionStore:
     """The reflections of an agent."""
 
     mem: AgentMemory
 
-    async def keep(self, draft: Draft, episode: str | None) -> str:
+    async def keep(self, draft: ReflectionDraft, episode: str | None) -> str:
         """Store a reflection, or strengthen the one that says the same; returns its id."""
         return await retry_on_conflict(lambda: self._kept(draft, episode))
 
@@ -39,9 +39,9 @@ class Reflections:
         """What was concluded about tasks of this family and still holds, the most fitting first."""
         where = Filter(states=("active",))
         hits = await self.mem.recall(task, _LOOKED_AT, kinds=(REFLECTION,), where=where)
-        return [hit.memory for hit in hits if belongs(task, hit.memory.body.get("family", ()))]
+        return [hit.memory for hit in hits if in_family(task, hit.memory.body.get("family", ()))]
 
-    async def _kept(self, draft: Draft, episode: str | None) -> str:
+    async def _kept(self, draft: ReflectionDraft, episode: str | None) -> str:
         task = str(draft.body.get("task", "")) or draft.text
         known = [memory for memory in await self.of_family(task) if memory.user == self.mem.scope.user]
         against = [memory for memory in known if contradicts(memory.body, draft.body)]
@@ -65,11 +65,11 @@ class Reflections:
         await self.mem.scoped.rewrite(writes, "reflection")
         return id
 
-    def _new(self, draft: Draft, against: list[Memory]) -> Memory:
+    def _new(self, draft: ReflectionDraft, against: list[Memory]) -> Memory:
         body, text = dict(draft.body), draft.text
         if against and "failed" in body:
             body["failed"] = _merged(body, against)
-            text = told(body) if draft.text == told(draft.body) else text
+            text = describe_conclusions(body) if draft.text == describe_conclusions(draft.body) else text
         success = body.get("success")
         return self.mem.scoped.new(
             REFLECTION,

@@ -8,8 +8,8 @@ import pytest
 
 from longmind.store.base import Put
 from longmind.systems.procedural import ProceduralMemory
-from longmind.systems.procedural.distil import distil
-from longmind.systems.procedural.traces import Call, Trace
+from longmind.systems.procedural.distill import distill
+from longmind.systems.procedural.traces import Trace, TracedCall
 from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 
@@ -18,17 +18,21 @@ CITIES = [("Lisbon", 3, "h7"), ("Rome", 2, "h9"), ("Oslo", 5, "h1"), ("Bern", 4,
 
 def trace(n: int, city: str, nights: int, hotel: str, *, noise: bool = False) -> Trace:
     calls = [
-        Call(tool="search", args={"q": f"hotels in {city}", "limit": 5}, result={"hits": [{"id": hotel, "stars": 4}]}),
-        Call(tool="book", args={"hotel": hotel, "stay": {"nights": nights, "city": city}}, result={"ref": f"r{n}"}),
-        Call(tool="mail", args={"to": "me", "text": f"Booked: r{n}"}, result="sent"),
+        TracedCall(
+            tool="search", args={"q": f"hotels in {city}", "limit": 5}, result={"hits": [{"id": hotel, "stars": 4}]}
+        ),
+        TracedCall(
+            tool="book", args={"hotel": hotel, "stay": {"nights": nights, "city": city}}, result={"ref": f"r{n}"}
+        ),
+        TracedCall(tool="mail", args={"to": "me", "text": f"Booked: r{n}"}, result="sent"),
     ]
     if noise:
-        calls.insert(1, Call(tool="weather", args={"city": city}, result="sunny"))
+        calls.insert(1, TracedCall(tool="weather", args={"city": city}, result="sunny"))
     return Trace(id=f"e{n}", title=f"Trip to {city}", calls=tuple(calls))
 
 
 def test_constants_stay_references_are_found_and_the_rest_are_parameters() -> None:
-    made = distil(
+    made = distill(
         [trace(n, *c, noise=n % 2 == 0) for n, c in enumerate(CITIES)], name="trip", purpose=None, min_support=3
     )
     assert made
@@ -49,26 +53,26 @@ def test_constants_stay_references_are_found_and_the_rest_are_parameters() -> No
 
 def test_what_too_few_did_is_no_procedure() -> None:
     few = [trace(n, *CITIES[n]) for n in range(2)]
-    assert distil(few, name="trip", purpose=None, min_support=3) is None
-    other = [Trace(id=f"o{n}", title="Other", calls=(Call(tool=f"t{n}", args={}),)) for n in range(4)]
-    assert distil([*few, *other], name="trip", purpose=None, min_support=2) is None, "a third is not most"
-    assert distil([], name="trip", purpose=None, min_support=3) is None
+    assert distill(few, name="trip", purpose=None, min_support=3) is None
+    other = [Trace(id=f"o{n}", title="Other", calls=(TracedCall(tool=f"t{n}", args={}),)) for n in range(4)]
+    assert distill([*few, *other], name="trip", purpose=None, min_support=2) is None, "a third is not most"
+    assert distill([], name="trip", purpose=None, min_support=3) is None
 
 
 def test_a_call_that_was_repeated_counts_as_its_last_try() -> None:
     traces = []
     for n, (city, nights, hotel) in enumerate(CITIES):
         told = trace(n, city, nights, hotel)
-        wrong = Call(tool="search", args={"q": "wrong", "limit": 5}, result={"hits": []})
+        wrong = TracedCall(tool="search", args={"q": "wrong", "limit": 5}, result={"hits": []})
         traces.append(Trace(id=told.id, title=told.title, calls=(wrong, *told.calls) if n < 2 else told.calls))
-    made = distil(traces, name="trip", purpose="Book.", min_support=3)
+    made = distill(traces, name="trip", purpose="Book.", min_support=3)
     assert made
     assert made.procedure.steps[1].args["hotel"] == "{{ steps.search.hits[0].id }}"
 
 
 def test_texts_that_look_like_templates_stay_texts() -> None:
-    calls = [(Call(tool="say", args={"text": "{{ x }}", "who": f"p{n}"}, result=n),) for n in range(3)]
-    made = distil(
+    calls = [(TracedCall(tool="say", args={"text": "{{ x }}", "who": f"p{n}"}, result=n),) for n in range(3)]
+    made = distill(
         [Trace(id=f"e{n}", title="Say", calls=c) for n, c in enumerate(calls)], name="say", purpose=None, min_support=3
     )
     assert made
@@ -77,10 +81,13 @@ def test_texts_that_look_like_templates_stay_texts() -> None:
 
 def test_the_same_function_twice_makes_two_steps() -> None:
     calls = [
-        (Call(tool="get", args={"x": n}, result={"y": 10 * n}), Call(tool="get", args={"x": 10 * n}, result={"y": 0}))
+        (
+            TracedCall(tool="get", args={"x": n}, result={"y": 10 * n}),
+            TracedCall(tool="get", args={"x": 10 * n}, result={"y": 0}),
+        )
         for n in range(2, 6)
     ]
-    made = distil(
+    made = distill(
         [Trace(id=f"e{n}", title="Get", calls=c) for n, c in enumerate(calls)], name="get", purpose=None, min_support=3
     )
     assert made
@@ -117,13 +124,13 @@ async def test_a_procedure_is_distilled_checked_stored_and_run(
     ids = [await remembered(scoped, clock, trace(n, *city)) for n, city in enumerate(CITIES)]
     await remembered(scoped, clock, trace(9, "Nowhere", 1, "h0"), outcome="failed")
     await remembered(scoped, clock, trace(8, "Elsewhere", 1, "h0"), trust=0.1)
-    assert await procedures.distil("trip", "no such thing at all") is None
-    made = await procedures.distil("trip", purpose="Book a trip.")
+    assert await procedures.distill("trip", "no such thing at all") is None
+    made = await procedures.distill("trip", purpose="Book a trip.")
     assert made
     assert sorted(made.episodes) == sorted(ids)
     assert (await procedures.check(made.procedure)).passed
-    assert await procedures.distil("trip", episodes=ids[:2]) is None
-    by_task = await procedures.distil("trip", "trip to a city")
+    assert await procedures.distill("trip", episodes=ids[:2]) is None
+    by_task = await procedures.distill("trip", "trip to a city")
     assert by_task
     assert by_task.procedure.steps == made.procedure.steps
 
@@ -149,4 +156,4 @@ async def test_one_episode_is_never_enough(
     procedures: ProceduralMemory, scoped: ScopedStore, clock: FakeClock, support: int
 ) -> None:
     await remembered(scoped, clock, trace(1, *CITIES[0]))
-    assert await procedures.distil("trip", min_support=support) is None
+    assert await procedures.distill("trip", min_support=support) is None

@@ -14,9 +14,8 @@ from pydantic import Field
 
 from longmind.errors import Conflict, Forbidden, InvalidInput, NotFound
 from longmind.store.base import AddLink, Delete, Put, Update, Write
-from longmind.systems.procedural.diff import dump
-from longmind.systems.procedural.models import Procedure, Version
-from longmind.systems.procedural.runs import DERIVED, RUN
+from longmind.systems.procedural.models import Procedure, Version, dump_procedure
+from longmind.systems.procedural.runs import DERIVED_FROM, RUN
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Json, Link, Memory, Model, Moment
 
@@ -24,7 +23,7 @@ PROCEDURE = "procedure"
 VERSIONS_KEPT = 5
 
 
-class Card(Model):
+class ProcedureMeta(Model):
     """What is known of a procedure beside its text: the metadata of its record."""
 
     name: str
@@ -38,7 +37,7 @@ class Card(Model):
     labels: dict[str, int] = Field(default_factory=dict)
 
 
-class Slip(Model):
+class VersionMeta(Model):
     """What is known of a version beside its text."""
 
     of: str
@@ -49,11 +48,11 @@ class Slip(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class LoadedProcedure:
     """A procedure's record, read."""
 
     memory: Memory
-    card: Card
+    meta: ProcedureMeta
     procedure: Procedure
 
     @property
@@ -62,15 +61,15 @@ class Shelved:
 
     @property
     def name(self) -> str:
-        return self.card.name
+        return self.meta.name
 
 
-def session_of(name: str) -> str:
+def procedure_session(name: str) -> str:
     """The session of all records about a procedure; it also keeps consolidation from merging two that are alike."""
     return f"{PROCEDURE}:{name}"
 
 
-class Shelf:
+class ProcedureStore:
     """The procedures of a room."""
 
     def __init__(self, scoped: ScopedStore, versions_kept: int = VERSIONS_KEPT) -> None:
@@ -81,21 +80,21 @@ class Shelf:
 
     # -- reading -------------------------------------------------------------------------------------------------
 
-    async def find(self, name: str) -> Shelved | None:
+    async def find(self, name: str) -> LoadedProcedure | None:
         """A procedure by its name or id; the user's own before the agent's."""
         scoped = self._scoped
         memory = await scoped.store.by_key(scoped.scope, f"{PROCEDURE}:{name}")
         if memory is None and len(name) == 36:
             memory = await scoped.store.get(scoped.scope, name)
-        return shelved(memory) if memory is not None and memory.kind == PROCEDURE and _is_head(memory) else None
+        return load_procedure(memory) if memory is not None and memory.kind == PROCEDURE and _is_head(memory) else None
 
-    async def need(self, name: str) -> Shelved:
+    async def need(self, name: str) -> LoadedProcedure:
         found = await self.find(name)
         if found is None:
             raise NotFound(f"There is no procedure {name} here.", hint="`list` and `search` tell which there are.")
         return found
 
-    async def own(self, name: str) -> Shelved:
+    async def own(self, name: str) -> LoadedProcedure:
         """A procedure that this scope may change: a user's scope does not change what belongs to the whole agent."""
         found = await self.need(name)
         if self._scoped.scope.user is not None and found.memory.user != self._scoped.scope.user:
@@ -105,37 +104,37 @@ class Shelf:
             )
         return found
 
-    async def version(self, head: Shelved, number: int) -> Version:
+    async def version(self, head: LoadedProcedure, number: int) -> Version:
         """One kept version."""
         found = await self._versions(head, (number,))
         if not found:
-            kept = ", ".join(map(str, head.card.kept))
+            kept = ", ".join(map(str, head.meta.kept))
             raise NotFound(f"Version {number} of {head.name} is not kept.", hint=f"Kept are {kept}.", number=number)
         return found[0]
 
-    async def versions(self, head: Shelved) -> list[Version]:
+    async def versions(self, head: LoadedProcedure) -> list[Version]:
         """All kept versions, the newest first."""
-        return sorted(await self._versions(head, head.card.kept), key=lambda v: -v.number)
+        return sorted(await self._versions(head, head.meta.kept), key=lambda v: -v.number)
 
-    async def _versions(self, head: Shelved, numbers: tuple[int, ...]) -> list[Version]:
+    async def _versions(self, head: LoadedProcedure, numbers: tuple[int, ...]) -> list[Version]:
         return [_version(head, memory) for memory in await self._records(head, numbers)]
 
-    def which(self, head: Shelved, number: int | str | None, index: int | None) -> int:
+    def which(self, head: LoadedProcedure, number: int | str | None, index: int | None) -> int:
         """The number of a version that is named by number, by label, or by place: 0 the newest, 1 the one before."""
         if (number is None) == (index is None):
             raise InvalidInput("Name a version by its number or label, or by its index.")
         if index is not None:
-            newest_first = sorted(head.card.kept, reverse=True)
+            newest_first = sorted(head.meta.kept, reverse=True)
             if not 0 <= index < len(newest_first):
                 raise NotFound(f"{head.name} has {len(newest_first)} versions, so there is no index {index}.")
             return newest_first[index]
         if isinstance(number, str):
-            if number not in head.card.labels:
+            if number not in head.meta.labels:
                 raise NotFound(
                     f"No version of {head.name} has the label {number}.",
-                    hint=f"Labels are: {', '.join(sorted(head.card.labels)) or 'none'}.",
+                    hint=f"Labels are: {', '.join(sorted(head.meta.labels)) or 'none'}.",
                 )
-            return head.card.labels[number]
+            return head.meta.labels[number]
         assert number is not None
         return number
 
@@ -143,7 +142,7 @@ class Shelf:
 
     def created(self, procedure: Procedure, why: str) -> tuple[Memory, list[Write]]:
         """The writes that store a procedure for the first time."""
-        card = Card(
+        meta = ProcedureMeta(
             name=procedure.name,
             category=procedure.category,
             number=1,
@@ -155,139 +154,143 @@ class Shelf:
         head = self._scoped.new(
             PROCEDURE,
             procedure.text(),
-            body=dump(procedure),
+            body=dump_procedure(procedure),
             key=f"{PROCEDURE}:{procedure.name}",
-            session=session_of(procedure.name),
+            session=procedure_session(procedure.name),
             tags=procedure.tags,
             importance=0.7,
-            metadata=card.model_dump(mode="json"),
+            metadata=meta.model_dump(mode="json"),
         )
-        slip = Slip(of=head.id, number=1, made_at=card.made_at, why=why)
-        return head, [Put(head, existing="fail"), *self._slipped(head, procedure, slip)]
+        version_meta = VersionMeta(of=head.id, number=1, made_at=meta.made_at, why=why)
+        return head, [Put(head, existing="fail"), *self._slipped(head, procedure, version_meta)]
 
     async def added(
-        self, head: Shelved, procedure: Procedure, why: str, *, use: bool, keep: tuple[int, ...] = ()
+        self, head: LoadedProcedure, procedure: Procedure, why: str, *, use: bool, keep: tuple[int, ...] = ()
     ) -> tuple[int, list[Write]]:
         """The writes that add a version and, with ``use``, put it in use. The oldest beyond the bound are dropped."""
-        number = head.card.latest + 1
-        current = number if use else head.card.number
+        number = head.meta.latest + 1
+        current = number if use else head.meta.number
         gone = await self._surplus(head, (number, current, *keep))
-        kept = tuple(n for n in (*head.card.kept, number) if n not in gone)
-        card = head.card.model_copy(update={"latest": number, "kept": kept})
-        slip = Slip(of=head.id, number=number, parent=head.card.number, made_at=self._scoped.now(), why=why)
-        writes = self._slipped(head.memory, procedure, slip)
+        kept = tuple(n for n in (*head.meta.kept, number) if n not in gone)
+        meta = head.meta.model_copy(update={"latest": number, "kept": kept})
+        version_meta = VersionMeta(
+            of=head.id, number=number, parent=head.meta.number, made_at=self._scoped.now(), why=why
+        )
+        writes = self._slipped(head.memory, procedure, version_meta)
         if use:
-            writes.append(self._pointed(head, card, procedure, slip))
+            writes.append(self._pointed(head, meta, procedure, version_meta))
         else:
-            changes: Json = {"metadata": card.model_dump(mode="json")}
+            changes: Json = {"metadata": meta.model_dump(mode="json")}
             writes.append(Update(head.id, changes, expected_version=head.memory.version))
         return number, [*writes, *(Delete(memory.id) for memory in await self._records(head, tuple(gone)))]
 
-    def switched(self, head: Shelved, version: Version) -> Write:
+    def switched(self, head: LoadedProcedure, version: Version) -> Write:
         """The write that puts a kept version in use."""
-        return self._pointed(head, head.card, version.procedure, version)
+        return self._pointed(head, head.meta, version.procedure, version)
 
-    def labelled(self, head: Shelved, labels: dict[str, int]) -> Write:
-        card = head.card.model_copy(update={"labels": labels})
-        changes: Json = {"metadata": card.model_dump(mode="json")}
+    def labelled(self, head: LoadedProcedure, labels: dict[str, int]) -> Write:
+        meta = head.meta.model_copy(update={"labels": labels})
+        changes: Json = {"metadata": meta.model_dump(mode="json")}
         return Update(head.id, changes, expected_version=head.memory.version)
 
-    async def deletes(self, head: Shelved) -> list[Write]:
+    async def deletes(self, head: LoadedProcedure) -> list[Write]:
         """The writes that remove a procedure, its versions, and what was learnt about it; its runs remain."""
         open_runs = await self._open_runs(head, None)
         if open_runs:
             raise Conflict(
                 f"A run of {head.name} is not finished: {open_runs}.", hint="Cancel it first.", run=open_runs
             )
-        where = Filter(sessions=(session_of(head.name),), states=None)
+        where = Filter(sessions=(procedure_session(head.name),), states=None)
         found = [m async for m in self._scoped.store.scan_all(self._scoped.scope, where) if m.user == head.memory.user]
         others = [Delete(memory.id) for memory in found if memory.id != head.id]
         return [*others, Delete(head.id, expected_version=head.memory.version)]
 
-    def _pointed(self, head: Shelved, card: Card, procedure: Procedure, slip: Slip | Version) -> Write:
-        told = card.model_copy(
+    def _pointed(
+        self, head: LoadedProcedure, meta: ProcedureMeta, procedure: Procedure, version_meta: VersionMeta | Version
+    ) -> Write:
+        told = meta.model_copy(
             update={
-                "number": slip.number,
-                "parent": slip.parent,
-                "made_at": slip.made_at,
-                "why": slip.why,
+                "number": version_meta.number,
+                "parent": version_meta.parent,
+                "made_at": version_meta.made_at,
+                "why": version_meta.why,
                 "category": procedure.category,
             }
         )
         changes: Json = {
             "metadata": told.model_dump(mode="json"),
-            "body": dump(procedure),
+            "body": dump_procedure(procedure),
             "tags": list(procedure.tags),
         }
         if procedure.text() != head.memory.content:
             changes["content"] = procedure.text()
         return Update(head.id, changes, expected_version=head.memory.version)
 
-    def _slipped(self, head: Memory, procedure: Procedure, slip: Slip) -> list[Write]:
+    def _slipped(self, head: Memory, procedure: Procedure, version_meta: VersionMeta) -> list[Write]:
         made = self._scoped.new(
             PROCEDURE,
             "",
-            body=dump(procedure),
-            key=_key(procedure.name, slip.number),
-            session=session_of(procedure.name),
+            body=dump_procedure(procedure),
+            key=_key(procedure.name, version_meta.number),
+            session=procedure_session(procedure.name),
             user=head.user,
             state="archived",
-            metadata=slip.model_dump(mode="json"),
+            metadata=version_meta.model_dump(mode="json"),
         )
-        return [Put(made, existing="fail"), AddLink(Link(source=made.id, relation=DERIVED, target=head.id))]
+        return [Put(made, existing="fail"), AddLink(Link(source=made.id, relation=DERIVED_FROM, target=head.id))]
 
-    async def _surplus(self, head: Shelved, needed: tuple[int, ...]) -> set[int]:
+    async def _surplus(self, head: LoadedProcedure, needed: tuple[int, ...]) -> set[int]:
         """The oldest versions beyond the bound. One that is in use, labelled, or being run is not among them."""
         gone: set[int] = set()
-        pinned = {*needed, *head.card.labels.values()}
-        for number in sorted(head.card.kept):
-            if len(head.card.kept) + 1 - len(gone) <= self._kept:
+        pinned = {*needed, *head.meta.labels.values()}
+        for number in sorted(head.meta.kept):
+            if len(head.meta.kept) + 1 - len(gone) <= self._kept:
                 break
             if number not in pinned and not await self._open_runs(head, number):
                 gone.add(number)
         return gone
 
-    async def _open_runs(self, head: Shelved, number: int | None) -> str | None:
+    async def _open_runs(self, head: LoadedProcedure, number: int | None) -> str | None:
         asked: dict[str, Any] = {"procedure": head.id, "open": True} | ({} if number is None else {"number": number})
         page = await self._scoped.page(RUN, where=Filter(metadata=asked, states=None), limit=1)
         return page.items[0].id if page.items else None
 
-    async def _records(self, head: Shelved, numbers: tuple[int, ...]) -> list[Memory]:
+    async def _records(self, head: LoadedProcedure, numbers: tuple[int, ...]) -> list[Memory]:
         if not numbers:
             return []
         where = Filter(keys=tuple(_key(head.name, n) for n in numbers), kinds=(PROCEDURE,), states=None)
         return [m async for m in self._scoped.store.scan_all(self._scoped.scope, where) if m.user == head.memory.user]
 
 
-def shelved(memory: Memory) -> Shelved:
+def load_procedure(memory: Memory) -> LoadedProcedure:
     """A procedure from its record."""
-    return Shelved(memory, validated(Card, memory.metadata), validated(Procedure, memory.body))
+    return LoadedProcedure(memory, validated(ProcedureMeta, memory.metadata), validated(Procedure, memory.body))
 
 
-def current_version(head: Shelved) -> Version:
+def current_version(head: LoadedProcedure) -> Version:
     """The version in use, from the procedure's own record."""
-    return _as_version(head, head.card, head.procedure)
+    return _as_version(head, head.meta, head.procedure)
 
 
-def _version(head: Shelved, memory: Memory) -> Version:
-    return _as_version(head, validated(Slip, memory.metadata), validated(Procedure, memory.body))
+def _version(head: LoadedProcedure, memory: Memory) -> Version:
+    return _as_version(head, validated(VersionMeta, memory.metadata), validated(Procedure, memory.body))
 
 
-def _as_version(head: Shelved, slip: Card | Slip, procedure: Procedure) -> Version:
+def _as_version(head: LoadedProcedure, version_meta: ProcedureMeta | VersionMeta, procedure: Procedure) -> Version:
     return Version(
         id=head.id,
-        number=slip.number,
+        number=version_meta.number,
         procedure=procedure,
-        current=slip.number == head.card.number,
-        made_at=slip.made_at,
-        why=slip.why,
-        parent=slip.parent,
-        labels=_labels(head, slip.number),
+        current=version_meta.number == head.meta.number,
+        made_at=version_meta.made_at,
+        why=version_meta.why,
+        parent=version_meta.parent,
+        labels=_labels(head, version_meta.number),
     )
 
 
-def _labels(head: Shelved, number: int) -> tuple[str, ...]:
-    return tuple(sorted(label for label, held in head.card.labels.items() if held == number))
+def _labels(head: LoadedProcedure, number: int) -> tuple[str, ...]:
+    return tuple(sorted(label for label, held in head.meta.labels.items() if held == number))
 
 
 def _is_head(memory: Memory) -> bool:

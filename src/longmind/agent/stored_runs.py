@@ -14,20 +14,19 @@ from typing import Any
 
 from longmind.agent.models import Action, Call, Critique, Observation, Outcome, Policy, PolicyFunction, Say, Turn
 from longmind.agent.policies import policy_of
-from longmind.agent.record import ANSWER, CALL, CRITIQUE, DETAILS, TYPE, close_interrupted, key_of
+from longmind.agent.run_recorder import ANSWER, CALL, CRITIQUE, DETAILS, TYPE, close_interrupted_run, run_key
 from longmind.agent_memory import AgentMemory
 from longmind.errors import InvalidInput, NotFound, OperationMismatch
 from longmind.models.chat import Usage
 from longmind.systems import ownership
 from longmind.systems.episodic.models import EPISODE, Episode, Event, Lesson
 from longmind.systems.episodic.reading import events_of
-from longmind.systems.procedural.models import Found
-from longmind.systems.procedural.tools import ToolDescription
+from longmind.systems.procedural import ProcedureHit, ToolDescription
 from longmind.types import Filter, Hit, Memory, Message
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayStep:
     """One decision of a stored run: what the policy looked at, what it did, and for a call what came back."""
 
     turn: Turn
@@ -44,20 +43,20 @@ class Divergence:
     now: Action
 
 
-async def replay(mem: AgentMemory, episode: str) -> list[Step]:
+async def replay(mem: AgentMemory, episode: str) -> list[ReplayStep]:
     """The steps of a stored run, in order. Memories that were forgotten since are missing from the turns."""
     run = await _stored(mem, episode)
     turn = await _turn(mem, run)
-    steps: list[Step] = []
+    steps: list[ReplayStep] = []
     done: list[Observation] = []
     async for event in events_of(mem.scoped, episode):
         seen = replace(turn, done=tuple(done), critique=_critique(event))
         if event.type == CALL:
             observation = _observation(event)
-            steps.append(Step(seen, observation.call, observation))
+            steps.append(ReplayStep(seen, observation.call, observation))
             done.append(observation)
         elif event.type == ANSWER and not event.data.get("partial"):
-            steps.append(Step(seen, Say(text=event.what)))
+            steps.append(ReplayStep(seen, Say(text=event.what)))
     return steps
 
 
@@ -71,7 +70,7 @@ async def divergence(mem: AgentMemory, episode: str, policy: Policy | PolicyFunc
     return None
 
 
-async def outcome_of(mem: AgentMemory, episode: str) -> Outcome:
+async def load_outcome(mem: AgentMemory, episode: str) -> Outcome:
     """How a stored run ended."""
     run = await _stored(mem, episode)
     told = _details(run)
@@ -95,13 +94,13 @@ async def outcome_of(mem: AgentMemory, episode: str) -> Outcome:
     )
 
 
-async def of_key(mem: AgentMemory, key: str, task: str) -> Outcome | None:
+async def find_outcome(mem: AgentMemory, key: str, task: str) -> Outcome | None:
     """The outcome of the run that was started with a key; None if there is none.
 
     Asked by who has the session: a run that is still open under the key was broken off by a crash. It is closed, and
     the key is free again.
     """
-    there = await ownership.held(mem.scoped, key_of(key))
+    there = await ownership.held(mem.scoped, run_key(key))
     if there is None:
         return None
     run = Episode.of(there)
@@ -110,9 +109,9 @@ async def of_key(mem: AgentMemory, key: str, task: str) -> Outcome | None:
             f"The key {key!r} was used before for another task.", hint="Give each task a key of its own."
         )
     if run.open:
-        await close_interrupted(mem, there.id)
+        await close_interrupted_run(mem, there.id)
         return None
-    return await outcome_of(mem, there.id)
+    return await load_outcome(mem, there.id)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------
@@ -145,11 +144,11 @@ async def _turn(mem: AgentMemory, run: Episode) -> Turn:
     )
 
 
-async def _procedures(mem: AgentMemory, scores: Mapping[str, float]) -> tuple[Found, ...]:
-    found: list[Found] = []
+async def _procedures(mem: AgentMemory, scores: Mapping[str, float]) -> tuple[ProcedureHit, ...]:
+    found: list[ProcedureHit] = []
     for name, score in scores.items():
         try:
-            found.append(Found(version=await mem.procedural.retrieve(name), score=score, why="replay"))
+            found.append(ProcedureHit(version=await mem.procedural.retrieve(name), score=score, why="replay"))
         except NotFound:
             continue  # it was deleted since
     return tuple(found)

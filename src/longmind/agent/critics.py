@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from pydantic import Field
 
-from longmind.agent.families import belongs, family, shape
 from longmind.agent.models import Action, Call, Critique, Observation, Outcome, Turn
+from longmind.agent.task_similarity import call_shape, in_family, task_family
 from longmind.systems.goals.results import bounded
 from longmind.types import Json, Memory, Model, Text, Unit
 
@@ -21,7 +21,7 @@ FIRST_TIME, FAILED, RECOVERED = 0.5, 0.7, 0.8
 _TASK, _ERROR, _ARGS, _CALLS = 300, 200, 200, 20
 
 
-class Draft(Model):
+class ReflectionDraft(Model):
     """A reflection as a critic proposes it."""
 
     text: Text
@@ -39,7 +39,7 @@ class Critic(Protocol):
         """An objection, with its evidence; None lets the action pass."""
         ...
 
-    async def after(self, turn: Turn, outcome: Outcome) -> Draft | None:
+    async def after(self, turn: Turn, outcome: Outcome) -> ReflectionDraft | None:
         """What is to be remembered of the run; None when it teaches nothing."""
         ...
 
@@ -51,15 +51,15 @@ class RuleCritic:
         """Object to a call that failed already: in this run, or for a task of this family."""
         if not isinstance(action, Call):
             return None
-        proposed = shape(action.tool, action.args, turn.task)
+        proposed = call_shape(action.tool, action.args, turn.task)
         for done in reversed(turn.done):
             if done.call.tool == action.tool and done.call.args == action.args:
                 return None if done.ok else Critique(objection=f"The same call failed in this run: {done.error}")
             if done.ok:
                 break  # something was done since, so it may work now
-        worked = {shape(d.call.tool, d.call.args, turn.task) for d in turn.done if d.ok}
+        worked = {call_shape(d.call.tool, d.call.args, turn.task) for d in turn.done if d.ok}
         for memory in turn.reflections:
-            if belongs(turn.task, memory.body.get("family", ())):
+            if in_family(turn.task, memory.body.get("family", ())):
                 objection = _objection(memory, proposed, worked)
                 if objection:
                     return Critique(objection=objection, evidence=(memory.id,))
@@ -68,29 +68,29 @@ class RuleCritic:
                 return Critique(objection=lesson.statement, evidence=lesson.episodes)
         return None
 
-    async def after(self, turn: Turn, outcome: Outcome) -> Draft | None:
+    async def after(self, turn: Turn, outcome: Outcome) -> ReflectionDraft | None:
         """What worked and what did not; nothing for a run that called no tool and that nobody judged."""
         if not outcome.done and outcome.success is None:
             return None
-        body = conclusions(outcome)
+        body = draw_conclusions(outcome)
         recovered = bool(body["failed"] or body["needs"]) and outcome.success is not False
         importance = RECOVERED if recovered else FAILED if outcome.success is False else FIRST_TIME
-        return Draft(text=told(body), body=body, importance=importance)
+        return ReflectionDraft(text=describe_conclusions(body), body=body, importance=importance)
 
 
-def conclusions(outcome: Outcome) -> Json:
+def draw_conclusions(outcome: Outcome) -> Json:
     """What a run shows about its calls.
 
     A call that failed and later worked is no failure of that call: what worked in between was needed first.
     """
     task = outcome.task
-    shapes = [shape(d.call.tool, d.call.args, task) for d in outcome.done]
+    shapes = [call_shape(d.call.tool, d.call.args, task) for d in outcome.done]
     good = {s for s, d in zip(shapes, outcome.done, strict=True) if d.ok}
     worked = {s: _call(d, s) for s, d in zip(shapes, outcome.done, strict=True) if d.ok}
     failed = {s: _call(d, s) for s, d in zip(shapes, outcome.done, strict=True) if not d.ok and s not in good}
     return {
         "task": task[:_TASK],
-        "family": list(family(task, [d.call.args for d in outcome.done])),
+        "family": list(task_family(task, [d.call.args for d in outcome.done])),
         "worked": list(worked.values())[:_CALLS],
         "failed": list(failed.values())[:_CALLS],
         "needs": _needs(shapes, outcome.done)[:_CALLS],
@@ -101,7 +101,7 @@ def conclusions(outcome: Outcome) -> Json:
     }
 
 
-def told(body: Mapping[str, Any]) -> str:
+def describe_conclusions(body: Mapping[str, Any]) -> str:
     """A conclusion in words, for search and for a prompt."""
     parts = [f"Task: {body['task']}"]
     if body["worked"]:
