@@ -21,9 +21,9 @@ lint: $(VENV)/.installed
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed  ## what it costs: CPU ms at LoCoMo size, 100,000 memories of 100 agents, a million in one
-	$(BIN)/longmind bench speed
-	$(BIN)/longmind bench scale --memories 100000 --agents 100
-	$(BIN)/longmind bench scale --memories 1000000 --agents 1
+	$(BIN)/python -m benchmarks speed
+	$(BIN)/python -m benchmarks scale --memories 100000 --agents 100
+	$(BIN)/python -m benchmarks scale --memories 1000000 --agents 1
 
 soak: $(VENV)/.installed  ## the long versions of the tests that have a short one in `make test`
 	$(BIN)/python tests/crash/test_worker_kill.py --agents 1000 --workers 4 --kills 2

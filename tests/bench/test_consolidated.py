@@ -8,9 +8,9 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
+from benchmarks import quality
+from benchmarks.commands import app
 from longmind import Longmind
-from longmind.bench import quality
-from longmind.cli.bench import app
 
 TURNS = [
     ("Ann", "I adopted a cat called Miro from the shelter."),
@@ -49,10 +49,13 @@ async def test_a_fact_stands_for_the_turn_it_was_drawn_from() -> None:
         await mem.remember(said, session="s")
         await mem.consolidate()
         facts = await mem.recall("Where does Bob live?", k=20, kinds=["fact"])
-        drawn = {hit.memory.content: label for hit, label in zip(facts, await quality.labels(mem, facts), strict=True)}
+        drawn = {
+            hit.memory.content: label
+            for hit, label in zip(facts, await quality.recalled_labels(mem, facts), strict=True)
+        }
         assert drawn
         assert all(label in {"0", "1", "2", "3"} for label in drawn.values())
         assert any("Hamburg" in content and label == "1" for content, label in drawn.items())
         names = await mem.recall("Where does Bob live?", k=20, kinds=["concept"])
         assert names
-        assert set(await quality.labels(mem, names)) == {""}
+        assert set(await quality.recalled_labels(mem, names)) == {""}

@@ -1,9 +1,9 @@
 """The measurement of the cycle, on a talk of a few turns."""
 
+from benchmarks import cycle
+from benchmarks.cases import Case, Item
+from benchmarks.embedders import WordHashEmbedder
 from longmind import Longmind
-from longmind.bench import cycle
-from longmind.bench.datasets import Case, Item
-from longmind.bench.replay import MadeUp
 
 TALK = ("I love growing tomatoes in the greenhouse.", "How much water do the tomatoes need?")
 
@@ -14,7 +14,7 @@ def case(name: str, turns: int) -> Case:
 
 
 async def test_what_is_told_of_the_cycle() -> None:
-    embedder, done = cycle.Timed(MadeUp()), list[float]()
+    embedder, done = cycle.TimedEmbedder(WordHashEmbedder()), list[float]()
     async with Longmind.open("memory:", embedder=embedder) as rc:
         backend = rc.store.backend
         figures = await cycle.measure(rc, embedder, [case("a", 24), case("b", 12)], done.append)
@@ -30,7 +30,7 @@ async def test_what_is_told_of_the_cycle() -> None:
 
 
 async def test_time_of_embedding_is_taken_off() -> None:
-    clock = cycle.StageClock(cycle.Timed(MadeUp()))
+    clock = cycle.StageClock(cycle.TimedEmbedder(WordHashEmbedder()))
     clock.begin()
     clock.watch("segment: begin")
     clock.embedder.seconds += 100.0

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import facts, locomo, quality
 from longmind import Longmind
-from longmind.bench import quality
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 FLOORS = {"R@5": 69.0, "R@10": 78.0, "sessions R@10": 92.0}
@@ -16,10 +16,9 @@ needs_data = pytest.mark.skipif(not (DATA / "locomo10.json.gz").is_file(), reaso
 
 @needs_data
 async def test_recall_stays_above_its_floor() -> None:
-    chosen = quality.SETS["locomo"]
-    cases = [case for case in chosen.cases(DATA) if case.name in ("conv-26", "conv-44")]
+    cases = [case for case in locomo.cases(DATA) if case.name in ("conv-26", "conv-44")]
     async with Longmind.open("memory:", embedder="static") as rc:
-        lines = await quality.run(rc, chosen, cases, lambda done: None)
+        lines = await quality.run(rc, locomo.SET, cases, lambda done: None)
     whole = next(line for line in lines if (line.half, line.category) == ("all", "all"))
     for name, floor in FLOORS.items():
         assert whole.scores[name] >= floor, f"{name} fell to {whole.scores[name]}"
@@ -27,8 +26,7 @@ async def test_recall_stays_above_its_floor() -> None:
 
 @needs_data
 async def test_the_newest_value_of_a_fact_comes_first() -> None:
-    chosen = quality.SETS["facts"]
-    cases = [case for case in chosen.cases(DATA) if case.name == "sh_6k"]
+    cases = [case for case in facts.cases(DATA) if case.name == "sh_6k"]
     async with Longmind.open("memory:", embedder="static") as rc:
-        lines = await quality.run(rc, chosen, cases, lambda done: None)
+        lines = await quality.run(rc, facts.SET, cases, lambda done: None)
     assert all(line.scores["top 1"] >= 97 for line in lines)

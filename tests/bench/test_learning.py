@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import help_desk, learning
+from benchmarks.help_desk import ACTIONS, AREAS, FIXES, PROBLEMS, HelpDesk, NoEffect
+from benchmarks.learning import TriesWhatWorked, recovered
 from longmind.agent.models import Call, Observation, Say, Turn
-from longmind.bench import desk as world
-from longmind.bench import learning
-from longmind.bench.desk import ACTIONS, AREAS, FIXES, PROBLEMS, Desk, NoEffect
-from longmind.bench.learning import TriesWhatWorked, recovered
 
 
 def test_there_are_forty_kinds_of_task_each_worded_in_three_ways() -> None:
@@ -21,14 +20,14 @@ def test_there_are_forty_kinds_of_task_each_worded_in_three_ways() -> None:
 
 
 def test_the_same_seed_is_the_same_world_and_another_is_not() -> None:
-    assert Desk(1).rules == Desk(1).rules
-    assert [t.text for t in Desk(1).tickets(30)] == [t.text for t in Desk(1).tickets(30)]
-    assert Desk(1).rules != Desk(2).rules
+    assert HelpDesk(1).rules == HelpDesk(1).rules
+    assert [t.text for t in HelpDesk(1).tickets(30)] == [t.text for t in HelpDesk(1).tickets(30)]
+    assert HelpDesk(1).rules != HelpDesk(2).rules
 
 
 async def test_only_the_right_place_and_then_the_right_fix_solve_a_ticket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(world, "NOISE", 0.0)
-    desk = Desk(3)
+    monkeypatch.setattr(help_desk, "NOISE", 0.0)
+    desk = HelpDesk(3)
     (ticket,) = desk.tickets(1)
     area, fix = desk.rules[ticket.kind]
     tools = desk.tools()
@@ -45,8 +44,8 @@ async def test_only_the_right_place_and_then_the_right_fix_solve_a_ticket(monkey
 
 
 async def test_a_ticket_is_closed_after_so_many_actions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(world, "NOISE", 0.0)
-    desk = Desk(3)
+    monkeypatch.setattr(help_desk, "NOISE", 0.0)
+    desk = HelpDesk(3)
     (ticket,) = desk.tickets(1)
     area, _ = desk.rules[ticket.kind]
     desk.take(ticket)
@@ -57,7 +56,7 @@ async def test_a_ticket_is_closed_after_so_many_actions(monkeypatch: pytest.Monk
 
 
 def test_a_change_makes_one_fix_useless_for_the_kinds_it_names() -> None:
-    desk = Desk(5)
+    desk = HelpDesk(5)
     before = list(desk.rules)
     touched = desk.change()
     retired = {before[kind][1] for kind in touched}
@@ -71,11 +70,11 @@ def test_the_policy_is_given_no_way_to_the_rules() -> None:
     assert set(TriesWhatWorked.__slots__) == {"chance"}
     for function in (TriesWhatWorked.__call__, learning.evidence):
         assert "rules" not in inspect.getsource(function)
-        assert "Desk" not in inspect.getsource(function)
+        assert "HelpDesk" not in inspect.getsource(function)
 
 
 def test_without_memory_the_policy_guesses_among_all_that_is_left() -> None:
-    tools = tuple(Desk(1).tools().described())
+    tools = tuple(HelpDesk(1).tools().described())
     choices = set()
     for seed in range(200):
         action = TriesWhatWorked(random.Random(seed))(Turn(task="The fax is dead", session="s", tools=tools))
@@ -86,7 +85,9 @@ def test_without_memory_the_policy_guesses_among_all_that_is_left() -> None:
 
 def test_the_policy_gives_up_when_the_ticket_is_closed() -> None:
     tried = Observation(call=Call(tool="diagnose", args={"area": "device"}), ok=False, error="Nothing there.")
-    turn = Turn(task="The fax is dead", session="s", tools=tuple(Desk(1).tools().described()), done=(tried,) * ACTIONS)
+    turn = Turn(
+        task="The fax is dead", session="s", tools=tuple(HelpDesk(1).tools().described()), done=(tried,) * ACTIONS
+    )
     said = TriesWhatWorked(random.Random(1))(turn)
     assert isinstance(said, Say)
     assert said.success is False

@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from longmind.bench import charts, datasets, quality, report
-from longmind.cli.bench import app
+from benchmarks import beam, charts, facts, locomo, qmsum, report
+from benchmarks.commands import app
+from benchmarks.sets import SETS
 from longmind.errors import NotFound
 
 
@@ -71,28 +72,28 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_locomo_gold_is_put_in_one_form(data: Path) -> None:
-    case = next(datasets.locomo(data))
+    case = next(locomo.cases(data))
     assert case.tuned
-    assert [q.gold for q in case.questions] == [{"D1:3", "D1:1"}, {"D2:1"}, {"D1:1"}]
+    assert [q.evidence for q in case.questions] == [{"D1:3", "D1:1"}, {"D2:1"}, {"D1:1"}]
     assert case.items[-1].text == "Look [a red boat]"
     assert case.items[-1].occurred_at is not None
     assert case.items[-1].occurred_at.day == 1
 
 
 def test_the_other_sets_are_read_as_their_readme_says(data: Path) -> None:
-    chats = list(datasets.beam(data))
+    chats = list(beam.cases(data))
     assert [c.tuned for c in chats] == [True] * 10 + [False]
     assert chats[0].items[0].text == "My budget is 500 euros"
-    assert [q.gold for q in chats[0].questions] == [{"0"}]
-    assert next(datasets.facts(data)).items[0].text == "The capital of X is Aville."
-    meeting = next(datasets.qmsum(data))
+    assert [q.evidence for q in chats[0].questions] == [{"0"}]
+    assert next(facts.cases(data)).items[0].text == "The capital of X is Aville."
+    meeting = next(qmsum.cases(data))
     assert [i.label for i in meeting.items] == ["0", "2"]
-    assert meeting.questions[0].gold == {"2"}
+    assert meeting.questions[0].evidence == {"2"}
 
 
 def test_a_missing_set_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="locomo10"):
-        list(datasets.locomo(tmp_path))
+        list(locomo.cases(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["locomo", "beam", "facts", "qmsum"])
@@ -103,13 +104,13 @@ def test_a_set_runs_through_the_command_line_and_is_kept(name: str, data: Path, 
     assert result.exit_code == 0, result.output
     kept = json.loads((out / f"{name}-static-memory.json").read_text())
     assert kept == json.loads(result.stdout)
-    main = quality.SETS[name].main
+    main = SETS[name].main_score
     whole = [line for line in kept["lines"] if line["half"] == "all"]
     assert whole
     assert all(line["scores"][main] == 100 for line in whole)
     ElementTree.parse(out / f"{name}-static-memory.svg")
     page = report.page(out)
-    assert quality.SETS[name].title in page
+    assert SETS[name].title in page
     assert f"| category | half | questions | {' | '.join(whole[0]['scores'])} |" in page
 
 
@@ -130,3 +131,20 @@ def test_a_chart_is_sound_svg_with_a_bar_for_every_value() -> None:
     drawn = ElementTree.fromstring(charts.bars("A <title>", ["x & y", "z"], {"one": [10.0, None], "two": [30.0, 90.0]}))
     texts = [e.text for e in drawn.iter("{http://www.w3.org/2000/svg}text")]
     assert {"10.0", "30.0", "90.0", "x & y"} <= set(texts)
+
+
+def test_a_page_of_no_results_is_not_written(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["report", "--out", str(tmp_path / "nothing")])
+    assert result.exit_code == 2
+    assert "no results" in result.stderr
+    assert not (tmp_path / "nothing.md").exists()
+
+
+def test_the_choice_between_versions_is_measured() -> None:
+    result = CliRunner().invoke(app, ["versions", "--trials", "3", "--json"])
+    assert result.exit_code == 0, result.output
+    trials = json.loads(result.stdout)["trials"]
+    assert (trials[0]["base"], trials[0]["candidate"]) == (0.6, 0.8)
+    assert all(row["trials"] == 3 for row in trials)
+    shown = CliRunner().invoke(app, ["versions", "--trials", "3"])
+    assert "worse taken" in shown.output

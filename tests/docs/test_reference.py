@@ -7,11 +7,11 @@ import pytest
 from typer.main import get_command
 
 from longmind.cli import app
-from longmind.cli.reference import page
+from tools.cli_reference import page
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "docs" / "reference" / "cli.md"
-MAKE = "run: .venv/bin/python -m longmind.cli.reference docs/reference/cli.md"
+MAKE = "run: .venv/bin/python -m tools.cli_reference docs/reference/cli.md"
 
 
 def every_command(group: Any, path: str = "longmind") -> list[str]:

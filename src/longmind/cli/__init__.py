@@ -14,7 +14,6 @@ from typer.core import TyperGroup
 
 from longmind.cli import (
     agents,
-    bench,
     chat,
     consolidate,
     context,
@@ -116,7 +115,6 @@ app.add_typer(procedures.app, name="procedures", rich_help_panel=_ROOMS)
 app.add_typer(goal.app, name="goal", rich_help_panel=_ROOMS)
 app.add_typer(dialogue.app, name="dialogue", rich_help_panel=_ROOMS)
 app.add_typer(persona.app, name="persona", rich_help_panel=_ROOMS)
-app.add_typer(bench.app, name="bench", rich_help_panel=_STORE)
 
 
 def _print_version(asked: bool) -> None:

@@ -118,9 +118,3 @@ def test_looking_at_the_jobs_of_a_store_that_is_not_there_makes_nothing(cli: Any
     told = cli.error("jobs", "list", "--url", str(tmp_path / "typo.db"), code=3)
     assert "typo.db" in told["message"]
     assert list(tmp_path.glob("typo*")) == []
-
-
-def test_a_report_of_no_results_is_not_written(cli: Any, tmp_path: Path) -> None:
-    result = cli("bench", "report", "--out", str(tmp_path / "nothing"), code=2)
-    assert "no results" in result.stderr
-    assert not (tmp_path / "nothing.md").exists()

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from benchmarks.cycle import CountingBackend
 from longmind import Longmind
-from longmind.bench.cycle import Counted
 from longmind.consolidate.draft import Draft
 from longmind.errors import KeyTaken, NotFound, VersionConflict
 from longmind.store.base import AddLink, Batch, Delete, Put, RemoveLink, Update, Write
@@ -108,7 +108,7 @@ async def test_a_user_sees_its_own_and_nobodys(rc: Longmind) -> None:
 
 async def test_what_was_read_is_not_read_again(rc: Longmind) -> None:
     id = await stored(rc, "tea")
-    counted = Counted(rc.store.backend)
+    counted = CountingBackend(rc.store.backend)
     draft = Draft(cast("Backend", counted), SCOPE)
     (record,) = await draft.get(SCOPE, [id])
     assert await draft.get(SCOPE, [id]) == [record]

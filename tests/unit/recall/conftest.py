@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from longmind.bench.replay import MadeUp
+from benchmarks.embedders import WordHashEmbedder
 from longmind.recall.engine import Recaller
 from longmind.store.base import AddLink, Put, Space
 from longmind.store.inmem import InmemBackend
@@ -23,11 +23,11 @@ class World:
 
     def __init__(self, store: Store, clock: FakeClock) -> None:
         self.store, self.clock, self.scope = store, clock, SCOPE
-        self.recaller = Recaller(store, MadeUp(), clock)
+        self.recaller = Recaller(store, WordHashEmbedder(), clock)
 
     async def add(self, content: str, **fields: Any) -> Memory:
         made = memory(content, scope=self.scope, clock=self.clock, **fields)
-        vector = (await MadeUp().embed([content]))[0]
+        vector = (await WordHashEmbedder().embed([content]))[0]
         await self.store.apply(self.scope, [Put(made, vector)])
         return made
 
@@ -42,7 +42,7 @@ class World:
 async def world() -> AsyncIterator[World]:
     clock = FakeClock()
     backend = await InmemBackend.open()
-    await backend.declare_space(Space(MadeUp.name, MadeUp.dimensions))
+    await backend.declare_space(Space(WordHashEmbedder.name, WordHashEmbedder.dimensions))
     store = Store(backend, clock)
     made = World(store, clock)
     yield made

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmind.bench.replay import MadeUp
+from benchmarks.embedders import WordHashEmbedder
 from longmind.errors import InvalidInput
 from longmind.recall.engine import MAX_QUERY, Recaller
 from longmind.recall.policy import Plan
@@ -264,12 +264,12 @@ async def test_recall_works_without_an_embedder(world: Any) -> None:
 @settings(max_examples=40, deadline=None)
 async def test_any_question_of_any_texts_gives_sound_hits(texts: list[str], query: str, k: int) -> None:
     clock, backend = FakeClock(), await InmemBackend.open()
-    await backend.declare_space(Space(MadeUp.name, MadeUp.dimensions))
+    await backend.declare_space(Space(WordHashEmbedder.name, WordHashEmbedder.dimensions))
     store, scope = Store(backend, clock), Scope(agent="a")
     for number, text in enumerate(texts):
         made = memory(text, scope=scope, clock=clock, session=f"s{number % 3}")
-        await store.put(scope, made, (await MadeUp().embed([text]))[0])
-    recaller = Recaller(store, MadeUp(), clock)
+        await store.put(scope, made, (await WordHashEmbedder().embed([text]))[0])
+    recaller = Recaller(store, WordHashEmbedder(), clock)
     hits = await recaller.recall(scope, query, k=k)
     assert len(hits) <= k
     assert len({h.memory.id for h in hits}) == len(hits)
@@ -282,7 +282,7 @@ async def test_any_question_of_any_texts_gives_sound_hits(texts: list[str], quer
 async def test_a_vector_of_another_space_is_not_compared_though_it_is_as_long(world: Any) -> None:
     """The embedder was changed between the question's vector and the view."""
 
-    class Renamed(MadeUp):
+    class Renamed(WordHashEmbedder):
         name = "made-up-too"
 
     await world.add("red house")

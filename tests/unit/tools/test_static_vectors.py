@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from tools.static_vectors.adapter import Adam, Adapter, Tokens
 from tools.static_vectors.losses import SHARPNESS, Ranking, loss, neighbours
 

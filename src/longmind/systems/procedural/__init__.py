@@ -1,6 +1,6 @@
 """Procedural memory: how to do things, stored as procedures that run, resume, improve and can be rolled back."""
 
-from longmind.systems.procedural.beta_binomial import SuccessCounts, TrialRule, seeded_generator
+from longmind.systems.procedural.beta_binomial import SuccessCounts, TrialRule, judge, seeded_generator
 from longmind.systems.procedural.changes import Diff, Difference
 from longmind.systems.procedural.checks import CheckReport, ExampleCheck
 from longmind.systems.procedural.conditions import All, AnyOf, Compare, NoneOf
@@ -74,6 +74,7 @@ __all__ = [
     "dump_procedure",
     "error_message",
     "json_equal",
+    "judge",
     "load_traces",
     "render_template",
     "seeded_generator",

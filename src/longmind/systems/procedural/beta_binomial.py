@@ -1,7 +1,7 @@
 """Beta-Binomial evidence: which of two ways is better, how sure that is, and which choice to try next.
 
-Pure functions, so that they can be simulated (``simulate``) and their answers explained. Every rate starts at the
-uniform prior, Beta(1, 1), and each success or failure adds one to one of its two numbers.
+Pure functions, so that they can be simulated (``python -m benchmarks versions``) and their answers explained. Every
+rate starts at the uniform prior, Beta(1, 1), and each success or failure adds one to one of its two numbers.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.version_choice import simulate, trial
 from longmind.systems.procedural.beta_binomial import (
     SuccessCounts,
     TrialRule,
@@ -15,7 +16,6 @@ from longmind.systems.procedural.beta_binomial import (
     seeded_generator,
     tries_candidate,
 )
-from longmind.systems.procedural.simulate import main, simulate, trial
 
 
 def counts(successes: int, failures: int) -> SuccessCounts:
@@ -69,11 +69,6 @@ def test_a_trial_that_nothing_decides_keeps_what_is_in_use() -> None:
     rule = TrialRule(share=0.5, min_runs=5, max_runs=30, confidence=0.999)
     promoted, runs = trial(0.5, 0.5, rule, seed=3)
     assert (promoted, runs) == (False, 30)
-
-
-def test_the_figures_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--trials", "3"])
-    assert len(capsys.readouterr().out.splitlines()) == 6
 
 
 def test_the_share_of_runs_is_kept_and_repeatable() -> None:

@@ -1,8 +1,8 @@
-"""A help desk to learn at: tickets of forty kinds, tools to work on them, and rules that only the world knows.
+"""A simulated help desk: tickets of forty kinds, tools to work on them, and rules that the agent cannot see.
 
-A ticket is solved by looking in the right place and then applying the right fix; which those are for a kind of problem
-is drawn from a seed and told to nobody. Tools fail now and then for no reason, tickets are worded in several ways, and
-they mention things that do not matter. A ticket is closed unsolved after a number of actions.
+A ticket is solved by looking in the right area and then applying the right fix. Which area and fix a kind of problem
+needs is drawn from a seed. Tools fail at random now and then, tickets are worded in several ways, and they mention
+things that do not matter. A ticket is closed unsolved after a number of actions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FIXES: tuple[str, ...] = get_args(Fix)
 ACTIONS = 6
 """Actions after which a ticket is closed unsolved."""
 NOISE = 0.04
-"""How often a tool fails although the call was right."""
+"""The share of calls that fail although they are right."""
 
 PROBLEMS: tuple[tuple[str, str, str], ...] = (
     ("The VPN drops after a minute", "VPN tunnel closes again shortly after connecting", "I get thrown out of the VPN"),
@@ -103,12 +103,12 @@ _PLACES = tuple("Lisbon Porto Madrid Lyon Turin Graz Bern Ghent Cork Oslo".split
 
 
 class NoEffect(Exception):
-    """The call did nothing for this ticket."""
+    """The call had no effect on this ticket."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A task: its text, and which kind of problem it is. Only the world looks at the kind."""
+    """A task: its text and its kind of problem. The agent sees the text only."""
 
     number: int
     kind: int
@@ -116,16 +116,16 @@ class Ticket:
 
 
 @dataclass(slots=True)
-class Desk:
-    """One world: its rules, its chance, and the ticket that is being worked on."""
+class HelpDesk:
+    """One simulated help desk: its rules, its random numbers, and the open ticket."""
 
     seed: int
     chance: random.Random = field(init=False)
     rules: list[tuple[str, str]] = field(init=False)
     ticket: Ticket | None = None
     actions: int = 0
-    placed: bool = False
-    """Whether the right place was looked at."""
+    located: bool = False
+    """Whether the right area was looked at."""
     solved: bool = False
 
     def __post_init__(self) -> None:
@@ -133,15 +133,15 @@ class Desk:
         self.rules = [(self.chance.choice(AREAS), self.chance.choice(FIXES)) for _ in PROBLEMS]
 
     def tickets(self, count: int, kinds: list[int] | None = None) -> list[Ticket]:
-        """So many tickets, of all kinds or of these, in a random order in which no kind is left out for long."""
+        """Return tickets of all kinds or of ``kinds``, shuffled in rounds so that each kind comes regularly."""
         order: list[int] = []
         while len(order) < count:
             round_ = list(range(len(PROBLEMS)) if kinds is None else kinds)
             self.chance.shuffle(round_)
             order += round_
-        return [Ticket(number, kind, self._worded(kind)) for number, kind in enumerate(order[:count])]
+        return [Ticket(number, kind, self._wording(kind)) for number, kind in enumerate(order[:count])]
 
-    def _worded(self, kind: int) -> str:
+    def _wording(self, kind: int) -> str:
         aside = self.chance.choice(_ASIDES).format(
             n=self.chance.randrange(1, 400),
             name=self.chance.choice(_NAMES),
@@ -153,10 +153,10 @@ class Desk:
 
     def take(self, ticket: Ticket) -> None:
         """Begin to work on a ticket."""
-        self.ticket, self.actions, self.placed, self.solved = ticket, 0, False, False
+        self.ticket, self.actions, self.located, self.solved = ticket, 0, False, False
 
     def change(self) -> list[int]:
-        """A rule of the world changes: a fix that some kinds need no longer works, another does. Says which kinds."""
+        """Replace a fix that some kinds need by another one, and return these kinds."""
         used = [fix for _, fix in self.rules]
         usual = len(PROBLEMS) / len(FIXES)
         retired = min(sorted(set(used)), key=lambda fix: abs(used.count(fix) - usual))
@@ -166,22 +166,22 @@ class Desk:
         return touched
 
     def tools(self) -> ToolRegistry:
-        """What can be done at the desk. A call that does nothing says so; a right one may still fail by chance."""
+        """Return the tools. A call without effect raises `NoEffect`; a right call may still fail at random."""
         registry = ToolRegistry()
 
         @registry.tool
         async def diagnose(area: Area) -> str:
             "Look for the cause of the ticket's problem in one place."
-            return self._looked(area)
+            return self._diagnose(area)
 
         @registry.tool
         async def apply_fix(fix: Fix) -> str:
             "Apply a fix. It works only after the cause was found."
-            return self._fixed(fix)
+            return self._apply(fix)
 
         return registry
 
-    def _count(self) -> tuple[str, str]:
+    def _begin_action(self) -> tuple[str, str]:
         if self.ticket is None:
             raise NoEffect("There is no open ticket.")
         if self.solved:
@@ -193,22 +193,23 @@ class Desk:
             raise TimeoutError("The tool timed out.")
         return self.rules[self.ticket.kind]
 
-    def _looked(self, area: str) -> str:
-        right, _ = self._count()
-        if area != right:
+    def _diagnose(self, area: str) -> str:
+        right_area, _ = self._begin_action()
+        if area != right_area:
             raise NoEffect(f"Nothing unusual in {area}.")
-        self.placed = True
+        self.located = True
         return f"Found the cause in {area}."
 
-    def _fixed(self, fix: str) -> str:
-        _, right = self._count()
-        if not self.placed:
+    def _apply(self, fix: str) -> str:
+        _, right_fix = self._begin_action()
+        if not self.located:
             raise NoEffect("The cause is not known yet; nothing was changed.")
-        if fix != right:
+        if fix != right_fix:
             raise NoEffect(f"{fix} changed nothing.")
         self.solved = True
         return "Solved."
 
     @property
     def closed(self) -> bool:
+        """Whether no further action is possible."""
         return self.solved or self.actions >= ACTIONS

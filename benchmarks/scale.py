@@ -1,7 +1,7 @@
-"""How recall does with much to remember: many agents in one store, and one agent with very many memories.
+"""The cost of recall at scale: many agents in one store, and one agent with very many memories.
 
-Texts are made up from a vocabulary whose words are as uneven as those of a language; vectors follow from the words, so
-that nearness means something and costs nothing. The same seed makes the same texts.
+Texts are random words, whose frequencies fall with their rank as in a language. Vectors follow from the words, so that
+nearness is meaningful and cheap. The same seed gives the same texts.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from longmind.bench.quality import Progress
-from longmind.bench.replay import MadeUp
-from longmind.bench.speed import Figure, cpu_ms
+from benchmarks.embedders import WordHashEmbedder
+from benchmarks.quality import Progress
+from benchmarks.speed import Figure, cpu_ms
 from longmind.memory import AgentMemory, Longmind
 from longmind.types import Scope
 
 VOCABULARY = 30_000
-AT_ONCE = 1_000
-ASKED = 50
+BATCH = 1_000
+QUERIES = 50
 NEAREST = 10
 
 
 def texts(count: int, seed: int = 1) -> Iterator[str]:
-    """Made-up sentences of 6 to 24 words; how often a word occurs falls with its rank, as in a language."""
+    """Yield sentences of 6 to 24 random words; the frequency of a word falls with its rank."""
     chance = random.Random(seed)
     names = ["".join(chance.choices("abcdefghijklmnoprstuvz", k=chance.randint(4, 9))) for _ in range(VOCABULARY)]
     weights = np.cumsum(1 / np.arange(10, VOCABULARY + 10)).tolist()
@@ -38,7 +38,7 @@ def texts(count: int, seed: int = 1) -> Iterator[str]:
 
 
 def resident_mb() -> float:
-    """Megabytes of memory this process holds now."""
+    """Return the megabytes of memory this process holds now."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return round(int(statm.read_text(encoding="ascii").split()[1]) * resource.getpagesize() / 2**20, 1)
@@ -46,26 +46,26 @@ def resident_mb() -> float:
 
 
 async def many_agents(rc: Longmind, agents: int, memories: int, progress: Progress) -> list[Figure]:
-    """One store with many agents: what adding and asking cost, and how much memory is held."""
-    made = texts(memories)
+    """Measure adding, searching and resident memory for one store with many agents."""
+    generated = texts(memories)
     each = memories // agents
-    asked: list[tuple[AgentMemory, str]] = []
+    queries: list[tuple[AgentMemory, str]] = []
     spent = 0.0
     for number in range(agents):
         mem = rc.agent(f"agent {number}")
-        said = [next(made) for _ in range(each)]
+        sentences = [next(generated) for _ in range(each)]
         began = time.process_time()
-        await _add(mem, said)
+        await _add(mem, sentences)
         spent += time.process_time() - began
-        asked.append((mem, " ".join(said[each // 2].split()[:6])))
+        queries.append((mem, " ".join(sentences[each // 2].split()[:6])))
         progress(0.9 * (number + 1) / agents)
     figures: list[Figure] = [("batch add with made-up vectors, CPU", round(1_000 * spent / memories, 3), "ms each")]
-    for mem, text in asked:
+    for mem, text in queries:
         await mem.recall(text, k=NEAREST)
     recaller = await rc.recaller()
     await recaller.flush()
     began = time.process_time()
-    for mem, text in asked:
+    for mem, text in queries:
         await mem.recall(text, k=NEAREST)
     await recaller.flush()
     figures.append((f"hybrid search in {memories:,} memories of {agents} agents, CPU", cpu_ms(began, agents), "ms"))
@@ -75,53 +75,52 @@ async def many_agents(rc: Longmind, agents: int, memories: int, progress: Progre
 
 
 async def one_agent(rc: Longmind, memories: int, progress: Progress) -> list[Figure]:
-    """One agent with very many memories: how long a search takes, and how much of the exact answer it finds."""
+    """Measure one agent with very many memories: search time, and the share of the exact nearest that is found."""
     mem, chance, began = rc.agent("one"), random.Random(2), time.perf_counter()
-    kept: list[str] = []
-    part: list[str] = []
+    queries: list[str] = []
+    batch: list[str] = []
     for number, text in enumerate(texts(memories)):
-        part.append(text)
-        if chance.random() < 4 * ASKED / memories and len(kept) < ASKED:
-            kept.append(" ".join(chance.sample(text.split(), min(8, len(text.split())))))
-        if len(part) == AT_ONCE or number == memories - 1:
-            await _add(mem, part, number)
-            part = []
+        batch.append(text)
+        if chance.random() < 4 * QUERIES / memories and len(queries) < QUERIES:
+            queries.append(" ".join(chance.sample(text.split(), min(8, len(text.split())))))
+        if len(batch) == BATCH or number == memories - 1:
+            await _add(mem, batch, number)
+            batch = []
             progress(0.8 * (number + 1) / memories)
     figures: list[Figure] = [("filling", round(time.perf_counter() - began, 1), "s")]
     began = time.perf_counter()
-    await mem.recall(kept[0], k=NEAREST)
+    await mem.recall(queries[0], k=NEAREST)
     figures.append(("first recall, which loads the scope", round(time.perf_counter() - began, 2), "s"))
     progress(0.9)
-    figures += await _asked(rc, mem.scope, mem, kept)
+    figures += await _searches(rc, mem.scope, mem, queries)
     figures.append(("resident memory", resident_mb(), "MB"))
     progress(1.0)
     return figures
 
 
-async def _asked(rc: Longmind, scope: Scope, mem: AgentMemory, asked: Sequence[str]) -> list[Figure]:
-    embedder = MadeUp()
-    vectors = await embedder.embed(list(asked))
-    words, near, whole = _Taken("search by words"), _Taken("search by vector"), _Taken("recall")
-    found = []
-    for text, vector in zip(asked, vectors, strict=True):
-        with words:
+async def _searches(rc: Longmind, scope: Scope, mem: AgentMemory, queries: Sequence[str]) -> list[Figure]:
+    embedder = WordHashEmbedder()
+    vectors = await embedder.embed(list(queries))
+    by_words, by_vector, recall = _Timer("search by words"), _Timer("search by vector"), _Timer("recall")
+    nearest = []
+    for text, vector in zip(queries, vectors, strict=True):
+        with by_words:
             await rc.store.search_text(scope, text, k=NEAREST)
-        with near:
+        with by_vector:
             scored = await rc.store.search_vector(scope, vector, k=NEAREST)
-        found.append({one.id for one in scored})
-        with whole:
+        nearest.append({candidate.id for candidate in scored})
+        with recall:
             await mem.recall(text, k=NEAREST)
     exact = await _exact(rc, scope, vectors)
-    shares = [len(one & other) / NEAREST for one, other in zip(found, exact, strict=True)]
+    shares = [len(some & every) / NEAREST for some, every in zip(nearest, exact, strict=True)]
     return [
-        *(figure for one in (words, near, whole) for figure in one.figures()),
+        *(figure for timer in (by_words, by_vector, recall) for figure in timer.figures()),
         (f"search by vector, share of the exact {NEAREST}", round(statistics.mean(shares), 4), ""),
     ]
 
 
-class _Taken:
-    """How long something took, each time: by the clock, and of this process's CPUs, which other work does not stretch
-    as much."""
+class _Timer:
+    """Collects wall time and CPU time of each use as a context manager."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -143,22 +142,22 @@ class _Taken:
         ]
 
 
-async def _exact(rc: Longmind, scope: Scope, asked: NDArray[np.float32]) -> list[set[str]]:
-    """The nearest by comparing every vector the store holds, as it holds them."""
-    best: list[list[tuple[float, str]]] = [[] for _ in asked]
+async def _exact(rc: Longmind, scope: Scope, queries: NDArray[np.float32]) -> list[set[str]]:
+    """Return the nearest memories of each query by comparing it with every stored vector."""
+    best: list[list[tuple[float, str]]] = [[] for _ in queries]
     async for feed in rc.store.backend.feed(scope, 0):
         rows = [row for row in feed.rows if row.vector is not None]
         if not rows:
             continue
         block = np.frombuffer(b"".join(row.vector or b"" for row in rows), "<f2").reshape(len(rows), -1)
-        scores = asked @ block.astype(np.float32).T
+        scores = queries @ block.astype(np.float32).T
         for number, line in enumerate(scores):
             top = np.argsort(-line)[:NEAREST]
             best[number] = sorted([*best[number], *((float(line[i]), rows[i].id) for i in top)], reverse=True)[:NEAREST]
-    return [{id for _, id in one} for one in best]
+    return [{id for _, id in nearest} for nearest in best]
 
 
-async def _add(mem: AgentMemory, said: Sequence[str], first: int = 0) -> None:
-    """Remember texts in sessions of so many as are written together."""
-    for start in range(0, len(said), AT_ONCE):
-        await mem.remember(list(said[start : start + AT_ONCE]), session=f"session {first + start}")
+async def _add(mem: AgentMemory, sentences: Sequence[str], first: int = 0) -> None:
+    """Remember sentences in batches, each as one session."""
+    for start in range(0, len(sentences), BATCH):
+        await mem.remember(list(sentences[start : start + BATCH]), session=f"session {first + start}")

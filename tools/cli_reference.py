@@ -1,8 +1,8 @@
-"""The reference of the command line, made from the commands themselves, so that it cannot differ from ``--help``.
+"""Write the reference of the command line from the commands themselves, so that it cannot differ from ``--help``.
 
-    python -m longmind.cli.reference docs/reference/cli.md
+    python -m tools.cli_reference docs/reference/cli.md
 
-writes it anew; a test compares the file with what this makes.
+A test compares the file with the output of this module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from longmind.cli.command import PANEL
 _HEAD = """# The command line
 
 `longmind COMMAND --help` prints what is here. This page is made from the commands by
-`python -m longmind.cli.reference docs/reference/cli.md`.
+`python -m tools.cli_reference docs/reference/cli.md`.
 
 The store is given with `--url`, or `LONGMIND_URL` in the environment; without either it is a file of yours,
 `longmind/memory.db` in `XDG_DATA_HOME` or `~/.local/share`. `LONGMIND_AGENT`, `LONGMIND_TENANT` and
@@ -52,7 +52,7 @@ _SHARED_HEAD = """## Options that most commands share
 
 
 def page() -> str:
-    """The whole reference, as Markdown."""
+    """Return the whole reference as Markdown."""
     from longmind.cli import app
 
     group: Any = get_command(app)
@@ -80,11 +80,11 @@ def _commands(group: Any, path: str) -> Iterator[str]:
 def _command(command: Any, path: str) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     named = [p for p in command.params if p.param_type_name == "option" and not p.hidden and p.name != "help"]
-    usage = " ".join(["longmind", *path.split()[1:], *map(_place, arguments), *(["[OPTIONS]"] if named else [])])
+    usage = " ".join(["longmind", *path.split()[1:], *map(_placeholder, arguments), *(["[OPTIONS]"] if named else [])])
     lines = [f"## {path}", "", _text(command.help), "", "```text", usage, "```", ""]
     if arguments or named:
         lines += ["| | |", "|---|---|"]
-        lines += [f"| `{_place(p)}` | {_cell(p)} |" for p in arguments]
+        lines += [f"| `{_placeholder(p)}` | {_cell(p)} |" for p in arguments]
         lines += [f"| {_names(p)} | {_cell(p)} |" for p in named if not _is_shared(p)]
         if shared := [_names(p) for p in named if _is_shared(p)]:
             lines.append(f"| {', '.join(shared)} | See above. |")
@@ -92,16 +92,16 @@ def _command(command: Any, path: str) -> str:
     return "\n".join(lines)
 
 
-def _place(argument: Any) -> str:
+def _placeholder(argument: Any) -> str:
     name = (argument.metavar or argument.name.upper()) + ("..." if argument.nargs == -1 else "")
     return name if argument.required else f"[{name}]"
 
 
 def _names(option: Any) -> str:
-    told = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
+    names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
     if option.is_flag:
-        return told
-    return f"{told} {option.metavar or option.name.upper()}"
+        return names
+    return f"{names} {option.metavar or option.name.upper()}"
 
 
 def _cell(parameter: Any) -> str:
@@ -114,8 +114,8 @@ def _cell(parameter: Any) -> str:
     return text
 
 
-def _text(given: str | None) -> str:
-    return "\n\n".join(" ".join(part.split()) for part in (given or "").split("\n\n")).strip()
+def _text(help_text: str | None) -> str:
+    return "\n\n".join(" ".join(part.split()) for part in (help_text or "").split("\n\n")).strip()
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Whether memory makes an agent better: measured, with a policy that stays the same and knows no rule of the world.
+"""Whether memory makes an agent better, measured with a fixed policy that cannot see the rules of the world.
 
 Three questions. Does an agent with memory solve more tickets of a help desk, in fewer steps, the longer it works there,
-while the same agent without memory does not? Are facts that were told once in a conversation used after a restart? When
-a rule of the world changes, how soon is the agent as good as before?
+while the same agent without memory does not? Are facts that were stated once in a conversation used after a restart?
+When a rule of the world changes, how soon is the agent as good as before?
 
-The policy sees what any policy sees, the ``Turn``: the task, the tools, what was done, and what memory brought. It
-tries what worked for tasks like this one, leaves out what did not, and else guesses.
+The policy sees what any policy sees, the ``Turn``: the task, the tools, the actions so far, and what memory recalled.
+It tries what worked for similar tasks, avoids what did not, and otherwise guesses.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import charts
+from benchmarks.help_desk import ACTIONS, HelpDesk, Ticket
 from longmind.agent import Agent, MemoryRecall, NoRecall, RecallSource, RuleCritic
 from longmind.agent.models import Action, Call, Limits, Outcome, Say, Turn
 from longmind.agent.task_similarity import call_shape
-from longmind.bench import charts
-from longmind.bench.desk import ACTIONS, Desk, Ticket
 from longmind.memory import AgentMemory, Longmind
 from longmind.systems.procedural import ToolRegistry
 from longmind.text.analysis import STOP_WORDS, stem, words
 
 BLOCK = 20
 NEAR = 0.55
-"""How like this task, beside the most alike one, a task must be for what was concluded about it to count."""
+"""How similar a task must be, relative to the most similar task, for its reflection to count."""
 AFTER_CHANGE = 40
-"""Tickets worked on after the change, of the kinds it touches."""
+"""Tickets worked on after the change, of the kinds it affects."""
 SOON = 15
+"""Recovery within so many tickets counts as soon."""
 STEADY = 5
-"""So many tickets in a row must go as well as before for the agent to count as recovered."""
+"""How many tickets in a row must go as well as before for the agent to count as recovered."""
 Progress = Callable[[float], None]
 
 
@@ -45,7 +46,7 @@ Progress = Callable[[float], None]
 
 @dataclass(slots=True)
 class TriesWhatWorked:
-    """A fixed policy: find the cause, then fix it, each by what worked before for such a task, else by a guess."""
+    """A fixed policy: find the cause, then fix it, each by what worked for similar tasks or else by a guess."""
 
     chance: random.Random
 
@@ -55,49 +56,57 @@ class TriesWhatWorked:
             return Say(text="The ticket is solved.", success=True)
         if len(turn.done) >= ACTIONS:
             return Say(text="The ticket could not be solved.", success=False)
-        located = any(one.ok and one.call.tool == "diagnose" for one in turn.done)
+        located = any(action.ok and action.call.tool == "diagnose" for action in turn.done)
         tool, argument = ("apply_fix", "fix") if located else ("diagnose", "area")
         ruled_out = {
-            one.call.args[argument]
-            for one in turn.done
-            if one.call.tool == tool and not one.ok and "timed out" not in one.error
+            action.call.args[argument]
+            for action in turn.done
+            if action.call.tool == tool and not action.ok and "timed out" not in action.error
         }
-        left = [value for value in _values(turn, tool, argument) if value not in ruled_out]
-        spoken_for = evidence(turn, tool, argument, left)
-        best = max(spoken_for.values())
-        choice = self.chance.choice([value for value in left if spoken_for[value] == best])
+        candidates = [value for value in _values(turn, tool, argument) if value not in ruled_out]
+        support = evidence(turn, tool, argument, candidates)
+        best = max(support.values())
+        choice = self.chance.choice([value for value in candidates if support[value] == best])
         return Call(tool=tool, args={argument: choice})
 
 
 def _values(turn: Turn, tool: str, argument: str) -> list[str]:
-    """The values a tool takes, as its own description says."""
-    described = next(one for one in turn.tools if one.name == tool)
-    allowed: list[str] = described.parameters["properties"][argument]["enum"]
+    """Return the values that the tool's description allows."""
+    description = next(candidate for candidate in turn.tools if candidate.name == tool)
+    allowed: list[str] = description.parameters["properties"][argument]["enum"]
     return allowed
 
 
 def evidence(turn: Turn, tool: str, argument: str, values: Sequence[str]) -> dict[str, float]:
-    """How much of what memory brought speaks for each value.
+    """Return how much the recalled reflections support each value.
 
-    Only what was concluded about the tasks most like this one counts, and the newer the more. A word says the more
-    about how alike two tasks are the fewer of the others have it.
+    Only reflections on the most similar tasks count, newer ones more. Two tasks are the more similar the rarer the
+    words are that they share.
     """
-    asked = _telling(turn.task)
-    told = [(_telling(str(one.body.get("task", ""))), one) for one in turn.reflections]
-    spread = Counter(word for terms, _ in told for word in terms)
-    alike = [sum(math.log((len(told) + 2) / (spread[word] + 1)) for word in asked & terms) for terms, _ in told]
+    terms = _terms(turn.task)
+    reflections = [(_terms(str(reflection.body.get("task", ""))), reflection) for reflection in turn.reflections]
+    frequency = Counter(word for other, _ in reflections for word in other)
+    similarities = [
+        sum(math.log((len(reflections) + 2) / (frequency[word] + 1)) for word in terms & other)
+        for other, _ in reflections
+    ]
     calls = {call_shape(tool, {argument: value}, turn.task): value for value in values}
-    found = dict.fromkeys(values, 0.0)
-    nearest = [(one, near) for (_, one), near in zip(told, alike, strict=True) if near and near >= NEAR * max(alike)]
-    for age, (one, near) in enumerate(sorted(nearest, key=lambda pair: pair[0].occurred_at, reverse=True)):
+    support = dict.fromkeys(values, 0.0)
+    nearest = [
+        (reflection, similarity)
+        for (_, reflection), similarity in zip(reflections, similarities, strict=True)
+        if similarity and similarity >= NEAR * max(similarities)
+    ]
+    newest_first = sorted(nearest, key=lambda pair: pair[0].occurred_at, reverse=True)
+    for age, (reflection, similarity) in enumerate(newest_first):
         for part, sign in (("worked", 1.0), ("failed", -1.0)):
-            for call in one.body.get(part, ()):
+            for call in reflection.body.get(part, ()):
                 if value := calls.get(str(call["shape"])):
-                    found[value] += sign * near**2 * 0.8**age
-    return found
+                    support[value] += sign * similarity**2 * 0.8**age
+    return support
 
 
-def _telling(text: str) -> frozenset[str]:
+def _terms(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
@@ -105,14 +114,16 @@ def _telling(text: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
-    """How one ticket went."""
+class TicketResult:
+    """Whether a ticket was solved, and in how many steps."""
 
     solved: bool
     steps: int
 
 
-async def _work(mem: AgentMemory, desk: Desk, policy: TriesWhatWorked, ticket: Ticket, recall: RecallSource) -> Worked:
+async def _work_on(
+    mem: AgentMemory, desk: HelpDesk, policy: TriesWhatWorked, ticket: Ticket, recall: RecallSource
+) -> TicketResult:
     desk.take(ticket)
 
     def judge(outcome: Outcome) -> bool:
@@ -128,45 +139,45 @@ async def _work(mem: AgentMemory, desk: Desk, policy: TriesWhatWorked, ticket: T
         limits=Limits(actions=ACTIONS + 1, episodes=0, procedures=0),
     )
     outcome = await doing.run(ticket.text, session=f"ticket {ticket.number}")
-    return Worked(desk.solved, outcome.steps)
+    return TicketResult(desk.solved, outcome.steps)
 
 
 @dataclass(frozen=True, slots=True)
-class Seed:
-    """What one seed gave: success and steps by ticket, with memory and without, and how the change was taken."""
+class SeedResult:
+    """The result of one seed: each ticket with memory and without, and the recovery after the change."""
 
-    on: tuple[Worked, ...]
-    off: tuple[Worked, ...]
+    on: tuple[TicketResult, ...]
+    off: tuple[TicketResult, ...]
     recovery: int
-    """Tickets touched by the change until the agent was as good as before."""
+    """Tickets affected by the change until the agent was as good as before."""
 
 
-async def one_seed(rc: Longmind, seed: int, tasks: int, progress: Progress) -> Seed:
-    """The same tickets and the same rules twice: with what memory brings, and with nothing of it."""
-    runs: dict[bool, list[Worked]] = {True: [], False: []}
+async def run_seed(rc: Longmind, seed: int, tasks: int, progress: Progress) -> SeedResult:
+    """Work on the same tickets with the same rules twice: with memory and without."""
+    runs: dict[bool, list[TicketResult]] = {True: [], False: []}
     recovery = 0
     for remembers in (True, False):
         mem = rc.agent(f"desk {seed} {'with' if remembers else 'without'} memory")
         recall: RecallSource = MemoryRecall(mem) if remembers else NoRecall()
-        desk, policy = Desk(seed), TriesWhatWorked(random.Random(f"policy {seed}"))
+        desk, policy = HelpDesk(seed), TriesWhatWorked(random.Random(f"policy {seed}"))
         for ticket in desk.tickets(tasks):
-            runs[remembers].append(await _work(mem, desk, policy, ticket, recall))
+            runs[remembers].append(await _work_on(mem, desk, policy, ticket, recall))
             progress(1)
         if remembers:
-            touched = desk.change()
+            affected = desk.change()
             after: list[bool] = []
-            for ticket in desk.tickets(AFTER_CHANGE, touched):
+            for ticket in desk.tickets(AFTER_CHANGE, affected):
                 numbered = Ticket(tasks + ticket.number, ticket.kind, ticket.text)
-                after.append((await _work(mem, desk, policy, numbered, recall)).solved)
+                after.append((await _work_on(mem, desk, policy, numbered, recall)).solved)
                 progress(1)
-            recovery = recovered(statistics.fmean(one.solved for one in runs[True][-2 * BLOCK :]), after)
-    return Seed(tuple(runs[True]), tuple(runs[False]), recovery)
+            recovery = recovered(statistics.fmean(result.solved for result in runs[True][-2 * BLOCK :]), after)
+    return SeedResult(tuple(runs[True]), tuple(runs[False]), recovery)
 
 
 def recovered(before: float, after: Sequence[bool]) -> int:
-    """How many tickets that a changed rule touches it takes until so many in a row go as well as before the change.
+    """Return after how many affected tickets a row of `STEADY` tickets goes as well as before the change.
 
-    Tools fail by chance as well, so one unsolved ticket in such a row is allowed if tickets failed before too.
+    Tools fail at random as well, so one unsolved ticket in such a row is allowed if tickets failed before too.
     """
     allowed = 0 if before >= 1 else 1
     for start in range(len(after) - STEADY + 1):
@@ -176,7 +187,7 @@ def recovered(before: float, after: Sequence[bool]) -> int:
     return len(after)
 
 
-# -- facts told once ---------------------------------------------------------------------------------------------
+# -- facts stated once -------------------------------------------------------------------------------------------
 
 _PLACES = (
     "Lisbon",
@@ -199,16 +210,16 @@ _SMALL_TALK = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """How many facts that were told once were used rightly after a restart, and how many without memory."""
+class StatedFactsResult:
+    """How many facts that were stated once were used rightly after a restart, and how many without memory."""
 
     facts: int
     right: int
     right_without: int
 
 
-async def told_once(folder: Path, seed: int, embedder: Any) -> Told:
-    """Tell door codes in a conversation, some of them corrected later; close the store, open it, and use them."""
+async def use_stated_facts(folder: Path, seed: int, embedder: Any) -> StatedFactsResult:
+    """State door codes in a conversation, correct some later, reopen the store, and use them."""
     chance = random.Random(f"codes {seed}")
     codes = {place: str(chance.randrange(1_000, 10_000)) for place in _PLACES}
     url = str(folder / f"told-{seed}.db")
@@ -224,7 +235,7 @@ async def told_once(folder: Path, seed: int, embedder: Any) -> Told:
         mem, empty = rc.agent("desk", user="sam"), rc.agent("nobody", user="sam")
         right = [await _opens(mem, place, code) for place, code in codes.items()]
         without = [await _opens(empty, place, code) for place, code in codes.items()]
-    return Told(len(codes), sum(right), sum(without))
+    return StatedFactsResult(len(codes), sum(right), sum(without))
 
 
 async def _opens(mem: AgentMemory, place: str, code: str) -> bool:
@@ -241,8 +252,8 @@ async def _opens(mem: AgentMemory, place: str, code: str) -> bool:
         if turn.done:
             return Say(text=str(turn.done[-1].result), success=turn.done[-1].result == "The door opens.")
         office = next((word for word in re.findall(r"[A-Z]\w+", turn.task) if word in _PLACES), "")
-        fitting = [hit.memory for hit in turn.memories if office in hit.memory.content]
-        for memory in sorted(fitting, key=lambda one: one.recorded_at, reverse=True):
+        matching = [hit.memory for hit in turn.memories if office in hit.memory.content]
+        for memory in sorted(matching, key=lambda memory: memory.recorded_at, reverse=True):
             if digits := re.search(r"\b\d{4}\b", memory.content):
                 return Call(tool="enter_code", args={"office": office, "digits": digits[0]})
         return Say(text="Nobody told me the code.", success=False)
@@ -266,8 +277,8 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
-    """All that was measured."""
+class LearningReport:
+    """The figures of all seeds."""
 
     seeds: int
     tasks: int
@@ -277,17 +288,17 @@ class Learnt:
     steps_on: tuple[Band, ...]
     steps_off: tuple[Band, ...]
     gain_points: float
-    """How much the success rose from the first block to the last, with memory."""
+    """The rise in success from the first block to the last, with memory."""
     drift_points: float
-    """The same without memory; it should be about nothing."""
+    """The same without memory; it should be about 0."""
     steps_ratio: float
     """Steps without memory for one step with it, in the last block."""
     recovery_tasks: float
-    """Tasks touched by a changed rule until the agent is as good as before; the mean over the seeds."""
+    """Tasks affected by a changed rule until the agent is as good as before; the mean over the seeds."""
     recoveries: tuple[int, ...]
     """The same for each seed."""
     told_right: float
-    """Facts told once that were used rightly after a restart, in percent."""
+    """Facts stated once that were used rightly after a restart, in percent."""
     told_right_without: float
 
     @property
@@ -296,7 +307,7 @@ class Learnt:
         return [f"{start + 1}-{start + BLOCK}" for start in range(0, self.tasks, BLOCK)]
 
     def figures(self) -> list[tuple[str, float, str]]:
-        """The figures that sum it up."""
+        """Return the summary as rows of name, value and unit."""
         return [
             ("rise in success from the first block to the last, with memory", self.gain_points, "points"),
             ("the same without memory", self.drift_points, "points"),
@@ -309,21 +320,22 @@ class Learnt:
         ]
 
     def _soon(self) -> float:
-        return round(100 * statistics.fmean(one <= SOON for one in self.recoveries), 1)
+        return round(100 * statistics.fmean(tickets <= SOON for tickets in self.recoveries), 1)
 
     def chart(self) -> str:
-        """Success by block of tasks, with a band of 95 % around each mean."""
+        """Draw success by block of tasks, with a band of 95 % around each mean."""
         series = {"with memory": self.on, "without memory": self.off}
         points = {name: [(band.mean, band.low, band.high) for band in bands] for name, bands in series.items()}
         title = f"Tickets solved, by block of {BLOCK} tasks ({self.seeds} seeds)"
         return charts.lines(title, [str(start + BLOCK) for start in range(0, self.tasks, BLOCK)], points, 100)
 
     def as_json(self) -> dict[str, Any]:
+        """Return all figures as JSON."""
         return asdict(self)
 
 
-async def run(folder: Path, seeds: int, tasks: int, embedder: Any, progress: Progress) -> Learnt:
-    """Measure with so many seeds; every number is over all of them. The progress ends at 1."""
+async def run(folder: Path, seeds: int, tasks: int, embedder: Any, progress: Progress) -> LearningReport:
+    """Measure with a number of seeds and summarise them. The progress ends at 1."""
     tasks = max(2 * BLOCK, tasks - tasks % BLOCK)
     total, done = seeds * (2 * tasks + AFTER_CHANGE), 0
 
@@ -332,29 +344,33 @@ async def run(folder: Path, seeds: int, tasks: int, embedder: Any, progress: Pro
         done += int(more)
         progress(done / total)
 
-    found: list[Seed] = []
-    told: list[Told] = []
+    results: list[SeedResult] = []
+    stated: list[StatedFactsResult] = []
     for seed in range(seeds):
         async with Longmind.open(str(folder / f"desk-{seed}.db"), embedder=embedder) as rc:
-            found.append(await one_seed(rc, seed, tasks, step))
-        told.append(await told_once(folder, seed, embedder))
-    return _summed(found, told, tasks)
+            results.append(await run_seed(rc, seed, tasks, step))
+        stated.append(await use_stated_facts(folder, seed, embedder))
+    return _summarise(results, stated, tasks)
 
 
-def _summed(found: Sequence[Seed], told: Sequence[Told], tasks: int) -> Learnt:
+def _summarise(results: Sequence[SeedResult], stated: Sequence[StatedFactsResult], tasks: int) -> LearningReport:
     blocks = range(0, tasks, BLOCK)
 
-    def bands(which: Callable[[Seed], Sequence[Worked]], value: Callable[[Worked], float]) -> tuple[Band, ...]:
+    def bands(
+        which: Callable[[SeedResult], Sequence[TicketResult]], value: Callable[[TicketResult], float]
+    ) -> tuple[Band, ...]:
         return tuple(
-            _band([statistics.fmean(value(one) for one in which(seed)[start : start + BLOCK]) for seed in found])
+            _band(
+                [statistics.fmean(value(ticket) for ticket in which(seed)[start : start + BLOCK]) for seed in results]
+            )
             for start in blocks
         )
 
-    on, off = (bands(which, lambda one: 100.0 * one.solved) for which in (_with, _without))
-    steps_on, steps_off = (bands(which, lambda one: float(one.steps)) for which in (_with, _without))
-    facts = sum(one.facts for one in told)
-    return Learnt(
-        seeds=len(found),
+    on, off = (bands(which, lambda ticket: 100.0 * ticket.solved) for which in (_with, _without))
+    steps_on, steps_off = (bands(which, lambda ticket: float(ticket.steps)) for which in (_with, _without))
+    facts = sum(result.facts for result in stated)
+    return LearningReport(
+        seeds=len(results),
         tasks=tasks,
         on=on,
         off=off,
@@ -363,18 +379,18 @@ def _summed(found: Sequence[Seed], told: Sequence[Told], tasks: int) -> Learnt:
         gain_points=round(on[-1].mean - on[0].mean, 1),
         drift_points=round(off[-1].mean - off[0].mean, 1),
         steps_ratio=round(steps_off[-1].mean / steps_on[-1].mean, 2),
-        recovery_tasks=round(statistics.fmean(seed.recovery for seed in found), 1),
-        recoveries=tuple(seed.recovery for seed in found),
-        told_right=round(100.0 * sum(one.right for one in told) / facts, 1),
-        told_right_without=round(100.0 * sum(one.right_without for one in told) / facts, 1),
+        recovery_tasks=round(statistics.fmean(seed.recovery for seed in results), 1),
+        recoveries=tuple(seed.recovery for seed in results),
+        told_right=round(100.0 * sum(result.right for result in stated) / facts, 1),
+        told_right_without=round(100.0 * sum(result.right_without for result in stated) / facts, 1),
     )
 
 
-def _with(seed: Seed) -> Sequence[Worked]:
+def _with(seed: SeedResult) -> Sequence[TicketResult]:
     return seed.on
 
 
-def _without(seed: Seed) -> Sequence[Worked]:
+def _without(seed: SeedResult) -> Sequence[TicketResult]:
     return seed.off
 
 

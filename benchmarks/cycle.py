@@ -1,8 +1,7 @@
-"""What the consolidation cycle costs: pages a second and core with embedding left out, where the time goes, and how
-often the store is asked.
+"""What the consolidation cycle costs: pages per second and core, CPU time by stage, and calls of the store.
 
-A case is remembered as one agent's memory and consolidated once. Time is CPU time of the whole process, threads
-included, so that other work on the machine does not count; what the embedder used is taken off.
+Each case is remembered as one agent's memory and consolidated once. Time is CPU time of the whole process, threads
+included, so that other work on the machine does not count. The embedder's time is subtracted.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from longmind.bench.datasets import Case
-from longmind.bench.quality import Progress, load
-from longmind.bench.speed import Figure, cpu_ms
+from benchmarks.cases import Case
+from benchmarks.quality import Progress, load
+from benchmarks.speed import Figure, cpu_ms
 from longmind.consolidate.cycle import Cycle
 from longmind.memory import AgentMemory, Longmind
 from longmind.types import Filter
@@ -25,75 +24,77 @@ if TYPE_CHECKING:
     from longmind.models.base import Embedder, Vectors
     from longmind.store.base import Backend
 
-_ASKED = frozenset({"get", "scan", "links", "journal", "stats", "head", "feed", "matching", "apply"})
-_UNCHANGED = 50
-"""Runs over an unchanged agent that are averaged."""
+_STORE_METHODS = frozenset({"get", "scan", "links", "journal", "stats", "head", "feed", "matching", "apply"})
+_UNCHANGED_RUNS = 50
+"""How many runs over an unchanged agent are averaged."""
 
 
-class Timed:
-    """An embedder in front of another that adds up the CPU time it takes."""
+class TimedEmbedder:
+    """An embedder that adds up the CPU time of the embedder it wraps."""
 
-    def __init__(self, behind: Embedder) -> None:
-        self.name = behind.name
-        self.behind = behind
+    def __init__(self, wrapped: Embedder) -> None:
+        self.name = wrapped.name
+        self.wrapped = wrapped
         self.seconds = 0.0
 
     @property
     def dimensions(self) -> int:
-        return self.behind.dimensions
+        return self.wrapped.dimensions
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         began = time.process_time()
         try:
-            return await self.behind.embed(texts)
+            return await self.wrapped.embed(texts)
         finally:
             self.seconds += time.process_time() - began
 
     async def close(self) -> None:
-        await self.behind.close()
+        await self.wrapped.close()
 
 
-class Counted:
-    """A backend in front of another that counts what it is asked."""
+class CountingBackend:
+    """A backend that counts the calls of the backend it wraps."""
 
-    def __init__(self, behind: Backend) -> None:
-        self.behind = behind
+    def __init__(self, wrapped: Backend) -> None:
+        self.wrapped = wrapped
         self.calls: Counter[str] = Counter()
 
     def __getattr__(self, name: str) -> Any:
-        self.calls[name] += name in _ASKED
-        return getattr(self.behind, name)
+        self.calls[name] += name in _STORE_METHODS
+        return getattr(self.wrapped, name)
 
 
 @dataclass(slots=True)
 class StageClock:
-    """CPU seconds between the points that a run passes, by the stage that was on at that time."""
+    """CPU seconds of a run by stage, embedding subtracted."""
 
-    embedder: Timed
+    embedder: TimedEmbedder
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     _last: float = 0.0
-    _on: str = ""
+    _stage: str = ""
 
     def watch(self, point: str) -> None:
-        """A point is passed: the time since the one before belongs to what was on."""
+        """Note that the run reached a point: the time since the point before belongs to the stage it was in."""
         now = self._now()
-        if self._on:
-            self.seconds[self._on] += now - self._last
+        if self._stage:
+            self.seconds[self._stage] += now - self._last
         stage, _, step = point.partition(": ")
-        self._on = f"{stage}, writing" if step == "write" else stage if step in ("begin", "proposed") else "between"
+        self._stage = f"{stage}, writing" if step == "write" else stage if step in ("begin", "proposed") else "between"
         self._last = now
 
     def begin(self) -> None:
-        self._last, self._on = self._now(), "between"
+        """Start the clock."""
+        self._last, self._stage = self._now(), "between"
 
     def _now(self) -> float:
         return time.process_time() - self.embedder.seconds
 
 
-async def measure(rc: Longmind, embedder: Timed, cases: Sequence[Case], progress: Progress) -> list[Figure]:
-    """Remember each case, consolidate it, and tell what that cost. ``embedder`` is the one that ``rc`` was opened with.
+async def measure(rc: Longmind, embedder: TimedEmbedder, cases: Sequence[Case], progress: Progress) -> list[Figure]:
+    """Remember and consolidate each case, and return what that cost.
 
-    A first small case is consolidated before anything is measured: importing and compiling are done once a process.
+    ``embedder`` is the embedder that ``rc`` was opened with. A first small case is consolidated before anything is
+    measured, because imports and compiled patterns are paid for once per process.
     """
     await _cycle(rc, await load(rc, "cycle warm", Case("up", True, cases[0].items[:20])), StageClock(embedder))
     clock, calls = StageClock(embedder), Counter[str]()
@@ -103,13 +104,13 @@ async def measure(rc: Longmind, embedder: Timed, cases: Sequence[Case], progress
     for case in cases:
         mem = await load(rc, "cycle", case)
         mems.append(mem)
-        counted = Counted(rc.store.backend)
-        rc.store.backend = cast("Backend", counted)
+        counting = CountingBackend(rc.store.backend)
+        rc.store.backend = cast("Backend", counting)
         try:
             seconds += await _cycle(rc, mem, clock)
         finally:
-            rc.store.backend = counted.behind
-        calls.update(counted.calls)
+            rc.store.backend = counting.wrapped
+        calls.update(counting.calls)
         pages += await _pages(mem)
         turns += len(case.items)
         progress(0.9 * len(mems) / len(cases))
@@ -126,7 +127,7 @@ async def measure(rc: Longmind, embedder: Timed, cases: Sequence[Case], progress
 
 
 async def _cycle(rc: Longmind, mem: AgentMemory, clock: StageClock) -> float:
-    """CPU seconds of one run, embedding left out."""
+    """Run the cycle once and return its CPU seconds, embedding subtracted."""
     settings = await mem.configuration()
     cycle = Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, watch=clock.watch)
     began = time.process_time() - clock.embedder.seconds
@@ -137,12 +138,12 @@ async def _cycle(rc: Longmind, mem: AgentMemory, clock: StageClock) -> float:
 
 
 async def _unchanged(rc: Longmind, mem: AgentMemory) -> float:
-    """CPU milliseconds of a run that has nothing to do."""
+    """Return the CPU milliseconds of a run that has nothing to do."""
     settings = await mem.configuration()
     began = time.process_time()
-    for _ in itertools.repeat(None, _UNCHANGED):
+    for _ in itertools.repeat(None, _UNCHANGED_RUNS):
         await Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed).run()
-    return cpu_ms(began, _UNCHANGED)
+    return cpu_ms(began, _UNCHANGED_RUNS)
 
 
 async def _pages(mem: AgentMemory) -> int:

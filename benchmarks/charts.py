@@ -1,4 +1,4 @@
-"""Charts as SVG: bars, one group a category and one colour a half; and lines with a band. Nothing to install."""
+"""Charts as SVG, without further packages: horizontal bars, and lines with a band."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _WIDTH, _LEFT, _TOP, _BAR, _GAP = 760, 190, 56, 16, 12
 
 
 def bars(title: str, groups: Sequence[str], series: Mapping[str, Sequence[float | None]], unit: str = "%") -> str:
-    """Horizontal bars from 0 to 100 (or to the largest value, if that is more); None leaves a bar out."""
+    """Draw horizontal bars from 0 to 100, or to the largest value if that is more; None leaves a bar out."""
     values = [value for line in series.values() for value in line if value is not None]
     most = max([100.0, *values]) if unit == "%" else max([1e-9, *values])
     height = _TOP + len(groups) * (len(series) * _BAR + _GAP) + 12
     scale = (_WIDTH - _LEFT - 70) / most
-    out = _headed(title, height)
+    out = _header(title, height)
     at = _LEFT
     for number, name in enumerate(series):
         out.append(f'<rect x="{at}" y="32" width="11" height="11" fill="{COLOURS[number % len(COLOURS)]}"/>')
@@ -32,7 +32,7 @@ def bars(title: str, groups: Sequence[str], series: Mapping[str, Sequence[float 
     return "\n".join([*out, "</svg>"]) + "\n"
 
 
-def _headed(title: str, height: int) -> list[str]:
+def _header(title: str, height: int) -> list[str]:
     return [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '
         'font-family="sans-serif" font-size="12" role="img">',
@@ -43,19 +43,19 @@ def _headed(title: str, height: int) -> list[str]:
 
 
 def _bar(top: float, value: float, width: float, colour: str, unit: str) -> list[str]:
-    told = f"{value:.1f}" if unit == "%" else f"{value:g} {unit}"
+    caption = f"{value:.1f}" if unit == "%" else f"{value:g} {unit}"
     return [
         f'<rect x="{_LEFT}" y="{top:g}" width="{width:.1f}" height="{_BAR - 3}" fill="{colour}"/>',
-        f'<text x="{_LEFT + width + 5:.1f}" y="{top + 11:g}" fill="#444444">{told}</text>',
+        f'<text x="{_LEFT + width + 5:.1f}" y="{top + 11:g}" fill="#444444">{caption}</text>',
     ]
 
 
 Point = tuple[float, float, float]
-"""A value, and the ends of the interval it lies in."""
+"""A value, and the lower and upper end of its interval."""
 
 
 def lines(title: str, steps: Sequence[str], series: Mapping[str, Sequence[Point]], top: float, unit: str = "%") -> str:
-    """A line for each series over the same steps, from 0 to ``top``, each with a band around it."""
+    """Draw a line with a band for each series, over the same steps and from 0 to ``top``."""
     width, height, left, above, below = _WIDTH, 360, 56, 62, 40
     across = (width - left - 24) / max(1, len(steps) - 1)
     down = (height - above - below) / top
@@ -63,7 +63,7 @@ def lines(title: str, steps: Sequence[str], series: Mapping[str, Sequence[Point]
     def at(place: int, value: float) -> str:
         return f"{left + place * across:.1f},{height - below - min(max(value, 0.0), top) * down:.1f}"
 
-    out = _headed(title, height)
+    out = _header(title, height)
     for part in range(5):
         value = top * part / 4
         y = height - below - value * down

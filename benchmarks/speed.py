@@ -1,4 +1,4 @@
-"""What adding and recalling cost: CPU milliseconds with embedding left out, and wall time with everything in."""
+"""The cost of adding and recalling: CPU milliseconds without embedding, and wall time with everything included."""
 
 from __future__ import annotations
 
@@ -9,87 +9,87 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from longmind.bench.datasets import Case
-from longmind.bench.quality import Progress, load
-from longmind.bench.replay import Replay
+from benchmarks.cases import Case
+from benchmarks.embedders import CachingEmbedder
+from benchmarks.quality import Progress, load
 from longmind.memory import AgentMemory, Longmind
 
 Figure = tuple[str, float, str]
-WARMING, SINGLE = 20, 300
-ASKED = 200
+WARM_UP, SINGLE = 20, 300
+QUERIES = 200
 
 
 def cpu_ms(began: float, times: int) -> float:
-    """CPU milliseconds of this process since a moment, for each of so many calls."""
+    """Return the CPU milliseconds of this process since ``began``, divided by the number of calls."""
     return round(1_000 * (time.process_time() - began) / max(times, 1), 3)
 
 
 def import_seconds() -> float:
-    """The shortest of five times that a fresh interpreter takes to import longmind, less what it takes for nothing."""
+    """Return how long a fresh interpreter takes to import longmind: the best of five, less its own start."""
 
     def shortest(code: str) -> float:
-        taken = []
+        durations = []
         for _ in range(5):
             began = time.perf_counter()
             subprocess.run([sys.executable, "-c", code], check=True)
-            taken.append(time.perf_counter() - began)
-        return min(taken)
+            durations.append(time.perf_counter() - began)
+        return min(durations)
 
     return round(max(0.0, shortest("import longmind") - shortest("pass")), 3)
 
 
-async def run(rc: Longmind, replay: Replay, cases: Sequence[Case], progress: Progress) -> list[Figure]:
-    """Add and ask the cases, each as one agent's memory."""
+async def run(rc: Longmind, embedder: CachingEmbedder, cases: Sequence[Case], progress: Progress) -> list[Figure]:
+    """Add the cases, each as one agent's memory, and ask their questions."""
     figures: list[Figure] = [("import longmind", import_seconds(), "s")]
-    await replay.embed([item.text for case in cases for item in case.items])
+    await embedder.embed([item.text for case in cases for item in case.items])
     progress(0.2)
     figures.append(await _single_add(rc, cases[0]))
     began, count = time.process_time(), sum(len(case.items) for case in cases)
     agents = [(case, await load(rc, "speed", case)) for case in cases]
     figures.append(("batch add, CPU", cpu_ms(began, count), "ms each"))
     progress(0.5)
-    return figures + await _recalls(rc, replay, agents, progress)
+    return figures + await _recalls(rc, embedder, agents, progress)
 
 
 async def _single_add(rc: Longmind, case: Case) -> Figure:
-    """One message at a time. What only the first adds of a process do, such as loading modules, is left out."""
+    """Add one message at a time. The first adds of the process, which load modules, are not measured."""
     mem = rc.agent("speed single")
     began = 0.0
-    for number, item in enumerate(case.items[: WARMING + SINGLE]):
-        if number == WARMING:
+    for number, item in enumerate(case.items[: WARM_UP + SINGLE]):
+        if number == WARM_UP:
             began = time.process_time()
         await mem.remember({"role": item.role, "content": item.text}, session=item.session)
-    return "single add, CPU", cpu_ms(began, len(case.items[WARMING : WARMING + SINGLE])), "ms"
+    return "single add, CPU", cpu_ms(began, len(case.items[WARM_UP : WARM_UP + SINGLE])), "ms"
 
 
 async def _recalls(
-    rc: Longmind, replay: Replay, agents: Sequence[tuple[Case, AgentMemory]], progress: Progress
+    rc: Longmind, embedder: CachingEmbedder, agents: Sequence[tuple[Case, AgentMemory]], progress: Progress
 ) -> list[Figure]:
-    asked = [(mem, q.text) for case, mem in agents for q in case.questions[: max(1, ASKED // len(agents))]]
-    await replay.embed([text for _, text in asked])
-    for mem, text in asked:
+    queries = [(mem, q.text) for case, mem in agents for q in case.questions[: max(1, QUERIES // len(agents))]]
+    await embedder.embed([text for _, text in queries])
+    for mem, text in queries:
         await mem.recall(text, k=10)
     recaller = await rc.recaller()
     await recaller.flush()
     progress(0.7)
     began = time.process_time()
-    for mem, text in asked:
+    for mem, text in queries:
         await mem.recall(text, k=10)
     await recaller.flush()
-    figures: list[Figure] = [("hybrid search without embedding, CPU", cpu_ms(began, len(asked)), "ms")]
+    figures: list[Figure] = [("hybrid search without embedding, CPU", cpu_ms(began, len(queries)), "ms")]
     progress(0.8)
-    stages, walls = await _by_stage(rc, replay, asked)
+    stages, walls = await _by_stage(rc, embedder, queries)
     figures.append(("recall, everything included, p50", _median(walls), "ms"))
     figures.append(("recall, everything included, p95", _percentile(walls, 95), "ms"))
-    figures += [(f"stage {name}, p50", _median(taken), "ms") for name, taken in stages.items()]
+    figures += [(f"stage {name}, p50", _median(durations), "ms") for name, durations in stages.items()]
     progress(1.0)
     return figures
 
 
 async def _by_stage(
-    rc: Longmind, replay: Replay, asked: Sequence[tuple[AgentMemory, str]]
+    rc: Longmind, embedder: CachingEmbedder, queries: Sequence[tuple[AgentMemory, str]]
 ) -> tuple[dict[str, list[float]], list[float]]:
-    """Wall seconds of each stage, and of the whole, with the real embedder."""
+    """Return the wall seconds of each stage and of the whole recall, with the real embedder."""
     recaller = await rc.recaller()
     stages: dict[str, list[float]] = defaultdict(list)
     last = 0.0
@@ -102,16 +102,16 @@ async def _by_stage(
 
     walls = []
     before: Callable[[str], None] = recaller.watch
-    replay.open()
+    embedder.enabled = False
     recaller.watch = watch
     try:
-        for mem, text in asked:
+        for mem, text in queries:
             began = last = time.perf_counter()
             await mem.recall(text, k=10)
             walls.append(time.perf_counter() - began)
     finally:
         recaller.watch = before
-        replay.shut()
+        embedder.enabled = True
     await recaller.flush()
     return stages, walls
 

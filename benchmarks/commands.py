@@ -1,0 +1,301 @@
+"""The commands of ``python -m benchmarks``: measure recall, speed, size and learning, and save the results.
+
+The published evaluation sets are not part of Longmind; ``--data`` names the folder that holds them. Everything runs in
+a temporary store, unless ``--url`` names one.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from longmind.cli import screen
+from longmind.cli.command import Call, store_command
+from longmind.cli.progress import bar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from benchmarks.learning import LearningReport
+    from longmind.memory import Longmind
+
+app = typer.Typer(
+    name="benchmarks",
+    help="Measure recall, speed, size and learning.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+Data = Annotated[Path, typer.Option(metavar="FOLDER", help="The folder with the evaluation sets.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Write JSON and a chart here; by default nothing is written.")
+]
+Model = Annotated[str, typer.Option("--embedder", metavar="NAME", help="static, minilm, or another that is installed.")]
+Only = Annotated[int | None, typer.Option("--cases", min=1, help="Use only the first cases, for a quick look.")]
+DATA, OUT = Path("../shared/data"), Path("docs/benchmarks")
+
+
+@store_command
+async def locomo(
+    call: Call,
+    data: Data = DATA,
+    embedder: Model = "static",
+    cases: Only = None,
+    out: Out = None,
+    consolidated: Annotated[
+        bool, typer.Option("--consolidated", help="Consolidate each conversation before it is asked.")
+    ] = False,
+) -> None:
+    """LoCoMo: how much of the evidence is recalled, by turn and by session."""
+    await _quality(call, "locomo", data, embedder, cases, out, consolidated=consolidated)
+
+
+@store_command
+async def beam(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+    """BEAM 100K: how much of the evidence is recalled, by message."""
+    await _quality(call, "beam", data, embedder, cases, out)
+
+
+@store_command
+async def facts(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+    """FactConsolidation: whether the newest value of a fact is the top hit."""
+    await _quality(call, "facts", data, embedder, cases, out)
+
+
+@store_command
+async def qmsum(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+    """QMSum: whether a turn of the relevant span is recalled."""
+    await _quality(call, "qmsum", data, embedder, cases, out)
+
+
+@store_command
+async def speed(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+    """Speed: the cost of adding and recalling at LoCoMo size, stage by stage."""
+    from benchmarks import locomo as conversations
+    from benchmarks import speed as benchmark
+    from benchmarks.embedders import CachingEmbedder
+    from longmind.models.open import open_embedder
+
+    chosen = list(conversations.cases(data))[:cases]
+    caching, began = CachingEmbedder(open_embedder(embedder)), time.perf_counter()
+    async with _store(call, caching) as rc:
+        with _progress(call, "Measuring") as progress:
+            figures = await benchmark.run(rc, caching, chosen, progress)
+    _report_figures(call, "speed", "Speed at LoCoMo size", embedder, began, figures, out)
+
+
+@store_command
+async def scale(
+    call: Call,
+    memories: Annotated[int, typer.Option(min=1_000, help="How many memories.")] = 100_000,
+    agents: Annotated[
+        int, typer.Option(min=1, help="Of how many agents; with 1 the search is compared with an exact one.")
+    ] = 100,
+    out: Out = None,
+) -> None:
+    """Scale: many agents in one store, or one agent with very many memories."""
+    from benchmarks import scale as benchmark
+    from benchmarks.embedders import WordHashEmbedder
+
+    began = time.perf_counter()
+    async with _store(call, WordHashEmbedder()) as rc:
+        with _progress(call, "Filling and asking") as progress:
+            if agents == 1:
+                figures = await benchmark.one_agent(rc, memories, progress)
+            else:
+                figures = await benchmark.many_agents(rc, agents, memories, progress)
+    title = f"Scale: {memories:,} memories of {screen.counted(agents, 'agent')}"
+    _report_figures(call, f"scale-{memories}-{agents}", title, "made-up", began, figures, out)
+
+
+@store_command
+async def cycle(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+    """The consolidation cycle: its cost by stage, without embedding."""
+    from benchmarks import cycle as benchmark
+    from benchmarks import locomo as conversations
+    from longmind.models.open import open_embedder
+
+    chosen = list(conversations.cases(data))[:cases]
+    timed, began = benchmark.TimedEmbedder(open_embedder(embedder)), time.perf_counter()
+    async with _store(call, timed) as rc:
+        with _progress(call, "Consolidating") as progress:
+            figures = await benchmark.measure(rc, timed, chosen, progress)
+    _report_figures(call, "cycle", "The consolidation cycle on LoCoMo", embedder, began, figures, out)
+
+
+@store_command
+async def learning(
+    call: Call,
+    seeds: Annotated[int, typer.Option(min=1, help="How many simulated worlds; the bands are over them.")] = 20,
+    tasks: Annotated[int, typer.Option(min=40, help="Tasks in each, with memory and without.")] = 200,
+    embedder: Model = "static",
+    out: Out = None,
+) -> None:
+    """Learning: whether memory makes an agent better over time, after a restart, and when a rule changes."""
+    from benchmarks import learning as benchmark
+    from benchmarks import report as results
+
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder, _progress(call, "Learning") as progress:
+        learnt = await benchmark.run(Path(folder), seeds, tasks, embedder, progress)
+    about = {**_about(call, f"Learning at a help desk ({learnt.seeds} seeds)", embedder, began), **learnt.as_json()}
+    about["figures"] = [list(row) for row in learnt.figures()]
+    if out is not None:
+        results.write(out, "learning", about, learnt.chart())
+    rows = [[what, f"{value:g}", unit] for what, value, unit in learnt.figures()]
+    call.answer(about, lambda: _show_learning(about["title"], learnt, rows))
+
+
+@store_command
+async def versions(
+    call: Call,
+    trials: Annotated[int, typer.Option(min=1, help="How many simulated trials for each pair of rates.")] = 500,
+    share: Annotated[float, typer.Option(min=0.01, max=0.99, help="The share of runs that try the candidate.")] = 0.3,
+) -> None:
+    """Versions of a procedure: how soon and how often the learning rule chooses the better one."""
+    from benchmarks import version_choice as benchmark
+    from longmind.systems.procedural import TrialRule
+
+    rule = TrialRule(share=share)
+    summaries = [benchmark.simulate(*rates, rule=rule, trials=trials) for rates in benchmark.RATES]
+    head = ["base", "candidate", "median runs", "p90 runs", "candidate taken", "worse taken"]
+    rows = [
+        [
+            f"{summary.base:.2f}",
+            f"{summary.candidate:.2f}",
+            f"{summary.median_runs:.0f}",
+            f"{summary.p90_runs:.0f}",
+            f"{summary.candidate_taken:.1%}",
+            f"{summary.worse_taken:.1%}",
+        ]
+        for summary in summaries
+    ]
+    title = f"Choosing between two versions ({trials} trials each)"
+    call.answer(
+        {"title": title, "trials": [summary.model_dump() for summary in summaries]}, lambda: _show(title, head, rows)
+    )
+
+
+def report(
+    folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the results are.")] = OUT,
+) -> None:
+    """Write one page of all results, beside their folder."""
+    from benchmarks.report import page
+
+    if not any(folder.glob("*.json")):
+        raise typer.BadParameter(f"There are no results in {folder}.", param_hint="--out")
+    written = folder.with_suffix(".md")
+    written.write_text(page(folder), encoding="utf-8")
+    screen.console().print(f"Wrote {written}.")
+
+
+for _command in (locomo, beam, facts, qmsum, speed, scale, cycle, learning, versions, report):
+    app.command(_command.__name__)(_command)
+
+
+async def _quality(
+    call: Call,
+    name: str,
+    data: Path,
+    embedder: str,
+    only: int | None,
+    out: Path | None,
+    *,
+    consolidated: bool = False,
+) -> None:
+    from benchmarks import quality
+    from benchmarks import report as results
+    from benchmarks.sets import SETS
+
+    evaluation_set, began = SETS[name], time.perf_counter()
+    cases = list(evaluation_set.cases(data))[:only]
+    async with _store(call, embedder) as rc:
+        with _progress(call, evaluation_set.title) as progress:
+            lines = await quality.run(rc, evaluation_set, cases, progress, consolidated=consolidated)
+    title = f"{evaluation_set.title}{', after consolidation' if consolidated else ''}"
+    result = {
+        **_about(call, f"{title} ({embedder}, {_backend(call)})", embedder, began),
+        "set": name,
+        "lines": quality.as_json(lines),
+    }
+    if out is not None:
+        chart = results.quality_chart(name, f"{title}, {embedder}", lines)
+        file = f"{name}{'-consolidated' if consolidated else ''}-{embedder}-{_backend(call)}"
+        results.write(out, file, result, chart)
+    call.answer(result, lambda: _show(result["title"], *results.quality_rows(lines)))
+
+
+def _show_learning(title: str, learnt: LearningReport, rows: Sequence[Sequence[str]]) -> None:
+    """Show success by block of tasks, and then the figures."""
+    blocks = [
+        [name, f"{on.mean:.0f} ({on.low:.0f} to {on.high:.0f})", f"{off.mean:.0f}", f"{a.mean:.1f}", f"{b.mean:.1f}"]
+        for name, on, off, a, b in zip(
+            learnt.blocks, learnt.on, learnt.off, learnt.steps_on, learnt.steps_off, strict=True
+        )
+    ]
+    _show(title, ["tasks", "solved %, with memory", "without", "steps, with memory", "without"], blocks)
+    _show("", ["figure", "value", "unit"], rows)
+
+
+def _report_figures(
+    call: Call,
+    name: str,
+    title: str,
+    embedder: str,
+    began: float,
+    figures: Sequence[tuple[str, float, str]],
+    out: Path | None,
+) -> None:
+    from benchmarks import charts
+    from benchmarks import report as results
+
+    result = {**_about(call, f"{title} ({_backend(call)})", embedder, began), "figures": [list(row) for row in figures]}
+    if out is not None:
+        timed = [(what, value) for what, value, unit in figures if unit.startswith("ms")]
+        chart = charts.bars(title, [what for what, _ in timed], {"ms": [value for _, value in timed]}, "ms")
+        results.write(out, f"{name}-{_backend(call)}", result, chart)
+    rows = [[what, f"{value:g}", unit] for what, value, unit in figures]
+    call.answer(result, lambda: _show(result["title"], ["figure", "value", "unit"], rows))
+
+
+def _about(call: Call, title: str, embedder: str, began: float) -> dict[str, Any]:
+    from benchmarks.report import machine
+
+    seconds = round(time.perf_counter() - began, 1)
+    return {"title": title, "embedder": embedder, "backend": _backend(call), "seconds": seconds, "machine": machine()}
+
+
+def _backend(call: Call) -> str:
+    url = call.url or ""
+    return "postgres" if url.startswith("postgres") else "memory" if url.startswith("memory:") else "sqlite"
+
+
+@asynccontextmanager
+async def _store(call: Call, embedder: Any) -> AsyncIterator[Longmind]:
+    """Open the store that the options name, or a temporary one."""
+    from longmind.memory import Longmind
+
+    with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder:
+        async with Longmind.open(call.url or str(Path(folder) / "bench.db"), embedder=embedder) as rc:
+            yield rc
+
+
+@contextmanager
+def _progress(call: Call, text: str) -> Iterator[Callable[[float], None]]:
+    with bar(call, text, 1.0) as update:
+        yield lambda done: update(done)
+
+
+def _show(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    out = screen.console()
+    table = screen.table(*head)
+    for row in rows:
+        table.add_row(*row)
+    out.print(title)
+    out.print(table)

@@ -1,0 +1,132 @@
+"""How much of the evidence recall finds: evaluation sets, asked through the public face."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cases import Case, Item, Question
+from longmind.memory import AgentMemory, Longmind
+from longmind.recall.folding import drawn_from
+from longmind.types import Hit
+
+DEPTHS = (5, 10, 20)
+"""How many of the first hits count."""
+
+Progress = Callable[[float], None]
+Scores = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of the result: a category, in one half of the set or in all of it."""
+
+    half: str
+    category: str
+    questions: int
+    scores: dict[str, float]
+
+
+def by_category(question: Question) -> list[str]:
+    """All questions, and the question's category."""
+    return ["all", question.category]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSet:
+    """An evaluation set: how it is read, and how the hits of one question are scored."""
+
+    name: str
+    title: str
+    cases: Callable[[Path], Iterator[Case]]
+    score: Callable[[AgentMemory, Case, Question], Awaitable[Scores]]
+    main_score: str
+    """The score that is drawn in the chart."""
+    groups: Callable[[Question], list[str]] = by_category
+    """The rows of the result that a question counts in."""
+
+
+async def load(rc: Longmind, prefix: str, case: Case) -> AgentMemory:
+    """Remember a case as one agent's memory, in order, and return that memory."""
+    mem = rc.agent(f"{prefix} {case.name}")
+    for session, items in itertools.groupby(case.items, key=lambda item: item.session):
+        await mem.remember([_message(item) for item in items], session=session)
+    return mem
+
+
+def _message(item: Item) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": item.role, "content": item.text, "metadata": {"label": item.label}}
+    if item.speaker:
+        message["name"] = item.speaker
+    if item.occurred_at:
+        message["occurred_at"] = item.occurred_at
+    return message
+
+
+async def run(
+    rc: Longmind,
+    evaluation_set: EvaluationSet,
+    cases: Sequence[Case],
+    progress: Progress,
+    *,
+    consolidated: bool = False,
+) -> list[Line]:
+    """Remember every case, ask every question, and average the scores by category and half.
+
+    With ``consolidated`` each case goes through the consolidation cycle before it is asked. Reads are not counted, so
+    that one question does not change the ranking of the next.
+    """
+    (await rc.recaller()).counts_reads = False
+    results: dict[tuple[str, str], list[Scores]] = defaultdict(list)
+    total = sum(len(case.items) // 100 + len(case.questions) for case in cases)
+    done = 0.0
+    for case in cases:
+        mem = await load(rc, evaluation_set.name, case)
+        if consolidated:
+            await mem.consolidate()
+        done += len(case.items) // 100
+        for question in case.questions:
+            scores = await evaluation_set.score(mem, case, question)
+            half = "tuned" if case.tuned else "untouched"
+            for category in evaluation_set.groups(question):
+                results["all", category].append(scores)
+                results[half, category].append(scores)
+            done += 1
+            progress(done / max(total, 1))
+    return [Line(half, category, len(scores), _mean(scores)) for (half, category), scores in sorted(results.items())]
+
+
+def _mean(scores: Sequence[Scores]) -> dict[str, float]:
+    return {name: round(100 * sum(s[name] for s in scores) / len(scores), 2) for name in scores[0]}
+
+
+async def recalled_labels(mem: AgentMemory, hits: Sequence[Hit]) -> list[str]:
+    """Return the labels of the hits, in order.
+
+    A fact has the label of the memory it was first drawn from. What was made of many memories has no label, but keeps
+    its place.
+    """
+    drawn = {hit.memory.id: next(drawn_from(hit.memory), None) for hit in hits}
+    sources = {m.id: m for m in await mem.store.get_all(mem.scope, [id for id in drawn.values() if id])}
+    labelled = [sources.get(drawn.get(hit.memory.id) or "", hit.memory) for hit in hits]
+    return [str(memory.metadata.get("label", "")) for memory in labelled]
+
+
+def share(labels: Sequence[str], evidence: frozenset[str]) -> float:
+    """Return how much of the evidence is among the labels, from 0 to 1."""
+    return len(evidence.intersection(labels)) / len(evidence)
+
+
+async def score_evidence(mem: AgentMemory, case: Case, question: Question) -> Scores:
+    """Score how much of the evidence is among the first 5, 10 and 20 hits."""
+    labels = await recalled_labels(mem, await mem.recall(question.text, k=DEPTHS[-1]))
+    return {f"R@{k}": share(labels[:k], question.evidence) for k in DEPTHS}
+
+
+def as_json(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """Return the rows of a result as JSON."""
+    return [asdict(line) for line in lines]
