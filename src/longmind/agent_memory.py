@@ -155,7 +155,7 @@ class AgentMemory:
         """One conversation with its history, its summary, and what memory adds; ``window`` messages are told whole."""
         from longmind.conversation import Conversation
 
-        return Conversation(self.scoped, id, self.active, window=window, teller=self._teller)
+        return Conversation(self.scoped, id, self.recall, window=window, teller=self._teller)
 
     async def _teller(self) -> Teller | None:
         chat = await self.chat()
@@ -264,12 +264,14 @@ class AgentMemory:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         session: str | None = None,
+        conversation: Sequence[Message | Mapping[str, Any]] = (),
         min_score: float = 0.0,
         explain: bool = False,
     ) -> Hits:
-        """The memories that fit a question best, the best first, each with its reason.
+        """Return the k memories that fit a question best, the best first, each with its reason.
 
-        ``as_of`` answers as the world was at a moment, ``known_at`` as the agent knew at a moment.
+        ``as_of`` answers as the world was at a moment, ``known_at`` as the agent knew at a moment. With a
+        ``conversation`` its last messages are read beside the question, and what they say is left out.
         """
         recaller = await self._longmind.recaller()
         with telemetry.span("longmind.recall", {"longmind.agent": self.scope.agent}) as span:
@@ -284,35 +286,28 @@ class AgentMemory:
                 as_of=as_of,
                 known_at=known_at,
                 session=session,
+                conversation=_messages(conversation),
                 min_score=min_score,
                 explain=explain,
             )
             span.set("longmind.hits", len(hits))
         return hits
 
-    async def active(
+    async def context(
         self,
         task: str,
-        conversation: Sequence[Message | Mapping[str, Any]] = (),
+        tokens: int | None = None,
         *,
-        n: int = 5,
-        threshold: float = 0.35,
-    ) -> Hits:
-        """What the agent should have in mind for its turn: at most n memories over a threshold."""
-        recaller = await self._longmind.recaller()
-        messages = [one if isinstance(one, Message) else validated(Message, one) for one in conversation]
-        return await recaller.active(self.scope, task, messages, n=n, threshold=threshold)
+        conversation: Sequence[Message | Mapping[str, Any]] = (),
+    ) -> str:
+        """Render what matters for a task, ready for a prompt, within a budget of tokens.
 
-    async def standing(self) -> Memories:
-        """What the agent should have in mind whatever its task is: goals that are open, and who the user is."""
-        recaller = await self._longmind.recaller()
-        return await recaller.standing(self.scope)
-
-    async def context(self, task: str, tokens: int | None = None) -> str:
-        """What this agent knows that matters for a task, ready for a prompt, within a budget of tokens."""
+        That is what ``recall`` finds for the task, the open goals and the traits of the user, quoted as data. With a
+        ``conversation`` its last messages are read beside the task, and what they say is left out.
+        """
         recaller = await self._longmind.recaller()
         budget = (await self.configuration()).context_tokens if tokens is None else tokens
-        return await recaller.context(self.scope, task, tokens=budget)
+        return await recaller.context(self.scope, task, tokens=budget, conversation=_messages(conversation))
 
     async def forget(
         self,
@@ -465,3 +460,7 @@ class AgentMemory:
 
         limit = (await self.configuration()).model_tokens_per_day
         return model.under(Budget(limit, StoreLedger(self.scoped), self._longmind.clock))
+
+
+def _messages(conversation: Sequence[Message | Mapping[str, Any]]) -> Sequence[Message]:
+    return [message if isinstance(message, Message) else validated(Message, message) for message in conversation]

@@ -345,8 +345,6 @@ class AgentMemory(_Face):
 
     remember = _blocking(asynchronous.AgentMemory.remember)
     recall = _blocking(asynchronous.AgentMemory.recall)
-    active = _blocking(asynchronous.AgentMemory.active)
-    standing = _blocking(asynchronous.AgentMemory.standing)
     context = _blocking(asynchronous.AgentMemory.context)
     forget = _blocking(asynchronous.AgentMemory.forget)
     consolidate = _blocking(asynchronous.AgentMemory.consolidate)

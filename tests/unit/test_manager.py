@@ -358,8 +358,8 @@ async def test_a_failing_system_is_reported_and_hides_nothing(
     assert [hit.memory.id for hit in found.hits] == [said.id]
     assert [(one.system, one.error) for one in found.failed] == [("broken", error)]
     assert all(one.message for one in found.failed)
-    knowledge = await mem.manager.relevant_knowledge("basil")
-    assert set(knowledge.systems) == {"remembered"}
+    knowledge = await mem.manager.search("basil", 20, explain=True)
+    assert set(knowledge.by_system) == {"remembered"}
     assert [one.system for one in knowledge.failed] == ["broken"]
 
 
@@ -412,7 +412,7 @@ async def test_a_timeout_of_the_systems_own_is_told_as_its_own(mem: AgentMemory)
 async def test_a_store_that_is_gone_is_an_error_and_not_an_empty_answer(rc: Longmind, mem: AgentMemory) -> None:
     systems = mem.manager
     await rc.close()
-    for ask in (systems.retrieve, systems.search, systems.relevant_knowledge):
+    for ask in (systems.retrieve, systems.search):
         with pytest.raises(StoreUnavailable):
             await ask("x")
 
@@ -459,24 +459,24 @@ class OnlyFacts:
 async def test_a_recall_policy_chooses_the_systems(rc: Longmind, mem: AgentMemory) -> None:
     rc.register(OnlyFacts())
     await mem.manager.store_experience(TRIP)
-    everything = await mem.manager.relevant_knowledge("Lisbon")
-    assert {"episodic", "semantic", "remembered"} <= set(everything.systems)
-    chosen = await mem.manager.relevant_knowledge("a fact about Lisbon")
-    assert set(chosen.systems) == {"semantic"}
+    everything = await mem.manager.search("Lisbon", 20, explain=True)
+    assert {"episodic", "semantic", "remembered"} <= set(everything.by_system)
+    chosen = await mem.manager.search("a fact about Lisbon", 20, explain=True)
+    assert set(chosen.by_system) == {"semantic"}
     assert {hit.memory.kind for hit in chosen.hits} == {"fact"}
 
 
 async def test_relevant_knowledge_is_grouped_and_says_why(mem: AgentMemory) -> None:
     await mem.manager.store_experience(TRIP)
-    knowledge = await mem.manager.relevant_knowledge("Where does Alice live?", k=6)
+    knowledge = await mem.manager.search("Where does Alice live?", k=6, explain=True)
     assert knowledge.hits[0].memory.content == "Alice lives in Lisbon"
-    assert next(iter(knowledge.systems)) == "semantic"
+    assert next(iter(knowledge.by_system)) == "semantic"
     assert len(knowledge.hits) == 6
-    for system, hits in knowledge.systems.items():
+    for system, hits in knowledge.by_system.items():
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
         assert all(hit.why and hit.parts and hit.system == system for hit in hits)
-    only = await mem.manager.relevant_knowledge("Where does Alice live?", systems="episodic")
-    assert set(only.systems) == {"episodic"}
+    only = await mem.manager.search("Where does Alice live?", 20, systems="episodic")
+    assert set(only.by_system) == {"episodic"}
 
 
 # -- experience --------------------------------------------------------------------------------------------------
@@ -822,7 +822,7 @@ async def test_thinking_gathers_what_speaks_to_a_task(mem: AgentMemory) -> None:
     thought = await mem.manager.think("Greet Bob politely")
     assert [item.key for item in thought.attention] == ["guest"]
     assert [found.version.name for found in thought.procedures] == ["greet"]
-    assert {"procedural", "remembered", "working"} <= set(thought.knowledge.systems)
+    assert {"procedural", "remembered", "working"} <= set(thought.knowledge.by_system)
     assert ("event:in French", "do") in {(lesson.subject, lesson.advice) for lesson in thought.lessons.lessons}
     assert (thought.lessons.succeeded, thought.lessons.failed) == (3, 3)
     assert (await mem.working.context("dict"))["focus"] == "Greet Bob politely"

@@ -17,6 +17,7 @@ from longmind.errors import (
     StoreUnavailable,
     VersionConflict,
 )
+from longmind.recall.standing import standing_memories
 from longmind.store.base import Space
 from longmind.testing import FakeClock, ScriptedModel
 from longmind.types import Link
@@ -406,11 +407,29 @@ async def test_tags_as_one_text_and_a_moment_as_text_are_read_or_refused(rc: Lon
 
 async def test_what_stands_whatever_the_task_is(rc: Longmind) -> None:
     mem = rc.agent("a", user="ann")
-    assert await mem.standing() == []
+    assert await standing_memories(mem.store, mem.scope) == []
     await mem.remember("The printer is in room 4.")
     learn = await mem.goals.create("Learn Portuguese", priority=0.9)
     rest = await mem.goals.create("Rest", priority=0.2)
     over = await mem.goals.create("Sing", priority=0.5)
     await mem.goals.abandon(over.id, "No voice.")
-    assert [memory.id for memory in await mem.standing()] == [learn.id, rest.id]
-    assert await rc.agent("a", user="ben").standing() == []
+    assert [memory.id for memory in await standing_memories(mem.store, mem.scope)] == [learn.id, rest.id]
+    ben = rc.agent("a", user="ben")
+    assert await standing_memories(ben.store, ben.scope) == []
+
+
+async def test_recall_and_context_read_the_conversation_beside_the_question(rc: Longmind) -> None:
+    mem = rc.agent("a", user="ann")
+    await mem.remember("My sister Nora is allergic to peanuts.")
+    said = await mem.remember("I want to bake a cake for Nora with peanuts.")
+    await mem.remember("The printer is on the second floor.")
+    talk = [{"role": "user", "content": said.content}]
+    assert said.id in [hit.memory.id for hit in await mem.recall("What should I know about Nora?", k=2)]
+    hits = await mem.recall("What should I know?", k=1, conversation=talk, min_score=0.1)
+    assert [hit.memory.content for hit in hits] == ["My sister Nora is allergic to peanuts."]
+    text = await mem.context("What should I know?", 300, conversation=talk)
+    assert "allergic to peanuts" in text
+    assert said.content not in text
+    assert said.content in await mem.context("bake a cake for Nora", 300)
+    with pytest.raises(InvalidInput, match="role"):
+        await mem.recall("x", conversation=[{"role": "nobody", "content": "x"}])

@@ -15,6 +15,7 @@ from longmind.agent.models import Limits
 from longmind.agent_memory import AgentMemory
 from longmind.kinds import owned_by
 from longmind.recall import budget
+from longmind.recall.standing import standing_memories
 from longmind.systems.episodic.models import EPISODE, Lesson
 from longmind.systems.procedural import ProcedureHit
 from longmind.tokens import estimate
@@ -23,6 +24,8 @@ from longmind.types import Filter, Hit, Memory, Message
 T = TypeVar("T")
 _APART = frozenset({"event", "reflection", *owned_by("procedural", "working")})
 """Kinds that come in a form of their own, or only repeat what an episode tells."""
+_MAX_RECALLED = 1_000
+"""The most hits that one recall returns."""
 _FITS = 0.3
 """The score from which a procedure is worth offering."""
 
@@ -69,7 +72,7 @@ class MemoryRecall:
             gathering.part("reflections", lambda: self._reflections(task, limits)),
             gathering.part("lessons", lambda: self._lessons(task, limits)),
             gathering.part("procedures", lambda: self._procedures(task, limits)),
-            gathering.part("goals and traits", self.mem.standing),
+            gathering.part("goals and traits", lambda: standing_memories(self.mem.store, self.mem.scope)),
             gathering.part("what was said earlier", lambda: self._earlier(session, limits, len(said))),
         )
         told = {_folded(message.content) for message in said}
@@ -105,10 +108,10 @@ class MemoryRecall:
         if not limits.memories:
             return ()
         asked, told = Message(content=task), {_folded(message.content) for message in conversation}
-        most = 4 * limits.memories
-        found: Sequence[Hit] = await self.mem.active(task, [asked], n=most, threshold=0.0)
+        most = min(4 * limits.memories, _MAX_RECALLED)
+        found: Sequence[Hit] = await self.mem.recall(task, most, conversation=[asked])
         if conversation:
-            beside = await self.mem.active(task, [*conversation, asked], n=most, threshold=0.0)
+            beside = await self.mem.recall(task, most, conversation=[*conversation, asked])
             found = _ranked([*found, *_parted(beside, told)[1]])
         fitting = [hit for hit in found if _folded(hit.memory.content) != _folded(task) and not _apart(hit.memory)]
         heard = {_folded(hit.memory.content) for hit in fitting if hit.memory.kind == "message"}

@@ -22,7 +22,6 @@ from longmind.manager.models import (
     ActResult,
     Experience,
     ExperienceResult,
-    Knowledge,
     OutcomeResult,
     PerceiveResult,
     RetrieveResult,
@@ -185,14 +184,6 @@ class MemoryManager:
             refused=tuple(teaching.refused),
         )
 
-    async def relevant_knowledge(self, context: str, k: int = 20, *, systems: Names | None = None) -> Knowledge:
-        """The k things that matter most in a context, by system, each with its reason. The recall policies choose."""
-        answer = await self.search(context, k, systems=systems, explain=True)
-        by_system: dict[str, tuple[SystemHit, ...]] = {}
-        for hit in answer.hits:
-            by_system[hit.system] = (*by_system.get(hit.system, ()), hit)
-        return Knowledge(context=context, systems=by_system, failed=answer.failed)
-
     async def execute_procedure(
         self,
         name: str,
@@ -273,7 +264,7 @@ class MemoryManager:
         return ThinkResult(
             task=task,
             attention=await self._working.attend(),
-            knowledge=await self.relevant_knowledge(task, k),
+            knowledge=await self.search(task, k, explain=True),
             procedures=tuple(await self._procedural.search(task, procedures)),
             lessons=await self._episodic.lessons(task),
         )

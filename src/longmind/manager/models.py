@@ -188,26 +188,19 @@ class SystemHit(Hit):
 
 
 class SearchResult(Model):
-    """What the systems know about a question, the best first, whichever system it is from."""
+    """What the systems know about a question, the best hit first, whichever system it is from."""
 
     query: str
     hits: tuple[SystemHit, ...]
     failed: tuple[SystemFailure, ...] = ()
 
-
-class Knowledge(Model):
-    """What matters in a context, by system; each hit says why it is there."""
-
-    context: str
-    systems: Mapping[str, tuple[SystemHit, ...]]
-    """Only those that know something; the system with the best hit first."""
-    failed: tuple[SystemFailure, ...] = ()
-
     @property
-    def hits(self) -> tuple[SystemHit, ...]:
-        """All of it, the best first."""
-        every = [hit for hits in self.systems.values() for hit in hits]
-        return tuple(sorted(every, key=lambda hit: -hit.score))
+    def by_system(self) -> Mapping[str, tuple[SystemHit, ...]]:
+        """The hits grouped by system, the system with the best hit first."""
+        groups: dict[str, tuple[SystemHit, ...]] = {}
+        for hit in self.hits:
+            groups[hit.system] = (*groups.get(hit.system, ()), hit)
+        return groups
 
 
 class RefusedFact(Model):
@@ -252,7 +245,7 @@ class ThinkResult(Model):
     task: str
     attention: tuple[Item, ...]
     """What is in working memory and matters for the task."""
-    knowledge: Knowledge
+    knowledge: SearchResult
     procedures: tuple[ProcedureHit, ...]
     """Ways of doing it that are known."""
     lessons: Lessons

@@ -22,11 +22,12 @@ from longmind.recall.filters import NOT_NARROWED, filter_of
 from longmind.recall.query import Query, read
 from longmind.recall.rerank import Reranker
 from longmind.recall.settle import Settling
+from longmind.recall.standing import standing_memories
 from longmind.recall.touches import Touches
 from longmind.store.search.ranking import query_terms
 from longmind.store.search.view import View
 from longmind.store.store import Store
-from longmind.types import Filter, Hit, Memory, Message, Scope
+from longmind.types import Filter, Hit, Message, Scope
 
 if TYPE_CHECKING:
     from longmind.models.base import Embedder
@@ -35,9 +36,8 @@ MAX_K = 1_000
 MAX_QUERY = 1_000_000
 EMBEDDED = 2_000
 """Characters of a question that are embedded; an embedder's window is full long before."""
-THRESHOLD = 0.35
 RECENT = 4
-"""Messages of a conversation that count for ``active``."""
+"""How many of the last messages of a conversation are read beside a question."""
 
 
 class Recaller:
@@ -74,16 +74,19 @@ class Recaller:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         session: str | None = None,
+        conversation: Sequence[Message] = (),
         min_score: float = 0.0,
         explain: bool = False,
     ) -> list[Hit]:
         """The memories that fit a question best, the best first.
 
+        With a ``conversation`` its last messages are read beside the question, and what they say is left out.
         ``as_of`` answers as the world was at that moment: facts that were valid then, and what had happened by then.
         ``known_at`` answers as the agent knew at that moment: only what had been recorded by then. They combine.
         ``explain`` adds to each hit what every arm gave, and which policies had their say.
         """
-        _check(query, k, min_score)
+        recent = _recent(conversation)
+        _check(query := _beside(query, recent), k, min_score)
         asked = read(query, self.clock.now())
         plan = policy.planned(asked, self._policies)
         narrowed = filter_of(
@@ -96,41 +99,22 @@ class Recaller:
             recorded_until=known_at,
         )
         self.watch("plan")
-        return await self._answer(scope, asked, plan, narrowed, k, min_score=min_score, full=explain)
+        most = min(k + len(recent), MAX_K)
+        hits = await self._answer(scope, asked, plan, narrowed, most, min_score=min_score, full=explain)
+        return _unsaid(hits, recent)[:k]
 
-    async def active(
-        self,
-        scope: Scope,
-        task: str,
-        conversation: Sequence[Message] = (),
-        *,
-        n: int = 5,
-        threshold: float = THRESHOLD,
-    ) -> list[Hit]:
-        """At most n memories an agent should have in mind for its turn, none that the conversation itself says."""
-        recent = [message.content for message in conversation[-RECENT:]]
-        text = "\n".join([task, *recent])
-        hits = await self.recall(scope, text[:MAX_QUERY], k=min(n + len(recent), MAX_K), min_score=threshold)
-        said = {" ".join(content.split()) for content in recent}
-        return [hit for hit in hits if " ".join(hit.memory.content.split()) not in said][:n]
+    async def context(
+        self, scope: Scope, task: str, *, tokens: int = 1500, conversation: Sequence[Message] = ()
+    ) -> str:
+        """What is known that matters for a task, within a budget of tokens, quoted as data.
 
-    async def context(self, scope: Scope, task: str, *, tokens: int = 1500) -> str:
-        """What is known that matters for a task, within a budget of tokens, quoted as data."""
+        With a ``conversation`` its last messages are read beside the task, and what they say is left out.
+        """
+        recent = _recent(conversation)
         most = max(5, min(200, tokens // 20))
-        known = await self._known(scope, task, most) if task.strip() else []
-        return budget.render(await self.standing(scope), known, tokens)
-
-    async def standing(self, scope: Scope) -> list[Memory]:
-        """What an agent should have in mind whatever the task is: goals that are open, and who the user is."""
-        present = set((await self.store.view(scope)).kinds.names)
-        found: list[Memory] = []
-        for where in budget.STANDING:
-            if present.intersection(where.kinds or ()):
-                page = await self.store.scan(
-                    scope, where, order="importance", descending=True, limit=budget.STANDING_MOST
-                )
-                found += page.items
-        return found
+        text = _beside(task, recent)
+        known = await self._known(scope, text, most + len(recent)) if text.strip() else []
+        return budget.render(await standing_memories(self.store, scope), _unsaid(known, recent)[:most], tokens)
 
     async def flush(self) -> None:
         """Wait until every read so far is counted."""
@@ -217,6 +201,21 @@ class Recaller:
 
 def _unwatched(stage: str) -> None:
     """Nobody measures."""
+
+
+def _recent(conversation: Sequence[Message]) -> list[str]:
+    return [message.content for message in conversation[-RECENT:]]
+
+
+def _beside(query: str, recent: Sequence[str]) -> str:
+    """Return the question with the last messages of a conversation, cut to what is read."""
+    return "\n".join([query, *recent])[:MAX_QUERY] if recent else query
+
+
+def _unsaid(hits: list[Hit], recent: Sequence[str]) -> list[Hit]:
+    """Return the hits that do not repeat one of the last messages."""
+    said = {" ".join(content.split()) for content in recent}
+    return [hit for hit in hits if " ".join(hit.memory.content.split()) not in said] if said else hits
 
 
 def _check(query: str, k: int, min_score: float) -> None:

@@ -202,13 +202,13 @@ async def test_reads_are_counted_once_a_recall(world: Any) -> None:
     assert (await world.store.get(world.scope, made.id)).access_count == 2
 
 
-async def test_active_recall_leaves_out_what_the_conversation_says_itself(world: Any) -> None:
+async def test_recall_beside_a_conversation_leaves_out_what_the_conversation_says_itself(world: Any) -> None:
     await world.add("My sister Nora is allergic to peanuts", session="old")
     await world.add("I want to bake a cake for Nora with peanuts", session="now")
     talk = [Message(content="I want to bake a cake for Nora with peanuts")]
-    hits = await world.recaller.active(world.scope, "bake a cake for Nora", talk, n=3, threshold=0.0)
+    hits = await world.recaller.recall(world.scope, "bake a cake for Nora", k=3, conversation=talk)
     assert [h.memory.content for h in hits][:1] == ["My sister Nora is allergic to peanuts"]
-    assert await world.recaller.active(world.scope, "zebra xylophone", n=3) == []
+    assert await world.recaller.recall(world.scope, "zebra xylophone", k=3, min_score=0.35) == []
 
 
 async def test_questions_in_other_languages_find_their_texts(world: Any) -> None:

@@ -226,7 +226,7 @@ async def test_a_model_may_tell_it_and_one_that_fails_is_replaced_by_rules(
     async def find() -> Teller:
         return teller
 
-    talk = Conversation(mem.scoped, "c1", mem.active, window=4, teller=find)
+    talk = Conversation(mem.scoped, "c1", mem.recall, window=4, teller=find)
     await _talk(talk, 8)
     assert await talk.summary() == "The tent for the trip is light."
     await _talk(talk, 4)

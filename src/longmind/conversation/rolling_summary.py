@@ -1,0 +1,198 @@
+"""The rolling summary: a stored summary of the messages that have left a conversation's window."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from longmind.consolidate.model import Teller, Text, supported
+from longmind.consolidate.rules.key_sentences import telling
+from longmind.conversation.messages import MessageLog, digest
+from longmind.errors import ModelError
+from longmind.store.base import AddLink, Put, Update, Write
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
+from longmind.types import Id, Link, Memory, Model, Moment, Source
+
+_log = logging.getLogger(__name__)
+SUMMARY = "summary"
+_MAX_SENTENCES = 12
+"""The most sentences a summary has. Those of the summary before compete with those of new messages."""
+_MAX_NEW_MESSAGES = 2_000
+"""The most messages that are read to update a summary."""
+
+FindTeller = Callable[[], Awaitable[Teller | None]]
+"""Returns what writes summaries, such as a language model; None where there is none."""
+
+
+class Quote(Model):
+    """The message that a line of a summary comes from, with its version. If it changes, the summary is discarded."""
+
+    id: Id
+    version: int
+
+
+class SummaryBody(Model):
+    """The body of the record that stores a rolling summary."""
+
+    session: str
+    told: int = 0
+    """How many messages it covers, counted from the first."""
+    until: Id | None = None
+    until_at: Moment | None = None
+    """The last message it covers, and when that was recorded."""
+    quotes: tuple[Quote, ...] = ()
+    """The origin of each line of the text."""
+    by: str = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """An input of a new summary: a message, or a line of the previous summary."""
+
+    speaker: str
+    date: str
+    text: str
+    quote: Quote
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """A rolling summary, with the record that stores it."""
+
+    text: str
+    body: SummaryBody
+    record: Memory | None
+
+
+class RollingSummary:
+    """Keeps the summary of one conversation up to date."""
+
+    def __init__(
+        self, scoped: ScopedStore, log: MessageLog, session: str, *, window: int, teller: FindTeller | None
+    ) -> None:
+        self._scoped = scoped
+        self._log = log
+        self._session = session
+        self._window = window
+        self._teller = teller
+        self._key = f"conversation:{digest(session)}"
+
+    async def text(self) -> str:
+        """Return the summary. Messages that have left the window since the last call are added to it first."""
+
+        async def update() -> str:
+            summary = await self._read()
+            messages = (await self._uncovered(summary.body))[: -self._window]
+            if not messages or (summary.text and len(messages) < self._window // 2):
+                return summary.text
+            advanced = await self._advance(summary, messages)
+            await self._scoped.rewrite(self._writes(advanced, messages), "what left the window, in short")
+            return advanced.text
+
+        return await retry_on_conflict(update)
+
+    async def record(self) -> Memory | None:
+        """Return the record that stores the summary, or None."""
+        record = await self._scoped.store.by_key(self._scoped.scope, self._key)
+        return record if record is not None and record.user == self._scoped.scope.user else None
+
+    async def _read(self) -> _Summary:
+        """Return the stored summary. One that quotes a changed or forgotten message starts empty."""
+        record = await self.record()
+        if record is None:
+            return _Summary("", SummaryBody(session=self._session), None)
+        body = validated(SummaryBody, record.body)
+        ids = list(dict.fromkeys(quote.id for quote in body.quotes))
+        versions = {m.id: m.version for m in await self._scoped.store.get_all(self._scoped.scope, ids)}
+        current = all(versions.get(quote.id) == quote.version for quote in body.quotes)
+        if not current:
+            return _Summary("", SummaryBody(session=self._session), record)
+        return _Summary(record.content, body, record)
+
+    async def _uncovered(self, body: SummaryBody) -> list[Memory]:
+        """Return the messages that the summary does not cover, the earliest first; of very many only the latest."""
+        messages = await self._log.latest(_MAX_NEW_MESSAGES, recorded_since=body.until_at)
+        ids = [message.id for message in messages]
+        if body.until in ids:
+            messages = messages[: ids.index(body.until)]
+        elif body.until_at is not None:
+            messages = [message for message in messages if message.recorded_at > body.until_at]
+        return messages[::-1]
+
+    async def _advance(self, summary: _Summary, messages: Sequence[Memory]) -> _Summary:
+        """Return the summary with these messages added."""
+        passages = _passages(summary, messages)
+        lines, by = await self._lines_by_model(passages), "model"
+        if not lines:
+            lines, by = _lines_by_rules(passages), "rules"
+        last = messages[-1]
+        body = SummaryBody(
+            session=self._session,
+            told=summary.body.told + len(messages),
+            until=last.id,
+            until_at=last.recorded_at,
+            quotes=tuple(quote for _, quote in lines),
+            by=by,
+        )
+        return _Summary("\n".join(" ".join(text.split()) for text, _ in lines), body, summary.record)
+
+    async def _lines_by_model(self, passages: Sequence[_Passage]) -> list[tuple[str, Quote]]:
+        """Return the model's sentences, each with its origin. There are none without a model, or if it fails."""
+        try:
+            teller = None if self._teller is None else await self._teller()
+            if teller is None:
+                return []
+            texts = [
+                Text(number=number, speaker=passage.speaker or None, date=passage.date, content=passage.text)
+                for number, passage in enumerate(passages)
+            ]
+            reply = await teller.tell(texts)
+        except ModelError as error:
+            _log.warning("The model made no summary of a conversation, so it is made by rules: %s", error.message)
+            return []
+        kept, _ = supported(reply.points, [passage.text for passage in passages])
+        return [(statement, passages[number].quote) for statement, number in kept]
+
+    def _writes(self, summary: _Summary, messages: Sequence[Memory]) -> list[Write]:
+        """Return the writes that store a summary. It is linked to its origins, so that erasing them erases it."""
+        body = summary.body.model_dump(mode="json")
+        if summary.record is not None:
+            id = summary.record.id
+            writes: list[Write] = [Update(id, {"content": summary.text, "body": body}, summary.record.version)]
+        else:
+            source = Source(role="system", name="conversation")
+            record = self._scoped.new(
+                SUMMARY, summary.text, body=body, key=self._key, source=source, metadata={"session": self._session}
+            )
+            id = record.id
+            writes = [Put(record, existing="fail")]
+        read = (m.id for m in messages) if summary.body.by == "model" else ()  # its words may rest on all it read
+        origins = dict.fromkeys([*(quote.id for quote in summary.body.quotes), *read])
+        return writes + [AddLink(Link(source=id, relation="derived_from", target=origin)) for origin in origins]
+
+
+def _passages(summary: _Summary, messages: Sequence[Memory]) -> list[_Passage]:
+    """Return the inputs of a new summary: the lines of the previous one, then the messages that follow."""
+    previous = zip(summary.text.splitlines(), summary.body.quotes, strict=True)
+    return [
+        *(_Passage("", "", text, quote) for text, quote in previous),
+        *(
+            _Passage(
+                message.source.name or message.source.role,
+                f"{message.occurred_at:%Y-%m-%d}",
+                message.content,
+                Quote(id=message.id, version=message.version),
+            )
+            for message in messages
+        ),
+    ]
+
+
+def _lines_by_rules(passages: Sequence[_Passage]) -> list[tuple[str, Quote]]:
+    """Return the most informative sentences in their order, each with its origin."""
+    sentences = telling([passage.text for passage in passages], most=_MAX_SENTENCES)
+    chosen = [(passages[sentence.source], sentence.text) for sentence in sentences]
+    if not chosen:
+        chosen = [(passages[-1], " ".join(passages[-1].text.split())[:500])]
+    return [(f"{passage.speaker}: {text}" if passage.speaker else text, passage.quote) for passage, text in chosen]
