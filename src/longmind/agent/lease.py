@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from longmind.agent.cancellation import shield_until_done
 from longmind.errors import Conflict, KeyTaken, NotFound, VersionConflict
 from longmind.store.base import Delete, Put, Update
 from longmind.store.store import Store
 from longmind.systems import ownership
+from longmind.systems.cancellation import shield_until_done
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory, Source
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from longmind.agent.cancellation import shield_until_done
 from longmind.agent.critics import Critic
 from longmind.agent.lease import Lease
 from longmind.agent.models import (
@@ -43,6 +42,7 @@ from longmind.agent.toolbox import Toolbox
 from longmind.agent_memory import AgentMemory
 from longmind.errors import BudgetSpent, Conflict, InvalidAnswer, ModelError, OperationMismatch, StoreError
 from longmind.models.chat import Usage
+from longmind.systems.cancellation import shield_until_done
 from longmind.systems.procedural import error_message
 
 Emit = Callable[[str], Awaitable[None]]

@@ -13,12 +13,10 @@ from typing import Any
 
 from longmind.agent.models import Critique, Ending, Observation, Outcome
 from longmind.agent_memory import AgentMemory
-from longmind.store.base import AddLink, Put, Write
 from longmind.systems import ownership
-from longmind.systems.episodic import ledger
-from longmind.systems.episodic.models import EPISODE, EpisodeBody, EventDraft
-from longmind.systems.episodic.models import Outcome as Ended
-from longmind.systems.scoped_store import retry_on_conflict, validated
+from longmind.systems.episodic import EPISODE, EpisodeBody, EpisodeWriter, EventDraft
+from longmind.systems.episodic import Outcome as Ended
+from longmind.systems.scoped_store import validated
 from longmind.types import Link, Memory, Message
 
 TYPE = "task"
@@ -100,11 +98,16 @@ class RunRecorder:
             title, description = title[:_TITLE], self.task
         body = validated(EpisodeBody, {"title": title, "type": TYPE, "description": description})
         key = None if self.key is None else ownership.own_key(scoped.scope, run_key(self.key))
-        record = ledger.episode_record(scoped, body, self.begun, id=self.episode, key=key, session=self.session)
-        writes: list[Write] = [Put(record, existing="fail")]
-        if self._message is not None:
-            writes.append(AddLink(Link(source=record.id, relation="derived_from", target=self._message.id)))
-        await scoped.write(writes, reason="run begun", operation=f"begin:{self.episode}")
+        await EpisodeWriter(scoped).begin(
+            body,
+            start=self.begun,
+            links={} if self._message is None else {"derived_from": [self._message.id]},
+            reason="run begun",
+            operation=f"begin:{self.episode}",
+            id=self.episode,
+            key=key,
+            session=self.session,
+        )
 
     async def _store_call(self, number: int, done: Observation, at: datetime, critique: Critique | None) -> None:
         data: dict[str, Any] = {"tool": done.call.tool, "args": done.call.args, "ok": done.ok, **_kept(critique)}
@@ -134,26 +137,13 @@ class RunRecorder:
 
     async def _store_event(self, told: Mapping[str, Any], also: list[Link] | None = None) -> None:
         """An event of the episode; it is derived from it, so that erasing the task erases what was done for it."""
-        scoped, draft = self.mem.scoped, validated(EventDraft, told)
-
-        async def add() -> None:
-            owner = await scoped.need(self.episode, EPISODE)
-            if await self._there_already(str(draft.key)):
-                return
-            event = ledger.event_record(scoped, owner, draft)
-            links = [Link(source=event.id, relation="derived_from", target=owner.id), *(also or ())]
-            writes = await ledger.recording(scoped, owner, [event])
-            await scoped.rewrite([*writes, *(AddLink(link) for link in links)], "run goes on")
-
-        await retry_on_conflict(add)
-
-    async def _there_already(self, key: str) -> bool:
-        """Whether an event that is tried again was stored after all; a first attempt need not look."""
-        if key not in self._tried:
-            self._tried.add(key)
-            return False
-        scoped = self.mem.scoped
-        return await scoped.store.by_key(scoped.scope, ledger.event_key(self.episode, key)) is not None
+        draft = validated(EventDraft, told)
+        key = str(draft.key)
+        first_try = key not in self._tried
+        self._tried.add(key)
+        await EpisodeWriter(self.mem.scoped).add_event(
+            self.episode, draft, derived=True, links=also or (), first_try=first_try, reason="run goes on"
+        )
 
     async def _store_end(self, outcome: Outcome, details: Mapping[str, Any]) -> None:
         note = "" if outcome.ending == "answered" else f"{outcome.ending}: {outcome.text}"[:_NOTE]
@@ -164,21 +154,15 @@ async def close_episode(
     mem: AgentMemory, episode: str, outcome: Ended, note: str, details: Mapping[str, Any], *, free_key: bool = False
 ) -> None:
     """End the episode of a run, unless it has ended; with ``free_key`` its key may be used again."""
-
-    async def end() -> None:
-        record = await mem.scoped.need(episode, EPISODE)
-        body = EpisodeBody.read(record)
-        if body.end is not None:
-            return
-        moment = max(filter(None, (mem.scoped.now(), record.occurred_at, body.covers)))
-        attributes = {**body.attributes, DETAILS: dict(details)}
-        changes = {"end": moment, "outcome": outcome, "note": note, "attributes": attributes}
-        update = ledger.changed(record, validated(EpisodeBody, body.model_dump() | changes))
-        if free_key:
-            update.changes["key"] = None
-        await mem.scoped.rewrite([update], "run ended")
-
-    await retry_on_conflict(end)
+    await EpisodeWriter(mem.scoped).end(
+        episode,
+        outcome,
+        note=note,
+        attributes={DETAILS: dict(details)},
+        force=True,
+        free_key=free_key,
+        reason="run ended",
+    )
 
 
 async def close_interrupted_run(mem: AgentMemory, episode: str) -> None:

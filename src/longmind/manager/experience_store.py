@@ -13,8 +13,15 @@ from longmind.manager.models import Experience
 from longmind.perceive.intake import About, memories_of
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems import ownership
-from longmind.systems.episodic import ledger
-from longmind.systems.episodic.models import EPISODE, EVENT, EpisodeBody, EventDraft
+from longmind.systems.episodic import (
+    EPISODE,
+    EVENT,
+    EpisodeBody,
+    EpisodeWriter,
+    EventDraft,
+    begin_writes,
+    check_end,
+)
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Filter, Link, Memory, Message, Source
 
@@ -57,9 +64,8 @@ async def write_experience(
         parent = None if told.parent is None else await scoped.need(told.parent, EPISODE)
         body = EpisodeBody.read(episode)
         assert body.end is not None
-        ledger.check_end(episode, body, body.end, None, parent)
-        first: list[Write] = [Put(episode, existing="fail")] if parent is None else ledger.within(parent)(episode)
-        writes = [*first, *(Put(event) for event in events), *spoken]
+        check_end(episode, body, body.end, None, parent)
+        writes = [*begin_writes(episode, parent), *(Put(event) for event in events), *spoken]
         links = [Link(source=part.id, relation=_PART_OF, target=episode.id) for part in (*events, *messages)]
         links += [Link(source=one.id, relation="next", target=other.id) for one, other in pairwise(events)]
         links += [Link(source=episode.id, relation="derived_from", target=origin) for origin in derived_from]
@@ -92,18 +98,17 @@ def _drafted(scoped: ScopedStore, told: Experience, print_: str) -> tuple[Memory
         },
     )
     key = None if told.key is None else ownership.own_key(scoped.scope, f"experience:{told.key}")
-    episode = scoped.new(
-        EPISODE,
-        body.text(),
-        body=body.model_dump(mode="json"),
-        metadata=body.filters() | {_PRINT: print_},
+    writer = EpisodeWriter(scoped)
+    episode = writer.new_episode(
+        body,
+        start,
+        metadata={_PRINT: print_},
         key=key,
-        occurred_at=start,
         tags=told.tags,
         importance=told.importance,
         session=told.session,
     )
-    events = [ledger.event_record(scoped, episode, draft) for draft in drafts]
+    events = [writer.new_event(episode, draft) for draft in drafts]
     return episode, sorted(events, key=lambda event: (event.occurred_at, event.id))
 
 

@@ -7,43 +7,37 @@ The settings are the agent's, whoever the user is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import JsonValue, RootModel, ValidationError
 
 from longmind.errors import InvalidSetting
-from longmind.store.base import Put, Update
-from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
-from longmind.types import Memory, Model, Source
+from longmind.systems.records import KeyedRecord
+from longmind.systems.scoped_store import ScopedStore
+from longmind.types import Model
 
-KIND = "configuration"
 S = TypeVar("S", bound=Model)
 
 
+class Choices(RootModel[dict[str, JsonValue]]):
+    """The settings of a system that were changed, by name."""
+
+
 async def configuration(scoped: ScopedStore, name: str, base: S) -> S:
-    """The settings of a system as they are now: ``base`` with what was changed."""
-    record = await _record(scoped, name)
-    return base if record is None else changed(base, record.body)
+    """Return the current settings of a system: ``base`` with what was changed."""
+    chosen = (await _record(scoped, name).read()).root
+    return changed(base, chosen) if chosen else base
 
 
 async def configure(scoped: ScopedStore, name: str, base: S, changes: Mapping[str, object]) -> S:
-    """Change settings for good; what is not usable is ``InvalidSetting`` and changes nothing."""
-    whole = _whole(scoped)
+    """Change settings permanently and return them; an invalid one is ``InvalidSetting`` and changes nothing."""
 
-    async def change() -> S:
-        record = await _record(scoped, name)
-        told = dict(record.body if record else {}) | dict(changes)
-        settings = changed(base, told)
-        body = settings.model_dump(mode="json", include=set(told))
-        if record is not None:
-            await whole.write([Update(record.id, {"body": body}, record.version)], reason=f"configure {name}")
-        elif body:
-            made = whole.new(KIND, "", key=_key(name), body=body, source=Source(role="system"), trust=1.0)
-            await whole.write([Put(made, existing="fail")], reason=f"configure {name}")
-        return settings
+    def merge(before: Choices) -> Choices:
+        chosen = {**before.root, **changes}
+        return Choices(changed(base, chosen).model_dump(mode="json", include=set(chosen)))
 
-    return await retry_on_conflict(change)
+    chosen = await _record(scoped, name).change(merge, f"configure {name}")
+    return changed(base, chosen.root)
 
 
 def changed(settings: S, changes: Mapping[str, object]) -> S:
@@ -61,15 +55,5 @@ def changed(settings: S, changes: Mapping[str, object]) -> S:
         raise InvalidSetting(f"The setting {where} is not usable: {problem['msg']}.") from error
 
 
-async def _record(scoped: ScopedStore, name: str) -> Memory | None:
-    whole = _whole(scoped)
-    found = await whole.store.by_key(whole.scope, _key(name))
-    return found if found is not None and found.user is None else None
-
-
-def _whole(scoped: ScopedStore) -> ScopedStore:
-    return replace(scoped, scope=scoped.scope.model_copy(update={"user": None}))
-
-
-def _key(name: str) -> str:
-    return f"configuration:{name}"
+def _record(scoped: ScopedStore, name: str) -> KeyedRecord[Choices]:
+    return KeyedRecord.of_agent(scoped, f"configuration:{name}", Choices({}))

@@ -87,10 +87,10 @@ class ScopedStore:
         asked = (where or Filter()).model_copy(update={"kinds": (kind,)})
         return await self.store.scan(self.scope, asked, limit=limit, cursor=cursor, **order)
 
-    async def rewrite(self, writes: Sequence[Write], reason: str) -> Receipt:
-        """Write what was decided on records that were read. One that is gone since is a reason to read again."""
+    async def rewrite(self, writes: Sequence[Write], reason: str, *, operation: str | None = None) -> Receipt:
+        """Make writes that depend on records read before; a record that is gone since is a ``VersionConflict``."""
         try:
-            return await self.write(writes, reason=reason)
+            return await self.write(writes, reason=reason, operation=operation)
         except NotFound as error:
             raise VersionConflict(f"A record was removed meanwhile. {error.message}", hint=error.hint) from error
 

@@ -6,7 +6,6 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from longmind.agent.cancellation import shield_until_done
 from longmind.agent.lease import Lease
 from longmind.agent.pursuit.models import PursuitEnding
 from longmind.agent.pursuit.record import PursuitRecord
@@ -14,6 +13,7 @@ from longmind.agent.pursuit.state import Shared
 from longmind.agent.pursuit.steps import Attempt
 from longmind.agent.run_recorder import close_interrupted_run
 from longmind.errors import Conflict, NotFound, StoreError
+from longmind.systems.cancellation import shield_until_done
 from longmind.systems.goals.models import Finding, Goal, Plan, PlanStep, Standing
 from longmind.systems.goals.order import ready
 

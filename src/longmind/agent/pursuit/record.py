@@ -15,14 +15,11 @@ from typing import Any
 from longmind.agent.pursuit.models import PursuitEnding, StepOutcome
 from longmind.agent.run_recorder import DETAILS, close_episode
 from longmind.agent_memory import AgentMemory
-from longmind.store.base import AddLink, Put
-from longmind.systems.episodic import ledger
-from longmind.systems.episodic.models import EPISODE, EpisodeBody, EventDraft
-from longmind.systems.episodic.models import Outcome as Ended
+from longmind.systems.episodic import EpisodeBody, EpisodeWriter, EventDraft
+from longmind.systems.episodic import Outcome as Ended
 from longmind.systems.goals.models import Goal, PlanStep
 from longmind.systems.goals.results import cut
-from longmind.systems.scoped_store import retry_on_conflict, validated
-from longmind.types import Link
+from longmind.systems.scoped_store import validated
 
 TYPE, STEP = "pursuit", "step"
 """The type of the episode, and of its events."""
@@ -82,12 +79,10 @@ class PursuitRecord:
         body = validated(
             EpisodeBody, {"title": title, "type": TYPE, "description": description, "attributes": {DETAILS: {}}}
         )
-        record = ledger.episode_record(scoped, body, scoped.now(), id=self.id)
-        links = [Link(source=record.id, relation=name, target=goal.id) for name in ("about", "derived_from")]
-        await scoped.write([Put(record, existing="fail"), *(AddLink(link) for link in links)], reason="pursuit begun")
+        links = {"about": [goal.id], "derived_from": [goal.id]}
+        await EpisodeWriter(scoped).begin(body, links=links, reason="pursuit begun", id=self.id)
 
     async def _store_step(self, step: PlanStep, outcome: StepOutcome, at: datetime) -> None:
-        scoped = self.mem.scoped
         data: dict[str, Any] = {"step": step.id, "how": outcome.how, "ok": outcome.ok, "attempt": outcome.attempt}
         used = step.tool or step.procedure
         data |= {"uses": used, "args": step.args} if used else {}
@@ -104,14 +99,7 @@ class PursuitRecord:
             "valence": 0.0 if outcome.ok else -0.5,
         }
         draft = validated(EventDraft, told)
-
-        async def add() -> None:
-            owner = await scoped.need(self.id, EPISODE)
-            event = ledger.event_record(scoped, owner, draft)
-            link = AddLink(Link(source=event.id, relation="derived_from", target=owner.id))
-            await scoped.rewrite([*await ledger.recording(scoped, owner, [event]), link], "a step ended")
-
-        await retry_on_conflict(add)
+        await EpisodeWriter(self.mem.scoped).add_event(self.id, draft, derived=True, reason="a step ended")
 
 
 def _short(value: Any) -> str:

@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from longmind.agent.cancellation import shield_until_done
 from longmind.agent.pursuit.hands import Done
 from longmind.agent.pursuit.models import StepOutcome
 from longmind.agent.pursuit.record import PursuitRecord
 from longmind.agent.pursuit.state import Shared
 from longmind.errors import Conflict, NotFound, StoreError
+from longmind.systems.cancellation import shield_until_done
 from longmind.systems.goals.models import PlanStep, Standing
 from longmind.systems.goals.results import bounded, note_of
 

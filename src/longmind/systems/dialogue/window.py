@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.configuration import KIND
+from longmind.store.base import AddLink, Write
 from longmind.systems.dialogue import archive, pages
 from longmind.systems.dialogue.chains import Chains, Context
 from longmind.systems.dialogue.grouping import Grouping, active_segments
 from longmind.systems.dialogue.models import PAGE, WINDOW, Added, Moved, Page, PageDraft, WindowBody
 from longmind.systems.dialogue.pages import Leaf
 from longmind.systems.dialogue.settings import DialogueSettings
-from longmind.systems.ownership import held, own_key
-from longmind.systems.scoped_store import ScopedStore, validated
-from longmind.types import Filter, Link, Memory
+from longmind.systems.records import KeyedRecord
+from longmind.systems.scoped_store import ScopedStore
+from longmind.types import Filter, Link, Source
 
 
 @dataclass
@@ -29,7 +28,7 @@ class Window:
 
     scoped: ScopedStore
     settings: DialogueSettings
-    record: Memory | None
+    record: KeyedRecord[WindowBody]
     body: WindowBody
     line: list[Leaf]
     """The pages in it, the oldest first; one that was forgotten meanwhile is not among them."""
@@ -88,23 +87,17 @@ class Window:
     def state(self, kept: Sequence[Leaf]) -> Write:
         """The write that makes these pages the window, if nobody changed it since it was read."""
         body = WindowBody(pages=tuple(leaf.id for leaf in kept), revision=self.body.revision + 1)
-        told = body.model_dump(mode="json")
-        if self.record is not None:
-            return Update(self.record.id, {"body": told}, expected_version=self.record.version)
-        key = own_key(self.scoped.scope, WINDOW)
-        return Put(self.scoped.new(KIND, "", key=key, body=told), existing="fail")
+        return self.record.overwrite(body)
 
 
 async def read(scoped: ScopedStore, settings: DialogueSettings) -> Window:
     """The window as it stands."""
+    record = KeyedRecord.of_user(scoped, WINDOW, WindowBody(), fields={"source": Source(role="assistant")})
     while True:
-        record = await held(scoped, WINDOW)
-        body = WindowBody() if record is None else validated(WindowBody, record.body)
+        body = await record.read()
         found = await scoped.store.get_all(scoped.scope, body.pages) if body.pages else []
-        if len(found) < len(body.pages) and record is not None:
-            again = await held(scoped, WINDOW)
-            if again is None or again.version != record.version:
-                continue  # another writer was between the two reads
+        if len(found) < len(body.pages) and not await record.is_current():
+            continue  # another writer was between the two reads
         line = await pages.leaves(scoped, [page for page in found if page.kind == PAGE])
         line = [leaf for leaf in line if leaf.body.segment is None]
         chains = Chains(scoped, settings)

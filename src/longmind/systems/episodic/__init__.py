@@ -2,11 +2,15 @@
 
 from longmind.systems.episodic.memory import EpisodicMemory
 from longmind.systems.episodic.models import (
+    EPISODE,
+    EVENT,
     Account,
     Cluster,
     Draft,
     Episode,
+    EpisodeBody,
     Event,
+    EventDraft,
     Found,
     Lesson,
     Lessons,
@@ -19,14 +23,20 @@ from longmind.systems.episodic.models import (
     Timeline,
 )
 from longmind.systems.episodic.running import RunningEpisode
+from longmind.systems.episodic.writer import EpisodeWriter, begin_writes, check_end
 
 __all__ = [
+    "EPISODE",
+    "EVENT",
     "Account",
     "Cluster",
     "Draft",
     "Episode",
+    "EpisodeBody",
+    "EpisodeWriter",
     "EpisodicMemory",
     "Event",
+    "EventDraft",
     "Found",
     "Lesson",
     "Lessons",
@@ -38,4 +48,6 @@ __all__ = [
     "Summariser",
     "Teacher",
     "Timeline",
+    "begin_writes",
+    "check_end",
 ]

@@ -9,8 +9,7 @@ from typing import Any
 
 from longmind.clock import as_utc
 from longmind.errors import Conflict, InvalidInput
-from longmind.store.base import MAX_PAGE, Put
-from longmind.systems.episodic import clusters, ledger, lessons, narrative, reading, replay
+from longmind.systems.episodic import clusters, lessons, narrative, reading, replay
 from longmind.systems.episodic.models import (
     EPISODE,
     EVENT,
@@ -31,6 +30,7 @@ from longmind.systems.episodic.models import (
 )
 from longmind.systems.episodic.running import RunningEpisode
 from longmind.systems.episodic.summaries import summarised
+from longmind.systems.episodic.writer import EpisodeWriter, update_episode
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Memory, Page
 
@@ -48,6 +48,7 @@ class EpisodicMemory:
         self, scoped: ScopedStore, *, summariser: Summariser | None = None, teacher: Teacher | None = None
     ) -> None:
         self._scoped = scoped
+        self._writer = EpisodeWriter(scoped)
         self._summariser = summariser
         self._teacher = teacher
 
@@ -75,19 +76,8 @@ class EpisodicMemory:
             "attributes": dict(attributes or {}),
         }
         body = validated(EpisodeBody, {name: value for name, value in told.items() if value is not None})
-        record = ledger.episode_record(
-            self._scoped, body, start or self._scoped.now(), tags=tuple(tags), importance=importance, session=session
-        )
-
-        async def begin() -> Episode:
-            if parent is None:
-                receipt = await self._scoped.write([Put(record)], reason="episode begun")
-                return Episode.of(receipt.memories[0])
-            writes = ledger.within(await self._need(parent))(record)
-            receipt = await self._scoped.rewrite(writes, "episode begun")
-            return Episode.of(receipt.memories[1])
-
-        return await retry_on_conflict(begin)
+        record = await self._writer.begin(body, start=start, tags=tuple(tags), importance=importance, session=session)
+        return Episode.of(record)
 
     async def record(
         self,
@@ -121,39 +111,21 @@ class EpisodicMemory:
             "key": key,
         }
         draft = validated(EventDraft, told)
-
-        async def add() -> Event:
-            owner = await self._need(episode)
-            if key is not None and (known := await self._recorded(owner, key)) is not None:
-                return known
-            event = ledger.event_record(self._scoped, owner, draft)
-            writes = await ledger.recording(self._scoped, owner, [event])
-            receipt = await self._scoped.rewrite(writes, "event recorded")
-            return Event.of(receipt.memories[1])
-
-        return await retry_on_conflict(add)
+        return Event.of(await self._writer.add_event(episode, draft))
 
     async def finish(
         self, episode: str, outcome: Outcome = "unknown", *, end: datetime | None = None, note: str = ""
     ) -> Episode:
         """End an episode, now or at ``end``, and say how it came out."""
-
-        async def close() -> Episode:
-            record = await self._need(episode)
-            body = EpisodeBody.read(record)
-            if body.end is not None:
-                raise Conflict(
-                    f"The episode “{body.title}” ended already, at {body.end:%Y-%m-%d %H:%M}.",
-                    hint="To change how it came out, use `judge`.",
-                    id=episode,
-                )
-            inner = await self._inner_end(record, body)
-            earliest = max(filter(None, (record.occurred_at, body.covers, inner)))
-            moment = as_utc(end) if end is not None else max(self._scoped.now(), earliest)
-            ledger.check_end(record, body, moment, inner, await self._parent(body))
-            return await self._changed(record, body, {"end": moment, "outcome": outcome, "note": note or body.note})
-
-        return await retry_on_conflict(close)
+        record = await self._writer.end(episode, outcome, at=end, note=note or None)
+        if record is not None:
+            return Episode.of(record)
+        ended = await self.get(episode)
+        raise Conflict(
+            f"The episode “{ended.title}” ended already, at {ended.end:%Y-%m-%d %H:%M}.",
+            hint="To change how it came out, use `judge`.",
+            id=episode,
+        )
 
     async def judge(self, episode: str, outcome: Outcome, *, note: str | None = None) -> Episode:
         """Say, or say anew, how an episode came out; that is often known only later."""
@@ -161,8 +133,9 @@ class EpisodicMemory:
         async def change() -> Episode:
             record = await self._need(episode)
             body = EpisodeBody.read(record)
-            told = {"outcome": outcome, "note": body.note if note is None else note}
-            return await self._changed(record, body, told)
+            changes = {"outcome": outcome, "note": body.note if note is None else note}
+            update = update_episode(record, validated(EpisodeBody, body.model_dump() | changes))
+            return Episode.of((await self._scoped.rewrite([update], "episode judged")).memories[0])
 
         return await retry_on_conflict(change)
 
@@ -386,39 +359,6 @@ class EpisodicMemory:
 
     async def _need(self, id: str) -> Memory:
         return await self._scoped.need(id, EPISODE)
-
-    async def _parent(self, body: EpisodeBody) -> Memory | None:
-        return None if body.parent is None else await self._scoped.store.get(self._scoped.scope, body.parent)
-
-    async def _recorded(self, episode: Memory, key: str) -> Event | None:
-        found = await self._scoped.store.by_key(self._scoped.scope, ledger.event_key(episode.id, key))
-        return None if found is None else Event.of(found)
-
-    async def _changed(self, record: Memory, body: EpisodeBody, changes: Mapping[str, Any]) -> Episode:
-        after = validated(EpisodeBody, body.model_dump() | dict(changes))
-        reason = "episode ended" if body.end is None and after.end is not None else "episode judged"
-        receipt = await self._scoped.rewrite([ledger.changed(record, after)], reason)
-        return Episode.of(receipt.memories[0])
-
-    async def _inner_end(self, record: Memory, body: EpisodeBody) -> datetime | None:
-        """When the last of the episodes within this one ended; ``Conflict`` if one still goes on."""
-        latest: datetime | None = None
-        cursor: str | None = None
-        while body.children:
-            page = await self.list(parent=record.id, limit=MAX_PAGE, cursor=cursor)
-            for child in page.items:
-                if child.end is None:
-                    raise Conflict(
-                        f"The episode cannot end: “{child.title}” within it is still going on.",
-                        hint="Finish that one first.",
-                        id=record.id,
-                        child=child.id,
-                    )
-                latest = max(child.end, latest or child.end)
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return latest
 
     async def _told(self, episode: Episode, length: Length, seen: set[str]) -> str:
         events = [e async for e in reading.events_of(self._scoped, episode.id, limit=narrative.TOLD_AT_MOST)]

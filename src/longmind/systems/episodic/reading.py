@@ -9,7 +9,6 @@ from typing import Any
 from longmind.clock import as_utc
 from longmind.errors import InvalidInput
 from longmind.store.base import MAX_PAGE
-from longmind.systems.episodic.ledger import just_after
 from longmind.systems.episodic.models import EPISODE, EVENT, Episode, Event, Found, Meanwhile, Outcome, Timeline
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Hit, Memory, Page, Scalar
@@ -243,3 +242,11 @@ def _shifted(moment: datetime, by: timedelta) -> datetime:
         return moment + by
     except OverflowError:
         return datetime.max.replace(tzinfo=UTC) if by > timedelta(0) else datetime.min.replace(tzinfo=UTC)
+
+
+def just_after(moment: datetime) -> datetime | None:
+    """Return the next moment there is, for a range that includes its end; None where time ends."""
+    try:
+        return moment + timedelta(microseconds=1)
+    except OverflowError:
+        return None

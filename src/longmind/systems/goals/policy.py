@@ -15,9 +15,9 @@ import numpy as np
 from pydantic import Field
 
 from longmind.store.base import Put, Update, Write
-from longmind.systems.configuration import KIND
 from longmind.systems.goals.models import FindingKind, Strategy
 from longmind.systems.procedural import SuccessCounts, seeded_generator
+from longmind.systems.records import CONFIGURATION
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Memory, Model, Source
 
@@ -134,7 +134,7 @@ class Policy:
         body = experience.model_dump(mode="json")
         if record is not None:
             return Update(record.id, {"body": body}, expected_version=record.version)
-        made = self._scoped.new(KIND, "", key=_KEY, body=body, source=Source(role="system"), trust=1.0)
+        made = self._scoped.new(CONFIGURATION, "", key=_KEY, body=body, source=Source(role="system"), trust=1.0)
         return Put(made, existing="fail")
 
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from hashlib import sha256
 
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.configuration import KIND
 from longmind.systems.ownership import held, marks, mine, own_key
 from longmind.systems.persona import evidence
 from longmind.systems.persona.evidence import folded
@@ -22,13 +21,20 @@ from longmind.systems.persona.models import (
     PersonaSettings,
 )
 from longmind.systems.persona.traits import check_evidence, whose
+from longmind.systems.records import KeyedRecord
 from longmind.systems.scoped_store import ScopedStore
-from longmind.types import Link, Memory, Scope, State
+from longmind.types import Link, Memory, Model, Scope, Source, State
 
 _DAY = 86_400.0
 _RECENT_DAYS = 30.0
 _OFTEN = 3.0
 """Uses after which an entry counts half as much as one that is used all the time."""
+
+
+class RevisionBody(Model):
+    """Counts the changes of a user's knowledge."""
+
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +94,10 @@ class Entries:
 
     async def _anchor(self) -> Write:
         """The write that makes two learners at once take turns, so that both see how many entries there are."""
-        name = f"{LEDGER}:{self.about}"
-        record = await held(self.scoped, name, self.scope)
-        if record is None:
-            key = own_key(self.scope, name)
-            made = self.scoped.new(KIND, "", user=self.scope.user, key=key, body={"revision": 1})
-            return Put(made, existing="fail")
-        revision = int(record.body["revision"]) + 1
-        return Update(record.id, {"body": {"revision": revision}}, expected_version=record.version)
+        key = own_key(self.scope, f"{LEDGER}:{self.about}")
+        fields = {"source": Source(role="assistant")}
+        record = KeyedRecord(self.scoped.store, self.scope, self.scoped.clock, key, RevisionBody(), fields=fields)
+        return record.overwrite(RevisionBody(revision=(await record.read()).revision + 1))
 
     def _record(self, text: str, body: KnowledgeBody, importance: float) -> Memory:
         return self.scoped.new(

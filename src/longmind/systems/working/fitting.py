@@ -7,27 +7,27 @@ from itertools import combinations
 
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.working.attention import relations, shared
-from longmind.systems.working.desk import Desk, Tokens
 from longmind.systems.working.models import Limits, SlotBody
+from longmind.systems.working.state import Tokens, WorkingState
 
 CHUNK = 5
 """Items that one slot may hold: a chunk is one thing to think of, and not a list."""
 
 
-async def chunk(scoped: ScopedStore, desk: Desk, *, until: int = 1) -> int:
+async def chunk(scoped: ScopedStore, state: WorkingState, *, until: int = 1) -> int:
     """Join the slots that are most closely related, again and again, until so many slots are left; says how often."""
-    ids = [id for slot in desk.slots for id in slot.members]
-    close = await relations(scoped, [desk.items[id].content for id in ids])
+    ids = [id for slot in state.slots for id in slot.members]
+    close = await relations(scoped, [state.items[id].content for id in ids])
     number = {id: n for n, id in enumerate(ids)}
     joined = 0
-    while len(desk.slots) > until:
-        pair = _closest(desk.slots, number, close)
+    while len(state.slots) > until:
+        pair = _closest(state.slots, number, close)
         if pair is None:
             break
         a, b = pair
-        members = (*desk.slots[a].members, *desk.slots[b].members)
-        made = SlotBody(members=members, label=shared([desk.items[id].content for id in members]))
-        desk.slots = [made if n == a else slot for n, slot in enumerate(desk.slots) if n != b]
+        members = (*state.slots[a].members, *state.slots[b].members)
+        made = SlotBody(members=members, label=shared([state.items[id].content for id in members]))
+        state.slots = [made if n == a else slot for n, slot in enumerate(state.slots) if n != b]
         joined += 1
     return joined
 
@@ -55,24 +55,26 @@ def _pair(a: int, b: int) -> tuple[int, int]:
     return (a, b) if a < b else (b, a)
 
 
-def total(desk: Desk, tokens: Tokens) -> int:
-    return sum(tokens(item.content) for item in desk.items.values())
+def total(state: WorkingState, tokens: Tokens) -> int:
+    return sum(tokens(item.content) for item in state.items.values())
 
 
-def over(desk: Desk, limits: Limits, tokens: Tokens) -> bool:
+def over(state: WorkingState, limits: Limits, tokens: Tokens) -> bool:
     """Whether more is in mind than there is room for."""
-    return len(desk.slots) > limits.items or total(desk, tokens) > limits.tokens
+    return len(state.slots) > limits.items or total(state, tokens) > limits.tokens
 
 
-def evict(desk: Desk, limits: Limits, tokens: Tokens, attention: Mapping[str, float], keep: str | None) -> None:
+def evict(
+    state: WorkingState, limits: Limits, tokens: Tokens, attention: Mapping[str, float], keep: str | None
+) -> None:
     """Let the slots that count least go until the rest fits; the item ``keep``, which was put just now, stays."""
-    while over(desk, limits, tokens):
-        leaving = [slot for slot in desk.slots if keep not in slot.members]
+    while over(state, limits, tokens):
+        leaving = [slot for slot in state.slots if keep not in slot.members]
         if not leaving:
             # the new item shares its slot with others, and together they are too long
-            (own,) = desk.slots
+            (own,) = state.slots
             others = [id for id in own.members if id != keep]
-            desk.remove([min(others, key=lambda id: attention[id])], "evicted")
+            state.remove([min(others, key=lambda id: attention[id])], "evicted")
             continue
         least = min(leaving, key=lambda slot: max(attention[id] for id in slot.members))
-        desk.remove(list(least.members), "evicted")
+        state.remove(list(least.members), "evicted")

@@ -10,7 +10,6 @@ from longmind.errors import InvalidInput, NotFound
 from longmind.systems.episodic.models import EventDraft
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.working import attention, fitting, rendering
-from longmind.systems.working.desk import Desk, Tokens, last_event, new_item, read
 from longmind.systems.working.models import (
     Conversation,
     Evicted,
@@ -24,6 +23,7 @@ from longmind.systems.working.models import (
     Task,
     WorkingContext,
 )
+from longmind.systems.working.state import Tokens, WorkingState, last_event, new_item, read
 from longmind.tokens import estimate
 from longmind.types import TRUST, Json, Memory, Role, Source
 
@@ -82,10 +82,10 @@ class WorkingMemory:
         """Bring back an item that left; what has to make room for it leaves in turn. One that is there is attended."""
 
         async def bring() -> Placed:
-            desk = await read(self._scoped)
-            if (present := desk.find(key)) is not None:
+            state = await read(self._scoped)
+            if (present := state.find(key)) is not None:
                 await self._scoped.store.touch(self._scoped.scope, [present.id])
-                return Placed(item=self._item(present, desk, desk.now, 0.0, focused=False))
+                return Placed(item=self._item(present, state, state.now, 0.0, focused=False))
             event = await last_event(self._scoped, key)
             if event is None:
                 raise NotFound(
@@ -94,7 +94,7 @@ class WorkingMemory:
                     key=key,
                 )
             fields = {"importance": event.importance, "source": event.source, "trust": event.trust}
-            return await self._place(desk, key, event.content, fields, origin=event.id)
+            return await self._place(state, key, event.content, fields, origin=event.id)
 
         return await retry_on_conflict(bring)
 
@@ -102,16 +102,16 @@ class WorkingMemory:
         """Let an item go on purpose; episodic memory keeps it."""
 
         async def go() -> Evicted:
-            desk = await read(self._scoped)
-            item = desk.find(key)
+            state = await read(self._scoped)
+            item = state.find(key)
             if item is None:
                 raise NotFound(
                     f"There is no {key!r} in working memory.",
                     hint="`items()`, or `longmind working list`, tells what is there.",
                     key=key,
                 )
-            desk.remove([item.id], "released")
-            return (await self._written(desk, "released"))[0]
+            state.remove([item.id], "released")
+            return (await self._written(state, "released"))[0]
 
         return await retry_on_conflict(go)
 
@@ -119,9 +119,9 @@ class WorkingMemory:
         """Let all items go; episodic memory keeps them. The focus, the task and the conversation stay."""
 
         async def go() -> tuple[Evicted, ...]:
-            desk = await read(self._scoped)
-            desk.remove(list(desk.items), "released")
-            return await self._written(desk, "cleared") if desk.leaving else ()
+            state = await read(self._scoped)
+            state.remove(list(state.items), "released")
+            return await self._written(state, "cleared") if state.leaving else ()
 
         return await retry_on_conflict(go)
 
@@ -138,8 +138,8 @@ class WorkingMemory:
         }
         if sort not in orders:
             raise InvalidInput(f"Items cannot be sorted by {sort!r}.", hint=f"There are: {', '.join(orders)}.")
-        desk = await read(self._scoped)
-        return tuple(sorted(await self._told(desk, desk.body.focus), key=orders[sort]))
+        state = await read(self._scoped)
+        return tuple(sorted(await self._told(state, state.body.focus), key=orders[sort]))
 
     async def slots(self) -> tuple[Slot, ...]:
         """The slots in use, the most attended first."""
@@ -149,10 +149,10 @@ class WorkingMemory:
         """Put together all that is closely related, and say how many slots that freed."""
 
         async def join() -> int:
-            desk = await read(self._scoped)
-            freed = await fitting.chunk(self._scoped, desk)
+            state = await read(self._scoped)
+            freed = await fitting.chunk(self._scoped, state)
             if freed:
-                await self._written(desk, "chunked")
+                await self._written(state, "chunked")
             return freed
 
         return await retry_on_conflict(join)
@@ -180,9 +180,9 @@ class WorkingMemory:
         """The ``n`` items that matter most now, for a question or else for the focus. They become recent by it."""
         if n < 1:
             raise InvalidInput(f"n must be at least 1, not {n}.")
-        desk = await read(self._scoped)
+        state = await read(self._scoped)
         ranked = sorted(
-            await self._told(desk, desk.body.focus if query is None else query), key=lambda i: (-i.attention, i.id)
+            await self._told(state, state.body.focus if query is None else query), key=lambda i: (-i.attention, i.id)
         )
         chosen = tuple(ranked[:n])
         if chosen:
@@ -264,56 +264,56 @@ class WorkingMemory:
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _place(
-        self, desk: Desk, key: str, content: str, fields: Mapping[str, Any], origin: str | None = None
+        self, state: WorkingState, key: str, content: str, fields: Mapping[str, Any], origin: str | None = None
     ) -> Placed:
-        limits = self._limits_of(desk.body)
+        limits = self._limits_of(state.body)
         needed = self._tokens_of(content)
         if needed > limits.tokens:
             raise InvalidInput(
                 f"{key!r} has about {needed} tokens, and working memory has room for {limits.tokens}.",
                 hint="Put in a shorter text and remember the whole elsewhere, or make more room.",
             )
-        held = desk.find(key)
+        held = state.find(key)
         if held is None:
-            item = new_item(self._scoped, key, content, origin, occurred_at=desk.now, **fields)
-            desk.add(item)
+            item = new_item(self._scoped, key, content, origin, occurred_at=state.now, **fields)
+            state.add(item)
         else:
-            told = {**fields, "source": fields["source"].model_dump(), "occurred_at": desk.now}
-            item = await desk.change(held, {"content": content, **told})
-        left = await self._written(desk, "put", keep=item.id)
-        return Placed(item=self._item(item, desk, desk.now, 0.0, focused=False), evicted=left)
+            told = {**fields, "source": fields["source"].model_dump(), "occurred_at": state.now}
+            item = await state.change(held, {"content": content, **told})
+        left = await self._written(state, "put", keep=item.id)
+        return Placed(item=self._item(item, state, state.now, 0.0, focused=False), evicted=left)
 
-    async def _fit(self, desk: Desk, limits: Limits, keep: str | None) -> None:
-        if self._chunking and len(desk.slots) > limits.items:
-            await fitting.chunk(self._scoped, desk, until=limits.items)
-        if fitting.over(desk, limits, self._tokens_of):
-            told = await self._told(desk, desk.body.focus)
-            fitting.evict(desk, limits, self._tokens_of, {i.id: i.attention for i in told}, keep)
+    async def _fit(self, state: WorkingState, limits: Limits, keep: str | None) -> None:
+        if self._chunking and len(state.slots) > limits.items:
+            await fitting.chunk(self._scoped, state, until=limits.items)
+        if fitting.over(state, limits, self._tokens_of):
+            told = await self._told(state, state.body.focus)
+            fitting.evict(state, limits, self._tokens_of, {i.id: i.attention for i in told}, keep)
 
-    async def _written(self, desk: Desk, reason: str, keep: str | None = None) -> tuple[Evicted, ...]:
+    async def _written(self, state: WorkingState, reason: str, keep: str | None = None) -> tuple[Evicted, ...]:
         """Make what is left fit, and write it."""
-        limits = self._limits_of(desk.body)
-        await self._fit(desk, limits, keep)
-        desk.body = desk.body.model_copy(update={"limits": limits})
-        return await desk.write(f"working memory: {reason}")
+        limits = self._limits_of(state.body)
+        await self._fit(state, limits, keep)
+        state.body = state.body.model_copy(update={"limits": limits})
+        return await state.write(f"working memory: {reason}")
 
     async def _changed(self, change: Callable[[StateBody], Mapping[str, Any]], reason: str) -> StateBody:
         async def apply() -> StateBody:
-            desk = await read(self._scoped)
-            desk.body = validated(StateBody, desk.body.model_dump() | dict(change(desk.body)))
-            await self._written(desk, reason)
-            return desk.body
+            state = await read(self._scoped)
+            state.body = validated(StateBody, state.body.model_dump() | dict(change(state.body)))
+            await self._written(state, reason)
+            return state.body
 
         return await retry_on_conflict(apply)
 
     async def _with_task(self, task: Task) -> Task:
         async def apply() -> Task:
-            desk = await read(self._scoped)
-            before = desk.body.task
+            state = await read(self._scoped)
+            before = state.body.task
             if before.name or before.variables:
-                desk.notes.append(_task_note(before, desk.now))
-            desk.body = desk.body.model_copy(update={"task": task})
-            await self._written(desk, "task")
+                state.notes.append(_task_note(before, state.now))
+            state.body = state.body.model_copy(update={"task": task})
+            await self._written(state, "task")
             return task
 
         return await retry_on_conflict(apply)
@@ -322,16 +322,16 @@ class WorkingMemory:
         return body.limits.model_copy(update=self._limits)
 
     async def _context(self) -> WorkingContext:
-        desk = await read(self._scoped)
-        told = {item.id: item for item in await self._told(desk, desk.body.focus)}
-        slots = [self._slot(slot, told) for slot in desk.slots]
+        state = await read(self._scoped)
+        told = {item.id: item for item in await self._told(state, state.body.focus)}
+        slots = [self._slot(slot, told) for slot in state.slots]
         return WorkingContext(
-            focus=desk.body.focus,
-            task=desk.body.task,
-            conversation=desk.body.conversation,
+            focus=state.body.focus,
+            task=state.body.task,
+            conversation=state.body.conversation,
             slots=tuple(sorted(slots, key=lambda s: (-s.attention, s.items[0].id))),
             tokens=sum(slot.tokens for slot in slots),
-            limits=self._limits_of(desk.body),
+            limits=self._limits_of(state.body),
         )
 
     def _slot(self, slot: SlotBody, told: Mapping[str, Item]) -> Slot:
@@ -343,21 +343,21 @@ class WorkingMemory:
             attention=max(item.attention for item in items),
         )
 
-    async def _told(self, desk: Desk, query: str) -> list[Item]:
+    async def _told(self, state: WorkingState, query: str) -> list[Item]:
         """The items with what they count now, for a question; an empty one is none."""
-        records = list(desk.items.values())
+        records = list(state.items.values())
         focused = bool(query.strip()) and bool(records)
         fits = [0.0] * len(records)
         if focused:
             fits = await attention.relevances(self._scoped, query, [r.content for r in records])
         now = self._scoped.now()
-        return [self._item(r, desk, now, fit, focused=focused) for r, fit in zip(records, fits, strict=True)]
+        return [self._item(r, state, now, fit, focused=focused) for r, fit in zip(records, fits, strict=True)]
 
-    def _item(self, record: Memory, desk: Desk, now: datetime, relevance: float, *, focused: bool) -> Item:
+    def _item(self, record: Memory, state: WorkingState, now: datetime, relevance: float, *, focused: bool) -> Item:
         attended = max(record.occurred_at, record.last_accessed_at or record.occurred_at)
         recent = attention.recency(now, attended)
         score = attention.score(record.importance, recent)
-        slot = next((s for s in desk.slots if record.id in s.members), None)
+        slot = next((s for s in state.slots if record.id in s.members), None)
         return Item(
             id=record.id,
             key=record.body["key"],

@@ -13,22 +13,25 @@ from typing import Any, Literal
 
 from longmind.store.base import AddLink, Delete, Put, RemoveLink, Update, Write
 from longmind.systems import ownership
-from longmind.systems.episodic import ledger
-from longmind.systems.episodic.models import EVENT, EpisodeBody, EventDraft
+from longmind.systems.episodic import EVENT, EpisodeBody, EpisodeWriter, EventDraft, begin_writes
+from longmind.systems.records import KeyedRecord
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.systems.working.models import KIND, LOG, STATE, Evicted, ItemBody, SlotBody, StateBody
-from longmind.types import Filter, Link, Memory
+from longmind.types import Filter, Link, Memory, Source
 
 Reason = Literal["evicted", "replaced", "released"]
 Tokens = Callable[[str], int]
+_LOG_BODY = EpisodeBody(
+    title="Working memory", type="working memory", description="What left working memory.", standing=True
+)
 
 
 @dataclass(slots=True)
-class Desk:
+class WorkingState:
     """What is in mind at one reading, and the changes to be made to it."""
 
     scoped: ScopedStore
-    record: Memory | None
+    record: KeyedRecord[StateBody]
     body: StateBody
     items: dict[str, Memory]
     slots: list[SlotBody]
@@ -80,13 +83,7 @@ class Desk:
         """Make all changes together, or none if the state was changed since it was read; says what left."""
         events, logged = await self._logged()
         body = self.body.model_copy(update={"slots": tuple(self.slots), "revision": self.body.revision + 1})
-        told = body.model_dump(mode="json")
-        state: Write
-        if self.record is None:
-            key = ownership.own_key(self.scoped.scope, STATE)
-            state = Put(self.scoped.new(KIND, "", key=key, body=told), existing="fail")
-        else:
-            state = Update(self.record.id, {"body": told}, expected_version=self.record.version)
+        state = self.record.overwrite(body)
         await self.scoped.rewrite([state, *self.writes, *logged], reason)
         return tuple(
             Evicted(key=item.body["key"], event=event.id, reason=why)
@@ -100,12 +97,14 @@ class Desk:
         log = await ownership.held(self.scoped, LOG)
         first: list[Write] = []
         stored = log is not None
+        writer = EpisodeWriter(self.scoped)
         if log is None:
-            log = _new_log(self.scoped, self.now)
-            first.append(Put(log, existing="fail"))
-        events = [_event(self.scoped, log, item, why, self.now) for item, why in self.leaving]
-        events += [ledger.event_record(self.scoped, log, _within(log, note)) for note in self.notes]
-        writes = first + await ledger.recording(self.scoped, log, events, stored=stored)
+            key = ownership.own_key(self.scoped.scope, LOG)
+            log = writer.new_episode(_LOG_BODY, self.now, key=key)
+            first += begin_writes(log)
+        events = [_event(writer, log, item, why, self.now) for item, why in self.leaving]
+        events += [writer.new_event(log, _within(log, note)) for note in self.notes]
+        writes = first + await writer.event_writes(log, events, stored=stored)
         return events, writes + await self._origins(events)
 
     async def _origins(self, events: Sequence[Memory]) -> list[Write]:
@@ -120,19 +119,17 @@ class Desk:
         ]
 
 
-async def read(scoped: ScopedStore) -> Desk:
+async def read(scoped: ScopedStore) -> WorkingState:
     """The state as it stands. An item that was forgotten meanwhile is no longer in it."""
+    record = KeyedRecord.of_user(scoped, STATE, StateBody(), kind=KIND, fields={"source": Source(role="assistant")})
     while True:
-        record = await ownership.held(scoped, STATE)
-        body = StateBody() if record is None else validated(StateBody, record.body)
+        body = await record.read()
         ids = [id for slot in body.slots for id in slot.members]
         items = {m.id: m for m in await scoped.store.get_all(scoped.scope, ids)} if ids else {}
-        if len(items) < len(ids) and record is not None:
-            again = await ownership.held(scoped, STATE)
-            if again is None or again.version != record.version:
-                continue  # another writer was between the two reads
+        if len(items) < len(ids) and not await record.is_current():
+            continue  # another writer was between the two reads
         slots = [SlotBody(members=tuple(m for m in s.members if m in items), label=s.label) for s in body.slots]
-        return Desk(scoped, record, body, items, [slot for slot in slots if slot.members], scoped.now())
+        return WorkingState(scoped, record, body, items, [slot for slot in slots if slot.members], scoped.now())
 
 
 async def last_event(scoped: ScopedStore, key: str) -> Memory | None:
@@ -150,14 +147,7 @@ def new_item(scoped: ScopedStore, key: str, content: str, origin: str | None = N
     return scoped.new(KIND, content, body=body.model_dump(mode="json"), metadata={"key": key}, **fields)
 
 
-def _new_log(scoped: ScopedStore, now: datetime) -> Memory:
-    body = EpisodeBody(
-        title="Working memory", type="working memory", description="What left working memory.", standing=True
-    )
-    return ledger.episode_record(scoped, body, now, key=ownership.own_key(scoped.scope, LOG))
-
-
-def _event(scoped: ScopedStore, log: Memory, item: Memory, why: Reason, now: datetime) -> Memory:
+def _event(writer: EpisodeWriter, log: Memory, item: Memory, why: Reason, now: datetime) -> Memory:
     """The event that keeps an item as it was, so that it can come back."""
     draft = EventDraft(
         what=item.content,
@@ -167,8 +157,8 @@ def _event(scoped: ScopedStore, log: Memory, item: Memory, why: Reason, now: dat
         importance=item.importance,
         tags=item.tags,
     )
-    made = ledger.event_record(scoped, log, _within(log, draft), source=item.source)
-    return made.model_copy(update={"metadata": made.metadata | {"key": item.body["key"]}, "trust": item.trust})
+    event = writer.new_event(log, _within(log, draft), source=item.source)
+    return event.model_copy(update={"metadata": event.metadata | {"key": item.body["key"]}, "trust": item.trust})
 
 
 def _within(log: Memory, draft: EventDraft) -> EventDraft:

@@ -1,4 +1,4 @@
-"""Work that a cancellation must not cut in two."""
+"""Work that a cancellation must not interrupt halfway."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 async def shield_until_done(work: Coroutine[Any, Any, T]) -> T:
-    """Do this to its end, also when the caller is cancelled meanwhile; the cancellation then counts afterwards.
+    """Await the work to its end, even if the caller is cancelled meanwhile; the cancellation is raised afterwards.
 
-    A write that was cut off may or may not have happened. So a write is waited for, and what is true is known.
+    An interrupted write may or may not have happened. Waiting for it makes the outcome known.
     """
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
@@ -22,8 +22,8 @@ async def shield_until_done(work: Coroutine[Any, Any, T]) -> T:
         except asyncio.CancelledError as error:
             cancelled = error
         except Exception:
-            break  # the task's own; it is raised below
+            break  # the task's own exception; raised below
     if cancelled is not None and not task.cancelled():
-        task.exception()  # looked at, so that nobody complains; the cancellation goes first
+        task.exception()  # marks it as retrieved, since the cancellation is raised instead
         raise cancelled
     return task.result()
