@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from longmind.agent.toolbox import Toolbox
 from longmind.agent_memory import AgentMemory
 from longmind.errors import Conflict, InvalidInput, StoreError
 from longmind.models.chat import Chat
-from longmind.systems.procedural import ProceduralMemory, ToolRegistry
+from longmind.systems.procedural import ProceduralMemory, ToolDecorator, ToolRegistry
 from longmind.systems.scoped_store import validated
 from longmind.types import Model, Name, Text
 
@@ -63,7 +63,7 @@ class Agent:
         recall: RecallSource | None = None,
     ) -> None:
         self.mem = mem
-        self.goals = goals
+        self.goals = self._default_goals() if goals is None else goals
         self.limits = limits or Limits()
         self.last: Outcome | None = None
         """The outcome of the run that ended last."""
@@ -86,7 +86,7 @@ class Agent:
         return self._procedural.tools
 
     @property
-    def tool(self) -> Callable[..., Any]:
+    def tool(self) -> ToolDecorator:
         """Register a function it may call: ``@agent.tool``; its schema comes from its type hints."""
         return self.tools.tool
 
@@ -198,6 +198,9 @@ class Agent:
         named = asked.session or f"task:{asked.key or self.mem.scoped.clock.new_id()}"[:_SESSION].rstrip()
         return TaskRun(parts, asked.task, named, asked.key, asked.timeout, emit, problems=problems)
 
+    def _default_goals(self) -> GoalMemory | None:
+        return None
+
     def _critic_for(self, chat: Chat | None) -> Critic | None:
         return self._critic
 
@@ -205,8 +208,8 @@ class Agent:
 class ReflectiveAgent(Agent):
     """The agent that has all parts: it remembers, reflects by rules and with its model, and has goals."""
 
-    def __init__(self, mem: AgentMemory, *, goals: GoalMemory | None = None, **parts: Any) -> None:
-        super().__init__(mem, goals=goals or mem.goals, **parts)
+    def _default_goals(self) -> GoalMemory | None:
+        return self.mem.goals
 
     def _critic_for(self, chat: Chat | None) -> Critic | None:
         if self._critic is not None:

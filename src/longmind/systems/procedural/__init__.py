@@ -25,7 +25,7 @@ from longmind.systems.procedural.schema import bind_params, declared_params
 from longmind.systems.procedural.statistics import ProcedureStatistics, VersionStatistics
 from longmind.systems.procedural.system import ProceduralMemory
 from longmind.systems.procedural.templates import render_template, template_references
-from longmind.systems.procedural.tools import IDEMPOTENCY_KEY, Tool, ToolDescription, ToolRegistry
+from longmind.systems.procedural.tools import IDEMPOTENCY_KEY, Tool, ToolDecorator, ToolDescription, ToolRegistry
 from longmind.systems.procedural.traces import load_traces
 from longmind.systems.procedural.trials import Decision
 from longmind.systems.procedural.values import error_message, json_equal, to_plain_json
@@ -62,6 +62,7 @@ __all__ = [
     "StepRecord",
     "SuccessCounts",
     "Tool",
+    "ToolDecorator",
     "ToolDescription",
     "ToolName",
     "ToolRegistry",

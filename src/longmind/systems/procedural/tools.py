@@ -21,7 +21,7 @@ import inspect
 import typing
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast, overload
+from typing import Any, Protocol, TypeVar, cast, overload
 
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, ValidationError, create_model
 
@@ -33,6 +33,18 @@ from longmind.types import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
 IDEMPOTENCY_KEY = "idempotency_key"
+
+
+class ToolDecorator(Protocol):
+    """The type of ``registry.tool``: used as ``@tool``, or as ``@tool(name=..., pure=True)``."""
+
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+
+    @overload
+    def __call__(
+        self, function: None = None, /, *, name: str | None = None, description: str | None = None, pure: bool = False
+    ) -> Callable[[F], F]: ...
 
 
 class ToolDescription(Model):
