@@ -17,8 +17,7 @@ from tests.property.conftest import Host, few
 
 from longmind.errors import Conflict, InvalidInput, NotFound
 from longmind.systems.goals import Goal, GoalMemory, Plan
-from longmind.systems.goals.models import OPEN
-from longmind.systems.goals.order import arranged
+from longmind.systems.goals.models import OPEN, order_steps
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
 from longmind.testing import FakeClock
 
@@ -112,23 +111,25 @@ class World:
                 self.clock.advance(61)
 
     async def check(self) -> None:
-        standings = {one.goal.id: one for one in await self.goals.book.every(open=None)}
-        assert sorted(standings) == sorted(self.ids)
-        for id, standing in standings.items():
-            below = [other.goal for other in standings.values() if other.goal.parent == id]
-            assert sorted(goal.id for goal in below) == sorted(goal.id for goal in await self.goals.book.children([id]))
-            check_goal(standing.goal, below)
-            assert standing.plan is not None
-            check_plan(standing.goal, standing.plan)
-            await self._check_next(standing.goal, standing.plan)
-            await self._check_history(standing.goal, standing.plan)
+        states = {one.goal.id: one for one in await self.goals.records.every(open=None)}
+        assert sorted(states) == sorted(self.ids)
+        for id, state in states.items():
+            below = [other.goal for other in states.values() if other.goal.parent == id]
+            assert sorted(goal.id for goal in below) == sorted(
+                goal.id for goal in await self.goals.records.children([id])
+            )
+            check_goal(state.goal, below)
+            assert state.plan is not None
+            check_plan(state.goal, state.plan)
+            await self._check_next(state.goal, state.plan)
+            await self._check_history(state.goal, state.plan)
 
     async def _check_next(self, goal: Goal, plan: Plan) -> None:
-        settled = {step.id for step in plan.steps if step.settled}
+        finished = {step.id for step in plan.steps if step.is_finished}
         ready = await self.goals.next_steps(goal.id)
         assert goal.status == "active" or not ready
         for step in ready:
-            assert settled.issuperset(step.after)
+            assert finished.issuperset(step.after)
             assert step.status == "pending" or (step.lease_until is not None and step.lease_until <= self.clock.now())
 
     async def _check_history(self, goal: Goal, plan: Plan) -> None:
@@ -159,7 +160,7 @@ def check_goal(goal: Goal, below: list[Goal]) -> None:
 
 
 def check_plan(goal: Goal, plan: Plan) -> None:
-    assert {step.id for step in arranged(plan.steps)} == {step.id for step in plan.steps}
+    assert {step.id for step in order_steps(plan.steps)} == {step.id for step in plan.steps}
     known = {one.id for one in goal.criteria}
     for step in plan.steps:
         assert known.issuperset(step.criteria)

@@ -19,9 +19,8 @@ from tests.property.conftest import Host, few
 
 from longmind.errors import InvalidInput
 from longmind.systems.goals.memory import GoalMemory
-from longmind.systems.goals.models import MAX_STEPS, Goal, Plan, PlanBody, PlanStep, Standing
+from longmind.systems.goals.models import MAX_STEPS, Goal, GoalState, Plan, PlanBody, PlanStep, order_steps
 from longmind.systems.goals.monitor import Monitor
-from longmind.systems.goals.order import arranged
 from longmind.systems.goals.revising import Reviser, RevisionSettings
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
 from longmind.systems.scoped_store import ScopedStore
@@ -71,21 +70,21 @@ class World:
             made.append(told | more)
         return made
 
-    async def plan_rest(self, standing: Standing, why: str) -> PlanBody | None:
+    async def replan(self, state: GoalState, why: str) -> PlanBody | None:
         if self.planner == "none":
             return None
         if self.planner == "broken" or self.random.random() < 0.2:
             raise InvalidInput("The planner is confused.")
         told = self.steps()
-        if self.planner == "stubborn" and standing.plan is not None:
-            left = [step for step in standing.plan.steps if not step.settled]
+        if self.planner == "stubborn" and state.plan is not None:
+            left = [step for step in state.plan.steps if not step.is_finished]
             names = {step.id for step in left}
             told = [
                 {"id": s.id, "description": s.description, "criteria": s.criteria, "tool": s.tool}
                 | {"after": [name for name in s.after if name in names]}
                 for s in left
             ] or told
-        return PlanBody.model_validate({"goal": standing.goal.id, "steps": told})
+        return PlanBody.model_validate({"goal": state.goal.id, "steps": told})
 
 
 WORLDS = st.builds(
@@ -121,13 +120,13 @@ class Pursuit:
         self.world = world
         self.procedural = ProceduralMemory(scoped, tools())
         self.goals = GoalMemory(scoped, self.procedural)
-        self.monitor = Monitor(scoped, self.goals.book)
+        self.monitor = Monitor(scoped, self.goals.records)
         rule = RevisionSettings(max_revisions=world.max_revisions)
         self.reviser = Reviser(
             scoped,
-            self.goals.book,
+            self.goals.records,
             procedural=self.procedural,
-            plan_rest=world.plan_rest,
+            replan=world.replan,
             monitor=self.monitor,
             rule=rule,
         )
@@ -195,7 +194,7 @@ def test_pursuing_a_goal_ends_with_every_version_kept(host: Host, world: World) 
         assert [one.after for one in revisions if one.after] == [*range(2, len(versions) + 1)]
         for before, after in itertools.pairwise(versions):
             holds(before, after)
-        arranged(versions[-1].steps)
+        order_steps(versions[-1].steps)
         assert (goal.status == "achieved") == all(criterion.met for criterion in goal.criteria)
         if not goal.open:
             assert all(step.status != "running" for step in versions[-1].steps)
@@ -215,9 +214,9 @@ def holds(before: Plan, after: Plan) -> None:
     assert len(after.steps) <= MAX_STEPS
     now = {step.id: step for step in after.steps}
     for step in before.steps:
-        if step.settled:
+        if step.is_finished:
             assert now[step.id].status == step.status
             assert now[step.id].result == step.result
     for step in after.steps:
         if step.status in ("running", "done"):
-            assert all(now[name].settled for name in step.after), "a step starts when all before it are done"
+            assert all(now[name].is_finished for name in step.after), "a step starts when all before it are done"

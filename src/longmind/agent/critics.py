@@ -14,7 +14,7 @@ from pydantic import Field
 
 from longmind.agent.models import Action, Call, Critique, Observation, Outcome, Turn
 from longmind.agent.task_similarity import call_shape, in_family, task_family
-from longmind.systems.goals.results import bounded
+from longmind.systems.goals.steps import bounded
 from longmind.types import Json, Memory, Model, Text, Unit
 
 FIRST_TIME, FAILED, RECOVERED = 0.5, 0.7, 0.8

@@ -14,8 +14,8 @@ from longmind.agent.pursuit.steps import Attempt
 from longmind.agent.run_recorder import close_interrupted_run
 from longmind.errors import Conflict, NotFound, StoreError
 from longmind.systems.cancellation import shield_until_done
-from longmind.systems.goals.models import Finding, Goal, Plan, PlanStep, Standing
-from longmind.systems.goals.order import ready
+from longmind.systems.goals.models import Finding, Goal, GoalState, Plan, PlanStep
+from longmind.systems.goals.steps import ready_steps
 
 NEEDED = "Somebody is needed. "
 """How ``why`` begins for a goal that a pursuit blocked because something was missing here. The next pursuit looks
@@ -112,25 +112,25 @@ class GoalPursuit:
     async def _pursued(self) -> Ended:
         await self._woken()
         while True:
-            standing = await self.shared.goals.book.need(self.id)
-            if (ended := await self._ended(standing)) is not None:
+            state = await self.shared.goals.records.need(self.id)
+            if (ended := await self._ended(state)) is not None:
                 return ended
-            if standing.goal.status == "blocked" or self.shared.over():
+            if state.goal.status == "blocked" or self.shared.over():
                 await self._wait()
                 continue
             if not self._running and (ended := await self._below()) is not None:
                 return ended
-            if self._review and (moved := await self._reviewed(standing)) is not False:
+            if self._review and (moved := await self._reviewed(state)) is not False:
                 if isinstance(moved, tuple):
                     return moved
                 continue
-            if standing.plan is None and any(not one.met for one in standing.goal.criteria):
+            if state.plan is None and any(not one.met for one in state.goal.criteria):
                 await self._planned()
                 continue
-            started = await self._started(standing.plan)
+            started = await self._started(state.plan)
             if self._running:
                 await self._wait()
-            elif not started and (ended := await self._stuck(standing)) is not None:
+            elif not started and (ended := await self._stuck(state)) is not None:
                 return ended
 
     async def _woken(self) -> None:
@@ -142,9 +142,9 @@ class GoalPursuit:
         elif goal.status == "blocked" and goal.why.startswith(NEEDED):
             await goals.unblock(self.id)
 
-    async def _ended(self, standing: Standing) -> Ended | None:
+    async def _ended(self, state: GoalState) -> Ended | None:
         """How it ended, if it did. Where something still runs that may go on, that is waited for."""
-        goal, shared = standing.goal, self.shared
+        goal, shared = state.goal, self.shared
         if not goal.open:
             ending: PursuitEnding = "abandoned" if goal.status == "abandoned" else "failed"
             return ("achieved", "") if goal.status == "achieved" else (ending, goal.why)
@@ -161,7 +161,9 @@ class GoalPursuit:
     async def _below(self) -> Ended | None:
         """Pursue the open sub-goals, the most important first, each once."""
         shared = self.shared
-        children = [one for one in await shared.goals.book.children([self.id]) if one.open and one.id not in self._seen]
+        children = [
+            one for one in await shared.goals.records.children([self.id]) if one.open and one.id not in self._seen
+        ]
         for child in sorted(children, key=lambda one: (-one.priority, one.id)):
             self._seen.add(child.id)
             if child.status == "proposed":
@@ -184,12 +186,12 @@ class GoalPursuit:
 
     # -- monitoring ------------------------------------------------------------------------------------------------
 
-    async def _reviewed(self, standing: Standing) -> Ended | bool:
+    async def _reviewed(self, state: GoalState) -> Ended | bool:
         """Look at the plan and answer the gravest finding. True when that changed something, or may have."""
         shared = self.shared
         await shared.reviser.settle(self.id)
-        for finding in await shared.monitor.seen(standing):
-            if not await self._concerns(standing, finding):
+        for finding in await shared.monitor.seen(state):
+            if not await self._concerns(state, finding):
                 continue
             if len(shared.revisions) >= shared.limits.revisions:
                 told = f"{len(shared.revisions)} revisions were made, and no more are allowed."
@@ -211,10 +213,10 @@ class GoalPursuit:
         self._review = False
         return False
 
-    async def _concerns(self, standing: Standing, finding: Finding) -> bool:
+    async def _concerns(self, state: GoalState, finding: Finding) -> bool:
         """Whether a finding has to be answered: a step that stands still is begun by the pursuit itself."""
-        if finding.kind == "stall" and finding.step is not None and standing.plan is not None:
-            able = {step.id for step in ready(standing.plan.steps, self.shared.mem.scoped.now())}
+        if finding.kind == "stall" and finding.step is not None and state.plan is not None:
+            able = {step.id for step in ready_steps(state.plan.steps, self.shared.mem.scoped.now())}
             return finding.step not in able and finding.step not in self._running
         if finding.kind == "deadline_risk":
             past = await self.shared.reviser.revisions(self.id)
@@ -226,7 +228,7 @@ class GoalPursuit:
     async def _started(self, plan: Plan | None) -> bool:
         """Begin what can be done now, as many steps at once as are allowed. Whether any was begun."""
         shared, started = self.shared, False
-        for step in ready(plan.steps, shared.mem.scoped.now()) if plan else ():
+        for step in ready_steps(plan.steps, shared.mem.scoped.now()) if plan else ():
             if step.id in self._running or step.id in self._held:
                 continue
             if len(self._running) >= shared.limits.parallel or shared.over():
@@ -256,18 +258,18 @@ class GoalPursuit:
                 self._held[id] = attempt.needs
             task.result()
 
-    async def _stuck(self, standing: Standing) -> Ended | None:
+    async def _stuck(self, state: GoalState) -> Ended | None:
         """Nothing can begin and nothing runs here: wait for who is at work, or say who is needed."""
         now = self.shared.mem.scoped.now()
-        elsewhere = [one for one in standing.plan.steps if one.status == "running"] if standing.plan else []
+        elsewhere = [one for one in state.plan.steps if one.status == "running"] if state.plan else []
         if any(one.lease_until is not None and one.lease_until > now for one in elsewhere):
             await asyncio.sleep(min(_LOOK_AGAIN, self.shared.left))
             self._review = True
             return None
-        below = [one for one in await self.shared.goals.book.children([self.id]) if one.open]
+        below = [one for one in await self.shared.goals.records.children([self.id]) if one.open]
         needed = [*self._held.values(), *map(_waits, below)] or ["Nothing of the plan can begin."]
-        if standing.plan is not None and standing.plan.number > 1:
-            needed.append(f"Why the plan is what it is: {standing.plan.why}")
+        if state.plan is not None and state.plan.number > 1:
+            needed.append(f"Why the plan is what it is: {state.plan.why}")
         try:
             goal = await self.shared.goals.block(self.id, f"{NEEDED}{' '.join(needed)}"[:4_000])
         except (Conflict, NotFound):

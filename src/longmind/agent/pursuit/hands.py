@@ -16,8 +16,8 @@ from longmind.agent.pursuit.models import How, PursuitLimits
 from longmind.agent.toolbox import Toolbox
 from longmind.errors import LongmindError, NotFound
 from longmind.models.chat import Usage
-from longmind.systems.goals.models import Plan, PlanStep, Standing
-from longmind.systems.goals.results import bounded, cut
+from longmind.systems.goals.models import GoalState, Plan, PlanStep
+from longmind.systems.goals.steps import bounded, cut
 from longmind.systems.procedural import ProceduralMemory, Run, error_message
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ class Hands:
         lacking = [one.use for one in procedure.steps if one.use is not None and one.use not in self.agent.tools]
         return f"{step.id} needs the tool {lacking[0]}, for the procedure {procedure.name}." if lacking else ""
 
-    async def do(self, standing: Standing, step: PlanStep) -> Done:
+    async def do(self, state: GoalState, step: PlanStep) -> Done:
         """Do a step that was begun."""
-        assert standing.plan is not None
+        assert state.plan is not None
         how: How = "tool" if step.tool else "procedure" if step.procedure else "agent"
-        key = f"{standing.plan.id}:{step.id}"
+        key = f"{state.plan.id}:{step.id}"
         # A new version of the plan is a new key. Within one version a step only begins again when its runner was lost,
         # and then it goes on with what that one began.
         try:
@@ -80,7 +80,7 @@ class Hands:
                 return await self._call(step, step.tool, key)
             if step.procedure is not None:
                 return await self._execute(step, step.procedure, key)
-            return await self._ask(standing, standing.plan, step)
+            return await self._ask(state, state.plan, step)
         except LongmindError as error:
             return Done(how, error=str(error))
         except Exception as error:
@@ -118,11 +118,11 @@ class Hands:
             run = await self.procedural.resume(run.id, take_over=True)
         return run
 
-    async def _ask(self, standing: Standing, plan: Plan, step: PlanStep) -> Done:
+    async def _ask(self, state: GoalState, plan: Plan, step: PlanStep) -> Done:
         """Give a step to the agent. Attempts share a session, so each sees what the one before said."""
         outcome = await self.agent.run(
-            task_of(standing, plan, step),
-            session=f"goal:{standing.goal.id}:{step.id}",
+            task_of(state, plan, step),
+            session=f"goal:{state.goal.id}:{step.id}",
             timeout=self.limits.step_seconds,
         )
         told: dict[str, Any] = {
@@ -144,9 +144,9 @@ def succeeded(outcome: Outcome) -> bool:
     return outcome.ending == "answered" and not outcome.text.lstrip(" *_#\n").upper().startswith(REFUSED)
 
 
-def task_of(standing: Standing, plan: Plan, step: PlanStep) -> str:
+def task_of(state: GoalState, plan: Plan, step: PlanStep) -> str:
     """A step as a task: what to do stands first, and all around it follows as data."""
-    goal = standing.goal
+    goal = state.goal
     before = {one.id: one for one in plan.steps}
     results = {name: bounded(before[name].result, _SHOWN) for name in step.after if before[name].result is not None}
     around: dict[str, Any] = {

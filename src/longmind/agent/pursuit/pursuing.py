@@ -18,13 +18,12 @@ from longmind.agent.pursuit.models import OnEvent, Pursuit, PursuitLimits
 from longmind.agent.pursuit.state import Shared
 from longmind.errors import Forbidden, StoreError
 from longmind.models.chat import Chat
-from longmind.systems.goals import Goal, GoalMemory, Standing
-from longmind.systems.goals.answers import PlanRest
+from longmind.systems.goals import Goal, GoalMemory, GoalState
 from longmind.systems.goals.models import PlanBody
 from longmind.systems.goals.monitor import Monitor
 from longmind.systems.goals.planning import Planner
-from longmind.systems.goals.rest import rest_of
 from longmind.systems.goals.revising import Reviser
+from longmind.systems.goals.strategy_selection import Replan
 from longmind.systems.procedural import ProceduralMemory
 
 if TYPE_CHECKING:
@@ -81,19 +80,19 @@ async def _shared(agent: Agent, limits: PursuitLimits, on_event: OnEvent | None)
     procedural = ProceduralMemory(scoped, agent.tools) if own_tools else mem.procedural
     given: GoalMemory | None = agent.goals if agent.goals is not mem.goals else None
     shared.goals = given or GoalMemory(scoped, procedural, chat)
-    book = shared.goals.book
+    records = shared.goals.records
     shared.hands = Hands(agent, procedural, await agent.decides(), limits)
-    shared.monitor = Monitor(scoped, book)
-    rest = _within_reach(rest_of(Planner(scoped, book, procedural, chat)), shared.hands)
-    shared.reviser = Reviser(scoped, book, procedural=procedural, chat=chat, plan_rest=rest, monitor=shared.monitor)
+    shared.monitor = Monitor(scoped, records)
+    rest = _within_reach(Planner(scoped, records, procedural, chat).replan, shared.hands)
+    shared.reviser = Reviser(scoped, records, procedural=procedural, chat=chat, replan=rest, monitor=shared.monitor)
     return shared
 
 
-def _within_reach(plan_rest: PlanRest, hands: Hands) -> PlanRest:
+def _within_reach(replan: Replan, hands: Hands) -> Replan:
     """A plan for the rest only counts if it can be carried out here; otherwise something else may still help."""
 
-    async def plan(standing: Standing, why: str) -> PlanBody | None:
-        made = await plan_rest(standing, why)
+    async def plan(state: GoalState, why: str) -> PlanBody | None:
+        made = await replan(state, why)
         if made is None or any([await hands.missing(step) for step in made.steps]):
             return None
         return made

@@ -18,7 +18,7 @@ from longmind.agent_memory import AgentMemory
 from longmind.systems.episodic import EpisodeBody, EpisodeWriter, EventDraft
 from longmind.systems.episodic import Outcome as Ended
 from longmind.systems.goals.models import Goal, PlanStep
-from longmind.systems.goals.results import cut
+from longmind.systems.goals.steps import cut
 from longmind.systems.scoped_store import validated
 
 TYPE, STEP = "pursuit", "step"

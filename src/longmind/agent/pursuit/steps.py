@@ -17,8 +17,8 @@ from longmind.agent.pursuit.record import PursuitRecord
 from longmind.agent.pursuit.state import Shared
 from longmind.errors import Conflict, NotFound, StoreError
 from longmind.systems.cancellation import shield_until_done
-from longmind.systems.goals.models import PlanStep, Standing
-from longmind.systems.goals.results import bounded, note_of
+from longmind.systems.goals.models import GoalState, PlanStep
+from longmind.systems.goals.steps import bounded, note_of
 
 _RENEWALS = 3
 """How often a lease is renewed within its time."""
@@ -36,7 +36,7 @@ class Attempt:
     step: PlanStep
     needs: str = ""
     """Afterwards: what a person has to do before it can go on."""
-    _begun: Standing | None = None
+    _begun: GoalState | None = None
     _told: bool = False
 
     async def run(self) -> None:
@@ -107,7 +107,7 @@ class Attempt:
         self._told = True
         await self.record.ended(self.step, outcome)
 
-    async def _complete(self, outcome: StepOutcome, done: Done) -> Standing:
+    async def _complete(self, outcome: StepOutcome, done: Done) -> GoalState:
         goals = self.shared.goals
         if outcome.episode is None:
             return await goals.complete_step(self.goal, self.step.id, done.result)
@@ -117,7 +117,7 @@ class Attempt:
         except NotFound:  # the episode was forgotten meanwhile; the step is done all the same
             return await goals.complete_step(self.goal, self.step.id, done.result)
 
-    async def _let_go(self, begun: Standing) -> None:
+    async def _let_go(self, begun: GoalState) -> None:
         """Give the step back, if it is still ours. Being stopped is no failure of the step: it counts as no attempt."""
         goals = self.shared.goals
         try:

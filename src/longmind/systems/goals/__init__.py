@@ -1,31 +1,31 @@
 """Goals and plans: what is wanted, how one knows that it is reached, and the way there."""
 
-from longmind.systems.goals.book import PlanBook
 from longmind.systems.goals.memory import GoalMemory
 from longmind.systems.goals.models import (
     Criterion,
     Evidence,
     Finding,
-    Found,
     Goal,
+    GoalHit,
+    GoalState,
     Plan,
     PlanStep,
     Progress,
     Revision,
-    Standing,
 )
+from longmind.systems.goals.records import GoalRecords
 
 __all__ = [
     "Criterion",
     "Evidence",
     "Finding",
-    "Found",
     "Goal",
+    "GoalHit",
     "GoalMemory",
+    "GoalRecords",
+    "GoalState",
     "Plan",
-    "PlanBook",
     "PlanStep",
     "Progress",
     "Revision",
-    "Standing",
 ]

@@ -1,4 +1,4 @@
-"""The criteria of a goal: made from what a caller gives, met by evidence, reopened by name."""
+"""The criteria of a goal and the evidence for them: built from a caller's input, met, reopened."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from typing import Any
 
 from longmind.errors import InvalidInput, NotFound
 from longmind.systems.goals.models import Criterion, Evidence, Goal, PlanStep
-from longmind.systems.goals.results import MAX_EVIDENCE, note_of
+from longmind.systems.goals.steps import cut, note_of
 from longmind.systems.scoped_store import validated
 
-Given = str | Criterion | Mapping[str, Any]
-"""A criterion as a caller gives it: its description, or more of it."""
+CriterionInput = str | Criterion | Mapping[str, Any]
+"""A criterion as a caller passes it: its description, or a mapping of its fields."""
+EvidenceInput = str | Evidence | Mapping[str, Any] | Sequence[str | Evidence | Mapping[str, Any]] | None
+"""Evidence as a caller passes it: the id of a memory, a note, or several of these."""
 Criteria = tuple[Criterion, ...]
+MAX_EVIDENCE = 20
+"""Pieces of evidence kept for one criterion; the oldest leave first."""
+_ID_LENGTH = 36
 
 
-def criteria_of(given: Iterable[Given], description: str, known: Sequence[Criterion] = ()) -> Criteria:
+def criteria_of(given: Iterable[CriterionInput], description: str, known: Sequence[Criterion] = ()) -> Criteria:
     """Criteria from what was given; without any, the goal's description is the one criterion.
 
     One that is ``known`` (by its id, or by the same words) keeps its id and stays met. A known one that now says
@@ -93,20 +98,20 @@ def served(
     for criterion in goal.criteria:
         if criterion.id in step.criteria and not criterion.met:
             serving = [one for one in steps if criterion.id in one.criteria]
-            whole = all(one.settled for one in serving) and any(one.status == "done" for one in serving)
+            whole = all(one.is_finished for one in serving) and any(one.status == "done" for one in serving)
             criterion = met(criterion, told if step.status == "done" else (), now, whole=whole)
         after.append(criterion)
     return tuple(after)
 
 
-def _told(given: Given) -> dict[str, Any]:
+def _told(given: CriterionInput) -> dict[str, Any]:
     if isinstance(given, str):
         return {"description": given.strip()}
     told = dict(given) if isinstance(given, Mapping) else given.model_dump(exclude_unset=True)
     return told | ({"description": str(told["description"]).strip()} if "description" in told else {})
 
 
-def _id(given: Given) -> str | None:
+def _id(given: CriterionInput) -> str | None:
     id = given.id if isinstance(given, Criterion) else given.get("id") if isinstance(given, Mapping) else None
     return id if isinstance(id, str) else None
 
@@ -120,3 +125,28 @@ def _before(told: Mapping[str, Any], known: Sequence[Criterion]) -> Criterion | 
 
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
+
+
+def evidence_of(given: EvidenceInput, at: datetime, *, step: str | None = None) -> tuple[Evidence, ...]:
+    """Evidence from what was given. A text that is an id names a memory; any other is a note."""
+    if given is None:
+        return ()
+    several = [given] if isinstance(given, str | Evidence | Mapping) else list(given)
+    if len(several) > MAX_EVIDENCE:
+        raise InvalidInput(
+            f"{len(several)} pieces of evidence are too many at once.", hint=f"Give at most {MAX_EVIDENCE}."
+        )
+    return tuple(_evidence(one, at, step) for one in several)
+
+
+def _evidence(given: str | Evidence | Mapping[str, Any], at: datetime, step: str | None) -> Evidence:
+    if isinstance(given, Evidence):
+        return given
+    told: dict[str, Any] = {"at": at, "step": step}
+    if isinstance(given, Mapping):
+        return validated(Evidence, {**told, **given})
+    if not given.strip():
+        raise InvalidInput("An empty text is no evidence.", hint="Say what shows it, or name a memory by its id.")
+    if len(given) == _ID_LENGTH and given.count("-") == 4:
+        return validated(Evidence, {**told, "memory": given})
+    return validated(Evidence, {**told, "note": cut(given)})

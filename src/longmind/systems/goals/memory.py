@@ -9,34 +9,32 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from longmind.errors import Conflict, InvalidInput
 from longmind.store.base import Write
 from longmind.systems.goals import criteria as criteria_
-from longmind.systems.goals import stepping
-from longmind.systems.goals.adapting import revised
-from longmind.systems.goals.book import ACHIEVES, PlanBook, goal_of
-from longmind.systems.goals.changing import change_of
-from longmind.systems.goals.desk import ABOUT, Desk, be_open, goal_body
+from longmind.systems.goals import steps as steps_
+from longmind.systems.goals.adaptation import adapt_to_changed_goal
+from longmind.systems.goals.criteria import EvidenceInput, evidence_of
 from longmind.systems.goals.models import (
     GOAL,
     OPEN,
     Finding,
-    Found,
     Goal,
+    GoalHit,
+    GoalState,
     GoalStatus,
     Plan,
     PlanBody,
     PlanStep,
     Progress,
     Revision,
-    Standing,
     Strategy,
 )
 from longmind.systems.goals.monitor import Monitor
-from longmind.systems.goals.order import ready
-from longmind.systems.goals.planning import GivenStep, How, Planner, listed
-from longmind.systems.goals.progress import GIVEN_UP, Carry
-from longmind.systems.goals.rendering import Format, Tree, rendered, tree_of
-from longmind.systems.goals.rest import rest_of
-from longmind.systems.goals.results import Given, evidence_of
+from longmind.systems.goals.planning import How, Planner, StepInput, listed
+from longmind.systems.goals.progress import GIVEN_UP, ProgressPropagation
+from longmind.systems.goals.records import ABOUT, ACHIEVES, GoalRecords, goal_of
+from longmind.systems.goals.rendering import Format, GoalTree, rendered, tree_of
 from longmind.systems.goals.revising import Reviser
+from longmind.systems.goals.steps import ready_steps
+from longmind.systems.goals.transaction import GoalTransaction, be_open, change_of, goal_body
 from longmind.systems.procedural import ProceduralMemory
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Json, Memory, Page
@@ -44,7 +42,7 @@ from longmind.types import Filter, Json, Memory, Page
 if TYPE_CHECKING:
     from longmind.models.chat import Chat
 
-Goals = list[Found]
+Goals = list[GoalHit]
 Plans = list[Plan]
 Steps = list[PlanStep]
 Revisions = list[Revision]
@@ -61,16 +59,16 @@ class GoalMemory:
         chat: Callable[[], Awaitable[Chat | None]] | None = None,
     ) -> None:
         self._scoped = scoped
-        self.book = PlanBook(scoped)
-        self._desk = Desk(scoped, self.book)
-        self._planner = Planner(scoped, self.book, procedural, chat)
-        self._monitor = Monitor(scoped, self.book)
+        self.records = GoalRecords(scoped)
+        self._transaction = GoalTransaction(scoped, self.records)
+        self._planner = Planner(scoped, self.records, procedural, chat)
+        self._monitor = Monitor(scoped, self.records)
         self._reviser = Reviser(
             scoped,
-            self.book,
+            self.records,
             procedural=procedural,
             chat=chat,
-            plan_rest=rest_of(self._planner),
+            replan=self._planner.replan,
             monitor=self._monitor,
         )
 
@@ -80,7 +78,7 @@ class GoalMemory:
         self,
         description: str,
         *,
-        criteria: Iterable[criteria_.Given] = (),
+        criteria: Iterable[criteria_.CriterionInput] = (),
         priority: float = 0.5,
         deadline: datetime | None = None,
         parent: str | None = None,
@@ -93,13 +91,13 @@ class GoalMemory:
         A deadline that has passed is taken as it is; monitoring will say so at once.
         """
         body = goal_body(description, criteria, priority, deadline, parent, status, attributes)
-        return (await self._desk.created(body, tags, None)).goal
+        return (await self._transaction.created(body, tags, None)).goal
 
     async def create_goal_with_plan(
         self,
         description: str,
-        criteria: Iterable[criteria_.Given] = (),
-        steps: Iterable[GivenStep] | None = None,
+        criteria: Iterable[criteria_.CriterionInput] = (),
+        steps: Iterable[StepInput] | None = None,
         *,
         how: How = "auto",
         priority: float = 0.5,
@@ -115,13 +113,13 @@ class GoalMemory:
         async def planned(goal: Goal) -> PlanBody:
             return await self._planner.plan(goal, how, steps)
 
-        standing = await self._desk.created(body, tags, planned)
-        assert standing.plan is not None
-        return standing.goal, standing.plan
+        state = await self._transaction.created(body, tags, planned)
+        assert state.plan is not None
+        return state.goal, state.plan
 
     async def get(self, id: str) -> Goal:
         """A goal as it stands."""
-        return await self.book.goal(id)
+        return await self.records.goal(id)
 
     async def list(
         self,
@@ -142,7 +140,7 @@ class GoalMemory:
     async def search(self, query: str, k: int = 5) -> Goals:
         """The goals that fit a text best, also those that ended."""
         hits = await self._scoped.search(query, k=k, kinds=(GOAL,), where=Filter(states=None))
-        return [Found(goal=goal_of(hit.memory), score=hit.score, why=hit.why) for hit in hits]
+        return [GoalHit(goal=goal_of(hit.memory), score=hit.score, why=hit.why) for hit in hits]
 
     async def update(self, id: str, /, *, why: str = "", **changes: Any) -> Goal:
         """Change a goal: description, criteria, priority, deadline, parent, tags, attributes.
@@ -151,23 +149,23 @@ class GoalMemory:
         only criteria that are gone is left out, and new criteria get steps. The reason is kept with the new version.
         """
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            goal, plan = standing.goal, standing.plan
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            goal, plan = state.goal, state.plan
             be_open(goal)
             change = change_of(goal, changes)
             if not change.fields:
                 return None
             links: Sequence[Write] = ()
             if "parent" in change.fields:
-                links = await self._desk.moved(goal, change.fields["parent"])
-            carry.change(standing, **change.fields)
+                links = await self._transaction.moved(goal, change.fields["parent"])
+            propagation.change(state, **change.fields)
             if plan is not None and change.reasons:
-                after = carry.drafts[id].after
+                after = propagation.drafts[id].after
                 reason = f"The goal changed: {'; '.join(change.reasons)}. {why}".strip()
-                carry.change(standing, plan=_revision(plan, revised(plan, goal, after), reason))
+                propagation.change(state, plan=_revision(plan, adapt_to_changed_goal(plan, goal, after), reason))
             return links
 
-        return (await self._desk.change(id, why or "change a goal", decide)).goal
+        return (await self._transaction.change(id, why or "change a goal", decide)).goal
 
     async def activate(self, id: str) -> Goal:
         """Begin with a goal that was proposed."""
@@ -183,12 +181,12 @@ class GoalMemory:
 
     async def achieve(self, id: str) -> Goal:
         """The goal, if it is achieved. That follows from its criteria and sub-goals and is not said without them."""
-        goal = await self.book.goal(id)
+        goal = await self.records.goal(id)
         if goal.status == "achieved":
             return goal
         missing = [f"{one.id} ({one.description[:100]})" for one in goal.criteria if not one.met]
         missing += [
-            f"the sub-goal {one.id} ({one.description[:100]})" for one in await self.book.children([id]) if one.open
+            f"the sub-goal {one.id} ({one.description[:100]})" for one in await self.records.children([id]) if one.open
         ]
         if goal.status in GIVEN_UP:
             raise Conflict(f"The goal {id} is {goal.status}.", hint="Reopen it first.", id=id)
@@ -209,60 +207,60 @@ class GoalMemory:
     async def reopen(self, id: str, *criteria: str, why: str = "") -> Goal:
         """Take up a goal that ended. One that was achieved needs the criteria that are no longer met."""
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            goal = standing.goal
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            goal = state.goal
             if goal.open:
                 raise Conflict(f"The goal {id} is {goal.status}: it has not ended.", id=id)
             if goal.status == "achieved" and not criteria:
                 known = ", ".join(one.id for one in goal.criteria)
                 raise InvalidInput("Say which criteria are no longer met.", hint=f"There are {known}.")
-            carry.change(standing, status="active", why="")
+            propagation.change(state, status="active", why="")
             if criteria:
-                self._again(carry, standing, criteria, why)
+                self._again(propagation, state, criteria, why)
             return ()
 
-        return (await self._desk.change(id, why or "reopen a goal", decide)).goal
+        return (await self._transaction.change(id, why or "reopen a goal", decide)).goal
 
-    async def meet(self, id: str, criterion: str, evidence: Given) -> Goal:
+    async def meet(self, id: str, criterion: str, evidence: EvidenceInput) -> Goal:
         """Say that a criterion is met, and what shows it: the id of a memory, a note, or several of these."""
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            goal = standing.goal
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            goal = state.goal
             be_open(goal)
             criteria_.need(goal, [criterion])
-            told = evidence_of(evidence, carry.now)
+            told = evidence_of(evidence, propagation.now)
             if not told:
                 raise InvalidInput("Say what shows that the criterion is met.", hint="Give a note or a memory's id.")
-            after = [criteria_.met(one, told, carry.now) if one.id == criterion else one for one in goal.criteria]
-            carry.change(standing, criteria=after)
-            return await self._desk.evident(goal, told)
+            after = [criteria_.met(one, told, propagation.now) if one.id == criterion else one for one in goal.criteria]
+            propagation.change(state, criteria=after)
+            return await self._transaction.evident(goal, told)
 
-        return (await self._desk.change(id, f"meet {criterion}", decide)).goal
+        return (await self._transaction.change(id, f"meet {criterion}", decide)).goal
 
     async def reopen_criterion(self, id: str, criterion: str, why: str = "") -> Goal:
         """Say that a criterion is no longer met. What was done for it is planned once more."""
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            goal = standing.goal
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            goal = state.goal
             if goal.status in GIVEN_UP:
                 raise Conflict(f"The goal {id} is {goal.status}.", hint="Reopen it first.", id=id)
             if not criteria_.need(goal, [criterion])[0].met:
                 return None
-            self._again(carry, standing, [criterion], why)
+            self._again(propagation, state, [criterion], why)
             return ()
 
-        return (await self._desk.change(id, why or f"reopen {criterion}", decide)).goal
+        return (await self._transaction.change(id, why or f"reopen {criterion}", decide)).goal
 
     async def link(self, id: str, memory: str, relation: Literal["about", "achieves"] = "about") -> None:
         """Link an episode, a procedure or any other memory to a goal: it is about it, or it achieves it."""
         if relation not in (ABOUT, ACHIEVES):
             raise InvalidInput(f"A memory is not linked to a goal by {relation!r}.", hint="Use about or achieves.")
-        goal = (await self.book.own(id)).goal
-        await self._scoped.write(await self._desk.linked(goal, [memory], relation), reason=f"link {relation}")
+        goal = (await self.records.own(id)).goal
+        await self._scoped.write(await self._transaction.linked(goal, [memory], relation), reason=f"link {relation}")
 
     async def linked(self, id: str, relation: Literal["about", "achieves"] | None = None) -> Memories:
         """The memories that are linked to a goal; those that achieve it include its plans."""
-        goal = await self.book.goal(id)
+        goal = await self.records.goal(id)
         store, scope = self._scoped.store, self._scoped.scope
         links = await store.links(scope, [goal.id], relation=relation, direction="in")
         sources = [link.source for link in links if link.relation in (ABOUT, ACHIEVES)]
@@ -270,7 +268,7 @@ class GoalMemory:
 
     # -- plans -------------------------------------------------------------------------------------------------------
 
-    async def plan_for(self, id: str, *, how: How = "auto", steps: Iterable[GivenStep] | None = None) -> Plan:
+    async def plan_for(self, id: str, *, how: How = "auto", steps: Iterable[StepInput] | None = None) -> Plan:
         """Make a plan for what of a goal is still to be done, in place of the current one, which is kept as history.
 
         By ``steps``, or ``how``: a stored procedure, a past plan of a goal like this, the model, or the criteria;
@@ -279,8 +277,8 @@ class GoalMemory:
         given = None if steps is None else listed(steps)
         made: dict[tuple[str, Any], PlanBody] = {}
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            goal, plan = standing.goal, standing.plan
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            goal, plan = state.goal, state.plan
             be_open(goal)
             running = [step.id for step in plan.steps if step.status == "running"] if plan else []
             if running:
@@ -288,124 +286,128 @@ class GoalMemory:
             asked = (goal.description, goal.criteria)
             if asked not in made:  # not again after a conflict, unless the goal is another one since
                 made[asked] = await self._planner.plan(goal, how, given)
-            carry.change(standing, plan=await self._desk.grounded(made[asked]))
+            propagation.change(state, plan=await self._transaction.grounded(made[asked]))
             return ()
 
-        standing = await self._desk.change(id, "plan", decide)
-        assert standing.plan is not None
-        return standing.plan
+        state = await self._transaction.change(id, "plan", decide)
+        assert state.plan is not None
+        return state.plan
 
     async def plan(self, id: str) -> Plan | None:
         """The current plan of a goal."""
-        return (await self.book.need(id)).plan
+        return (await self.records.need(id)).plan
 
     async def plans(self, id: str) -> Plans:
         """All versions of a goal's plan, the newest first."""
-        return await self.book.plans(await self.book.goal(id))
+        return await self.records.plans(await self.records.goal(id))
 
     async def map_step(self, id: str, step: str, *criteria: str) -> Plan:
         """Say which criteria a step serves, in addition to those it serves already. One that is done shows them now."""
         if not criteria:
             raise InvalidInput("Say which criteria the step serves.", hint="map_step(goal, 's1', 'c1')")
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            goal, plan = standing.goal, _planned(standing)
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            goal, plan = state.goal, _planned(state)
             be_open(goal)
-            found = stepping.step_of(plan, step)
+            found = steps_.step_of(plan, step)
             criteria_.need(goal, criteria)
             changed = found.model_copy(update={"criteria": tuple(dict.fromkeys((*found.criteria, *criteria)))})
             steps = tuple(changed if one.id == step else one for one in plan.steps)
-            after = criteria_.served(goal, steps, changed, (), carry.now) if changed.settled else goal.criteria
-            carry.change(standing, steps=steps, criteria=after)
+            after = (
+                criteria_.served(goal, steps, changed, (), propagation.now) if changed.is_finished else goal.criteria
+            )
+            propagation.change(state, steps=steps, criteria=after)
             return ()
 
-        return _planned(await self._desk.change(id, f"map {step}", decide))
+        return _planned(await self._transaction.change(id, f"map {step}", decide))
 
     async def next_steps(self, id: str) -> Steps:
         """The steps that may start now, side by side; none for a goal that is not active."""
-        standing = await self.book.need(id)
-        if standing.goal.status != "active" or standing.plan is None:
+        state = await self.records.need(id)
+        if state.goal.status != "active" or state.plan is None:
             return []
-        return ready(standing.plan.steps, self._scoped.now())
+        return ready_steps(state.plan.steps, self._scoped.now())
 
     async def start_step(
-        self, id: str, step: str, *, episode: str | None = None, lease_seconds: float = stepping.LEASE_SECONDS
-    ) -> Standing:
+        self, id: str, step: str, *, episode: str | None = None, lease_seconds: float = steps_.LEASE_SECONDS
+    ) -> GoalState:
         """Begin a step. Until it ends, or its lease does, nobody else can begin it."""
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            goal, plan = standing.goal, _planned(standing)
-            steps = stepping.started(goal, plan, step, carry.now, lease_seconds=lease_seconds, episode=episode)
-            carry.change(standing, steps=steps)
-            return () if episode is None else await self._desk.linked(goal, [episode], ABOUT)
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            goal, plan = state.goal, _planned(state)
+            steps = steps_.started(goal, plan, step, propagation.now, lease_seconds=lease_seconds, episode=episode)
+            propagation.change(state, steps=steps)
+            return () if episode is None else await self._transaction.linked(goal, [episode], ABOUT)
 
-        return await self._desk.change(id, f"start {step}", decide)
+        return await self._transaction.change(id, f"start {step}", decide)
 
-    async def renew_step(self, id: str, step: str, *, lease_seconds: float = stepping.LEASE_SECONDS) -> Standing:
+    async def renew_step(self, id: str, step: str, *, lease_seconds: float = steps_.LEASE_SECONDS) -> GoalState:
         """Say that whoever runs a step is still at work."""
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            carry.change(standing, steps=stepping.renewed(_planned(standing), step, carry.now, lease_seconds))
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            propagation.change(state, steps=steps_.renewed(_planned(state), step, propagation.now, lease_seconds))
             return ()
 
-        return await self._desk.change(id, f"renew {step}", decide)
+        return await self._transaction.change(id, f"renew {step}", decide)
 
-    async def release_step(self, id: str, step: str) -> Standing:
+    async def release_step(self, id: str, step: str) -> GoalState:
         """Give a running step back untried, as somebody does who is stopped at it. It counts as no attempt."""
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            carry.change(standing, steps=stepping.released(_planned(standing), step))
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            propagation.change(state, steps=steps_.released(_planned(state), step))
             return ()
 
-        return await self._desk.change(id, f"release {step}", decide)
+        return await self._transaction.change(id, f"release {step}", decide)
 
-    async def complete_step(self, id: str, step: str, result: Any = None, *, evidence: Given = None) -> Standing:
+    async def complete_step(
+        self, id: str, step: str, result: Any = None, *, evidence: EvidenceInput = None
+    ) -> GoalState:
         """Say that a step is done. The criteria it serves, the goal's progress and that of the goals above follow.
 
         The evidence (by default the result) is kept with the criteria that the step serves. The same again changes
         nothing.
         """
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            goal, plan = standing.goal, _planned(standing)
-            steps = stepping.completed(plan, step, result, carry.now)
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            goal, plan = state.goal, _planned(state)
+            steps = steps_.completed(plan, step, result, propagation.now)
             if steps is None:
                 return None
             be_open(goal)
-            told = evidence_of(evidence, carry.now, step=step)
+            told = evidence_of(evidence, propagation.now, step=step)
             done = next(one for one in steps if one.id == step)
-            carry.change(standing, steps=steps, criteria=criteria_.served(goal, steps, done, told, carry.now))
-            return await self._desk.evident(goal, told)
+            propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, done, told, propagation.now))
+            return await self._transaction.evident(goal, told)
 
-        return await self._desk.change(id, f"complete {step}", decide)
+        return await self._transaction.change(id, f"complete {step}", decide)
 
-    async def fail_step(self, id: str, step: str, error: str) -> Standing:
+    async def fail_step(self, id: str, step: str, error: str) -> GoalState:
         """Say that a step went wrong, and how. It is not tried again until the plan is revised."""
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            steps = stepping.failed(_planned(standing), step, error, carry.now)
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            steps = steps_.failed(_planned(state), step, error, propagation.now)
             if steps is None:
                 return None
-            be_open(standing.goal)
-            carry.change(standing, steps=steps)
+            be_open(state.goal)
+            propagation.change(state, steps=steps)
             return ()
 
-        return await self._desk.change(id, f"fail {step}", decide)
+        return await self._transaction.change(id, f"fail {step}", decide)
 
-    async def skip_step(self, id: str, step: str, why: str = "") -> Standing:
+    async def skip_step(self, id: str, step: str, why: str = "") -> GoalState:
         """Leave a step out: what comes after it need not wait. It shows nothing for the criteria it would serve."""
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            goal, plan = standing.goal, _planned(standing)
-            steps = stepping.skipped(plan, step, why, carry.now)
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            goal, plan = state.goal, _planned(state)
+            steps = steps_.skipped(plan, step, why, propagation.now)
             if steps is None:
                 return None
             be_open(goal)
             left = next(one for one in steps if one.id == step)
-            carry.change(standing, steps=steps, criteria=criteria_.served(goal, steps, left, (), carry.now))
+            propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, left, (), propagation.now))
             return ()
 
-        return await self._desk.change(id, f"skip {step}", decide)
+        return await self._transaction.change(id, f"skip {step}", decide)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -428,30 +430,30 @@ class GoalMemory:
     async def _move(self, id: str, to: GoalStatus, ways: Sequence[GoalStatus], why: str = "") -> Goal:
         """Give a goal another status, if it is in one from which that is possible."""
 
-        async def decide(carry: Carry, standing: Standing) -> Sequence[Write] | None:
-            goal = standing.goal
+        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
+            goal = state.goal
             if goal.status == to and goal.why == why:
                 return None
             if goal.status not in ways:
                 hint = "Reopen it first." if not goal.open else f"Possible from {', '.join(ways)}."
                 raise Conflict(f"The goal {id} is {goal.status} and cannot become {to}.", hint=hint, id=id)
-            carry.change(standing, status=to, why=why)
+            propagation.change(state, status=to, why=why)
             if to in GIVEN_UP:
-                await carry.give_up_below(id, f"The goal above it is {to}.")
+                await propagation.give_up_below(id, f"The goal above it is {to}.")
             return ()
 
-        return (await self._desk.change(id, why or to, decide)).goal
+        return (await self._transaction.change(id, why or to, decide)).goal
 
-    def _again(self, carry: Carry, standing: Standing, ids: Sequence[str], why: str) -> None:
+    def _again(self, propagation: ProgressPropagation, state: GoalState, ids: Sequence[str], why: str) -> None:
         """Reopen criteria, and plan once more what was done for them."""
-        goal, plan = standing.goal, standing.plan
+        goal, plan = state.goal, state.plan
         criteria_.need(goal, ids)
         after = [criteria_.reopened(one) if one.id in ids else one for one in goal.criteria]
-        carry.change(standing, criteria=after)
+        propagation.change(state, criteria=after)
         if plan is not None:
             reason = f"{', '.join(ids)} {'is' if len(ids) == 1 else 'are'} no longer met. {why}".strip()
-            steps = revised(plan, goal, carry.drafts[goal.id].after, again=ids)
-            carry.change(standing, plan=_revision(plan, steps, reason))
+            steps = adapt_to_changed_goal(plan, goal, propagation.drafts[goal.id].after, again=ids)
+            propagation.change(state, plan=_revision(plan, steps, reason))
 
     # -- what goes wrong, and what is done about it ------------------------------------------------------------------
 
@@ -475,17 +477,17 @@ class GoalMemory:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    async def _tree(self, id: str) -> Tree:
-        goals = [await self.book.goal(id)]
-        async for level in self.book.descendants(id):
+    async def _tree(self, id: str) -> GoalTree:
+        goals = [await self.records.goal(id)]
+        async for level in self.records.descendants(id):
             goals += level
-        return tree_of(id, await self.book.with_plans(goals))
+        return tree_of(id, await self.records.with_plans(goals))
 
 
-def _planned(standing: Standing) -> Plan:
-    if standing.plan is None:
-        raise Conflict(f"The goal {standing.goal.id} has no plan.", hint="Make one with `plan_for`.")
-    return standing.plan
+def _planned(state: GoalState) -> Plan:
+    if state.plan is None:
+        raise Conflict(f"The goal {state.goal.id} has no plan.", hint="Make one with `plan_for`.")
+    return state.plan
 
 
 def _revision(plan: Plan, steps: Sequence[PlanStep], why: str) -> PlanBody:

@@ -6,11 +6,12 @@ what they are filtered by is repeated in the record's metadata.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from longmind.systems.goals.order import arranged
 from longmind.systems.procedural import ProcedureName, ToolName
 from longmind.types import Id, Model, Moment, Name, PlainJson, Tag, Text, Unit
 
@@ -19,7 +20,6 @@ MAX_STEPS = 100
 MAX_CRITERIA = 50
 MAX_RESULT = 4_000
 """Characters kept of what a step returned; the event of its episode holds more."""
-
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,49}$")]
 """The short name of a step or criterion within its plan or goal: ``s1``, ``c1``, ``book_flight``."""
 Line = Annotated[str, StringConstraints(min_length=1, max_length=2_000, strip_whitespace=True)]
@@ -135,7 +135,7 @@ class PlanStep(Model):
         return self
 
     @property
-    def settled(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether what comes after it may start."""
         return self.status in ("done", "skipped")
 
@@ -158,7 +158,7 @@ class PlanBody(Model):
 
     @model_validator(mode="after")
     def _steps_form_a_dag(self) -> PlanBody:
-        arranged(self.steps)
+        order_steps(self.steps)
         return self
 
 
@@ -174,14 +174,14 @@ class Plan(PlanBody):
         return next((one for one in self.steps if one.id == id), None)
 
 
-class Standing(Model):
+class GoalState(Model):
     """A goal and its current plan, as they were read together or as a write left them."""
 
     goal: Goal
     plan: Plan | None = None
 
 
-class Found(Model):
+class GoalHit(Model):
     """A goal that fits a search, how well, and why."""
 
     goal: Goal
@@ -202,6 +202,30 @@ class Finding(Model):
     at: Moment
 
 
+def order_steps(steps: Sequence[PlanStep]) -> list[PlanStep]:
+    """The steps so that each comes after those it depends on, else in the order given.
+
+    What cannot be ordered is a ``ValueError``.
+    """
+    by_name: Mapping[str, PlanStep] = {step.id: step for step in steps}
+    if len(by_name) < len(steps):
+        twice = next(step.id for n, step in enumerate(steps) if any(step.id == other.id for other in steps[:n]))
+        raise ValueError(f"two steps have the id {twice}")
+    for step in steps:
+        for name in step.after:
+            if name not in by_name:
+                raise ValueError(f"the step {step.id} comes after {name}, which is not a step of this plan")
+    try:
+        TopologicalSorter({step.id: step.after for step in steps}).prepare()
+    except CycleError as error:
+        raise ValueError(f"the steps wait for each other: {' -> '.join(error.args[1])}") from error
+    order: dict[str, PlanStep] = {}
+    while len(order) < len(steps):
+        free = next(step for step in steps if step.id not in order and all(name in order for name in step.after))
+        order[free.id] = free
+    return list(order.values())
+
+
 class Revision(Model):
     """How a finding was answered: the strategy, from which plan to which, and how that went."""
 
@@ -218,6 +242,32 @@ class Revision(Model):
     at: Moment
     worked: bool | None = None
     """Whether what was revised then succeeded; None while that is open."""
+
+
+class RevisionBody(Model):
+    """A revision as it is stored."""
+
+    goal: Id
+    plan: Id
+    """The plan that was revised."""
+    number: int
+    """The how many-th of its goal."""
+    finding: FindingKind
+    step: Label | None = None
+    strategy: Strategy
+    why: Text
+    before: int
+    after: int | None = None
+    at: Moment
+    worked: bool | None = None
+    print: str
+    """What the plan said that was revised."""
+    watched: tuple[Label, ...] = ()
+    """The steps of the new plan whose outcome tells whether it worked."""
+    replaced: str = ""
+    """The tool or procedure that the step no longer uses, as ``tool:send``."""
+    counts: bool = True
+    """Whether its outcome teaches the policy; not where a person named no finding that monitoring knows."""
 
 
 class Progress(Model):

@@ -10,17 +10,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from statistics import fmean
 from typing import Annotated
 
 from pydantic import Field
 
 from longmind.systems.configuration import configuration
-from longmind.systems.goals.book import PlanBook
-from longmind.systems.goals.deadlines import lateness, span
-from longmind.systems.goals.history import History, Print
-from longmind.systems.goals.models import Finding, FindingKind, Goal, Plan, PlanStep, Standing
-from longmind.systems.goals.order import ready
-from longmind.systems.goals.prints import call_print, error_print, plan_print, result_print
+from longmind.systems.goals.fingerprints import (
+    call_fingerprint,
+    error_fingerprint,
+    plan_fingerprint,
+    result_fingerprint,
+)
+from longmind.systems.goals.models import Finding, FindingKind, Goal, GoalState, Plan, PlanStep, order_steps
+from longmind.systems.goals.records import GoalRecords, PlanFingerprint, RevisionHistory
+from longmind.systems.goals.steps import ready_steps
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory, Model, Unit
 
@@ -61,7 +65,7 @@ def findings(
     now: datetime,
     rule: MonitorSettings,
     *,
-    earlier: Sequence[Print] = (),
+    earlier: Sequence[PlanFingerprint] = (),
     waits: bool = False,
 ) -> list[Finding]:
     """What is wrong with an active plan, the gravest first.
@@ -94,28 +98,28 @@ def findings(
 class Monitor:
     """Looks at the active plans of a room. It never writes."""
 
-    def __init__(self, scoped: ScopedStore, book: PlanBook, rule: MonitorSettings | None = None) -> None:
+    def __init__(self, scoped: ScopedStore, records: GoalRecords, rule: MonitorSettings | None = None) -> None:
         self._scoped = scoped
-        self._book = book
+        self._records = records
         self._rule = rule or MonitorSettings()
-        self._history = History(scoped)
+        self._history = RevisionHistory(scoped)
 
     async def look(self, goal: str | None = None) -> tuple[Finding, ...]:
         """What is wrong with one goal's plan, or with every active plan: a few queries, however many there are."""
         if goal is not None:
-            standing = await self._book.need(goal)
-            parents = {child.parent for child in await self._book.children([goal]) if child.open}
-            return await self._seen([standing], parents)
-        standings = await self._book.every(open=True)
-        return await self._seen(standings, {one.goal.parent for one in standings})
+            state = await self._records.need(goal)
+            parents = {child.parent for child in await self._records.children([goal]) if child.open}
+            return await self._seen([state], parents)
+        states = await self._records.every(open=True)
+        return await self._seen(states, {one.goal.parent for one in states})
 
-    async def seen(self, standing: Standing) -> tuple[Finding, ...]:
+    async def seen(self, state: GoalState) -> tuple[Finding, ...]:
         """The same for a goal that was read already."""
-        parents = {child.parent for child in await self._book.children([standing.goal.id]) if child.open}
-        return await self._seen([standing], parents)
+        parents = {child.parent for child in await self._records.children([state.goal.id]) if child.open}
+        return await self._seen([state], parents)
 
-    async def _seen(self, standings: Sequence[Standing], parents: set[str | None]) -> tuple[Finding, ...]:
-        active = [(one.goal, one.plan) for one in standings if one.goal.status == "active" and one.plan is not None]
+    async def _seen(self, states: Sequence[GoalState], parents: set[str | None]) -> tuple[Finding, ...]:
+        active = [(one.goal, one.plan) for one in states if one.goal.status == "active" and one.plan is not None]
         if not active:
             return ()
         rule = await configuration(self._scoped, MONITORING, self._rule)
@@ -162,9 +166,9 @@ def _broken(plan: Plan, facts: Mapping[str, Memory], now: datetime) -> dict[str,
     return told
 
 
-def _returned(plan: Plan, earlier: Sequence[Print]) -> str | None:
+def _returned(plan: Plan, earlier: Sequence[PlanFingerprint]) -> str | None:
     """Whether the plan is again what it was before it was changed to something else."""
-    now = plan_print(plan.steps)
+    now = plan_fingerprint(plan.steps)
     before = [one for one in earlier if one.number < plan.number]
     while before and before[-1].print == now:
         before.pop()
@@ -180,11 +184,11 @@ def _failures(plan: Plan, rule: MonitorSettings) -> Iterator[tuple[FindingKind, 
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for step in plan.steps:
         if step.errors or step.error:
-            alike[error_print(_last(step))].append(step.id)
+            alike[error_fingerprint(_last(step))].append(step.id)
     for step in plan.steps:
-        call = call_print(step)
+        call = call_fingerprint(step)
         if step.status == "failed":
-            yield _failure(step, outcomes[call, "error", error_print(_last(step))], alike, rule)
+            yield _failure(step, outcomes[call, "error", error_fingerprint(_last(step))], alike, rule)
         elif step.status == "pending":
             times = max((n for (of, kind, _), n in outcomes.items() if of == call and kind == "result"), default=0)
             if times >= rule.loop_calls:
@@ -206,7 +210,7 @@ def _failure(
         )
     if failures >= rule.failures:
         return "repeated_failure", f"The step {step.id} failed {failures} times, the last time with: {error}", step.id
-    others = alike.get(error_print(_last(step)), [])
+    others = alike.get(error_fingerprint(_last(step)), [])
     if len(others) >= rule.failures:
         return "repeated_failure", f"{len(others)} steps ({', '.join(others)}) failed in the same way: {error}", step.id
     many = "once" if failures == 1 else f"{failures} times"
@@ -217,10 +221,10 @@ def _outcomes(steps: Sequence[PlanStep]) -> Counter[tuple[str, str, str]]:
     """How often each call ended in each way."""
     told: Counter[tuple[str, str, str]] = Counter()
     for step in steps:
-        call = call_print(step)
-        told.update((call, "error", error_print(error)) for error in step.errors or filter(None, [step.error]))
+        call = call_fingerprint(step)
+        told.update((call, "error", error_fingerprint(error)) for error in step.errors or filter(None, [step.error]))
         if step.status == "done" and step.result is not None:
-            told[call, "result", result_print(step.result)] += 1
+            told[call, "result", result_fingerprint(step.result)] += 1
     return told
 
 
@@ -231,7 +235,7 @@ def _stall(goal: Goal, plan: Plan, now: datetime, rule: MonitorSettings, waits: 
             return told, step.id
     if any(step.status == "running" for step in plan.steps):
         return None
-    able = ready(plan.steps, now)
+    able = ready_steps(plan.steps, now)
     unmet = [criterion.id for criterion in goal.criteria if not criterion.met]
     if not able:
         if waits or not unmet or any(step.status == "failed" for step in plan.steps):
@@ -266,3 +270,70 @@ def _moments(plan: Plan) -> Iterator[datetime]:
 
 def _last(step: PlanStep) -> str:
     return step.errors[-1] if step.errors else step.error
+
+
+def usual_seconds(steps: Sequence[PlanStep]) -> float | None:
+    """How long a step of this plan takes that does not say so: the mean of those done, else of what others say."""
+    done = [
+        (step.finished_at - step.started_at).total_seconds()
+        for step in steps
+        if step.status == "done" and step.started_at is not None and step.finished_at is not None
+    ]
+    told = [step.seconds for step in steps if step.seconds is not None]
+    known = [seconds for seconds in done if seconds > 0] or told
+    return fmean(known) if known else None
+
+
+def remaining_seconds(steps: Sequence[PlanStep], now: datetime) -> tuple[float, tuple[str, ...]] | None:
+    """The longest chain of what is left, in seconds, and its steps; None when nobody can say how long a step takes.
+
+    Steps beside each other are taken to be done at the same time, so this is the least it takes.
+    """
+    usual = usual_seconds(steps)
+    longest: dict[str, tuple[float, tuple[str, ...]]] = {}
+    for step in order_steps(steps):
+        before = max((longest[name] for name in step.after), default=(0.0, ()))
+        if step.is_finished:
+            longest[step.id] = before
+            continue
+        needs = step.seconds or usual
+        if needs is None:
+            return None
+        if step.status == "running" and step.started_at is not None:
+            needs = max(0.0, needs - (now - step.started_at).total_seconds())
+        longest[step.id] = (before[0] + needs, (*before[1], step.id))
+    return max(longest.values(), default=(0.0, ()))
+
+
+def lateness(goal: Goal, plan: Plan, now: datetime, *, half: float, behind: float) -> str | None:
+    """Why a goal is at risk of missing its deadline, in a sentence with the figures; None when it is in time."""
+    if goal.deadline is None:
+        return None
+    left = (goal.deadline - now).total_seconds()
+    if left < 0:
+        return f"The deadline was {span(-left)} ago, and the goal is {goal.progress:.0%} done."
+    need = remaining_seconds(plan.steps, now)
+    if need is not None and need[0] > left:
+        chain = ", ".join(need[1])
+        return f"What remains takes about {span(need[0])} ({chain}), and {span(left)} are left to the deadline."
+    whole = (goal.deadline - goal.created_at).total_seconds()
+    elapsed = 1 - left / whole if whole > 0 else 1.0
+    done = max(goal.progress, sum(step.is_finished for step in plan.steps) / len(plan.steps))
+    if need is None and elapsed >= half and done < behind * elapsed:
+        return f"{elapsed:.0%} of the time to the deadline is over, and {done:.0%} is done."
+    return None
+
+
+def value_of(step: PlanStep, weights: Mapping[str, float], usual: float | None) -> float:
+    """How much a step is worth for the time it takes: the weight of the open criteria it serves, for each second."""
+    return sum(weights.get(name, 0.0) for name in step.criteria) / (step.seconds or usual or 1.0)
+
+
+def span(seconds: float) -> str:
+    """A time span as a person says it, in its largest unit."""
+    for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            number = f"{seconds / size:.1f}".removesuffix(".0")
+            return f"{number} {unit}{'' if number == '1' else 's'}"
+    number = f"{seconds:.1f}".removesuffix(".0")
+    return f"{number} second{'' if number == '1' else 's'}"

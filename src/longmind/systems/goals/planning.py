@@ -11,13 +11,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from longmind.errors import Conflict, InvalidInput, ModelError
-from longmind.systems.goals.adapting import adapted, free_id, fresh, renamed, renames, steps_for
-from longmind.systems.goals.asking import ask, checker, told
-from longmind.systems.goals.book import PlanBook, goal_of
+from longmind.systems.goals.adaptation import adapt_past_plan, free_id, renamed, renames, steps_for, untouched
 from longmind.systems.goals.criteria import checked
-from longmind.systems.goals.likeness import best_match, likenesses, shared_words
-from longmind.systems.goals.models import GOAL, Criterion, Goal, PlanBody, PlanStep
-from longmind.systems.goals.order import arranged
+from longmind.systems.goals.fingerprints import step_fingerprint
+from longmind.systems.goals.model_planning import ask, checker, told
+from longmind.systems.goals.models import GOAL, Criterion, Goal, GoalState, PlanBody, PlanStep, order_steps
+from longmind.systems.goals.records import GoalRecords, goal_of
+from longmind.systems.goals.similarity import best_match, likenesses, shared_words
 from longmind.systems.procedural import ProceduralMemory, Version, bind_params, declared_params
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.text.analysis import terms
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 How = Literal["auto", "procedure", "past", "model", "criteria"]
 HOWS: tuple[How, ...] = ("procedure", "past", "model", "criteria")
-GivenStep = str | PlanStep | Mapping[str, Any]
+StepInput = str | PlanStep | Mapping[str, Any]
 """A step as a caller gives it. Texts are done one after the other; what is told in full says what it waits for."""
 _LEAST_SCORE = 0.5
 """How sure recall must be of a fact for a plan to rest on it."""
@@ -52,16 +52,16 @@ class Planner:
     def __init__(
         self,
         scoped: ScopedStore,
-        book: PlanBook,
+        records: GoalRecords,
         procedural: ProceduralMemory,
         chat: Callable[[], Awaitable[Chat | None]] | None = None,
     ) -> None:
         self._scoped = scoped
-        self._book = book
+        self._records = records
         self._procedural = procedural
         self._chat = chat
 
-    async def plan(self, goal: Goal, how: How = "auto", steps: Iterable[GivenStep] | None = None) -> PlanBody:
+    async def plan(self, goal: Goal, how: How = "auto", steps: Iterable[StepInput] | None = None) -> PlanBody:
         """A plan for what of a goal is still to be done; with ``auto`` by the first way that has one."""
         if how != "auto" and how not in HOWS:
             raise InvalidInput(
@@ -91,6 +91,26 @@ class Planner:
             else:
                 return _assuming(made.model_copy(update={"why": " ".join([made.why, *reasons])}), facts)
         raise InvalidInput("No plan could be made.", hint=" ".join(reasons))
+
+    async def replan(self, state: GoalState, why: str) -> PlanBody | None:
+        """Plan what is left of a goal, by the first method whose steps differ from those that are open now.
+
+        ``plan`` would choose the same method again: the procedure that just failed still fits the goal best. If every
+        method leads to the open steps, return these, and let the caller decide whether that helps.
+        """
+        current = state.plan.steps if state.plan else ()
+        left = sorted(step_fingerprint(step) for step in current if not step.is_finished)
+        same: PlanBody | None = None
+        for how in HOWS:
+            try:
+                body = await self.plan(state.goal, how)
+            except InvalidInput:
+                continue  # this method has nothing to offer; another one may
+            body = body.model_copy(update={"why": f"{body.why} {why}".strip()})
+            if sorted(map(step_fingerprint, body.steps)) != left:
+                return body
+            same = same or body
+        return same
 
     async def _by(self, how: How, goal: Goal, facts: Sequence[Hit]) -> PlanBody:
         match how:
@@ -148,13 +168,13 @@ class Planner:
 
     async def _from_past(self, goal: Goal) -> PlanBody:
         for past in await self._alike(goal):
-            plan = (await self._book.need(past.id)).plan
+            plan = (await self._records.need(past.id)).plan
             if plan is None or all(step.status != "done" for step in plan.steps):
                 continue
             names = renames(past.description, goal.description)
             criteria = await self._matched(past.criteria, goal, names)
             existing = {step.id for step in plan.steps if await self._exists(step)}
-            steps = adapted(plan, names, criteria, existing)
+            steps = adapt_past_plan(plan, names, criteria, existing)
             steps = await self._covering(goal, steps, [step.description for step in steps])
             changed = "".join(f", with {new} for {old}" for old, new in names.items())
             why = f"A plan that worked for “{past.description[:200]}”{changed}."
@@ -257,21 +277,21 @@ class Planner:
         return made
 
 
-def listed(given: Iterable[GivenStep]) -> list[GivenStep]:
+def listed(given: Iterable[StepInput]) -> list[StepInput]:
     """The steps as a list; one text is not one, though Python could take its letters for steps."""
     if isinstance(given, str | Mapping):
         raise InvalidInput("The steps must be a list.", hint='Write steps=["Search.", "Book."].')
     return list(given)
 
 
-def given_steps(goal: Goal, given: Iterable[GivenStep]) -> list[PlanStep]:
+def given_steps(goal: Goal, given: Iterable[StepInput]) -> list[PlanStep]:
     """Steps from what a caller gives. When none says what it serves and there is one criterion, all serve it."""
     wanted = listed(given)
     taken = {id for one in wanted if (id := _id(one)) is not None}
     made: list[PlanStep] = []
     for n, one in enumerate(wanted, start=1):
         if isinstance(one, PlanStep):
-            made.append(fresh(one))
+            made.append(untouched(one))
             continue
         id = _id(one) or free_id(f"s{n}", taken)
         taken.add(id)
@@ -279,7 +299,7 @@ def given_steps(goal: Goal, given: Iterable[GivenStep]) -> list[PlanStep]:
             before = (made[-1].id,) if made else ()
             made.append(validated(PlanStep, {"id": id, "description": one, "after": before}))
         else:
-            made.append(fresh(validated(PlanStep, {**one, "id": id})))
+            made.append(untouched(validated(PlanStep, {**one, "id": id})))
     if len(goal.criteria) == 1 and not any(step.criteria for step in made):
         made = [step.model_copy(update={"criteria": (goal.criteria[0].id,)}) for step in made]
     checked(goal, made)
@@ -305,12 +325,12 @@ def _may_use(goal: Goal, memory: Memory) -> bool:
 
 def _circular(steps: Sequence[PlanStep]) -> bool:
     try:
-        arranged(steps)
+        order_steps(steps)
     except ValueError:
         return True
     return False
 
 
-def _id(given: GivenStep) -> str | None:
+def _id(given: StepInput) -> str | None:
     id = given.id if isinstance(given, PlanStep) else given.get("id") if isinstance(given, Mapping) else None
     return id if isinstance(id, str) else None

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 from pydantic import Field
 
 from longmind.store.base import Put, Update, Write
-from longmind.systems.goals.models import FindingKind, Strategy
+from longmind.systems.goals.models import FindingKind, Goal, GoalState, Plan, RevisionBody, Strategy
 from longmind.systems.procedural import SuccessCounts, seeded_generator
 from longmind.systems.records import CONFIGURATION
 from longmind.systems.scoped_store import ScopedStore, validated
@@ -45,7 +46,7 @@ REMEMBERED = 100
 _KEY = "configuration:goal revision policy"
 
 
-class Experience(Model):
+class StrategyExperience(Model):
     """How often each strategy worked for each kind of finding."""
 
     counts: Mapping[FindingKind, Mapping[Strategy, SuccessCounts]] = Field(default_factory=dict)
@@ -53,12 +54,12 @@ class Experience(Model):
     def of(self, kind: FindingKind, strategy: Strategy) -> SuccessCounts:
         return self.counts.get(kind, {}).get(strategy, SuccessCounts())
 
-    def plus(self, kind: FindingKind, strategy: Strategy, worked: bool) -> Experience:
+    def plus(self, kind: FindingKind, strategy: Strategy, worked: bool) -> StrategyExperience:
         """With one more outcome."""
         counted = self.of(kind, strategy).plus(worked)
         if counted.runs > REMEMBERED:
             counted = SuccessCounts(successes=counted.successes // 2, failures=counted.failures // 2)
-        return Experience(counts={**self.counts, kind: {**self.counts.get(kind, {}), strategy: counted}})
+        return StrategyExperience(counts={**self.counts, kind: {**self.counts.get(kind, {}), strategy: counted}})
 
     def expected(self, kind: FindingKind, strategy: Strategy) -> float:
         """How often it is expected to work."""
@@ -72,7 +73,7 @@ class Experience(Model):
         return STRENGTH * prior + seen.successes, STRENGTH * (1 - prior) + seen.failures
 
 
-class Choice(Model):
+class StrategyChoice(Model):
     """A strategy and why it was chosen."""
 
     strategy: Strategy
@@ -80,8 +81,8 @@ class Choice(Model):
 
 
 def choose(
-    kind: FindingKind, possible: Sequence[Strategy], experience: Experience, rng: np.random.Generator
-) -> Choice | None:
+    kind: FindingKind, possible: Sequence[Strategy], experience: StrategyExperience, rng: np.random.Generator
+) -> StrategyChoice | None:
     """The strategy to try; None when none is possible."""
     ways = [one for one in PRIORS[kind] if one in possible]
     expected = {one: experience.expected(kind, one) for one in ways}
@@ -89,21 +90,23 @@ def choose(
     best = max(expected.values(), default=0.0)
     if ways and len(new) == len(ways):
         first = max(ways, key=expected.__getitem__)
-        return Choice(strategy=first, why=f"{first}, the usual first answer to {_told(kind)}.")
+        return StrategyChoice(strategy=first, why=f"{first}, the usual first answer to {_told(kind)}.")
     if ways and new and best < HOPELESS:
         first = max(new, key=expected.__getitem__)
-        return Choice(strategy=first, why=f"{first}, which was never tried for {_told(kind)}; nothing else works.")
+        return StrategyChoice(
+            strategy=first, why=f"{first}, which was never tried for {_told(kind)}; nothing else works."
+        )
     if not ways or (best < HOPELESS and "ask" in possible and rng.random() >= RECHECKED):
         last = next((one for one in LAST if one in possible), None)
         reason = "nothing else is possible" if not ways else f"nothing else is expected to work ({best:.0%} at most)"
-        return None if last is None else Choice(strategy=last, why=f"{last}, since {reason}.")
+        return None if last is None else StrategyChoice(strategy=last, why=f"{last}, since {reason}.")
     worth = [one for one in ways if expected[one] >= EXPLORED * best]
     drawn = [float(rng.beta(*experience.beta(kind, one))) for one in worth]
     chosen = worth[int(np.argmax(drawn))]
     told = ", ".join(
         f"{one} {rate:.2f} ({experience.of(kind, one)} worked)" for one, rate in zip(worth, drawn, strict=True)
     )
-    return Choice(strategy=chosen, why=f"{chosen} drew the highest rate for {_told(kind)}: {told}.")
+    return StrategyChoice(strategy=chosen, why=f"{chosen} drew the highest rate for {_told(kind)}: {told}.")
 
 
 def chance(goal: str, plan: str, kind: FindingKind, step: str | None) -> np.random.Generator:
@@ -111,7 +114,7 @@ def chance(goal: str, plan: str, kind: FindingKind, step: str | None) -> np.rand
     return seeded_generator(f"{goal}:{plan}:{kind}:{step}", "revision")
 
 
-class Policy:
+class RevisionPolicy:
     """Keeps the experience of an agent, in one small record; it is the agent's, whoever the user is."""
 
     def __init__(self, scoped: ScopedStore) -> None:
@@ -122,14 +125,14 @@ class Policy:
         """The room in which outcomes are written: the whole agent's."""
         return self._scoped
 
-    async def read(self) -> tuple[Memory | None, Experience]:
+    async def read(self) -> tuple[Memory | None, StrategyExperience]:
         """The record, if there is one yet, and what it says."""
         found = await self._scoped.store.by_key(self._scoped.scope, _KEY)
         if found is None or found.user is not None:
-            return None, Experience()
-        return found, validated(Experience, found.body)
+            return None, StrategyExperience()
+        return found, validated(StrategyExperience, found.body)
 
-    def write(self, record: Memory | None, experience: Experience) -> Write:
+    def write(self, record: Memory | None, experience: StrategyExperience) -> Write:
         """The write that replaces what was learnt, if nobody replaced it since it was read."""
         body = experience.model_dump(mode="json")
         if record is not None:
@@ -140,3 +143,56 @@ class Policy:
 
 def _told(kind: FindingKind) -> str:
     return kind.replace("_", " ")
+
+
+def verdict(one: RevisionBody, later: Sequence[RevisionBody], state: GoalState, now: datetime) -> bool | None:
+    """True when what it changed was then done, False when it failed again, None while nobody can say.
+
+    An answer to a deadline at risk worked if the goal was achieved in time. Asking a person worked if what was then
+    done about the step did, or the goal was achieved; not if the same had to be asked again.
+    """
+    goal = state.goal
+    if one.finding == "deadline_risk":
+        return _in_time(goal, now) if not _again(one, later) else False
+    if goal.status == "achieved":
+        return True
+    if not goal.open:
+        return False
+    if one.strategy == "ask":
+        return _helped(one, later)
+    if _again(one, later):
+        return False
+    return None if state.plan is None else _watched(one, state.plan)
+
+
+def _helped(one: RevisionBody, later: Sequence[RevisionBody]) -> bool | None:
+    about = [other for other in later if other.step == one.step]
+    if any(other.worked for other in about):
+        return True
+    return False if any(other.strategy == "ask" for other in about) else None
+
+
+def _again(one: RevisionBody, later: Sequence[RevisionBody]) -> bool:
+    """Whether the same trouble, or trouble with what was put in its place, had to be answered once more."""
+    concerned = {*one.watched, *([one.step] if one.step else [])}
+    return any(
+        (other.step is not None and other.step in concerned and other.finding != "deadline_risk")
+        or (other.step is None and one.step is None and other.finding == one.finding)
+        for other in later
+    )
+
+
+def _watched(one: RevisionBody, plan: Plan) -> bool | None:
+    steps = [step for name in one.watched if (step := plan.step(name)) is not None]
+    if any(step.status == "failed" for step in steps):
+        return False
+    whole = bool(steps) and len(steps) == len(one.watched) and all(step.is_finished for step in steps)
+    return True if whole and any(step.status == "done" for step in steps) else None
+
+
+def _in_time(goal: Goal, now: datetime) -> bool | None:
+    if goal.status == "achieved":
+        return goal.deadline is None or goal.ended_at is None or goal.ended_at <= goal.deadline
+    if not goal.open or (goal.deadline is not None and now > goal.deadline):
+        return False
+    return None

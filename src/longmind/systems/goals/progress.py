@@ -17,9 +17,9 @@ from typing import Any
 
 from longmind.errors import Conflict, NotFound
 from longmind.store.base import Write
-from longmind.systems.goals.book import PlanBook
-from longmind.systems.goals.models import OPEN, Goal, GoalBody, GoalStatus, Plan, PlanBody, PlanStep, Standing
-from longmind.systems.goals.stepping import halted
+from longmind.systems.goals.models import OPEN, Goal, GoalBody, GoalState, GoalStatus, Plan, PlanBody, PlanStep
+from longmind.systems.goals.records import GoalRecords
+from longmind.systems.goals.steps import halted
 from longmind.systems.scoped_store import validated
 
 _ALMOST = 0.999999
@@ -53,7 +53,7 @@ def status_of(goal: GoalBody, children: Sequence[GoalBody]) -> GoalStatus:
 
 
 @dataclass(slots=True)
-class Draft:
+class GoalDraft:
     """A goal that a batch changes: as it was read, and as it will be."""
 
     before: Goal
@@ -68,17 +68,17 @@ class Draft:
 
 
 @dataclass(slots=True)
-class Carry:
+class ProgressPropagation:
     """What one batch changes, and what follows from it for the goals above."""
 
-    book: PlanBook
+    records: GoalRecords
     now: datetime
-    drafts: dict[str, Draft] = field(default_factory=dict)
+    drafts: dict[str, GoalDraft] = field(default_factory=dict)
     _order: list[str] = field(default_factory=list)
 
     def change(
         self,
-        standing: Standing,
+        state: GoalState,
         *,
         steps: tuple[PlanStep, ...] | None = None,
         plan: PlanBody | None = None,
@@ -86,21 +86,21 @@ class Carry:
         **changes: Any,
     ) -> None:
         """Change a goal, the steps of its plan, or put another plan in the place of the current one."""
-        draft = self.drafts.get(standing.goal.id)
+        draft = self.drafts.get(state.goal.id)
         if draft is None:
-            draft = Draft(standing.goal, standing.goal, standing.plan, new=new)
-            self.drafts[standing.goal.id] = draft
+            draft = GoalDraft(state.goal, state.goal, state.plan, new=new)
+            self.drafts[state.goal.id] = draft
         draft.after = _with(draft.after, changes)
         draft.steps = steps if steps is not None else draft.steps
         draft.replaced = plan if plan is not None else draft.replaced
-        self._order.append(standing.goal.id)
+        self._order.append(state.goal.id)
 
     async def give_up_below(self, id: str, why: str) -> None:
         """Abandon every open sub-goal, theirs, and so on: nothing is pursued for a goal that was given up."""
-        levels = [level async for level in self.book.descendants(id)]
+        levels = [level async for level in self.records.descendants(id)]
         for level in reversed(levels):
-            for standing in await self.book.with_plans([goal for goal in level if goal.open]):
-                self.change(standing, status="abandoned", why=why)
+            for state in await self.records.with_plans([goal for goal in level if goal.open]):
+                self.change(state, status="abandoned", why=why)
         self._order.append(id)
 
     async def writes(self) -> list[Write]:
@@ -137,10 +137,10 @@ class Carry:
     async def _pass_on(self, parent: str, *, risen: bool) -> None:
         if parent not in self.drafts:
             try:
-                standing = await self.book.need(parent)
+                state = await self.records.need(parent)
             except NotFound:
                 return  # it was removed; there is nobody to tell
-            self.drafts[parent] = Draft(standing.goal, standing.goal, standing.plan)
+            self.drafts[parent] = GoalDraft(state.goal, state.goal, state.plan)
         draft = self.drafts[parent]
         if risen and draft.after.status in GIVEN_UP:
             raise Conflict(
@@ -153,34 +153,34 @@ class Carry:
 
     async def _children(self, id: str) -> list[Goal]:
         """The sub-goals of a goal as they will be after this batch."""
-        stored = [] if self.drafts[id].new else await self.book.children([id])
+        stored = [] if self.drafts[id].new else await self.records.children([id])
         found = {child.id: child for child in stored}
         found |= {name: draft.after for name, draft in self.drafts.items()}
         return [goal for goal in found.values() if goal.parent == id]
 
-    def _halt(self, draft: Draft) -> None:
+    def _halt(self, draft: GoalDraft) -> None:
         if draft.replaced is not None:
             steps = halted(draft.replaced.steps)
             draft.replaced = draft.replaced if steps is None else draft.replaced.model_copy(update={"steps": steps})
         elif draft.plan is not None:
             draft.steps = halted(draft.steps or draft.plan.steps) or draft.steps
 
-    def _written(self, draft: Draft) -> list[Write]:
+    def _written(self, draft: GoalDraft) -> list[Write]:
         made: list[Write] = []
         if draft.new:
-            made += self.book.goal_put(draft.after)
+            made += self.records.goal_put(draft.after)
         else:  # also one that does not change is written, on condition that it is as it was read
             names = [*GoalBody.model_fields, "tags"]
-            made.append(self.book.goal_write(draft.before, **{name: getattr(draft.after, name) for name in names}))
+            made.append(self.records.goal_write(draft.before, **{name: getattr(draft.after, name) for name in names}))
         if draft.replaced is not None:
-            made += self.book.new_plan(draft.after, draft.plan, draft.replaced)
+            made += self.records.new_plan(draft.after, draft.plan, draft.replaced)
         elif draft.plan is not None and (draft.steps is not None or (draft.before.open and not draft.after.open)):
             # when a goal ends, none of its steps may have been started meanwhile
-            made.append(self.book.plan_write(draft.plan, draft.steps or draft.plan.steps))
+            made.append(self.records.plan_write(draft.plan, draft.steps or draft.plan.steps))
         return made
 
 
-def _matters_above(draft: Draft) -> bool:
+def _matters_above(draft: GoalDraft) -> bool:
     one, other = draft.before, draft.after
     changed = (one.status, one.progress, one.parent) != (other.status, other.progress, other.parent)
     return draft.new or changed

@@ -12,9 +12,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 from longmind.errors import InvalidInput
-from longmind.systems.goals.models import Goal, Plan, PlanStep, Progress, Standing
-from longmind.systems.goals.order import arranged, ready
-from longmind.systems.goals.results import note_of
+from longmind.systems.goals.models import Goal, GoalState, Plan, PlanStep, Progress, order_steps
+from longmind.systems.goals.steps import note_of, ready_steps
 from longmind.types import Json
 
 Format = Literal["text", "dict", "mermaid"]
@@ -26,12 +25,12 @@ _ERRORS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class GoalTree:
     """A goal with its plan, and the same of its sub-goals."""
 
     goal: Goal
     plan: Plan | None
-    below: tuple[Tree, ...] = ()
+    below: tuple[GoalTree, ...] = ()
 
     def progress(self, now: datetime) -> Progress:
         """How far it has come."""
@@ -47,26 +46,26 @@ class Tree:
             steps=len(steps),
             running=tuple(step.id for step in steps if step.status == "running"),
             failed=tuple(step.id for step in steps if step.status == "failed"),
-            next=tuple(step.id for step in ready(steps, now)) if active else (),
+            next=tuple(step.id for step in ready_steps(steps, now)) if active else (),
             sub_goals=tuple(tree.progress(now) for tree in self.below),
         )
 
 
-def tree_of(root: str, standings: Sequence[Standing]) -> Tree:
+def tree_of(root: str, states: Sequence[GoalState]) -> GoalTree:
     """The tree of goals under one of them."""
-    by_id = {standing.goal.id: standing for standing in standings}
+    by_id = {state.goal.id: state for state in states}
     children: dict[str, list[str]] = {}
-    for standing in standings:
-        if standing.goal.parent is not None and standing.goal.id != root:
-            children.setdefault(standing.goal.parent, []).append(standing.goal.id)
+    for state in states:
+        if state.goal.parent is not None and state.goal.id != root:
+            children.setdefault(state.goal.parent, []).append(state.goal.id)
 
-    def built(id: str) -> Tree:
-        return Tree(by_id[id].goal, by_id[id].plan, tuple(built(child) for child in children.get(id, ())))
+    def built(id: str) -> GoalTree:
+        return GoalTree(by_id[id].goal, by_id[id].plan, tuple(built(child) for child in children.get(id, ())))
 
     return built(root)
 
 
-def rendered(tree: Tree, format: Format, now: datetime) -> str | Json:
+def rendered(tree: GoalTree, format: Format, now: datetime) -> str | Json:
     """The tree in one of the formats."""
     match format:
         case "text":
@@ -78,7 +77,7 @@ def rendered(tree: Tree, format: Format, now: datetime) -> str | Json:
     raise InvalidInput(f"There is no format {format!r}.", hint=f"There are {', '.join(FORMATS)}.")
 
 
-def _lines(tree: Tree, level: int) -> list[str]:
+def _lines(tree: GoalTree, level: int) -> list[str]:
     goal, indent = tree.goal, "  " * level
     facts = [goal.status, f"{goal.progress:.0%}"]
     facts += [f"due {_minute(goal.deadline)}"] if goal.deadline else []
@@ -97,7 +96,7 @@ def _lines(tree: Tree, level: int) -> list[str]:
     if tree.plan is not None:
         why = f": {_line(tree.plan.why)}" if tree.plan.why else ""
         lines.append(f"{indent}    plan {tree.plan.number}, {tree.plan.origin}{why}")
-        for step in arranged(tree.plan.steps):
+        for step in order_steps(tree.plan.steps):
             lines += _step_lines(step, f"{indent}      ")
     for below in tree.below:
         lines += _lines(below, level + 2)
@@ -119,7 +118,7 @@ def _step_lines(step: PlanStep, indent: str) -> list[str]:
     return [*lines, *(f"{indent}    error: {_line(error)}" for error in errors)]
 
 
-def _told(tree: Tree, now: datetime) -> Json:
+def _told(tree: GoalTree, now: datetime) -> Json:
     return {
         "goal": tree.goal.model_dump(mode="json"),
         "plan": tree.plan.model_dump(mode="json") if tree.plan else None,
@@ -128,11 +127,11 @@ def _told(tree: Tree, now: datetime) -> Json:
     }
 
 
-def _diagram(tree: Tree) -> list[str]:
+def _diagram(tree: GoalTree) -> list[str]:
     """The goal as a rounded box, its steps as boxes with arrows along their order, its sub-goals below it."""
     own = f"g{tree.goal.id.replace('-', '')}"
     lines = [f'    {own}(["{_escaped(tree.goal.description)} ({tree.goal.status}, {tree.goal.progress:.0%})"])']
-    steps: Sequence[PlanStep] = arranged(tree.plan.steps) if tree.plan else ()
+    steps: Sequence[PlanStep] = order_steps(tree.plan.steps) if tree.plan else ()
     needed = {name for step in steps for name in step.after}
     for step in steps:
         lines.append(f'    {own}_{_node(step.id)}["{step.id}: {_escaped(step.description)} [{step.status}]"]')

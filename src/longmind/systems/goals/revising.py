@@ -14,16 +14,20 @@ from pydantic import Field
 from longmind.errors import Conflict
 from longmind.store.base import Put, Write
 from longmind.systems.configuration import configuration
-from longmind.systems.goals.answers import Answer, Answers, AskChat, Case, PlanRest
-from longmind.systems.goals.book import PlanBook, plan_key
-from longmind.systems.goals.history import History, Recorded, RevisionBody
-from longmind.systems.goals.models import Finding, Goal, Plan, PlanBody, Revision, Standing, Strategy
+from longmind.systems.goals.fingerprints import plan_fingerprint
+from longmind.systems.goals.models import Finding, Goal, GoalState, Plan, PlanBody, Revision, RevisionBody, Strategy
 from longmind.systems.goals.monitor import Monitor, no_longer_holds
-from longmind.systems.goals.policy import LAST, Policy
-from longmind.systems.goals.prints import plan_print
-from longmind.systems.goals.progress import Carry
+from longmind.systems.goals.policy import LAST, RevisionPolicy, verdict
+from longmind.systems.goals.progress import ProgressPropagation
+from longmind.systems.goals.records import GoalRecords, RevisionHistory, RevisionRecord, plan_key
 from longmind.systems.goals.strategies import Proposal, question, surrender
-from longmind.systems.goals.verdicts import verdict
+from longmind.systems.goals.strategy_selection import (
+    ChatProvider,
+    Replan,
+    RevisionCase,
+    RevisionDecision,
+    StrategySelector,
+)
 from longmind.systems.procedural import ProceduralMemory
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Memory, Model
@@ -47,21 +51,21 @@ class Reviser:
     def __init__(
         self,
         scoped: ScopedStore,
-        book: PlanBook,
+        records: GoalRecords,
         *,
         procedural: ProceduralMemory | None = None,
-        chat: AskChat | None = None,
-        plan_rest: PlanRest | None = None,
+        chat: ChatProvider | None = None,
+        replan: Replan | None = None,
         monitor: Monitor | None = None,
         rule: RevisionSettings | None = None,
     ) -> None:
         self._scoped = scoped
-        self._book = book
-        self._answers = Answers(scoped, procedural, chat, plan_rest)
-        self._monitor = monitor or Monitor(scoped, book)
+        self._records = records
+        self._selector = StrategySelector(scoped, procedural, chat, replan)
+        self._monitor = monitor or Monitor(scoped, records)
         self._rule = rule or RevisionSettings()
-        self._history = History(scoped)
-        self._policy = Policy(scoped)
+        self._history = RevisionHistory(scoped)
+        self._policy = RevisionPolicy(scoped)
 
     async def revise(
         self, goal: str, finding: Finding | None = None, strategy: Strategy | None = None, why: str = ""
@@ -77,29 +81,29 @@ class Reviser:
 
     async def revisions(self, goal: str) -> list[Revision]:
         """The revisions of a goal, the oldest first."""
-        return [one.revision for one in await self._history.of(await self._book.goal(goal))]
+        return [one.revision for one in await self._history.of(await self._records.goal(goal))]
 
     async def settle(self, goal: str) -> list[Revision]:
         """Say of each revision whose outcome is known by now whether it worked, and learn from it; each counts once."""
 
         async def change() -> list[Revision]:
-            standing = await self._book.own(goal)
-            past = await self._history.of(standing.goal)
+            state = await self._records.own(goal)
+            past = await self._history.of(state.goal)
             now, bodies = self._scoped.now(), [one.body for one in past]
-            known: list[tuple[Recorded, bool]] = []
+            known: list[tuple[RevisionRecord, bool]] = []
             for n, one in enumerate(past):
-                worked = verdict(one.body, bodies[n + 1 :], standing, now) if one.body.worked is None else None
+                worked = verdict(one.body, bodies[n + 1 :], state, now) if one.body.worked is None else None
                 if worked is not None:
                     known.append((one, worked))
             return await self._learn(known) if known else []
 
         return await retry_on_conflict(change)
 
-    async def _learn(self, known: list[tuple[Recorded, bool]]) -> list[Revision]:
+    async def _learn(self, known: list[tuple[RevisionRecord, bool]]) -> list[Revision]:
         record, experience = await self._policy.read()
         writes: list[Write] = []
         for one, worked in known:
-            writes.append(self._history.settled(one, worked))
+            writes.append(self._history.is_finished(one, worked))
             if one.body.counts:
                 experience = experience.plus(one.body.finding, one.body.strategy, worked)
         writes.append(self._policy.write(record, experience))
@@ -107,35 +111,35 @@ class Reviser:
         return [one.revision.model_copy(update={"worked": worked}) for one, worked in known]
 
     async def _revise(self, goal: str, finding: Finding | None, strategy: Strategy | None, why: str) -> Revision | None:
-        standing, past = await self._known(goal, finding)
-        if finding is not None and (done := _answer_to(finding, standing, past)) is not None:
+        state, past = await self._known(goal, finding)
+        if finding is not None and (done := _answer_to(finding, state, past)) is not None:
             return done.revision
-        plan = _revisable(standing, finding, strategy)
-        told = finding or await self._found(standing, past)
+        plan = _revisable(state, finding, strategy)
+        told = finding or await self._found(state, past)
         counts = told is not None
         if told is None and (strategy is not None or why):
-            told = self._said(standing.goal, plan, why or f"Somebody asked for {strategy}.")
+            told = self._said(state.goal, plan, why or f"Somebody asked for {strategy}.")
         if told is None:
             return None
         rule = await configuration(self._scoped, REVISING, self._rule)
-        case = Case(standing.goal, plan, told, [one.body for one in past], rule.max_same)
-        answer = await self._chosen(case, rule) if strategy is None else await self._named(case, strategy)
-        if answer is None:
+        case = RevisionCase(state.goal, plan, told, [one.body for one in past], rule.max_same)
+        decision = await self._chosen(case, rule) if strategy is None else await self._named(case, strategy)
+        if decision is None:
             return None
-        return await self._write(case, answer, why, named=strategy is not None, counts=counts)
+        return await self._write(case, decision, why, named=strategy is not None, counts=counts)
 
-    async def _known(self, goal: str, finding: Finding | None) -> tuple[Standing, list[Recorded]]:
+    async def _known(self, goal: str, finding: Finding | None) -> tuple[GoalState, list[RevisionRecord]]:
         """The goal and its revisions. Goal and plan are read one after the other: where the plan is not the one that a
         finding is about, the goal may have been read before it was replaced, and is read again."""
-        standing = await self._book.own(goal)
-        if finding is not None and standing.plan is not None and standing.plan.id != finding.plan:
-            standing = await self._book.own(goal)
-        return standing, await self._history.of(standing.goal)
+        state = await self._records.own(goal)
+        if finding is not None and state.plan is not None and state.plan.id != finding.plan:
+            state = await self._records.own(goal)
+        return state, await self._history.of(state.goal)
 
-    async def _found(self, standing: Standing, past: list[Recorded]) -> Finding | None:
+    async def _found(self, state: GoalState, past: list[RevisionRecord]) -> Finding | None:
         """The gravest finding that nobody has answered. An answer to a deadline at risk stands until its outcome."""
         waiting = any(one.body.finding == "deadline_risk" and one.body.worked is None for one in past)
-        for one in await self._monitor.seen(standing):
+        for one in await self._monitor.seen(state):
             if one.kind != "deadline_risk" or not waiting:
                 return one
         return None
@@ -144,79 +148,83 @@ class Reviser:
         """What somebody says is wrong, where monitoring finds nothing: what the plan assumed does not hold."""
         return Finding(kind="broken_assumption", goal=goal.id, plan=plan.id, detail=why, at=self._scoped.now())
 
-    async def _chosen(self, case: Case, rule: RevisionSettings) -> Answer | None:
+    async def _chosen(self, case: RevisionCase, rule: RevisionSettings) -> RevisionDecision | None:
         """The answer that the policy chooses; at the limit, a question; past it, the end."""
         if case.goal.revisions >= rule.max_revisions:
             told = f"the plan was revised {case.goal.revisions} times (allowed: {rule.max_revisions})."
             asked = any(one.strategy == "ask" and one.number > rule.max_revisions for one in case.past)
-            return Answer("abandon" if asked else "ask", f"{'abandon' if asked else 'ask'}, since {told}")
+            return RevisionDecision("abandon" if asked else "ask", f"{'abandon' if asked else 'ask'}, since {told}")
         _, experience = await self._policy.read()
-        answer = await self._answers.best(case, experience)
-        if answer.strategy in LAST and case.finding.kind == "deadline_risk" and not case.overdue:
+        decision = await self._selector.best(case, experience)
+        if decision.strategy in LAST and case.finding.kind == "deadline_risk" and not case.overdue:
             return None  # to stop now would make sure that it is late
-        return answer
+        return decision
 
-    async def _named(self, case: Case, strategy: Strategy) -> Answer:
+    async def _named(self, case: RevisionCase, strategy: Strategy) -> RevisionDecision:
         """The answer that somebody asked for; ``Conflict`` when it is not possible."""
         if strategy in LAST:
-            return Answer(strategy, f"{strategy}, as it was asked for.")
+            return RevisionDecision(strategy, f"{strategy}, as it was asked for.")
         notes: list[str] = []
-        proposal = await self._answers.made(strategy, case, notes)
+        proposal = await self._selector.made(strategy, case, notes)
         if proposal is None:
             raise Conflict(
                 f"The strategy {strategy} is not possible here. {' '.join(notes)}".strip(),
                 hint="Leave it out, and one that is possible is chosen.",
                 strategy=strategy,
             )
-        return Answer(strategy, f"{strategy}, as it was asked for.", proposal)
+        return RevisionDecision(strategy, f"{strategy}, as it was asked for.", proposal)
 
-    async def _write(self, case: Case, answer: Answer, why: str, *, named: bool, counts: bool) -> Revision:
-        goal, plan, made = case.goal, case.plan, answer.proposal
-        told = " ".join(filter(None, [why, case.finding.detail, answer.why, made.why if made else ""]))[:_WHY]
-        carry = await self._carried(case, answer, why, told, named=named)
+    async def _write(
+        self, case: RevisionCase, decision: RevisionDecision, why: str, *, named: bool, counts: bool
+    ) -> Revision:
+        goal, plan, made = case.goal, case.plan, decision.proposal
+        told = " ".join(filter(None, [why, case.finding.detail, decision.why, made.why if made else ""]))[:_WHY]
+        propagation = await self._propagation_of(case, decision, why, told, named=named)
         body = RevisionBody(
             goal=goal.id,
             plan=plan.id,
             number=goal.revisions + 1,
             finding=case.finding.kind,
             step=case.finding.step,
-            strategy=answer.strategy,
+            strategy=decision.strategy,
             why=told,
             before=plan.number,
             after=None if made is None else plan.number + 1,
             at=self._scoped.now(),
-            worked=False if answer.strategy == "abandon" else None,
-            print=plan_print(plan.steps),
+            worked=False if decision.strategy == "abandon" else None,
+            print=plan_fingerprint(plan.steps),
             watched=made.watched if made else (),
             replaced=made.replaced if made else "",
             counts=counts,
         )
-        writes = await carry.writes()
+        writes = await propagation.writes()
         recorded = self._history.write(goal, plan, body, _new_plan(writes, goal.id))
         receipt = await self._scoped.rewrite([*writes, *recorded], told[:200])
         memory = next(m for m in receipt.memories if m.id == _put(recorded).id)
-        return Recorded(memory, body).revision
+        return RevisionRecord(memory, body).revision
 
-    async def _carried(self, case: Case, answer: Answer, why: str, told: str, *, named: bool) -> Carry:
+    async def _propagation_of(
+        self, case: RevisionCase, decision: RevisionDecision, why: str, told: str, *, named: bool
+    ) -> ProgressPropagation:
         """What the answer changes: the plan, or the status of the goal and of those below it."""
         goal, finding = case.goal, case.finding
-        standing = Standing(goal=goal, plan=case.plan)
-        carry = Carry(self._book, self._scoped.now())
+        state = GoalState(goal=goal, plan=case.plan)
+        propagation = ProgressPropagation(self._records, self._scoped.now())
         number = goal.revisions + 1
-        if answer.proposal is not None:
-            body = await self._body(case, answer.proposal, told)
-            carry.change(standing, plan=body, revisions=number, **_going_on(goal))
-        elif answer.strategy == "ask":
+        if decision.proposal is not None:
+            body = await self._body(case, decision.proposal, told)
+            propagation.change(state, plan=body, revisions=number, **_going_on(goal))
+        elif decision.strategy == "ask":
             asked = why or question(goal, case.plan, finding, case.tried)
-            carry.change(standing, status="blocked", why=asked, revisions=number)
+            propagation.change(state, status="blocked", why=asked, revisions=number)
         else:
             status = "abandoned" if named else "failed"
-            ended = surrender(finding, case.tried, why if named and why else f"Given up: {answer.why}")
-            carry.change(standing, status=status, why=ended, revisions=number)
-            await carry.give_up_below(goal.id, f"The goal above was given up. {ended}"[:_WHY])
-        return carry
+            ended = surrender(finding, case.tried, why if named and why else f"Given up: {decision.why}")
+            propagation.change(state, status=status, why=ended, revisions=number)
+            await propagation.give_up_below(goal.id, f"The goal above was given up. {ended}"[:_WHY])
+        return propagation
 
-    async def _body(self, case: Case, made: Proposal, told: str) -> PlanBody:
+    async def _body(self, case: RevisionCase, made: Proposal, told: str) -> PlanBody:
         """The new version of the plan. It rests on what it was made from, as far as that still exists."""
         plan, rest = case.plan, made.rest
         origin = plan if rest is None else rest
@@ -238,9 +246,9 @@ class Reviser:
         )
 
 
-def _revisable(standing: Standing, finding: Finding | None, strategy: Strategy | None) -> Plan:
+def _revisable(state: GoalState, finding: Finding | None, strategy: Strategy | None) -> Plan:
     """The plan, if it can be revised now."""
-    goal, plan = standing.goal, standing.plan
+    goal, plan = state.goal, state.plan
     if not goal.open:
         raise Conflict(f"The goal is {goal.status}; its plan is not revised any more.", hint="Reopen it.", goal=goal.id)
     if plan is None:
@@ -252,9 +260,9 @@ def _revisable(standing: Standing, finding: Finding | None, strategy: Strategy |
     return plan
 
 
-def _answer_to(finding: Finding, standing: Standing, past: list[Recorded]) -> Recorded | None:
+def _answer_to(finding: Finding, state: GoalState, past: list[RevisionRecord]) -> RevisionRecord | None:
     """The revision that answered a finding already: another plan is in place, or the goal waits or ended."""
-    if standing.goal.status == "active" and standing.plan is not None and standing.plan.id == finding.plan:
+    if state.goal.status == "active" and state.plan is not None and state.plan.id == finding.plan:
         return None
     wanted = (finding.plan, finding.kind, finding.step)
     return next((one for one in reversed(past) if (one.body.plan, one.body.finding, one.body.step) == wanted), None)

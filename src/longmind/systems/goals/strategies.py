@@ -7,16 +7,15 @@ of them touches a step that is done or skipped.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from longmind.systems.goals.adapting import free_id, fresh
-from longmind.systems.goals.alternatives import Alternative, label_of
-from longmind.systems.goals.deadlines import usual_seconds, value_of
-from longmind.systems.goals.models import MAX_STEPS, Finding, Goal, Plan, PlanBody, PlanStep
-from longmind.systems.goals.order import arranged
-from longmind.systems.goals.parts import Part
-from longmind.systems.goals.prints import error_print, hope, step_print
+from longmind.systems.goals.adaptation import free_id, untouched
+from longmind.systems.goals.decomposition import StepPart
+from longmind.systems.goals.fingerprints import error_fingerprint, error_outlook, step_fingerprint
+from longmind.systems.goals.models import MAX_STEPS, Finding, Goal, Plan, PlanBody, PlanStep, order_steps
+from longmind.systems.goals.monitor import usual_seconds, value_of
+from longmind.types import Json
 
 _STEM = 44
 """Characters kept of a step's name in the names made from it; a name has 50 at most."""
@@ -50,7 +49,7 @@ def retry(plan: Plan, finding: Finding, *, answered: bool = False) -> Proposal |
     errors = step.errors
     if step.status == "running":
         errors = (*errors, "It did not come to an end.")[-_KEPT_ERRORS:]
-    return Proposal(_with(plan.steps, fresh(step, errors=errors)), (step.id,), f"{step.id} is tried again.")
+    return Proposal(_with(plan.steps, untouched(step, errors=errors)), (step.id,), f"{step.id} is tried again.")
 
 
 def substitute(
@@ -65,7 +64,7 @@ def substitute(
     if chosen is None:
         return None
     tool, procedure = (None, chosen.name) if chosen.procedure else (chosen.name, None)
-    changed = fresh(step, tool=tool, procedure=procedure, args=dict(chosen.args))  # the errors were another call's
+    changed = untouched(step, tool=tool, procedure=procedure, args=dict(chosen.args))  # the errors were another call's
     used = label_of(step)
     why = f"{step.id} uses {chosen.label.replace(':', ' ')}" + (
         f" in place of {used.replace(':', ' ')}." if used else "."
@@ -73,7 +72,7 @@ def substitute(
     return Proposal(_with(plan.steps, changed), (step.id,), why, replaced=used)
 
 
-def decompose(plan: Plan, finding: Finding, parts: Sequence[Part]) -> Proposal | None:
+def decompose(plan: Plan, finding: Finding, parts: Sequence[StepPart]) -> Proposal | None:
     """Smaller steps in place of the step. What came after it comes after the last of them."""
     step = _concerned(plan, finding)
     if step is None or len(parts) < 2 or len(plan.steps) - 1 + len(parts) > MAX_STEPS:
@@ -124,9 +123,9 @@ def replan(plan: Plan, finding: Finding, rest: PlanBody | None) -> Proposal | No
     """
     if rest is None:
         return None
-    kept = [one for one in plan.steps if one.settled or (one.status == "running" and one.id != finding.step)]
-    open_before = sorted(step_print(one) for one in plan.steps if one not in kept)
-    if finding.kind != "broken_assumption" and sorted(map(step_print, rest.steps)) == open_before:
+    kept = [one for one in plan.steps if one.is_finished or (one.status == "running" and one.id != finding.step)]
+    open_before = sorted(step_fingerprint(one) for one in plan.steps if one not in kept)
+    if finding.kind != "broken_assumption" and sorted(map(step_fingerprint, rest.steps)) == open_before:
         return None
     if len(kept) + len(rest.steps) > MAX_STEPS:
         return None
@@ -140,7 +139,7 @@ def replan(plan: Plan, finding: Finding, rest: PlanBody | None) -> Proposal | No
         after = tuple(dict.fromkeys(names.get(name, name) for name in one.after))
         if not taken.issuperset(after):
             return None
-        steps.append(fresh(one, id=names[one.id], after=after))
+        steps.append(untouched(one, id=names[one.id], after=after))
     told = f"{len(kept)} steps stay, the rest is planned anew: {', '.join(names.values())}."
     return Proposal(tuple(steps), tuple(names.values()), told, rest=rest)
 
@@ -164,28 +163,28 @@ def surrender(finding: Finding, tried: Sequence[str], reason: str) -> str:
 
 def again(step: PlanStep, **changes: Any) -> PlanStep:
     """A step as if it had never begun; what went wrong before is still told."""
-    return fresh(step, errors=step.errors, **changes)
+    return untouched(step, errors=step.errors, **changes)
 
 
 def _may_pass(step: PlanStep) -> bool:
     """Whether trying again makes sense: an error that says neither is given one more chance, not two alike."""
     errors = step.errors or (step.error,)
-    prospect = hope(errors[-1])
+    prospect = error_outlook(errors[-1])
     if prospect == "unknown":
-        return len(errors) < 2 or error_print(errors[-1]) != error_print(errors[-2])
+        return len(errors) < 2 or error_fingerprint(errors[-1]) != error_fingerprint(errors[-2])
     return prospect == "passing"
 
 
 def _concerned(plan: Plan, finding: Finding) -> PlanStep | None:
     step = plan.step(finding.step) if finding.step else None
-    return None if step is None or step.settled else step
+    return None if step is None or step.is_finished else step
 
 
 def _with(steps: Iterable[PlanStep], changed: PlanStep) -> tuple[PlanStep, ...]:
     return tuple(changed if one.id == changed.id else one for one in steps)
 
 
-def _pieces(step: PlanStep, parts: Sequence[Part], names: Sequence[str]) -> list[PlanStep]:
+def _pieces(step: PlanStep, parts: Sequence[StepPart], names: Sequence[str]) -> list[PlanStep]:
     """The parts as steps. Each serves the criteria of the step, which are met when all of them are done."""
     return [
         PlanStep(
@@ -208,7 +207,7 @@ def _descendants(steps: Sequence[PlanStep], name: str) -> list[PlanStep]:
     """The steps that, directly or not, come after one."""
     reached = {name}
     found: list[PlanStep] = []
-    for step in arranged(steps):
+    for step in order_steps(steps):
         if reached.intersection(step.after):
             reached.add(step.id)
             found.append(step)
@@ -219,18 +218,39 @@ def _most_valuable_first(goal: Goal, plan: Plan) -> Proposal | None:
     weights = {one.id: one.weight for one in goal.criteria if not one.met}
     usual = usual_seconds(plan.steps)
     value = {step.id: value_of(step, weights, usual) for step in plan.steps}
-    for step in reversed(arranged(plan.steps)):
+    for step in reversed(order_steps(plan.steps)):
         for name in step.after:
             value[name] = max(value[name], value[step.id])
     place = {step.id: n for n, step in enumerate(plan.steps)}
-    open_steps = {step.id: step for step in plan.steps if not step.settled}
-    order = [step for step in plan.steps if step.settled]
+    open_steps = {step.id: step for step in plan.steps if not step.is_finished}
+    order = [step for step in plan.steps if step.is_finished]
     while open_steps:
         able = [step for step in open_steps.values() if not open_steps.keys() & set(step.after)]
         best = min(able, key=lambda step: (-value[step.id], place[step.id]))
         order.append(open_steps.pop(best.id))
-    before = [step.id for step in plan.steps if not step.settled]
-    after = [step.id for step in order if not step.settled]
+    before = [step.id for step in plan.steps if not step.is_finished]
+    after = [step.id for step in order if not step.is_finished]
     if before == after:
         return None
     return Proposal(tuple(order), tuple(after[:1]), f"What counts most comes first: {', '.join(after)}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Something else that a step could use."""
+
+    name: str
+    args: Json = field(default_factory=dict)
+    procedure: bool = False
+    fit: float = 1.0
+
+    @property
+    def label(self) -> str:
+        return f"{'procedure' if self.procedure else 'tool'}:{self.name}"
+
+
+def label_of(step: PlanStep) -> str:
+    """What a step uses, as ``tool:send`` or ``procedure:send_report``; empty when it names neither."""
+    if step.tool is not None:
+        return f"tool:{step.tool}"
+    return f"procedure:{step.procedure}" if step.procedure is not None else ""

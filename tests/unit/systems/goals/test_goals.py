@@ -330,11 +330,11 @@ async def test_every_reads_all_with_their_plans_in_few_queries(scoped: ScopedSto
 
     scoped.store.backend.scan = counted  # type: ignore[method-assign]
     try:
-        standings = await goals.book.every()
-        ended = await goals.book.every(open=False)
+        states = await goals.records.every()
+        ended = await goals.records.every(open=False)
     finally:
         scoped.store.backend.scan = scan  # type: ignore[method-assign]
-    assert {one.goal.id: one.plan and one.plan.id for one in standings} == {
+    assert {one.goal.id: one.plan and one.plan.id for one in states} == {
         **{goal.id: plan.id for goal, plan in made[1:]},
         bare.id: None,
     }

@@ -10,12 +10,11 @@ import pytest
 
 from longmind.store.base import Delete
 from longmind.systems.configuration import configure
-from longmind.systems.goals.book import PlanBook
-from longmind.systems.goals.history import Print
+from longmind.systems.goals.fingerprints import plan_fingerprint
 from longmind.systems.goals.models import Criterion, Finding, Goal, Plan, PlanBody, PlanStep
 from longmind.systems.goals.monitor import MONITORING, Monitor, MonitorSettings, findings
-from longmind.systems.goals.prints import plan_print
-from longmind.systems.goals.progress import Carry
+from longmind.systems.goals.progress import ProgressPropagation
+from longmind.systems.goals.records import GoalRecords, PlanFingerprint
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 from longmind.testing import START, FakeClock, memory
@@ -127,14 +126,16 @@ def test_the_same_result_again_and_again_is_a_loop_if_it_goes_on() -> None:
 def test_returning_to_an_earlier_version_is_a_loop_but_trying_again_is_not() -> None:
     one, other = (step("a", tool="x"),), (step("a", tool="y"),)
     now = plan(*one, number=3)
-    went_round = [Print(1, plan_print(one)), Print(2, plan_print(other))]
+    went_round = [PlanFingerprint(1, plan_fingerprint(one)), PlanFingerprint(2, plan_fingerprint(other))]
     (told,) = found(now, earlier=went_round)
     assert told.kind == "loop"
     assert told.step is None
     assert "Version 3" in told.detail
     assert "version 1" in told.detail
-    assert seen(now, earlier=[Print(1, plan_print(one)), Print(2, plan_print(one))]) == []
-    assert seen(now, earlier=[Print(1, plan_print(other))]) == []
+    assert (
+        seen(now, earlier=[PlanFingerprint(1, plan_fingerprint(one)), PlanFingerprint(2, plan_fingerprint(one))]) == []
+    )
+    assert seen(now, earlier=[PlanFingerprint(1, plan_fingerprint(other))]) == []
 
 
 # -- stalls ---------------------------------------------------------------------------------------------------------
@@ -284,10 +285,10 @@ def test_only_active_goals_are_watched(status: str) -> None:
 
 async def stored(scoped: ScopedStore, *steps: PlanStep, facts: Sequence[str] = (), **fields: Any) -> Goal:
     """A goal with a plan, stored."""
-    book = PlanBook(scoped)
+    records = GoalRecords(scoped)
     made = goal(id=scoped.clock.new_id(), created_at=scoped.now(), **fields)
     told = PlanBody(goal=made.id, steps=steps, assumptions=tuple(facts))
-    await scoped.write([*book.goal_put(made), *book.new_plan(made, None, told)])
+    await scoped.write([*records.goal_put(made), *records.new_plan(made, None, told)])
     return made
 
 
@@ -301,7 +302,7 @@ async def test_every_active_plan_is_looked_at_and_nothing_is_written(scoped: Sco
     clock.advance(60)
     await semantic.learn("Alice", "lives in", "Berlin")
     head = await scoped.store.backend.head(scoped.scope)
-    monitor = Monitor(scoped, PlanBook(scoped))
+    monitor = Monitor(scoped, GoalRecords(scoped))
     told = {(one.goal, one.kind) for one in await monitor.look()}
     assert told == {(broken.id, "broken_assumption"), (failed.id, "failed_step")}
     assert [one.kind for one in await monitor.look(failed.id)] == ["failed_step"]
@@ -313,25 +314,25 @@ async def test_a_fact_that_was_deleted_is_told(scoped: ScopedStore) -> None:
     fact = (await SemanticMemory(scoped).learn("Alice", "lives in", "Porto")).fact
     made = await stored(scoped, step("a"), facts=[fact.id])
     await scoped.write([Delete(fact.id)])
-    assert [one.kind for one in await Monitor(scoped, PlanBook(scoped)).look(made.id)] == ["broken_assumption"]
+    assert [one.kind for one in await Monitor(scoped, GoalRecords(scoped)).look(made.id)] == ["broken_assumption"]
 
 
 async def test_an_open_sub_goal_is_waited_for(scoped: ScopedStore) -> None:
     made = await stored(scoped, step("a", "done"))
-    book, monitor = PlanBook(scoped), Monitor(scoped, PlanBook(scoped))
+    records, monitor = GoalRecords(scoped), Monitor(scoped, GoalRecords(scoped))
     assert [one.kind for one in await monitor.look(made.id)] == ["stall"]
     child = await stored(scoped, step("a"), parent=made.id)
     assert await monitor.look(made.id) == () == await monitor.look()
-    carry = Carry(book, scoped.now())
-    carry.change(await book.need(child.id), status="abandoned")
-    await scoped.write(await carry.writes())
+    propagation = ProgressPropagation(records, scoped.now())
+    propagation.change(await records.need(child.id), status="abandoned")
+    await scoped.write(await propagation.writes())
     assert [one.kind for one in await monitor.look()] == ["stall"]
 
 
 async def test_the_rule_is_the_agents_own(scoped: ScopedStore, clock: FakeClock) -> None:
     await stored(scoped, step("a"))
     clock.advance(HOUR * 2)
-    monitor = Monitor(scoped, PlanBook(scoped))
+    monitor = Monitor(scoped, GoalRecords(scoped))
     assert [one.kind for one in await monitor.look()] == ["stall"]
     await configure(scoped, MONITORING, MonitorSettings(), {"stall_seconds": 86_400})
     assert await monitor.look() == ()
@@ -356,6 +357,6 @@ async def test_a_hundred_plans_take_as_many_queries_as_one(
             fact = (await semantic.learn(f"thing {n} {one}", "is", "so")).fact
             await stored(scoped, step("a", "failed"), facts=[fact.id])
         calls.clear()
-        assert len(await Monitor(scoped, PlanBook(scoped)).look()) == (1 if n == 1 else 100)
+        assert len(await Monitor(scoped, GoalRecords(scoped)).look()) == (1 if n == 1 else 100)
         spent.append(len(calls))
     assert spent[0] == spent[1] <= 6

@@ -10,8 +10,8 @@ import pytest
 
 from longmind.errors import Conflict, InvalidInput
 from longmind.systems.goals import Goal, GoalMemory, Plan
-from longmind.systems.goals.book import plan_key
 from longmind.systems.goals.models import PLAN
+from longmind.systems.goals.records import plan_key
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 from longmind.testing import FakeClock

@@ -12,8 +12,8 @@ from longmind.systems.goals.policy import (
     LAST,
     PRIORS,
     REMEMBERED,
-    Experience,
-    Policy,
+    RevisionPolicy,
+    StrategyExperience,
     chance,
     choose,
 )
@@ -24,7 +24,9 @@ ALL: tuple[Strategy, ...] = ("retry", "substitute", "decompose", "reorder", "rep
 KINDS: tuple[FindingKind, ...] = tuple(PRIORS)
 
 
-def picked(kind: FindingKind, possible: tuple[Strategy, ...], experience: Experience, name: str = "g") -> Strategy:
+def picked(
+    kind: FindingKind, possible: tuple[Strategy, ...], experience: StrategyExperience, name: str = "g"
+) -> Strategy:
     choice = choose(kind, possible, experience, chance(name, "p", kind, "s1"))
     assert choice is not None
     return choice.strategy
@@ -42,7 +44,7 @@ def picked(kind: FindingKind, possible: tuple[Strategy, ...], experience: Experi
     ],
 )
 def test_without_experience_the_order_is_that_of_the_priors(kind: FindingKind, first: Strategy) -> None:
-    assert {picked(kind, ALL, Experience(), f"g{n}") for n in range(30)} == {first}
+    assert {picked(kind, ALL, StrategyExperience(), f"g{n}") for n in range(30)} == {first}
 
 
 def test_every_kind_has_a_prior_for_every_strategy_but_the_last_two() -> None:
@@ -52,14 +54,14 @@ def test_every_kind_has_a_prior_for_every_strategy_but_the_last_two() -> None:
 
 
 def test_a_person_is_asked_before_giving_up_and_only_when_nothing_else_is_possible() -> None:
-    assert picked("failed_step", ("abandon", "ask"), Experience()) == "ask"
-    assert picked("failed_step", ("abandon",), Experience()) == "abandon"
-    assert picked("failed_step", ("ask", "abandon", "reorder"), Experience()) == "reorder"
-    assert choose("failed_step", (), Experience(), chance("g", "p", "failed_step", None)) is None
+    assert picked("failed_step", ("abandon", "ask"), StrategyExperience()) == "ask"
+    assert picked("failed_step", ("abandon",), StrategyExperience()) == "abandon"
+    assert picked("failed_step", ("ask", "abandon", "reorder"), StrategyExperience()) == "reorder"
+    assert choose("failed_step", (), StrategyExperience(), chance("g", "p", "failed_step", None)) is None
 
 
 def test_the_same_case_always_gets_the_same_choice_and_says_why() -> None:
-    seen = Experience().plus("failed_step", "retry", False).plus("failed_step", "substitute", True)
+    seen = StrategyExperience().plus("failed_step", "retry", False).plus("failed_step", "substitute", True)
     one = choose("failed_step", ALL, seen, chance("g", "p", "failed_step", "s1"))
     assert one == choose("failed_step", ALL, seen, chance("g", "p", "failed_step", "s1"))
     assert one is not None
@@ -69,7 +71,7 @@ def test_the_same_case_always_gets_the_same_choice_and_says_why() -> None:
 
 
 def test_what_is_expected_to_work_less_than_half_as_often_is_not_tried() -> None:
-    seen = Experience(
+    seen = StrategyExperience(
         counts={"failed_step": {"substitute": SuccessCounts(successes=4), "retry": SuccessCounts(failures=4)}}
     )
     assert seen.expected("failed_step", "retry") < 0.5 * seen.expected("failed_step", "substitute")
@@ -80,17 +82,19 @@ def test_what_is_expected_to_work_less_than_half_as_often_is_not_tried() -> None
 
 def test_when_nothing_works_a_person_is_asked_but_what_was_never_tried_gets_its_chance() -> None:
     failed = {one: SuccessCounts(failures=60) for one in PRIORS["failed_step"]}
-    seen = Experience(counts={"failed_step": failed})
+    seen = StrategyExperience(counts={"failed_step": failed})
     assert max(seen.expected("failed_step", one) for one in failed) < HOPELESS
     asked = [picked("failed_step", ALL, seen, f"g{n}") for n in range(300)]
     assert 0.8 < asked.count("ask") / 300 < 1, "now and then it is tried all the same"
-    without = Experience(counts={"deadline_risk": {one: SuccessCounts(failures=60) for one in PRIORS["deadline_risk"]}})
+    without = StrategyExperience(
+        counts={"deadline_risk": {one: SuccessCounts(failures=60) for one in PRIORS["deadline_risk"]}}
+    )
     untried = {one: count for one, count in without.counts["deadline_risk"].items() if one != "retry"}
-    assert picked("deadline_risk", ALL, Experience(counts={"deadline_risk": untried})) == "retry"
+    assert picked("deadline_risk", ALL, StrategyExperience(counts={"deadline_risk": untried})) == "retry"
 
 
 def test_old_outcomes_fade_so_that_a_changed_world_is_learnt_anew() -> None:
-    seen = Experience()
+    seen = StrategyExperience()
     for _ in range(10 * REMEMBERED):
         seen = seen.plus("stall", "retry", True)
     assert seen.of("stall", "retry").runs <= REMEMBERED
@@ -103,7 +107,7 @@ def test_old_outcomes_fade_so_that_a_changed_world_is_learnt_anew() -> None:
 @pytest.mark.parametrize("kind", ["failed_step", "repeated_failure"])
 def test_the_one_strategy_that_works_is_found(kind: FindingKind, right: Strategy) -> None:
     """300 goals in a world where one strategy works nine times in ten, and the others once in twenty."""
-    world, seen = random.Random(7), Experience()
+    world, seen = random.Random(7), StrategyExperience()
     chosen: list[Strategy] = []
     for n in range(300):
         strategy = picked(kind, ALL, seen, f"goal {n}")
@@ -114,12 +118,12 @@ def test_the_one_strategy_that_works_is_found(kind: FindingKind, right: Strategy
 
 
 async def test_experience_is_the_agents_and_outlives_the_process(scoped: ScopedStore) -> None:
-    policy = Policy(scoped)
+    policy = RevisionPolicy(scoped)
     record, seen = await policy.read()
-    assert (record, seen) == (None, Experience())
+    assert (record, seen) == (None, StrategyExperience())
     seen = seen.plus("stall", "replan", True)
     await policy.scoped.write([policy.write(None, seen)])
-    record, again = await Policy(scoped).read()
+    record, again = await RevisionPolicy(scoped).read()
     assert again == seen
     assert record is not None
     assert record.user is None

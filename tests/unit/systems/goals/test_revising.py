@@ -11,15 +11,14 @@ import pytest
 from longmind.errors import Conflict, Forbidden, ModelUnavailable
 from longmind.store.base import Delete
 from longmind.systems.configuration import configure
-from longmind.systems.goals.answers import AskChat
-from longmind.systems.goals.book import PlanBook
 from longmind.systems.goals.memory import GoalMemory
-from longmind.systems.goals.models import REVISION, Finding, Plan, PlanBody, Revision, Standing, Strategy
+from longmind.systems.goals.models import REVISION, Finding, GoalState, Plan, PlanBody, Revision, Strategy
 from longmind.systems.goals.monitor import Monitor
 from longmind.systems.goals.planning import Planner
-from longmind.systems.goals.policy import Policy
-from longmind.systems.goals.rest import rest_of
+from longmind.systems.goals.policy import RevisionPolicy
+from longmind.systems.goals.records import GoalRecords
 from longmind.systems.goals.revising import REVISING, Reviser, RevisionSettings
+from longmind.systems.goals.strategy_selection import ChatProvider
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
@@ -34,33 +33,33 @@ class World:
     """Goals in a room, with what monitors and revises them."""
 
     def __init__(
-        self, scoped: ScopedStore, *, chat: AskChat | None = None, rule: RevisionSettings | None = None
+        self, scoped: ScopedStore, *, chat: ChatProvider | None = None, rule: RevisionSettings | None = None
     ) -> None:
         self.scoped = scoped
         self.tools = ToolRegistry()
         self.procedural = ProceduralMemory(scoped, self.tools)
         self.goals = GoalMemory(scoped, self.procedural)
-        self.monitor = Monitor(scoped, self.goals.book)
+        self.monitor = Monitor(scoped, self.goals.records)
         self.rest: list[Any] = []
         """The plans for the rest that a planner would make, one for each time it is asked."""
         self.reviser = Reviser(
             scoped,
-            self.goals.book,
+            self.goals.records,
             procedural=self.procedural,
             chat=chat,
-            plan_rest=self._plan_rest,
+            replan=self._plan_rest,
             monitor=self.monitor,
             rule=rule,
         )
 
-    async def _plan_rest(self, standing: Standing, why: str) -> PlanBody | None:
+    async def _plan_rest(self, state: GoalState, why: str) -> PlanBody | None:
         assert why
         if not self.rest:
             return None
         steps = [{"id": f"n{n}", "description": text} for n, text in enumerate(self.rest.pop(0), start=1)]
         for one in steps:
-            one["criteria"] = [criterion.id for criterion in standing.goal.criteria]
-        return PlanBody.model_validate({"goal": standing.goal.id, "steps": steps, "origin": "model"})
+            one["criteria"] = [criterion.id for criterion in state.goal.criteria]
+        return PlanBody.model_validate({"goal": state.goal.id, "steps": steps, "origin": "model"})
 
     async def goal(self, *steps: Any, **fields: Any) -> str:
         made, _ = await self.goals.create_goal_with_plan("Publish the report", steps=steps or ["Write it"], **fields)
@@ -85,7 +84,7 @@ class World:
         return {step.id: step.status for step in (await self.plan(goal)).steps}
 
     async def seen(self, finding: Any, strategy: Strategy) -> str:
-        return str((await Policy(self.scoped).read())[1].of(finding, strategy))
+        return str((await RevisionPolicy(self.scoped).read())[1].of(finding, strategy))
 
 
 @pytest.fixture
@@ -150,15 +149,15 @@ async def test_who_reads_the_goal_before_and_the_plan_after_a_revision_gets_that
     finding = await world.fail(goal)
     before = await world.goals.get(goal)
     made = await world.reviser.revise(goal, finding)
-    book, reads = world.reviser._book, 0
+    records, reads = world.reviser._records, 0
 
-    async def own(id: str) -> Standing:
+    async def own(id: str) -> GoalState:
         nonlocal reads
         reads += 1  # the first is to settle what came before
-        found = await PlanBook.own(book, id)
-        return Standing(goal=before, plan=found.plan) if reads == 2 else found
+        found = await GoalRecords.own(records, id)
+        return GoalState(goal=before, plan=found.plan) if reads == 2 else found
 
-    monkeypatch.setattr(book, "own", own)
+    monkeypatch.setattr(records, "own", own)
     assert await world.reviser.revise(goal, finding) == made
 
 
@@ -256,11 +255,11 @@ async def test_the_rest_is_planned_anew_when_what_it_rests_on_changed(world: Wor
     keeps = (await semantic.learn("Alice", "speaks", "French")).fact
     goal = await world.goal("Write to Porto", "Wait")
     await world.goals.complete_step(goal, "s1")
-    book = world.goals.book
-    standing = await book.need(goal)
-    assert standing.plan is not None
-    body = PlanBody(goal=goal, steps=standing.plan.steps, assumptions=(fact.id, keeps.id))
-    await world.scoped.write(book.new_plan(standing.goal, standing.plan, body))
+    records = world.goals.records
+    state = await records.need(goal)
+    assert state.plan is not None
+    body = PlanBody(goal=goal, steps=state.plan.steps, assumptions=(fact.id, keeps.id))
+    await world.scoped.write(records.new_plan(state.goal, state.plan, body))
     clock.advance(60)
     await semantic.learn("Alice", "lives in", "Berlin")
     world.rest = [["Write to Berlin"]]
@@ -276,10 +275,10 @@ async def test_the_rest_is_planned_anew_when_what_it_rests_on_changed(world: Wor
 async def test_a_plan_whose_assumption_was_deleted_can_still_be_revised(world: World) -> None:
     fact = (await SemanticMemory(world.scoped).learn("Alice", "lives in", "Porto")).fact
     goal = await world.goal("Write to Porto")
-    standing = await world.goals.book.need(goal)
-    assert standing.plan is not None
-    body = PlanBody(goal=goal, steps=standing.plan.steps, assumptions=(fact.id,))
-    await world.scoped.write(world.goals.book.new_plan(standing.goal, standing.plan, body))
+    state = await world.goals.records.need(goal)
+    assert state.plan is not None
+    body = PlanBody(goal=goal, steps=state.plan.steps, assumptions=(fact.id,))
+    await world.scoped.write(world.goals.records.new_plan(state.goal, state.plan, body))
     await world.scoped.write([Delete(fact.id)])
     world.rest = [["Write to Porto"]]
     assert (await world.revise(goal)).strategy == "replan"
@@ -307,9 +306,9 @@ async def test_the_rest_is_planned_in_another_way_than_the_one_that_failed(world
     await world.procedural.store({"name": "publish_report", "purpose": "Publish the report", "steps": [call]})
     goal, plan = await world.goals.create_goal_with_plan("Publish the report", ["It is online", "Ann was told"])
     assert (plan.origin, plan.steps[0].procedure) == ("procedure", "publish_report")
-    book = world.goals.book
-    planner = Planner(world.scoped, book, world.procedural)
-    reviser = Reviser(world.scoped, book, plan_rest=rest_of(planner), monitor=world.monitor)
+    records = world.goals.records
+    planner = Planner(world.scoped, records, world.procedural)
+    reviser = Reviser(world.scoped, records, replan=planner.replan, monitor=world.monitor)
     await world.fail(goal.id, error=DENIED)
     made = await reviser.revise(goal.id, strategy="replan")
     assert made is not None

@@ -44,9 +44,9 @@ async def test_a_plan_is_done_in_the_order_of_its_graph(goals: GoalMemory, clock
     goal, plan = await goals.create_goal_with_plan("Travel to Porto", WANTED, DIAMOND)
     assert (plan.number, plan.origin, plan.goal) == (1, "given", goal.id)
     assert await names(goals, goal.id) == ["look"]
-    standing = await goals.start_step(goal.id, "look", lease_seconds=60)
-    assert standing.plan is not None
-    step = standing.plan.steps[0]
+    state = await goals.start_step(goal.id, "look", lease_seconds=60)
+    assert state.plan is not None
+    step = state.plan.steps[0]
     assert (step.status, step.attempts, step.started_at) == ("running", 1, clock.now())
     assert await names(goals, goal.id) == []
     assert (await goals.complete_step(goal.id, "look", ["TAP", "KLM"])).goal.progress == 0

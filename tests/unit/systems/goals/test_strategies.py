@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 
 from longmind.systems.goals import strategies
-from longmind.systems.goals.alternatives import Alternative, alternatives
-from longmind.systems.goals.models import MAX_STEPS, Criterion, Finding, FindingKind, Goal, Plan, PlanBody, PlanStep
-from longmind.systems.goals.parts import (
-    Part,
+from longmind.systems.goals.decomposition import (
     SmallerSteps,
+    StepPart,
     parts_by_criteria,
     parts_by_model,
     parts_by_procedure,
     parts_by_words,
 )
-from longmind.systems.goals.prints import error_print, hope, plan_print
+from longmind.systems.goals.fingerprints import error_fingerprint, error_outlook, plan_fingerprint
+from longmind.systems.goals.models import MAX_STEPS, Criterion, Finding, FindingKind, Goal, Plan, PlanBody, PlanStep
+from longmind.systems.goals.strategies import Alternative
+from longmind.systems.goals.strategy_selection import alternatives
 from longmind.systems.procedural import ProceduralMemory, Procedure, ToolRegistry
 from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import START, ScriptedModel
@@ -65,14 +66,14 @@ def shape(steps: tuple[PlanStep, ...]) -> dict[str, tuple[str, ...]]:
     ],
 )
 def test_what_an_error_says_about_trying_again(error: str, said: str) -> None:
-    assert hope(error) == said
+    assert error_outlook(error) == said
     possible = strategies.retry(plan(step("a", "failed", error=error, errors=(error, error))), finding("a"))
     assert (possible is not None) == (said == "passing")
 
 
 def test_errors_are_compared_without_what_differs_each_time() -> None:
-    assert error_print("Job 17 failed at 12:03:05") == error_print("job 18  failed at 12:04:59")
-    assert error_print("Job failed") != error_print("Job is late")
+    assert error_fingerprint("Job 17 failed at 12:03:05") == error_fingerprint("job 18  failed at 12:04:59")
+    assert error_fingerprint("Job failed") != error_fingerprint("Job is late")
 
 
 def test_a_retry_begins_anew_and_keeps_what_went_wrong() -> None:
@@ -234,7 +235,7 @@ def test_the_pieces_take_the_place_of_the_step_in_the_order() -> None:
     before = plan(
         step("a", "done"), step("b", "failed", after=("a",), criteria=("c1",), seconds=90), step("c", after=("b", "a"))
     )
-    parts = [Part("One"), Part("Two"), Part("Three", after=(0,))]
+    parts = [StepPart("One"), StepPart("Two"), StepPart("Three", after=(0,))]
     made = strategies.decompose(before, finding("b"), parts)
     assert made is not None
     assert made.watched == ("b_1", "b_2", "b_3")
@@ -247,12 +248,12 @@ def test_the_pieces_take_the_place_of_the_step_in_the_order() -> None:
 def test_pieces_get_names_that_nobody_has_and_a_plan_does_not_grow_without_end() -> None:
     long = "x" * 50
     before = plan(step(long, "failed"), step(f"{long[:44]}_1"), step("y"))
-    made = strategies.decompose(before, finding(long), [Part("One"), Part("Two")])
+    made = strategies.decompose(before, finding(long), [StepPart("One"), StepPart("Two")])
     assert made is not None
     assert len(shape(made.steps)) == 4
     full = plan(step("a", "failed"), *(step(f"s{n}") for n in range(MAX_STEPS - 1)))
-    assert strategies.decompose(full, finding("a"), [Part("One"), Part("Two")]) is None
-    assert strategies.decompose(before, finding(long), [Part("One")]) is None
+    assert strategies.decompose(full, finding("a"), [StepPart("One"), StepPart("Two")]) is None
+    assert strategies.decompose(before, finding(long), [StepPart("One")]) is None
 
 
 # -- reorder --------------------------------------------------------------------------------------------------------
@@ -336,7 +337,7 @@ def test_a_question_says_what_is_wrong_what_was_tried_and_what_is_needed() -> No
 
 def test_a_print_tells_plans_apart_by_what_they_say_and_not_by_how_far_they_have_come() -> None:
     one = (step("a", tool="x"), step("b", after=("a",)))
-    assert plan_print(one) == plan_print(
+    assert plan_fingerprint(one) == plan_fingerprint(
         (step("q", "done", tool="x", description="Do A."), step("r", "failed", after=("q",), description="do b."))
     )
     others = [
@@ -345,4 +346,4 @@ def test_a_print_tells_plans_apart_by_what_they_say_and_not_by_how_far_they_have
         (one[0], step("b")),
         one[:1],
     ]
-    assert len({plan_print(one), *map(plan_print, others)}) == 5
+    assert len({plan_fingerprint(one), *map(plan_fingerprint, others)}) == 5

@@ -1,23 +1,69 @@
-"""How a step moves: started, done, failed, skipped. Pure functions from a plan to its steps after the move."""
+"""The steps of a plan: which may start, how each changes its status, and what is stored of its result.
+
+Pure functions from a plan to its steps after the change. A tool may return ten megabytes, or something that is not
+JSON: the plan keeps the beginning and says how much is missing, so that a result never prevents a step from being done.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
 
 from longmind.errors import Conflict, InvalidInput, NotFound
-from longmind.systems.goals.models import MAX_RESULT, Goal, Plan, PlanStep
-from longmind.systems.goals.order import ready, waiting_for
-from longmind.systems.goals.results import bounded, cut
-from longmind.systems.procedural import json_equal
+from longmind.systems.goals.models import MAX_RESULT, Goal, Plan, PlanStep, order_steps
+from longmind.systems.procedural import json_equal, to_plain_json
 from longmind.systems.scoped_store import validated
+
+if TYPE_CHECKING:
+    from longmind.systems.goals.models import PlanStep
 
 LEASE_SECONDS = 300.0
 _MAX_LEASE = 86_400.0 * 7
 _KEPT_ERRORS = 20
 _LOST = "Whoever ran it did not come back in time."
 Steps = tuple[PlanStep, ...]
+_MARK = " … [{} characters more]"
+
+
+def ready_steps(steps: Sequence[PlanStep], now: datetime) -> list[PlanStep]:
+    """The steps that may start now, in the plan's order: nothing they wait for is open, and nobody is at work on them.
+
+    One whose runner did not come back may start again, unless it was tried as often as it may be.
+    """
+    is_finished = {step.id for step in steps if step.is_finished}
+    return [
+        step for step in steps if is_finished.issuperset(step.after) and (step.status == "pending" or _left(step, now))
+    ]
+
+
+def waiting_for(step: PlanStep, steps: Sequence[PlanStep]) -> list[str]:
+    """The steps that must still be done or skipped before this one."""
+    finished = {other.id for other in steps if other.is_finished}
+    return [name for name in step.after if name not in finished]
+
+
+def without_steps(steps: Iterable[PlanStep], dropped: Collection[str]) -> list[PlanStep]:
+    """The steps that stay when some are taken out. What came after one of those comes after what it came after."""
+    everything = list(steps)
+    instead: dict[str, tuple[str, ...]] = {}
+    for step in order_steps(everything):
+        after = tuple(dict.fromkeys(name for before in step.after for name in instead[before]))
+        instead[step.id] = after if step.id in dropped else (step.id,)
+    kept = [step for step in everything if step.id not in dropped]
+    return [
+        step.model_copy(update={"after": tuple(dict.fromkeys(name for old in step.after for name in instead[old]))})
+        for step in kept
+    ]
+
+
+def _left(step: PlanStep, now: datetime) -> bool:
+    """Whether whoever ran a step did not come back in time, and it may be tried again."""
+    expired = step.status == "running" and (step.lease_until is None or step.lease_until <= now)
+    return expired and step.attempts < step.max_attempts
 
 
 def step_of(plan: Plan, id: str) -> PlanStep:
@@ -36,7 +82,7 @@ def started(
     step = step_of(plan, id)
     if goal.status != "active":
         raise Conflict(f"The goal is {goal.status}, so no step of it can start.", hint="Activate it first.", step=id)
-    if all(one.id != id for one in ready(plan.steps, now)):
+    if all(one.id != id for one in ready_steps(plan.steps, now)):
         raise Conflict(*_why_not(step, plan, now), step=id)
     lost = step.status == "running"
     changes: dict[str, Any] = {
@@ -101,7 +147,7 @@ def failed(plan: Plan, id: str, error: str, now: datetime) -> Steps | None:
         raise InvalidInput(f"Say what went wrong with the step {id}.")
     if step.status == "failed" and step.error == told:
         return None
-    if step.settled:
+    if step.is_finished:
         raise Conflict(f"The step {id} is {step.status} already.", hint="Only an open step can fail.", step=id)
     _may_end(step, plan)
     changes: dict[str, Any] = {
@@ -179,3 +225,41 @@ def _replaced(steps: Sequence[PlanStep], step: PlanStep, changes: dict[str, Any]
 
 def _changed(step: PlanStep, changes: dict[str, Any]) -> PlanStep:
     return validated(PlanStep, {**step.model_dump(), **changes})
+
+
+def bounded(value: Any, limit: int = MAX_RESULT) -> Any:
+    """The value itself if it is plain JSON and short enough, else the beginning of it as text, marked as cut."""
+    if isinstance(value, str):
+        return cut(value, limit)
+    told = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    try:
+        text = json.dumps(told, ensure_ascii=False, allow_nan=False)
+        if len(text) <= limit:
+            nested = to_plain_json({"step": {"result": {"value": json.loads(text)}}}, "A result")
+            return nested["step"]["result"]["value"]
+    except (TypeError, ValueError, RecursionError, InvalidInput):
+        return cut(_told(told), limit)
+    return cut(text, limit)
+
+
+def cut(text: str, limit: int = MAX_RESULT) -> str:
+    """A text that can be stored, at most this long; what was cut off is counted at its end."""
+    if len(text) > limit:
+        kept = limit - len(_MARK.format(len(text)))
+        text = text[:kept] + _MARK.format(len(text) - kept)
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+def note_of(result: Any) -> str:
+    """A result as a note of evidence."""
+    if result is None:
+        return ""
+    return cut(result if isinstance(result, str) else json.dumps(result, ensure_ascii=False), 500)
+
+
+def _told(value: Any) -> str:
+    """An object as text, also when its own ``repr`` fails: what a tool returned is not ours."""
+    try:
+        return repr(value)
+    except Exception as error:
+        return f"<{type(value).__name__} that cannot be shown: {type(error).__name__}>"

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from longmind.models.schemas import schema_of
-from longmind.systems.goals.asking import Names, PlannedSteps, form_of
+from longmind.systems.goals.model_planning import Names, PlannedSteps, form_of
 
 TOOLS = [
     {"name": "search", "parameters": {"type": "object", "properties": {"to": {}, "day": {}}}},

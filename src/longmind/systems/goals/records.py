@@ -1,25 +1,42 @@
-"""Where goals and plans are kept: reading them typed, and the writes that change them.
+"""The stored records of goals, plans and revisions: typed reads, and the writes that change them.
 
-A plan that is current holds the key ``plan:<goal>``. A revision clears the key of the old record, marks it superseded
-and puts the new one in its place, in one batch, so there is never more than one current plan and no version is lost.
+The current plan of a goal holds the key ``plan:<goal>``. A revision clears the key of the old record, marks it
+superseded and stores the new one under the key, in one batch. So a goal never has two current plans, and every version
+is kept.
+
+The n-th revision of a goal holds the key ``revision:<goal>:<n>``. Two concurrent revisions therefore cannot both be
+written, and the revisions of many goals are read by key, in one query for some hundreds.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from longmind.errors import Forbidden, NotFound
 from longmind.store.base import AddLink, Put, Receipt, Update, Write
-from longmind.systems.goals.models import GOAL, OPEN, PLAN, Goal, GoalBody, Plan, PlanBody, PlanStep, Standing
+from longmind.systems.goals.models import (
+    GOAL,
+    OPEN,
+    PLAN,
+    REVISION,
+    Goal,
+    GoalBody,
+    GoalState,
+    Plan,
+    PlanBody,
+    PlanStep,
+    Revision,
+    RevisionBody,
+)
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Json, Link, Memory
 
-ACHIEVES, PART_OF, DERIVED, SUPERSEDES = "achieves", "part_of", "derived_from", "supersedes"
+ABOUT, ACHIEVES, DERIVED, PART_OF, SUPERSEDES = "about", "achieves", "derived_from", "part_of", "supersedes"
 _AT_ONCE = 500
 
 
-class PlanBook:
+class GoalRecords:
     """The goals and plans of a room."""
 
     def __init__(self, scoped: ScopedStore) -> None:
@@ -34,13 +51,13 @@ class PlanBook:
             raise NotFound(f"There is no goal {id} here.", hint="`list` and `search` tell which there are.", id=id)
         return goal_of(found)
 
-    async def need(self, id: str) -> Standing:
+    async def need(self, id: str) -> GoalState:
         """A goal and its current plan; ``NotFound`` when there is no such goal."""
         goal = await self.goal(id)
         found = await self._current([goal])
-        return Standing(goal=goal, plan=found.get(goal.id))
+        return GoalState(goal=goal, plan=found.get(goal.id))
 
-    async def own(self, id: str) -> Standing:
+    async def own(self, id: str) -> GoalState:
         """The same, for a change: a user's scope does not change what belongs to the whole agent."""
         found = await self.need(id)
         user = self._scoped.scope.user
@@ -52,12 +69,12 @@ class PlanBook:
             )
         return found
 
-    async def every(self, open: bool | None = True) -> list[Standing]:
+    async def every(self, open: bool | None = True) -> list[GoalState]:
         """All goals that are open (False: ended, None: all), each with its plan; a few queries, however many."""
         where = Filter(kinds=(GOAL,), states=None, metadata=None if open is None else {"open": open})
         goals = [goal_of(memory) async for memory in self._scoped.store.scan_all(self._scoped.scope, where)]
         plans = await self._current(goals)
-        return [Standing(goal=goal, plan=plans.get(goal.id)) for goal in goals]
+        return [GoalState(goal=goal, plan=plans.get(goal.id)) for goal in goals]
 
     async def plans(self, goal: Goal) -> list[Plan]:
         """All versions of a goal's plan, the newest first."""
@@ -83,10 +100,10 @@ class PlanBook:
             frontier = [child.id for child in level]
             seen.update(frontier)
 
-    async def with_plans(self, goals: Sequence[Goal]) -> list[Standing]:
+    async def with_plans(self, goals: Sequence[Goal]) -> list[GoalState]:
         """These goals, each with its current plan."""
         plans = await self._current(goals)
-        return [Standing(goal=goal, plan=plans.get(goal.id)) for goal in goals]
+        return [GoalState(goal=goal, plan=plans.get(goal.id)) for goal in goals]
 
     async def _current(self, goals: Sequence[Goal]) -> dict[str, Plan]:
         """The current plans of these goals, by goal."""
@@ -197,11 +214,11 @@ def plan_of(memory: Memory) -> Plan:
     return validated(Plan, {**memory.body, **told, "current": memory.key is not None})
 
 
-def written(receipt: Receipt, id: str) -> Standing:
+def written(receipt: Receipt, id: str) -> GoalState:
     """A goal and its plan as a batch left them; both must be among what it wrote."""
     goal = next(goal_of(m) for m in reversed(receipt.memories) if m.id == id)
     plan = next((plan_of(m) for m in reversed(receipt.memories) if m.key == plan_key(id)), None)
-    return Standing(goal=goal, plan=plan)
+    return GoalState(goal=goal, plan=plan)
 
 
 def plan_key(goal: str) -> str:
@@ -237,3 +254,87 @@ def _goal_marks(body: GoalBody) -> Json:
 def _plain(model: GoalBody | PlanBody | PlanStep) -> dict[str, Any]:
     told: Mapping[str, Any] = model.model_dump(mode="json")
     return dict(told)
+
+
+class PlanFingerprint(NamedTuple):
+    """What a version of a plan said."""
+
+    number: int
+    print: str
+
+
+class RevisionRecord(NamedTuple):
+    """A revision and the record it was read from."""
+
+    memory: Memory
+    body: RevisionBody
+
+    @property
+    def revision(self) -> Revision:
+        told = {name: getattr(self.body, name) for name in Revision.model_fields if name != "id"}
+        return Revision(id=self.memory.id, **told)
+
+
+class RevisionHistory:
+    """The revisions of a room's goals."""
+
+    def __init__(self, scoped: ScopedStore) -> None:
+        self._scoped = scoped
+
+    async def of(self, goal: Goal) -> list[RevisionRecord]:
+        """The revisions of one goal, the oldest first."""
+        return (await self._read([goal])).get(goal.id, [])
+
+    async def prints(self, goals: Sequence[Goal]) -> dict[str, list[PlanFingerprint]]:
+        """What the revised versions of these goals' plans said, by goal, the oldest first."""
+        found = await self._read(goals)
+        return {
+            goal: [PlanFingerprint(one.body.before, one.body.print) for one in recorded]
+            for goal, recorded in found.items()
+        }
+
+    def write(self, goal: Goal, plan: Plan, body: RevisionBody, new_plan: str | None) -> list[Write]:
+        """The writes that record a revision; it must be the next one of its goal."""
+        record = self._scoped.new(
+            REVISION,
+            f"{body.strategy} after {body.finding}: {body.why}"[:4_000],
+            body=body.model_dump(mode="json"),
+            key=revision_key(goal.id, body.number),
+            importance=goal.priority,
+            user=goal.user,
+            metadata={"goal": goal.id, "strategy": body.strategy, "finding": body.finding, **_mark(body.worked)},
+        )
+        links = [(ABOUT, goal.id), (DERIVED, plan.id), *([(ABOUT, new_plan)] if new_plan else [])]
+        return [
+            Put(record, existing="fail"),
+            *(AddLink(Link(source=record.id, relation=name, target=to)) for name, to in links),
+        ]
+
+    def is_finished(self, one: RevisionRecord, worked: bool) -> Update:
+        """The write that says how a revision went. It carries the version that was open, so it is said once."""
+        body = one.body.model_copy(update={"worked": worked})
+        told = {"body": body.model_dump(mode="json"), "metadata": {**one.memory.metadata, **_mark(worked)}}
+        return Update(one.memory.id, told, expected_version=one.memory.version)
+
+    async def _read(self, goals: Sequence[Goal]) -> dict[str, list[RevisionRecord]]:
+        owners = {goal.id: goal.user for goal in goals}
+        keys = [revision_key(goal.id, n) for goal in goals for n in range(1, goal.revisions + 1)]
+        found: dict[str, list[RevisionRecord]] = {}
+        for start in range(0, len(keys), _AT_ONCE):
+            where = Filter(keys=tuple(keys[start : start + _AT_ONCE]), kinds=(REVISION,), states=None)
+            async for memory in self._scoped.store.scan_all(self._scoped.scope, where):
+                body = validated(RevisionBody, memory.body)
+                if memory.user == owners[body.goal]:
+                    found.setdefault(body.goal, []).append(RevisionRecord(memory, body))
+        for recorded in found.values():
+            recorded.sort(key=lambda one: one.body.number)
+        return found
+
+
+def revision_key(goal: str, number: int) -> str:
+    return f"{REVISION}:{goal}:{number}"
+
+
+def _mark(worked: bool | None) -> dict[str, bool]:
+    """What settled revisions are filtered by; one that is open has no such mark."""
+    return {} if worked is None else {"worked": worked}

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from longmind.systems.goals.models import MAX_STEPS, Criterion, Goal, GoalBody, Plan, PlanStep
-from longmind.systems.goals.order import arranged, without
+from longmind.systems.goals.models import MAX_STEPS, Criterion, Goal, GoalBody, Plan, PlanStep, order_steps
+from longmind.systems.goals.steps import without_steps
 
 _LEAST_COMMON = 0.4
 """The share of their words that two descriptions must have in common for what differs to be taken as names."""
@@ -28,7 +28,7 @@ _UNTOUCHED: dict[str, Any] = {
 Rename = Mapping[str, str]
 
 
-def fresh(step: PlanStep, **changes: Any) -> PlanStep:
+def untouched(step: PlanStep, **changes: Any) -> PlanStep:
     """A step as if nobody had touched it yet."""
     return step.model_copy(update={**_UNTOUCHED, **changes})
 
@@ -66,14 +66,16 @@ def renamed(value: Any, names: Rename) -> Any:
     return change(value)
 
 
-def adapted(plan: Plan, names: Rename, criteria: Mapping[str, str | None], existing: Collection[str]) -> list[PlanStep]:
+def adapt_past_plan(
+    plan: Plan, names: Rename, criteria: Mapping[str, str | None], existing: Collection[str]
+) -> list[PlanStep]:
     """The steps of a plan that worked, to be done again for another goal.
 
     Only what was really done is taken: what failed, was skipped or never needed is left out. ``criteria`` says which
     criterion of the new goal takes the place of each old one, ``existing`` for which steps what they call is there: the
     others are left to whoever does them.
     """
-    steps = without(plan.steps, {step.id for step in plan.steps if step.status != "done"})
+    steps = without_steps(plan.steps, {step.id for step in plan.steps if step.status != "done"})
     made: list[PlanStep] = []
     for step in steps:
         serves = tuple(dict.fromkeys(new for old in step.criteria if (new := criteria.get(old)) is not None))
@@ -85,11 +87,11 @@ def adapted(plan: Plan, names: Rename, criteria: Mapping[str, str | None], exist
         }
         if step.id not in existing:
             changes |= {"tool": None, "procedure": None, "args": {}}
-        made.append(fresh(step, **changes))
+        made.append(untouched(step, **changes))
     return made
 
 
-def revised(plan: Plan, old: GoalBody, new: Goal, again: Sequence[str] = ()) -> list[PlanStep]:
+def adapt_to_changed_goal(plan: Plan, old: GoalBody, new: Goal, again: Sequence[str] = ()) -> list[PlanStep]:
     """The steps of a plan after its goal changed.
 
     What was done stays. Open steps that served only criteria which are gone are left out, one that runs is skipped. For
@@ -111,7 +113,7 @@ def revised(plan: Plan, old: GoalBody, new: Goal, again: Sequence[str] = ()) -> 
         elif step.status == "running" and orphaned:
             changes |= {"status": "skipped", "error": "The goal no longer asks for it.", "lease_until": None}
         steps.append(step.model_copy(update=changes))
-    kept = without(steps, dropped)
+    kept = without_steps(steps, dropped)
     for id in again:
         kept += repeated(kept, id)
     unserved = [criterion for criterion in new.criteria if not criterion.met and not _served(criterion.id, kept)]
@@ -125,14 +127,14 @@ def revised(plan: Plan, old: GoalBody, new: Goal, again: Sequence[str] = ()) -> 
 
 def repeated(steps: Sequence[PlanStep], criterion: str) -> list[PlanStep]:
     """Copies of the steps that were done for a criterion, to be done once more, in the order they had."""
-    done = [step for step in arranged(steps) if criterion in step.criteria and step.status == "done"]
+    done = [step for step in order_steps(steps) if criterion in step.criteria and step.status == "done"]
     taken = {step.id for step in steps}
     ids: dict[str, str] = {}
     for step in done:
         ids[step.id] = free_id(f"{step.id[:40]}_again", taken)
         taken.add(ids[step.id])
     return [
-        fresh(
+        untouched(
             step, id=ids[step.id], after=tuple(ids[name] for name in step.after if name in ids), criteria=(criterion,)
         )
         for step in done
@@ -164,8 +166,8 @@ def _served(criterion: str, steps: Sequence[PlanStep]) -> bool:
 def _fitting(steps: Sequence[PlanStep]) -> list[PlanStep]:
     """The steps within what a plan may hold: the oldest that are settled leave first; earlier versions keep them."""
     surplus = len(steps) - MAX_STEPS
-    leaving = [step.id for step in arranged(steps) if step.settled][:surplus]
-    return without(steps, set(leaving))
+    leaving = [step.id for step in order_steps(steps) if step.is_finished][:surplus]
+    return without_steps(steps, set(leaving))
 
 
 def _is_name(words: Sequence[str]) -> bool:

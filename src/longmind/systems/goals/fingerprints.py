@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from longmind.systems.goals.models import PlanStep
 
-Hope = Literal["passing", "lasting", "unknown"]
+ErrorOutlook = Literal["passing", "lasting", "unknown"]
 
 _VARIABLE = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|0x[0-9a-f]+|\d+(?:[.:]\d+)*")
 _SPACE = re.compile(r"\s+")
@@ -32,35 +32,35 @@ _LASTING = re.compile(
 )
 
 
-def call_print(step: PlanStep) -> str:
+def call_fingerprint(step: PlanStep) -> str:
     """What a step does: the tool or procedure with its arguments or, where it names neither, its description."""
     if step.tool is None and step.procedure is None:
         return _digest(["text", _plain(step.description)])
     return _digest(["tool" if step.tool else "procedure", step.tool or step.procedure, step.args])
 
 
-def step_print(step: PlanStep) -> str:
+def step_fingerprint(step: PlanStep) -> str:
     """What a step says and does; not how it went, and not what it is called."""
     return _digest([_plain(step.description), step.tool, step.procedure, step.args, sorted(step.criteria)])
 
 
-def plan_print(steps: Sequence[PlanStep]) -> str:
+def plan_fingerprint(steps: Sequence[PlanStep]) -> str:
     """What a plan says: its steps in their order and what each comes after. How far it has come does not count."""
     place = {step.id: n for n, step in enumerate(steps)}
-    return _digest([[step_print(step), sorted(place.get(name, -1) for name in step.after)] for step in steps])
+    return _digest([[step_fingerprint(step), sorted(place.get(name, -1) for name in step.after)] for step in steps])
 
 
-def error_print(error: str) -> str:
+def error_fingerprint(error: str) -> str:
     """An error without what differs between two of the same kind: numbers, ids, spaces."""
     return _VARIABLE.sub("#", _plain(error))[:500]
 
 
-def result_print(result: Any) -> str:
+def result_fingerprint(result: Any) -> str:
     """A result as something to compare."""
     return _digest(result)
 
 
-def hope(error: str) -> Hope:
+def error_outlook(error: str) -> ErrorOutlook:
     """Whether the same call may work later: the error says so (``passing``), says it cannot, or says neither.
 
     What says both (a connection that was refused) may pass.

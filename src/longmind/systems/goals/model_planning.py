@@ -17,8 +17,7 @@ from pydantic import Field, WithJsonSchema, create_model
 
 from longmind.errors import InvalidAnswer, InvalidInput, NotFound
 from longmind.models import prompts
-from longmind.systems.goals.models import MAX_STEPS, Goal, PlanStep
-from longmind.systems.goals.order import arranged
+from longmind.systems.goals.models import MAX_STEPS, Goal, PlanStep, order_steps
 from longmind.systems.procedural import ProceduralMemory, Version, declared_params
 from longmind.systems.scoped_store import validated
 from longmind.types import Json, Model, Scalar
@@ -205,7 +204,7 @@ def checker(goal: Goal, procedural: ProceduralMemory) -> Check:
     async def check(said: PlannedSteps) -> tuple[PlanStep, ...]:
         steps = tuple([await _step(step, procedural) for step in said.steps])
         try:
-            arranged(steps)
+            order_steps(steps)
         except ValueError as error:
             raise InvalidInput(f"{error}.") from error
         known = {criterion.id for criterion in goal.criteria}

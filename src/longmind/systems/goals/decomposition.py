@@ -41,7 +41,7 @@ _VERBS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StepPart:
     """One piece of a step: what to do, and after which of the other pieces (by their place)."""
 
     description: str
@@ -70,7 +70,7 @@ class SmallerSteps(Model):
     steps: Annotated[tuple[SmallerStep, ...], Field(max_length=MAX_PARTS, json_schema_extra={"maxItems": 6})] = ()
 
 
-async def parts_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[Part]:
+async def parts_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[StepPart]:
     """The pieces that a model proposes, one after the other; none if it has no better idea than the step itself."""
     prompt = prompts.load(PROMPT)
     shown = {
@@ -84,16 +84,16 @@ async def parts_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[Part]:
     ]
     said = (await chat.structured(messages, SmallerSteps, temperature=0.0, prompts=(prompt.id,))).value
     known = {_folded(step.description)}
-    parts: list[Part] = []
+    parts: list[StepPart] = []
     for one in said.steps:
         if _folded(one.description) not in known:
             known.add(_folded(one.description))
             after = (len(parts) - 1,) if parts else ()
-            parts.append(Part(one.description, after=after, expected=one.expected, prompt=prompt.id))
+            parts.append(StepPart(one.description, after=after, expected=one.expected, prompt=prompt.id))
     return parts if len(parts) > 1 else []
 
 
-def parts_by_procedure(procedure: Procedure, args: Json) -> list[Part]:
+def parts_by_procedure(procedure: Procedure, args: Json) -> list[StepPart]:
     """The procedure's own steps as steps of the plan; none if one of them needs what only a run of it has.
 
     A step that asks for an approval stays inside its procedure, where the approval is asked for.
@@ -102,7 +102,7 @@ def parts_by_procedure(procedure: Procedure, args: Json) -> list[Part]:
         params = bind_params(procedure.parameters, args)
     except InvalidInput:
         return []
-    parts: list[Part] = []
+    parts: list[StepPart] = []
     for n, step in enumerate(procedure.steps):
         roots = {path.root for path in template_references(step.args)}
         bound = step.when is not None or step.for_each is not None or step.compensate is not None
@@ -110,28 +110,28 @@ def parts_by_procedure(procedure: Procedure, args: Json) -> list[Part]:
             return []
         told = f"{procedure.purpose}: {step.name.replace('_', ' ')}"[:2_000]
         given = render_template(step.args, {"params": params})
-        parts.append(Part(told, (n - 1,) if n else (), tool=step.use, procedure=step.procedure, args=given))
+        parts.append(StepPart(told, (n - 1,) if n else (), tool=step.use, procedure=step.procedure, args=given))
     return parts if 1 < len(parts) <= MAX_PARTS else []
 
 
-def parts_by_words(step: PlanStep) -> list[Part]:
+def parts_by_words(step: PlanStep) -> list[StepPart]:
     """The clauses of a description: what comes after "then" comes after, what "and" joins stands beside each other."""
     stages = [text for one in _STAGE.split(_LISTED.sub("", step.description)) if (text := one.strip(" ,;."))]
-    parts: list[Part] = []
+    parts: list[StepPart] = []
     before: tuple[int, ...] = ()
     for stage in stages:
         start = len(parts)
-        parts += [Part(text[:2_000], after=before) for text in _beside(stage)]
+        parts += [StepPart(text[:2_000], after=before) for text in _beside(stage)]
         before = tuple(range(start, len(parts)))
     return parts if 1 < len(parts) <= MAX_PARTS else []
 
 
-def parts_by_criteria(step: PlanStep, goal: Goal) -> list[Part]:
+def parts_by_criteria(step: PlanStep, goal: Goal) -> list[StepPart]:
     """One piece for each open criterion that the step serves, if there are several."""
     served = [one for one in goal.criteria if one.id in step.criteria and not one.met]
     if not 1 < len(served) <= MAX_PARTS:
         return []
-    return [Part(one.description, criteria=(one.id,)) for one in served]
+    return [StepPart(one.description, criteria=(one.id,)) for one in served]
 
 
 def _beside(stage: str) -> Sequence[str]:

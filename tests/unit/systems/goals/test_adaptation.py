@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from longmind.systems.goals.adapting import free_id, renamed, renames
-from longmind.systems.goals.models import PlanStep
-from longmind.systems.goals.order import arranged, without
+from longmind.systems.goals.adaptation import free_id, renamed, renames
+from longmind.systems.goals.models import PlanStep, order_steps
+from longmind.systems.goals.steps import without_steps
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_taking_steps_out_keeps_the_order_of_the_rest() -> None:
         layer = [f"a{n}", f"b{n}"]
         steps += [PlanStep(id=name, description="x", after=after) for name in layer]
     steps.append(PlanStep(id="last", description="x", after=tuple(layer)))
-    kept = without(steps, {step.id for step in steps[1:-1]})
-    assert [(step.id, step.after) for step in arranged(kept)] == [("first", ()), ("last", ("first",))]
+    kept = without_steps(steps, {step.id for step in steps[1:-1]})
+    assert [(step.id, step.after) for step in order_steps(kept)] == [("first", ()), ("last", ("first",))]
 
 
 def test_an_id_is_free() -> None:

@@ -1,46 +1,51 @@
-"""Answering a finding: which strategies are possible, which one is tried, and the plan it makes.
+"""Choose the strategy that answers a finding, and build the plan that it leads to.
 
-A strategy that asks a model or a planner is only prepared when it was chosen. One that turns out not to be possible is
-left out and the choice is made again, so a choice is always one that can be carried out.
+A strategy that needs a model or a planner is prepared only after it was chosen. One that turns out to be impossible is
+removed and the choice is made again, so the result can always be carried out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
 
 from longmind.errors import Conflict, InvalidInput, ModelError, NotFound
 from longmind.systems.goals import strategies
-from longmind.systems.goals.alternatives import alternatives
 from longmind.systems.goals.criteria import checked
-from longmind.systems.goals.history import RevisionBody
-from longmind.systems.goals.models import Finding, Goal, Plan, PlanBody, PlanStep, Standing, Strategy
-from longmind.systems.goals.parts import (
-    Part,
+from longmind.systems.goals.decomposition import (
+    StepPart,
     parts_by_criteria,
     parts_by_model,
     parts_by_procedure,
     parts_by_words,
 )
-from longmind.systems.goals.policy import LAST, PRIORS, Choice, Experience, chance, choose
-from longmind.systems.goals.prints import plan_print
-from longmind.systems.goals.strategies import Proposal
-from longmind.systems.procedural import ProceduralMemory
+from longmind.systems.goals.fingerprints import plan_fingerprint
+from longmind.systems.goals.models import Finding, Goal, GoalState, Plan, PlanBody, PlanStep, RevisionBody, Strategy
+from longmind.systems.goals.policy import LAST, PRIORS, StrategyChoice, StrategyExperience, chance, choose
+from longmind.systems.goals.similarity import likenesses
+from longmind.systems.goals.strategies import Alternative, Proposal, label_of
+from longmind.systems.procedural import ProceduralMemory, Procedure, ToolRegistry, bind_params, declared_params
 from longmind.systems.scoped_store import ScopedStore, validated
 
 if TYPE_CHECKING:
     from longmind.models.chat import Chat
 
-AskChat = Callable[[], Awaitable["Chat | None"]]
+ChatProvider = Callable[[], Awaitable["Chat | None"]]
 """What gives the agent's language model, if there is one."""
-PlanRest = Callable[[Standing, str], Awaitable[PlanBody | None]]
+Replan = Callable[[GoalState, str], Awaitable[PlanBody | None]]
 """What plans the rest of a goal anew: from the goal, its plan and the reason to the steps for what is not done yet,
 which may come after steps of the current plan that are done; None when it knows no way."""
+_OUTCOME = {True: "worked", False: "failed again", None: "open"}
+FITS = 0.3
+"""How alike, from 0 to 1, what a step says and what another way is for must be."""
+_LOOKED_AT = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RevisionCase:
     """What has to be answered, and what was answered before."""
 
     goal: Goal
@@ -63,11 +68,8 @@ class Case:
         return [f"{one.strategy} ({_OUTCOME[one.worked]})" for one in self.past if one.step == self.finding.step]
 
 
-_OUTCOME = {True: "worked", False: "failed again", None: "open"}
-
-
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RevisionDecision:
     """A strategy, the plan it makes (none for asking and giving up), and why it was chosen."""
 
     strategy: Strategy
@@ -76,15 +78,15 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class StrategySelector:
     """Makes answers, with what is there to make them from."""
 
     scoped: ScopedStore
     procedural: ProceduralMemory | None = None
-    chat: AskChat | None = None
-    plan_rest: PlanRest | None = None
+    chat: ChatProvider | None = None
+    replan: Replan | None = None
 
-    async def best(self, case: Case, experience: Experience) -> Answer:
+    async def best(self, case: RevisionCase, experience: StrategyExperience) -> RevisionDecision:
         """The answer that the policy chooses among those that are possible."""
         kind, finding = case.finding.kind, case.finding
         left = [one for one in (*PRIORS[kind], *LAST) if case.used(one) < case.max_same or one == "abandon"]
@@ -93,18 +95,18 @@ class Answers:
         rng = chance(case.goal.id, case.plan.id, kind, finding.step)
         notes: list[str] = []
         if _answered(case) and "retry" in left and (made := await self.made("retry", case, notes)) is not None:
-            return Answer("retry", "retry, since a person was asked and let the goal go on.", made)
+            return RevisionDecision("retry", "retry, since a person was asked and let the goal go on.", made)
         while True:
             choice = choose(kind, left, experience, rng)
             assert choice is not None, "giving up is always possible"
             if choice.strategy in LAST:
-                return Answer(choice.strategy, _joined(choice, notes))
+                return RevisionDecision(choice.strategy, _joined(choice, notes))
             made = await self.made(choice.strategy, case, notes)
             if made is not None and self._leads_on(made, choice.strategy, case):
-                return Answer(choice.strategy, _joined(choice, notes), made)
+                return RevisionDecision(choice.strategy, _joined(choice, notes), made)
             left.remove(choice.strategy)
 
-    async def made(self, strategy: Strategy, case: Case, notes: list[str]) -> Proposal | None:
+    async def made(self, strategy: Strategy, case: RevisionCase, notes: list[str]) -> Proposal | None:
         """The plan that a strategy makes; None when it is not possible, and ``notes`` may then say why."""
         try:
             proposal = await self._proposal(strategy, case)
@@ -116,7 +118,7 @@ class Answers:
             return None
         return proposal
 
-    async def _proposal(self, strategy: Strategy, case: Case) -> Proposal | None:
+    async def _proposal(self, strategy: Strategy, case: RevisionCase) -> Proposal | None:
         plan, finding = case.plan, case.finding
         step = plan.step(finding.step) if finding.step else None
         match strategy:
@@ -128,14 +130,14 @@ class Answers:
                 found = await alternatives(self.scoped, case.goal, step, self.procedural)
                 failed = {one.replaced for one in case.past if one.step == step.id and one.replaced}
                 return strategies.substitute(plan, finding, found, failed)
-            case "decompose" if step is not None and not step.settled:
+            case "decompose" if step is not None and not step.is_finished:
                 return strategies.decompose(plan, finding, await self._parts(case.goal, step))
-            case "replan" if self.plan_rest is not None:
-                rest = await self.plan_rest(Standing(goal=case.goal, plan=plan), finding.detail)
+            case "replan" if self.replan is not None:
+                rest = await self.replan(GoalState(goal=case.goal, plan=plan), finding.detail)
                 return strategies.replan(plan, finding, rest)
         return None
 
-    async def _parts(self, goal: Goal, step: PlanStep) -> Sequence[Part]:
+    async def _parts(self, goal: Goal, step: PlanStep) -> Sequence[StepPart]:
         """The pieces of a step, from whoever knows: a model, its procedure, its words, its criteria."""
         chat = None if self.chat is None else await self.chat()
         if chat is not None and (parts := await parts_by_model(chat, goal, step)):
@@ -146,19 +148,69 @@ class Answers:
                 return parts
         return parts_by_words(step) or parts_by_criteria(step, goal)
 
-    def _leads_on(self, proposal: Proposal, strategy: Strategy, case: Case) -> bool:
+    def _leads_on(self, proposal: Proposal, strategy: Strategy, case: RevisionCase) -> bool:
         """Whether a plan is not one that was there before. To try again, or to rest on less, changes no step."""
         if strategy == "retry" or case.finding.kind == "broken_assumption":
             return True
-        before = {plan_print(case.plan.steps), *(one.print for one in case.past)}
-        return plan_print(proposal.steps) not in before
+        before = {plan_fingerprint(case.plan.steps), *(one.print for one in case.past)}
+        return plan_fingerprint(proposal.steps) not in before
 
 
-def _answered(case: Case) -> bool:
+def _answered(case: RevisionCase) -> bool:
     """Whether the last thing done about this step was to ask a person, who has let the goal go on."""
     about = [one for one in case.past if one.step == case.finding.step]
     return bool(about) and about[-1].strategy == "ask"
 
 
-def _joined(choice: Choice, notes: Sequence[str]) -> str:
+def _joined(choice: StrategyChoice, notes: Sequence[str]) -> str:
     return " ".join([choice.why, *notes])
+
+
+async def alternatives(
+    scoped: ScopedStore, goal: Goal, step: PlanStep, procedural: ProceduralMemory
+) -> list[Alternative]:
+    """What else could do a step, the best fit first; procedures, which were found to work, before functions.
+
+    What belongs to another user is not among them, even if this scope can see it.
+    """
+    found: list[tuple[str, Alternative]] = []
+    hits = await procedural.search(step.description, k=_LOOKED_AT)
+    owners = {m.id: m.user for m in await scoped.store.get_all(scoped.scope, [hit.version.id for hit in hits])}
+    for hit in hits:
+        procedure = hit.version.procedure
+        if owners.get(hit.version.id) not in (None, goal.user):
+            continue
+        if all(one.use is None or one.use in procedural.tools for one in procedure.steps):
+            found += _taking(procedure, step)
+    for told in procedural.tools.described():
+        found += _called(procedural.tools, told.name, told.description, step)
+    others = [(text, one) for text, one in found if one.label != label_of(step)]
+    (fits,) = await likenesses(scoped, [step.description], [text for text, _ in others])
+    fitting = [replace(one, fit=fit) for (_, one), fit in zip(others, fits, strict=True) if fit >= FITS]
+    return sorted(fitting, key=lambda one: (not one.procedure, -one.fit, one.name))
+
+
+def _taking(procedure: Procedure, step: PlanStep) -> Iterable[tuple[str, Alternative]]:
+    """The procedure with the arguments of the step that it declares, if it can run with these."""
+    declared = declared_params(procedure.parameters)
+    args = {name: value for name, value in step.args.items() if name in declared}
+    try:
+        bind_params(procedure.parameters, args)
+    except InvalidInput:
+        return ()
+    return ((f"{_spelt(procedure.name)} {procedure.purpose}", Alternative(procedure.name, args, procedure=True)),)
+
+
+def _called(tools: ToolRegistry, name: str, description: str, step: PlanStep) -> Iterable[tuple[str, Alternative]]:
+    """The function with the arguments of the step that it takes, if these are all it needs."""
+    tool = tools.get(name)
+    args = {given: value for given, value in step.args.items() if given in tool.names}
+    try:
+        tool.arguments.model_validate(args)
+    except ValidationError:
+        return ()
+    return ((f"{_spelt(name)} {description}", Alternative(name, args)),)
+
+
+def _spelt(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ").replace(".", " ")
