@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias, runtime_checkab
 from pydantic import Field
 
 from longmind.models.chat import Usage
-from longmind.systems.episodic.models import Lesson
+from longmind.systems.episodic import Lesson
 from longmind.systems.procedural import ProcedureHit, ToolDescription
 from longmind.types import Hit, Json, Memory, Message, Model
 

@@ -16,7 +16,7 @@ from longmind.agent_memory import AgentMemory
 from longmind.kinds import owned_by
 from longmind.recall import budget
 from longmind.recall.standing import standing_memories
-from longmind.systems.episodic.models import EPISODE, Lesson
+from longmind.systems.episodic import EPISODE, Lesson
 from longmind.systems.procedural import ProcedureHit
 from longmind.tokens import estimate
 from longmind.types import Filter, Hit, Memory, Message

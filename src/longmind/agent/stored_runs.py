@@ -19,8 +19,7 @@ from longmind.agent_memory import AgentMemory
 from longmind.errors import InvalidInput, NotFound, OperationMismatch
 from longmind.models.chat import Usage
 from longmind.systems import ownership
-from longmind.systems.episodic.models import EPISODE, Episode, Event, Lesson
-from longmind.systems.episodic.reading import events_of
+from longmind.systems.episodic import EPISODE, Episode, Event, Lesson, iterate_events
 from longmind.systems.procedural import ProcedureHit, ToolDescription
 from longmind.types import Filter, Hit, Memory, Message
 
@@ -49,7 +48,7 @@ async def replay(mem: AgentMemory, episode: str) -> list[ReplayStep]:
     turn = await _turn(mem, run)
     steps: list[ReplayStep] = []
     done: list[Observation] = []
-    async for event in events_of(mem.scoped, episode):
+    async for event in iterate_events(mem.scoped, episode):
         seen = replace(turn, done=tuple(done), critique=_critique(event))
         if event.type == CALL:
             observation = _observation(event)
@@ -76,7 +75,7 @@ async def load_outcome(mem: AgentMemory, episode: str) -> Outcome:
     told = _details(run)
     if run.open:
         raise InvalidInput(f"The run {episode} has not ended.", hint="Wait for it; one that died ends with the next.")
-    done = [_observation(event) async for event in events_of(mem.scoped, episode) if event.type == CALL]
+    done = [_observation(event) async for event in iterate_events(mem.scoped, episode) if event.type == CALL]
     turn = await _turn(mem, run)
     return Outcome(
         task=turn.task,

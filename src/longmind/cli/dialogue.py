@@ -180,9 +180,9 @@ def _show_segments(found: Sequence[Segment]) -> None:
 
 
 def _show_recalled(found: Recalled) -> None:
-    from longmind.systems.dialogue.rendering import text
+    from longmind.systems.dialogue import render_recalled
 
-    screen.console().print(screen.plain(text(found)) or "Nothing.")
+    screen.console().print(screen.plain(render_recalled(found)) or "Nothing.")
 
 
 def _show_upkeep(done: Upkeep) -> None:

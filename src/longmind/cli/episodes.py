@@ -191,9 +191,9 @@ def _show_episodes(episodes: Sequence[Episode]) -> None:
 
 
 def _took(episode: Episode) -> str:
-    from longmind.systems.episodic.narrative import span
+    from longmind.systems.episodic import describe_duration
 
-    return "goes on" if episode.end is None else span(episode.end - episode.start)
+    return "goes on" if episode.end is None else describe_duration(episode.end - episode.start)
 
 
 def _line(event: Event) -> Text:

@@ -16,8 +16,7 @@ from longmind.consolidate.rules.extraction import extract_memory
 from longmind.consolidate.watermark import Ledger, gone
 from longmind.consolidate.work import Work
 from longmind.store.base import Batch, Update, Write
-from longmind.systems.semantic.changes import derived, revised
-from longmind.systems.semantic.names import folded, predicate_name
+from longmind.systems.semantic import find_derived, fold_name, predicate_name, with_next_revision
 from longmind.types import Memory
 
 _ALL = 10_000_000
@@ -76,14 +75,14 @@ async def _edited(work: Work, memory: Memory) -> _Edited | None:
     if not said:
         return None
     claims = extract_memory(memory).claims
-    states = frozenset((folded(c.subject), predicate_name(c.predicate), folded(c.object)) for c in claims)
+    states = frozenset((fold_name(c.subject), predicate_name(c.predicate), fold_name(c.object)) for c in claims)
     return _Edited(memory, tuple(said), states)
 
 
 def _standing(fact: Memory, edited: Mapping[str, _Edited]) -> list[dict[str, Any]]:
     """The evidence of a fact that still says what it said when the fact was learnt."""
     body = fact.body
-    told = (folded(body["subject_name"]), body["predicate"], folded(str(body["object"])))
+    told = (fold_name(body["subject_name"]), body["predicate"], fold_name(str(body["object"])))
     return [
         one
         for one in body["evidence"]
@@ -106,7 +105,7 @@ async def _take_back(
     without: list[str] = []
     for fact in facts.values():
         kept = _standing(fact, edited)
-        changes: dict[str, Any] = {"body": {**revised(fact), "evidence": kept}}
+        changes: dict[str, Any] = {"body": {**with_next_revision(fact), "evidence": kept}}
         lost = next(one["memory"] for one in fact.body["evidence"] if one not in kept)
         if not kept and fact.state == "active":
             changes["state"] = "stale"
@@ -115,7 +114,7 @@ async def _take_back(
         work.notes.why[fact.id] = (lost, "the words that said so were changed")
     told = {facts[id].content for id in without}
     follow = [m for m in resting if m.kind == "knowledge" and m.content in told]
-    follow += await derived(work.scoped(work.scope.user), without)
+    follow += await find_derived(work.scoped(work.scope.user), without)
     for record in {m.id: m for m in follow if m.state == "active" and m.id not in facts}.values():
         writes.append(Update(record.id, {"state": "stale"}, record.version))
         work.notes.why.setdefault(record.id, (without[0], "rested on words that were changed"))

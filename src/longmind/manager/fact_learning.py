@@ -15,9 +15,16 @@ from longmind.errors import LongmindError, StoreError
 from longmind.manager.experience_store import StoredExperience
 from longmind.manager.models import Experience, ExtractedClaim, RefusedFact
 from longmind.systems.scoped_store import ScopedStore
-from longmind.systems.semantic import Evidence, Fact, Learned, SemanticMemory
-from longmind.systems.semantic.names import folded, predicate_name
-from longmind.systems.semantic.vocabulary import COMMON, INVERSES
+from longmind.systems.semantic import (
+    COMMON_PREDICATES,
+    INVERSE_PREDICATES,
+    Evidence,
+    Fact,
+    Learned,
+    SemanticMemory,
+    fold_name,
+    predicate_name,
+)
 from longmind.types import Memory
 
 Extract = Callable[[Memory], Iterable[ExtractedClaim] | Awaitable[Iterable[ExtractedClaim]]]
@@ -67,7 +74,7 @@ class FactLearner:
     async def _declare(self, claim: ExtractedClaim) -> None:
         """Say what a predicate means before its first use, which would otherwise decide."""
         name = predicate_name(claim.predicate)
-        if name not in COMMON and name not in INVERSES and name not in await self._canonical():
+        if name not in COMMON_PREDICATES and name not in INVERSE_PREDICATES and name not in await self._canonical():
             await self._semantic.declare(name, many=claim.many, relates=claim.relates)
 
     async def _canonical(self) -> dict[str, str]:
@@ -78,7 +85,7 @@ class FactLearner:
         if not self._known:
             return None
         name = predicate_name(fields["predicate"])
-        ends = frozenset(folded(str(fields[end])) for end in ("subject", "object"))
+        ends = frozenset(fold_name(str(fields[end])) for end in ("subject", "object"))
         known = self._known.get((evidence.memory, (await self._canonical()).get(name, name), ends))
         return None if known is None else Learned(fact=known, outcome="confirmed")
 
@@ -90,7 +97,7 @@ class FactLearner:
         records = await scoped.store.get_all(scoped.scope, [link.source for link in links])
         facts = [Fact.of(record) for record in records if record.kind == "fact"]
         return {
-            (evidence.memory, fact.predicate, frozenset((folded(fact.subject), folded(str(fact.object))))): fact
+            (evidence.memory, fact.predicate, frozenset((fold_name(fact.subject), fold_name(str(fact.object))))): fact
             for fact in facts
             for evidence in fact.evidence
         }

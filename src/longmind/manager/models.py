@@ -9,12 +9,11 @@ from typing import Annotated, Any, Protocol
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from longmind.errors import InvalidInput, LongmindError
-from longmind.systems.episodic import Episode, Event, Lessons, Outcome
-from longmind.systems.episodic.models import Title
+from longmind.systems.episodic import Episode, Event, Lessons, Outcome, Title
 from longmind.systems.procedural import LearningResult, ProcedureHit, Run
 from longmind.systems.scoped_store import validated
 from longmind.systems.semantic import Learned
-from longmind.systems.working.models import Conversation, Item
+from longmind.systems.working import Conversation, Item
 from longmind.types import Hit, Id, Memory, Message, Model, Moment, Name, PlainJson, Scalar, Source, Tag, Text, Unit
 
 MOST = 1_000

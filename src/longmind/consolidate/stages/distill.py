@@ -16,8 +16,7 @@ from longmind.consolidate.stages.lessons import lessons
 from longmind.consolidate.stages.practice import practise
 from longmind.consolidate.work import Work
 from longmind.store.base import AddLink, Batch, Put, Update, Write
-from longmind.systems.episodic.clusters import clusters
-from longmind.systems.episodic.models import Cluster, Episode
+from longmind.systems.episodic import Cluster, Episode, cluster_episodes
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 from longmind.types import Filter, Link, Memory
@@ -64,7 +63,9 @@ async def _reflect(work: Work, scoped: ScopedStore) -> None:
     ended = [e for e in map(Episode.of, mine[-_MOST:]) if e.outcome != "unknown" and not e.open]
     if len(ended) < SMALLEST:
         return
-    found = await clusters(work.reading(scoped.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None)
+    found = await cluster_episodes(
+        work.reading(scoped.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None
+    )
     for cluster, kind in zip(found, _kinds(found, await _known(work, scoped)), strict=True):
         writes = [*await _reflection(work, scoped, cluster, kind), *await lessons(work, scoped, cluster, kind)]
         if writes:

@@ -16,16 +16,18 @@ from longmind.consolidate.rules.extraction import MAX_TEXT, extract_memory, is_s
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
 from longmind.store.base import Batch, Update
-from longmind.systems.semantic import Evidence, SemanticMemory
-from longmind.systems.semantic.names import (
+from longmind.systems.semantic import (
+    COMMON_PREDICATES,
+    INVERSE_PREDICATES,
+    Evidence,
+    SemanticMemory,
     concept_key,
-    folded,
+    fold_name,
     predicate_key,
     predicate_name,
     slot_key,
     value_identity,
 )
-from longmind.systems.semantic.vocabulary import COMMON, INVERSES
 from longmind.types import Memory
 
 _AT_ONCE = 20
@@ -75,13 +77,13 @@ async def _known(work: Work, ids: Iterable[str]) -> Known:
     for fact in facts:
         for evidence in fact.body.get("evidence", ()) if fact.kind == "fact" else ():
             start, end = evidence["span"] or (-1, -1)
-            names = folded(fact.body["subject_name"]), fact.body["predicate"]
+            names = fold_name(fact.body["subject_name"]), fact.body["predicate"]
             known.add((evidence["memory"], start, end, *names))
     return known
 
 
 def _identity(memory: Memory, claim: Claim) -> tuple[str, int, int, str, str]:
-    return (memory.id, *claim.span, folded(claim.subject), predicate_name(claim.predicate))
+    return (memory.id, *claim.span, fold_name(claim.subject), predicate_name(claim.predicate))
 
 
 async def _learn(work: Work, user: str | None, found: Sequence[Found]) -> None:
@@ -132,7 +134,7 @@ async def _record_model(work: Work, id: str, claim: ModelClaim) -> None:
 async def _declare(work: Work, semantic: SemanticMemory, claim: Claim, declared: set[str]) -> None:
     """Say what a predicate means before its first use, which would otherwise decide."""
     name = predicate_name(claim.predicate)
-    if name in declared or name in COMMON or name in INVERSES:
+    if name in declared or name in COMMON_PREDICATES or name in INVERSE_PREDICATES:
         return
     declared.add(name)
     await work.draft.know_keys([predicate_key(name)])

@@ -11,9 +11,7 @@ from hashlib import sha256
 
 from longmind.consolidate.work import Work
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.episodic import reading
-from longmind.systems.episodic.contrast import cases_of, lessons_of
-from longmind.systems.episodic.models import Cluster, Lesson
+from longmind.systems.episodic import Cluster, Lesson, cases_of, iterate_events, lessons_of
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Json, Link, Memory
 
@@ -47,7 +45,7 @@ Taught = dict[str, tuple[str, Json, Sequence[str]]]
 
 async def _taught(work: Work, scoped: ScopedStore, cluster: Cluster) -> Taught:
     real = work.reading(scoped.scope.user)
-    told = [(e, [x async for x in reading.events_of(real, e.id, limit=_EVENTS)]) for e in cluster.episodes]
+    told = [(e, [x async for x in iterate_events(real, e.id, limit=_EVENTS)]) for e in cluster.episodes]
     taught: Taught = {}
     for lesson in lessons_of(cases_of(told))[:_MOST]:
         taught[lesson.subject] = (lesson.statement, _body(lesson), [*lesson.episodes, *lesson.against])

@@ -13,7 +13,7 @@ from hashlib import sha256
 from longmind.consolidate.work import Work
 from longmind.errors import InvalidInput
 from longmind.store.base import Batch, Put, Update
-from longmind.systems.episodic.models import Cluster
+from longmind.systems.episodic import Cluster
 from longmind.systems.procedural import (
     Distilled,
     ProceduralMemory,

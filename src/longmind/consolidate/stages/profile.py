@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from longmind.consolidate.work import Work
 from longmind.errors import InvalidInput
 from longmind.store.reads import all_links
-from longmind.systems.dialogue import DialogueMemory
-from longmind.systems.dialogue.models import Page, Segment
+from longmind.systems.dialogue import DialogueMemory, Page, Segment
 from longmind.systems.ownership import own_key
-from longmind.systems.persona import PersonaMemory
-from longmind.systems.persona.knowledge import entry_name
+from longmind.systems.persona import PersonaMemory, entry_name
 from longmind.types import Scope
 
 _TELLING = frozenset(

@@ -15,8 +15,7 @@ from datetime import datetime, timedelta
 
 from longmind.consolidate.edits import forgotten, withdraw, wordings
 from longmind.consolidate.work import Work
-from longmind.systems.dialogue import DialogueMemory, PageDraft
-from longmind.systems.dialogue.models import PAGE
+from longmind.systems.dialogue import PAGE, DialogueMemory, PageDraft
 from longmind.types import Filter, Memory, construct_unvalidated
 
 _MOST_TURNS = 20

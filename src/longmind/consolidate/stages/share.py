@@ -20,8 +20,7 @@ from longmind.consolidate.watermark import Ledger
 from longmind.consolidate.work import Work
 from longmind.store import journal
 from longmind.systems.scoped_store import ScopedStore
-from longmind.systems.shared import Candidate, SharedMemory
-from longmind.systems.shared.models import SharedSettings
+from longmind.systems.shared import Candidate, SharedMemory, SharedSettings
 from longmind.types import Memory, Proposed
 
 KIND = "fact"

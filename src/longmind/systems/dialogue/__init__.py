@@ -2,6 +2,7 @@
 
 from longmind.systems.dialogue.memory import DialogueMemory
 from longmind.systems.dialogue.models import (
+    PAGE,
     Added,
     Moved,
     Page,
@@ -15,9 +16,11 @@ from longmind.systems.dialogue.models import (
     Turn,
     Upkeep,
 )
+from longmind.systems.dialogue.rendering import render_recalled
 from longmind.systems.dialogue.settings import DialogueSettings
 
 __all__ = [
+    "PAGE",
     "Added",
     "DialogueMemory",
     "DialogueSettings",
@@ -32,4 +35,5 @@ __all__ = [
     "Summariser",
     "Turn",
     "Upkeep",
+    "render_recalled",
 ]

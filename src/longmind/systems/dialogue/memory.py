@@ -257,7 +257,7 @@ class DialogueMemory:
 
     async def context(self, query: str) -> str:
         """What every level says to a question, as text for a prompt, quoted as data."""
-        return rendering.text(await self.recall(query))
+        return rendering.render_recalled(await self.recall(query))
 
     # -- inside --------------------------------------------------------------------------------------------------
 

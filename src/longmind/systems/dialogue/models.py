@@ -12,9 +12,9 @@ from typing import Annotated, Protocol
 
 from pydantic import Field, model_validator
 
-from longmind.systems.persona.models import Knowledge, Trait
+from longmind.systems.persona import Knowledge, Trait
 from longmind.systems.scoped_store import validated
-from longmind.systems.shared.models import SharedHit
+from longmind.systems.shared import SharedHit
 from longmind.types import Id, Memory, Model, Moment, Name, Role, State, Text, Unit
 
 PAGE, SEGMENT, CHAIN = "page", "segment", "summary"

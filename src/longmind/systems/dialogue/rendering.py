@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from longmind.systems.dialogue.models import Page, Recalled
-from longmind.systems.persona.rendering import knowledge_line, quoted, trait_line
+from longmind.systems.persona import knowledge_line, quote_text, trait_line
 
 _LONGEST = 1_000
 
 
-def text(recalled: Recalled) -> str:
+def render_recalled(recalled: Recalled) -> str:
     """The levels one after another, those that have nothing to say left out."""
     parts = [
-        ("The conversation so far, in short", [quoted(recalled.chain, _LONGEST)] if recalled.chain else []),
+        ("The conversation so far, in short", [quote_text(recalled.chain, _LONGEST)] if recalled.chain else []),
         ("The last exchanges", [line for page in recalled.short_term for line in _page(page)]),
         ("Earlier conversations", _mid_term(recalled)),
         ("What is known of the people", [trait_line(trait) for trait in recalled.traits]),
         ("What is known", [knowledge_line(entry) for entry in recalled.knowledge]),
-        ("What many agents learnt", [quoted(hit.knowledge.text, _LONGEST) for hit in recalled.shared]),
+        ("What many agents learnt", [quote_text(hit.knowledge.text, _LONGEST) for hit in recalled.shared]),
     ]
     told = [f"{title}:\n" + "\n".join(f"- {line}" for line in lines) for title, lines in parts if lines]
     if not told:
@@ -26,13 +26,15 @@ def text(recalled: Recalled) -> str:
 
 def _page(page: Page) -> list[str]:
     day = f"{page.at:%Y-%m-%d %H:%M}"
-    return [f"{day} {quoted(turn.who, 80)}: {quoted(turn.text, _LONGEST)}" for turn in page.turns if turn.text]
+    return [f"{day} {quote_text(turn.who, 80)}: {quote_text(turn.text, _LONGEST)}" for turn in page.turns if turn.text]
 
 
 def _mid_term(recalled: Recalled) -> list[str]:
     lines: list[str] = []
     for hit in recalled.mid_term:
-        lines.append(f"On {quoted(', '.join(hit.segment.keywords[:5]), 200)}: {quoted(hit.segment.summary, _LONGEST)}")
+        lines.append(
+            f"On {quote_text(', '.join(hit.segment.keywords[:5]), 200)}: {quote_text(hit.segment.summary, _LONGEST)}"
+        )
         for found in hit.pages:
             lines += [f"  {line}" for line in _page(found.page)]
     return lines

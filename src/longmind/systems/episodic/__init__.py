@@ -1,5 +1,7 @@
 """Episodic memory: what happened, in order, how it ended, and what can be learnt from it."""
 
+from longmind.systems.episodic.clusters import cluster_episodes
+from longmind.systems.episodic.lessons import cases_of, lessons_of
 from longmind.systems.episodic.memory import EpisodicMemory
 from longmind.systems.episodic.models import (
     EPISODE,
@@ -21,7 +23,10 @@ from longmind.systems.episodic.models import (
     Summariser,
     Teacher,
     Timeline,
+    Title,
 )
+from longmind.systems.episodic.narrative import describe_duration
+from longmind.systems.episodic.reading import iterate_events
 from longmind.systems.episodic.running import RunningEpisode
 from longmind.systems.episodic.writer import EpisodeWriter, begin_writes, check_end
 
@@ -48,6 +53,12 @@ __all__ = [
     "Summariser",
     "Teacher",
     "Timeline",
+    "Title",
     "begin_writes",
+    "cases_of",
     "check_end",
+    "cluster_episodes",
+    "describe_duration",
+    "iterate_events",
+    "lessons_of",
 ]

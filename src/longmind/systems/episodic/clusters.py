@@ -17,8 +17,7 @@ import numpy as np
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import reading
 from longmind.systems.episodic.models import Cluster, Episode, Event, Outcome, Summariser
-from longmind.systems.episodic.narrative import WORDS, narrate, quoted
-from longmind.systems.episodic.summaries import summarised
+from longmind.systems.episodic.narrative import WORDS, narrate, quoted, summarised
 from longmind.systems.scoped_store import ScopedStore
 from longmind.text.analysis import STOP_WORDS, stem, words
 
@@ -36,7 +35,7 @@ _TERMS = 5
 _TITLES = 3
 
 
-async def clusters(
+async def cluster_episodes(
     scoped: ScopedStore,
     episodes: Sequence[Episode],
     *,
@@ -50,7 +49,7 @@ async def clusters(
     told = sorted(episodes, key=lambda e: (e.start, e.id))
     if not told:
         return []
-    events = [[event async for event in reading.events_of(scoped, e.id, limit=_EVENTS)] for e in told]
+    events = [[event async for event in reading.iterate_events(scoped, e.id, limit=_EVENTS)] for e in told]
     texts = [_text(episode, own) for episode, own in zip(told, events, strict=True)]
     counts = [_counts(text) for text in texts]
     similar, threshold = await _similarity(scoped, texts, counts)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
 
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import reading
-from longmind.systems.episodic.contrast import cases_of, lessons_of
 from longmind.systems.episodic.models import Account, Draft, Episode, Event, Lesson, Lessons, Remark, Teacher
 from longmind.systems.episodic.narrative import narrate
 from longmind.systems.scoped_store import ScopedStore
@@ -54,7 +58,7 @@ async def _relevant(scoped: ScopedStore, task: str, most: int, relevance: float)
     hits = await reading.search(scoped, task, k=min(2 * most, 300), type=None, outcome=None, since=None, until=None)
     floor = relevance * hits[0].score if hits else 0.0
     ended = [h.episode for h in hits if h.score >= floor and h.episode.outcome != "unknown" and not h.episode.open]
-    return [(e, [event async for event in reading.events_of(scoped, e.id, limit=_EVENTS)]) for e in ended[:most]]
+    return [(e, [event async for event in reading.iterate_events(scoped, e.id, limit=_EVENTS)]) for e in ended[:most]]
 
 
 async def _taught(
@@ -93,3 +97,148 @@ def _remarks(episodes: Sequence[Episode]) -> list[Remark]:
     noted = [e for e in episodes if e.note]
     ordered = [e for e in noted if e.outcome == "failed"] + [e for e in noted if e.outcome == "succeeded"]
     return [Remark(episode=e.id, title=e.title, outcome=e.outcome, note=e.note) for e in ordered[:_REMARKS]]
+
+
+MAX_TEXT = 60
+"""A longer text in an event's data says something, but is no value that episodes have in common."""
+_FEW = 3
+"""A number with more distinct values than this is split at its median instead of being compared value by value."""
+_ORDER = ("event", "data", "attribute", "actor", "tag", "type")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One episode that ended: whether it succeeded, and its traits."""
+
+    id: str
+    succeeded: bool
+    traits: frozenset[str]
+
+
+def cases_of(told: Sequence[tuple[Episode, Sequence[Event]]]) -> list[Case]:
+    """The episodes as cases. Numbers are put into two halves by the median over all of them."""
+    plain = [_plain_traits(episode, events) for episode, events in told]
+    numbers = [_numbers(episode, events) for episode, events in told]
+    values: defaultdict[str, list[float]] = defaultdict(list)
+    for one in numbers:
+        for name, value in one.items():
+            values[name].append(value)
+    cases = []
+    for (episode, _), traits, own in zip(told, plain, numbers, strict=True):
+        halves = {_half(name, value, values[name]) for name, value in own.items()}
+        cases.append(Case(episode.id, episode.outcome == "succeeded", frozenset(traits | halves)))
+    return cases
+
+
+def lessons_of(cases: Sequence[Case], *, confidence: float = 0.8, support: int = 2) -> list[Lesson]:
+    """The traits that tell success from failure, the surest first.
+
+    Traits that always occur together say one thing and are told as one, and so do two of which every episode has one.
+    A trait of fewer than ``support`` episodes, or one that every episode has, teaches nothing.
+    """
+    holders: defaultdict[frozenset[str], list[str]] = defaultdict(list)
+    for trait in sorted({t for case in cases for t in case.traits}, key=_rank):
+        holders[frozenset(c.id for c in cases if trait in c.traits)].append(trait)
+    everyone = frozenset(case.id for case in cases)
+    found, told = [], set[frozenset[str]]()
+    for ids, traits in holders.items():
+        if support <= len(ids) < len(cases) and everyone - ids not in told:
+            told.add(ids)
+            lesson = _lesson(traits, [c for c in cases if c.id in ids], [c for c in cases if c.id not in ids])
+            if lesson is not None and lesson.confidence >= confidence:
+                found.append(lesson)
+    return sorted(found, key=lambda lesson: (-lesson.confidence, _rank(lesson.subject)))
+
+
+def _lesson(traits: Sequence[str], having: Sequence[Case], lacking: Sequence[Case]) -> Lesson | None:
+    a, b = _split(having)
+    c, d = _split(lacking)
+    if not (a + c) or not (b + d):
+        return None  # all came out alike: there is nothing to contrast
+    odds = (a + 0.5) * (d + 0.5) / ((b + 0.5) * (c + 0.5))
+    error = math.sqrt(sum(1 / (n + 0.5) for n in (a, b, c, d)))
+    helps = odds > 1
+    overall = (a + c) / (a + b + c + d)
+    agreeing = [x.id for x in having if x.succeeded == helps] + [x.id for x in lacking if x.succeeded != helps]
+    opposing = [x.id for x in having if x.succeeded != helps] + [x.id for x in lacking if x.succeeded == helps]
+    return Lesson(
+        statement=_statement(traits, a, a + b, c, c + d),
+        subject=traits[0],
+        advice="do" if helps else "avoid",
+        succeeded_with=a,
+        failed_with=b,
+        succeeded_without=c,
+        failed_without=d,
+        lift=round(a / (a + b) / overall, 4),
+        odds_ratio=round(odds, 4),
+        confidence=round(_normal(abs(math.log(odds)) / error), 4),
+        episodes=tuple(agreeing),
+        against=tuple(opposing),
+    )
+
+
+def _split(cases: Iterable[Case]) -> tuple[int, int]:
+    outcomes = [case.succeeded for case in cases]
+    return sum(outcomes), len(outcomes) - sum(outcomes)
+
+
+def _normal(z: float) -> float:
+    """The share of a normal distribution below z."""
+    return 0.5 * (1 + math.erf(z / math.sqrt(2)))
+
+
+def _statement(traits: Sequence[str], won: int, of: int, won_without: int, of_without: int) -> str:
+    together = f" (always with {', '.join(map(_named, traits[1:3]))})" if len(traits) > 1 else ""
+    return f"With {_named(traits[0])}{together}, {won} of {of} succeeded; without, {won_without} of {of_without}."
+
+
+def _named(trait: str) -> str:
+    sort, _, value = trait.partition(":")
+    return {
+        "event": f"an event “{value}”",
+        "data": f"{value}",
+        "attribute": f"{value}",
+        "actor": f"{value} acting",
+        "tag": f"the tag “{value}”",
+        "type": f"the type “{value}”",
+    }[sort]
+
+
+def _rank(trait: str) -> tuple[int, str]:
+    return _ORDER.index(trait.partition(":")[0]), trait
+
+
+def _plain_traits(episode: Episode, events: Sequence[Event]) -> set[str]:
+    traits = {f"type:{episode.type}"} | {f"tag:{tag}" for tag in episode.tags}
+    traits |= {f"attribute:{pair}" for pair in _pairs(episode.attributes)}
+    for event in events:
+        traits.add(f"event:{event.type}")
+        if event.actor:
+            traits.add(f"actor:{event.actor}")
+        traits |= {f"data:{pair}" for pair in _pairs(event.data)}
+    return traits
+
+
+def _pairs(data: Mapping[str, Any]) -> Iterable[str]:
+    for name, value in data.items():
+        if isinstance(value, bool):
+            yield f"{name}={str(value).lower()}"
+        elif isinstance(value, str) and 0 < len(value) <= MAX_TEXT:
+            yield f"{name}={value}"
+
+
+def _numbers(episode: Episode, events: Sequence[Event]) -> dict[str, float]:
+    """The numbers of an episode; one that several events tell is averaged."""
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for sort, data in [("attribute", episode.attributes), *(("data", event.data) for event in events)]:
+        for name, value in data.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                found[f"{sort}:{name}"].append(float(value))
+    return {name: sum(values) / len(values) for name, values in found.items()}
+
+
+def _half(name: str, value: float, all_values: Sequence[float]) -> str:
+    if len(set(all_values)) <= _FEW:
+        return f"{name}={value:g}"
+    middle = median(all_values)
+    return f"{name}>={middle:g}" if value >= middle else f"{name}<{middle:g}"

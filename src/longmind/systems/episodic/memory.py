@@ -28,8 +28,8 @@ from longmind.systems.episodic.models import (
     Teacher,
     Timeline,
 )
+from longmind.systems.episodic.narrative import summarised
 from longmind.systems.episodic.running import RunningEpisode
-from longmind.systems.episodic.summaries import summarised
 from longmind.systems.episodic.writer import EpisodeWriter, update_episode
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Memory, Page
@@ -300,7 +300,7 @@ class EpisodicMemory:
         more: dict[str, Any] = {} if sleep is None else {"sleep": sleep}
         async for one in replay.replay(
             begun,
-            reading.events_of(self._scoped, episode),
+            reading.iterate_events(self._scoped, episode),
             speed=pace,
             types=types,
             actors=actors,
@@ -352,7 +352,7 @@ class EpisodicMemory:
         page = await self.list(type=type, since=since, until=until, limit=most)
         told = [episode for episode in page.items if not episode.standing]
         model = summariser or self._summariser
-        made = await clusters.clusters(self._scoped, told, alike=alike, smallest=smallest, summariser=model)
+        made = await clusters.cluster_episodes(self._scoped, told, alike=alike, smallest=smallest, summariser=model)
         return tuple(made)
 
     # -- inside --------------------------------------------------------------------------------------------------
@@ -361,7 +361,7 @@ class EpisodicMemory:
         return await self._scoped.need(id, EPISODE)
 
     async def _told(self, episode: Episode, length: Length, seen: set[str]) -> str:
-        events = [e async for e in reading.events_of(self._scoped, episode.id, limit=narrative.TOLD_AT_MOST)]
+        events = [e async for e in reading.iterate_events(self._scoped, episode.id, limit=narrative.TOLD_AT_MOST)]
         seen.add(episode.id)
         children: list[str] = []
         if length == "full":

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from longmind.systems.episodic.models import Episode, Event, Length
+from longmind.errors import ModelError
+from longmind.systems.episodic.models import Episode, Event, Length, Summariser
 
 TOLD_AT_MOST = 1_000
 """Events that the full length tells; it says how many it leaves out."""
@@ -46,7 +47,7 @@ def quoted(text: str, at_most: int = 300) -> str:
     return json.dumps(flat if len(flat) <= at_most else flat[: at_most - 1].rstrip() + "…", ensure_ascii=False)
 
 
-def span(duration: timedelta) -> str:
+def describe_duration(duration: timedelta) -> str:
     """A span of time as people say it: ``45 s``, ``12 min``, ``3 h 20 min``, ``2 d 4 h``."""
     seconds = int(duration.total_seconds())
     if seconds < 60:
@@ -64,7 +65,7 @@ def _opening(episode: Episode) -> str:
     kind = "" if episode.type == "episode" else f" ({episode.type})"
     if episode.end is None:
         return f"{quoted(episode.title)}{kind} began on {began} and is still going on."
-    lasted = f"took {span(episode.end - episode.start)}"
+    lasted = f"took {describe_duration(episode.end - episode.start)}"
     came_out = {"succeeded": "and succeeded", "failed": "and failed", "unknown": "with no outcome noted"}
     return f"{quoted(episode.title)}{kind} began on {began}, {lasted} {came_out[episode.outcome]}."
 
@@ -91,14 +92,14 @@ def _most_important(events: Sequence[Event]) -> list[Event]:
 
 def _sentence(event: Event, start: datetime) -> str:
     who = f"{event.actor}: " if event.actor else ""
-    return f"After {span(event.at - start)}, {who}{quoted(event.what, 200)}."
+    return f"After {describe_duration(event.at - start)}, {who}{quoted(event.what, 200)}."
 
 
 def _line(event: Event, start: datetime) -> str:
-    lasted = f" for {span(event.duration)}" if event.duration else ""
+    lasted = f" for {describe_duration(event.duration)}" if event.duration else ""
     who = f" {event.actor}:" if event.actor else ""
     data = f" {json.dumps(event.data, ensure_ascii=False, sort_keys=True)[:500]}" if event.data else ""
-    return f"+{span(event.at - start)}{lasted} [{event.type}]{who} {quoted(event.what, 1000)}{data}"
+    return f"+{describe_duration(event.at - start)}{lasted} [{event.type}]{who} {quoted(event.what, 1000)}{data}"
 
 
 def _indented(text: str) -> str:
@@ -107,3 +108,14 @@ def _indented(text: str) -> str:
 
 def _when(moment: datetime) -> str:
     return f"{moment.day} {moment:%B} {moment.year} at {moment:%H:%M}"
+
+
+async def summarised(summariser: Summariser, text: str, words: int) -> str:
+    """What the summariser makes of a text."""
+    told = (await summariser.summarise(text, words=words)).strip()
+    if not told:
+        raise ModelError(
+            "The summariser returned nothing.",
+            hint="Leave it out to have the text made by rules, or use another model.",
+        )
+    return told

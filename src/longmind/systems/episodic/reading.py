@@ -88,7 +88,7 @@ async def events(
     return Page[Event](items=tuple(Event.of(m) for m in page.items), cursor=page.cursor)
 
 
-async def events_of(scoped: ScopedStore, episode: str, *, limit: int | None = None) -> AsyncIterator[Event]:
+async def iterate_events(scoped: ScopedStore, episode: str, *, limit: int | None = None) -> AsyncIterator[Event]:
     """The events of an episode in order, read page by page."""
     where = Filter(kinds=(EVENT,), sessions=(episode,), states=None)
     cursor: str | None = None

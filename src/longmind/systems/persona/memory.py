@@ -144,7 +144,7 @@ class PersonaMemory:
         """The profiles for a prompt, quoted as data: the surest traits and the most useful entries of each."""
         told = [await self.profile(one) for one in about]
         short = [p.model_copy(update={"traits": p.traits[:traits], "knowledge": p.knowledge[:knowledge]}) for p in told]
-        return rendering.text(short)
+        return rendering.render_profiles(short)
 
 
 def _about(about: str) -> About:

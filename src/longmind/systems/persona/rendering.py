@@ -10,7 +10,7 @@ _TITLES = {"user": "What is known of the user", "agent": "What the agent is like
 _LONGEST = 500
 
 
-def text(profiles: list[Profile]) -> str:
+def render_profiles(profiles: list[Profile]) -> str:
     """The profiles that say anything, one after another; an empty text if none does."""
     told: list[str] = []
     for profile in profiles:
@@ -24,14 +24,14 @@ def text(profiles: list[Profile]) -> str:
 def trait_line(trait: Trait) -> str:
     score = "" if trait.score is None else f", score {trait.score:.2f}"
     whose = "the agent: " if trait.about == "agent" else ""
-    return f"{whose}{quoted(trait.dimension)}: {quoted(trait.value)} (confidence {trait.confidence:.2f}{score})"
+    return f"{whose}{quote_text(trait.dimension)}: {quote_text(trait.value)} (confidence {trait.confidence:.2f}{score})"
 
 
 def knowledge_line(entry: Knowledge) -> str:
-    return f"{quoted(entry.text)} (confidence {entry.confidence:.2f})"
+    return f"{quote_text(entry.text)} (confidence {entry.confidence:.2f})"
 
 
-def quoted(text: str, at_most: int = _LONGEST) -> str:
+def quote_text(text: str, at_most: int = _LONGEST) -> str:
     """A text in quotation marks, on one line, cut if it is long."""
     flat = " ".join(text.split())
     return json.dumps(flat if len(flat) <= at_most else flat[: at_most - 1].rstrip() + "…", ensure_ascii=False)

@@ -1,5 +1,6 @@
 """Semantic memory: concepts, facts with the time in which they held, relations, definitions and rules."""
 
+from longmind.systems.semantic.memory import SemanticMemory
 from longmind.systems.semantic.models import (
     About,
     Concept,
@@ -15,9 +16,20 @@ from longmind.systems.semantic.models import (
     Rule,
     Step,
 )
-from longmind.systems.semantic.system import SemanticMemory
+from longmind.systems.semantic.names import (
+    concept_key,
+    fold_name,
+    predicate_key,
+    predicate_name,
+    slot_key,
+    value_identity,
+)
+from longmind.systems.semantic.predicates import COMMON_PREDICATES, INVERSE_PREDICATES
+from longmind.systems.semantic.timelines import find_derived, with_next_revision
 
 __all__ = [
+    "COMMON_PREDICATES",
+    "INVERSE_PREDICATES",
     "About",
     "Concept",
     "Evidence",
@@ -32,4 +44,12 @@ __all__ = [
     "Rule",
     "SemanticMemory",
     "Step",
+    "concept_key",
+    "find_derived",
+    "fold_name",
+    "predicate_key",
+    "predicate_name",
+    "slot_key",
+    "value_identity",
+    "with_next_revision",
 ]

@@ -9,9 +9,9 @@ from typing import Any
 from longmind.errors import Conflict, Forbidden, NotFound
 from longmind.store.base import AddLink, Delete, Put, Update, Write
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
-from longmind.systems.semantic.lookups import by_keys, nearest, writable
 from longmind.systems.semantic.models import Concept, ConceptBody
-from longmind.systems.semantic.names import concept_key, folded
+from longmind.systems.semantic.names import concept_key, fold_name
+from longmind.systems.semantic.visibility import find_by_keys, find_writable, sort_by_nearness
 from longmind.types import Filter, Link, Memory, Page, Scope
 
 KIND = "concept"
@@ -33,7 +33,7 @@ class Named:
 
     def one(self, name: str) -> Memory | None:
         """The concept that a statement by this name is about, if there is one."""
-        return writable(self.scope.user, self.found[name])
+        return find_writable(self.scope.user, self.found[name])
 
     def freeing(self, name: str) -> list[Write]:
         """Writes that free a name from aliases whose concept was forgotten; they would keep its key for ever."""
@@ -50,7 +50,7 @@ class Concepts:
     async def named(self, names: Sequence[str]) -> Named:
         """What each name means here, resolved by name, alias or id, in two reads at most."""
         keys = {name: concept_key(name) for name in names}
-        held = await by_keys(self._scoped, list(dict.fromkeys(keys.values())))
+        held = await find_by_keys(self._scoped, list(dict.fromkeys(keys.values())))
         targets = [r.body["concept"] for r in held if r.kind == ALIAS]
         ids = [name for name in names if _is_id(name)]
         others = {r.id: r for r in await self._scoped.store.get_all(self._scoped.scope, [*targets, *ids])}
@@ -60,7 +60,7 @@ class Concepts:
             holders = [r for r in held if r.key == key]
             meant = [others.get(r.body["concept"]) if r.kind == ALIAS else r for r in holders]
             concepts = [r for r in (*meant, others.get(name)) if r is not None and r.kind == KIND]
-            found[name] = nearest(self._scoped.scope, {r.id: r for r in concepts}.values())
+            found[name] = sort_by_nearness(self._scoped.scope, {r.id: r for r in concepts}.values())
             orphans[name] = [r for r in holders if r.kind == ALIAS and r.body["concept"] not in others]
         return Named(self._scoped.scope, found, orphans)
 
@@ -95,7 +95,7 @@ class Concepts:
 
     async def page(self, category: str | None = None, *, limit: int = 50, cursor: str | None = None) -> Page[Concept]:
         """Concepts in the order in which they were learnt."""
-        where = Filter(metadata={"category": folded(category)}) if category else Filter()
+        where = Filter(metadata={"category": fold_name(category)}) if category else Filter()
         page = await self._scoped.page(KIND, where=where, limit=limit, cursor=cursor)
         return Page(items=tuple(map(Concept.of, page.items)), cursor=page.cursor)
 
@@ -164,7 +164,7 @@ def _told(body: ConceptBody) -> dict[str, Any]:
         "content": content,
         "body": body.model_dump(mode="json"),
         "tags": (body.category[:100],) if body.category else (),
-        "metadata": {"category": folded(body.category)} if body.category else {},
+        "metadata": {"category": fold_name(body.category)} if body.category else {},
     }
 
 

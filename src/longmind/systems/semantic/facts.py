@@ -7,21 +7,22 @@ from datetime import datetime
 from longmind.clock import as_utc
 from longmind.errors import Forbidden, InvalidInput
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
-from longmind.systems.semantic.changes import Changes, body_of
 from longmind.systems.semantic.concepts import Concepts
-from longmind.systems.semantic.lookups import steady
+from longmind.systems.semantic.intervals import EVER, NEVER, interval_of
 from longmind.systems.semantic.models import About, Concept, Fact
 from longmind.systems.semantic.names import predicate_name
 from longmind.systems.semantic.predicates import Predicates, Use
-from longmind.systems.semantic.timeline import EVER, NEVER, span_of
-from longmind.systems.semantic.timelines import Timelines, held_at
+from longmind.systems.semantic.timelines import TimelineChanges, TimelineReader, body_of, held_at
+from longmind.systems.semantic.visibility import read_consistently
 from longmind.types import Filter, Memory, Page, Scalar
 
 
 class Facts:
     """The facts of a scope."""
 
-    def __init__(self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
+    def __init__(
+        self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, timelines: TimelineReader
+    ) -> None:
         self._scoped = scoped
         self._concepts = concepts
         self._predicates = predicates
@@ -37,7 +38,7 @@ class Facts:
         concepts = [r.id for r in (await self._concepts.named([subject])).all(subject)]
         if use is None or not concepts:
             return []
-        said, turned = await steady(self._scoped, lambda: self._both_sides(concepts, use))
+        said, turned = await read_consistently(self._scoped, lambda: self._both_sides(concepts, use))
         said = held_at(await self._timelines.as_known(said, known), moment)
         turned = held_at(await self._timelines.as_known(turned, known), moment)
         many = use.predicate.many or use.swapped
@@ -60,7 +61,7 @@ class Facts:
         concepts = [r.id for r in (await self._concepts.named([subject])).all(subject)]
         if use is None or not concepts:
             return []
-        said, turned = await steady(self._scoped, lambda: self._both_sides(concepts, use))
+        said, turned = await read_consistently(self._scoped, lambda: self._both_sides(concepts, use))
         told = [Fact.of(r) for r in said] + [Fact.of(r).turned(predicate_name(predicate)) for r in turned]
         return sorted(told, key=lambda f: (f.valid_from or EVER, f.recorded_at, f.id))
 
@@ -70,7 +71,7 @@ class Facts:
         known = None if known_at is None else as_utc(known_at)
         moment = as_utc(as_of) if as_of else known or self._scoped.now()
         ids = {r.id for r in records}
-        sources = await steady(self._scoped, lambda: self._timelines.touching(sorted(ids)))
+        sources = await read_consistently(self._scoped, lambda: self._timelines.touching(sorted(ids)))
         held = self._timelines.answer(held_at(await self._timelines.as_known(sources, known), moment), many=True)
         facts = [Fact.of(r) for r in held]
         said = [f for f in facts if f.subject_id in ids]
@@ -104,7 +105,7 @@ class Facts:
 
     async def _end(self, id: str, moment: datetime) -> Fact:
         record, changes = await self._changes(id)
-        span = span_of(record)
+        span = interval_of(record)
         if record.body.get("retracted_at") is not None:
             raise InvalidInput(f"The fact {record.content!r} was retracted.", hint="Learn it again with its dates.")
         if moment <= span.start:
@@ -129,16 +130,16 @@ class Facts:
         changes.update(record, body=body.model_dump(mode="json"), state="archived")
         return await self._shrink(record, changes, "retract")
 
-    async def _changes(self, id: str) -> tuple[Memory, Changes]:
+    async def _changes(self, id: str) -> tuple[Memory, TimelineChanges]:
         record = await self._scoped.need(id, "fact")
         scope = self._scoped.scope
         if scope.user is not None and record.user != scope.user:
             raise Forbidden(f"The fact {record.content!r} is the whole agent's.", hint="Change it without a user.")
         body = body_of(record)
         predicate = (await self._predicates.of(body.predicate, record.user)).predicate
-        return record, Changes(self._scoped, await self._timelines.own(body, predicate, record.user))
+        return record, TimelineChanges(self._scoped, await self._timelines.own(body, predicate, record.user))
 
-    async def _shrink(self, record: Memory, changes: Changes, verb: str) -> Fact:
+    async def _shrink(self, record: Memory, changes: TimelineChanges, verb: str) -> Fact:
         changes.shrunk.append(record.id)
         receipt = await self._scoped.rewrite(await changes.writes(), f"{verb} {record.content}"[:200])
         now = {m.id: m for m in receipt.memories}

@@ -15,11 +15,11 @@ from longmind.errors import InvalidInput
 from longmind.store.base import MAX_DEPTH
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic.concepts import Concepts
-from longmind.systems.semantic.lookups import steady
 from longmind.systems.semantic.models import Concept, Fact, Graph, Node, Path, Step
-from longmind.systems.semantic.names import folded
+from longmind.systems.semantic.names import fold_name
 from longmind.systems.semantic.predicates import Predicates
-from longmind.systems.semantic.timelines import Timelines, held_at
+from longmind.systems.semantic.timelines import TimelineReader, held_at
+from longmind.systems.semantic.visibility import read_consistently
 from longmind.types import Filter
 
 MAX_VISITED = 20_000
@@ -46,7 +46,9 @@ class _Reached:
 class Graphs:
     """Questions about the graph of a scope."""
 
-    def __init__(self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
+    def __init__(
+        self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, timelines: TimelineReader
+    ) -> None:
         self._scoped = scoped
         self._concepts = concepts
         self._predicates = predicates
@@ -170,7 +172,7 @@ class Graphs:
         """The facts that hold at a moment and have one of these concepts at an end."""
         if not concepts:
             return []
-        held = held_at(await steady(self._scoped, lambda: self._timelines.touching(concepts)), moment)
+        held = held_at(await read_consistently(self._scoped, lambda: self._timelines.touching(concepts)), moment)
         return [f for f in map(Fact.of, held) if predicate is None or f.predicate == predicate]
 
     async def _drawn(self, depths: dict[str, int], facts: Iterable[Fact], truncated: bool) -> Graph:
@@ -187,7 +189,7 @@ class Graphs:
 
     async def in_category(self, category: str) -> list[str]:
         """The ids of the concepts of a category and of all that is said of them."""
-        where = Filter(kinds=("concept",), metadata={"category": folded(category)})
+        where = Filter(kinds=("concept",), metadata={"category": fold_name(category)})
         concepts = [r.id async for r in self._scoped.store.scan_all(self._scoped.scope, where)]
         links = await self._scoped.store.all_links(self._scoped.scope, concepts, relation="about", direction="in")
         return [*concepts, *dict.fromkeys(link.source for link in links)]

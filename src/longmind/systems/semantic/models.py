@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from longmind.systems.semantic.intervals import EVER, NEVER
 from longmind.systems.semantic.names import value_identity
-from longmind.systems.semantic.timeline import EVER, NEVER
 from longmind.types import Hit, Id, Memory, Model, Moment, Name, PlainJson, Scalar, Source, State, Text, Unit
 
 CERTAIN = 0.99

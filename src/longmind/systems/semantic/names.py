@@ -17,14 +17,14 @@ STRUCTURAL = frozenset({"about", "achieves", "alias_of", "derived_from", "next",
 """Relations between records. A predicate becomes a relation too, so it may have none of these names."""
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """A name without differences of case, compatibility form and spacing. Accents count: Peña is not Pena."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def concept_key(name: str) -> str:
     """The key of a concept's name or alias: both live in one space, so that a name leads to one concept."""
-    text = folded(name)
+    text = fold_name(name)
     if not text:
         raise InvalidInput("A concept needs a name.", hint="Give at least one visible character.")
     return f"concept:{text if len(text) <= _KEY_ROOM else '#' + _digest(text)}"
@@ -32,7 +32,7 @@ def concept_key(name: str) -> str:
 
 def predicate_name(name: str) -> str:
     """A predicate as it is stored: folded, with spaces, so that ``Lives_in`` and ``lives in`` are one."""
-    text = folded(name.replace("_", " "))
+    text = fold_name(name.replace("_", " "))
     if not text or len(text) > MAX_PREDICATE:
         raise InvalidInput(
             f"A predicate has 1 to {MAX_PREDICATE} characters, and {name[:40]!r} has {len(text)}.",
@@ -60,7 +60,7 @@ def value_identity(value: Scalar | None, concept: str | None) -> str:
     if isinstance(value, int | float):
         whole = isinstance(value, int) or value.is_integer()
         return f"n:{int(value)}" if whole else f"n:{value!r}"
-    return f"s:{folded(value or '')}"
+    return f"s:{fold_name(value or '')}"
 
 
 def slot_key(subject: str, predicate: str, identity: str | None) -> str:

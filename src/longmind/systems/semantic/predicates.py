@@ -13,11 +13,10 @@ from typing import Any
 from longmind.errors import Conflict, Forbidden
 from longmind.store.base import Delete, Put, Update, Write
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
-from longmind.systems.semantic.lookups import by_keys, nearest, tier, writable
+from longmind.systems.semantic.intervals import is_current, latest, overlapping
 from longmind.systems.semantic.models import FactBody, Predicate
 from longmind.systems.semantic.names import predicate_key, predicate_name, slot_key
-from longmind.systems.semantic.timeline import is_current, latest, overlapping
-from longmind.systems.semantic.vocabulary import COMMON, INVERSES
+from longmind.systems.semantic.visibility import find_by_keys, find_writable, sort_by_nearness, tier
 from longmind.types import Filter, Memory
 
 KIND = "configuration"
@@ -42,26 +41,28 @@ class Predicates:
 
     async def find(self, name: str) -> Use | None:
         """What a predicate, or an inverse, means to a question: here, or else to one of the agent's users."""
-        records = await by_keys(self._scoped, [predicate_key(predicate_name(name))])
-        near = nearest(self._scoped.scope, records)
-        return self._use(name, writable(self._scoped.scope.user, near) or next(iter(near), None))
+        records = await find_by_keys(self._scoped, [predicate_key(predicate_name(name))])
+        near = sort_by_nearness(self._scoped.scope, records)
+        return self._use(name, find_writable(self._scoped.scope.user, near) or next(iter(near), None))
 
     async def of(self, name: str, user: str | None) -> Use:
         """What a predicate means in the facts of a user, or of the agent itself."""
-        records = await by_keys(self._scoped, [predicate_key(name)])
-        return self._use(name, writable(user, records)) or self._first_use(name, relating=False)
+        records = await find_by_keys(self._scoped, [predicate_key(name)])
+        return self._use(name, find_writable(user, records)) or self._first_use(name, relating=False)
 
     async def used(self, name: str, *, relating: bool) -> Use:
         """What a predicate means to a statement made here; an unknown one is declared as this use suggests."""
-        records = await by_keys(self._scoped, [predicate_key(predicate_name(name))])
-        return self._use(name, writable(self._scoped.scope.user, records)) or self._first_use(name, relating=relating)
+        records = await find_by_keys(self._scoped, [predicate_key(predicate_name(name))])
+        return self._use(name, find_writable(self._scoped.scope.user, records)) or self._first_use(
+            name, relating=relating
+        )
 
     def _use(self, name: str, record: Memory | None) -> Use | None:
         asked = predicate_name(name)
         if record is not None:
             predicate = Predicate.model_validate(record.body)
             return Use(predicate, predicate.name != asked, (Update(record.id, {}, record.version),))
-        common = COMMON.get(asked) or INVERSES.get(asked)
+        common = COMMON_PREDICATES.get(asked) or INVERSE_PREDICATES.get(asked)
         return None if common is None else Use(common, common.name != asked, self._puts(common))
 
     def _first_use(self, name: str, *, relating: bool) -> Use:
@@ -84,8 +85,8 @@ class Predicates:
 
     async def _declare(self, name: str, meaning: dict[str, Any]) -> Predicate:
         scoped, asked = self._scoped, predicate_name(name)
-        record = writable(scoped.scope.user, await by_keys(scoped, [predicate_key(asked)]))
-        old = Predicate.model_validate(record.body) if record is not None else COMMON.get(asked)
+        record = find_writable(scoped.scope.user, await find_by_keys(scoped, [predicate_key(asked)]))
+        old = Predicate.model_validate(record.body) if record is not None else COMMON_PREDICATES.get(asked)
         if old is not None and old.name != asked:
             raise Conflict(
                 f"{asked!r} is the inverse of {old.name!r}.", hint=f"Declare {old.name!r}, which both are read from."
@@ -114,7 +115,7 @@ class Predicates:
         writes: list[Write] = [Update(record.id, {"body": body}, record.version)]
         mirror = None
         if old.inverse:
-            mirror = writable(scoped.scope.user, await by_keys(scoped, [predicate_key(old.inverse)]))
+            mirror = find_writable(scoped.scope.user, await find_by_keys(scoped, [predicate_key(old.inverse)]))
         if mirror is not None:
             same = old.inverse == new.inverse
             writes.append(Update(mirror.id, {"body": body}, mirror.version) if same else Delete(mirror.id))
@@ -127,7 +128,7 @@ class Predicates:
     async def _moved(self, old: Predicate, new: Predicate) -> list[Write]:
         """The writes that divide the facts into timelines anew; refused where they do not fit the new meaning."""
         scoped = self._scoped
-        declared = await by_keys(scoped, [predicate_key(old.name)])
+        declared = await find_by_keys(scoped, [predicate_key(old.name)])
         others = {record.user for record in declared if record.user != scoped.scope.user}
         slots: dict[tuple[str | None, str], list[Memory]] = {}
         where = Filter(kinds=("fact",), states=None, metadata={"predicate": old.name})
@@ -163,3 +164,34 @@ class Predicates:
     def _put(self, predicate: Predicate, name: str) -> Put:
         body = predicate.model_dump()
         return Put(self._scoped.new(KIND, "", key=predicate_key(name), body=body), existing="fail")
+
+
+_RELATIONS = (
+    Predicate(name="is a", many=True, relates=True, transitive=True, inverse="has kind"),
+    Predicate(name="part of", many=True, relates=True, transitive=True, inverse="has part"),
+    Predicate(name="located in", relates=True, transitive=True, inverse="location of"),
+    Predicate(name="lives in", relates=True, inverse="home of"),
+    Predicate(name="born in", relates=True, inverse="birthplace of"),
+    Predicate(name="works at", relates=True, inverse="employs"),
+    Predicate(name="studies at", relates=True, inverse="taught"),
+    Predicate(name="member of", many=True, relates=True, inverse="has member"),
+    Predicate(name="owns", many=True, relates=True, inverse="owned by"),
+    Predicate(name="created", many=True, relates=True, inverse="created by"),
+    Predicate(name="parent of", many=True, relates=True, inverse="child of"),
+    Predicate(name="manages", many=True, relates=True, inverse="managed by"),
+    Predicate(name="uses", many=True, relates=True, inverse="used by"),
+    Predicate(name="depends on", many=True, relates=True, transitive=True, inverse="needed by"),
+    Predicate(name="causes", many=True, relates=True, inverse="caused by"),
+    Predicate(name="knows", many=True, relates=True, symmetric=True),
+    Predicate(name="sibling of", many=True, relates=True, symmetric=True, transitive=True),
+    Predicate(name="related to", many=True, relates=True, symmetric=True),
+)
+_VALUES = (
+    Predicate(name="likes", many=True),
+    Predicate(name="dislikes", many=True),
+    Predicate(name="speaks", many=True),
+    Predicate(name="allergic to", many=True),
+    Predicate(name="interested in", many=True),
+)
+COMMON_PREDICATES = {predicate.name: predicate for predicate in (*_RELATIONS, *_VALUES)}
+INVERSE_PREDICATES = {predicate.inverse: predicate for predicate in _RELATIONS if predicate.inverse}

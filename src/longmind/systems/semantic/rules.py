@@ -17,15 +17,14 @@ from typing import Any
 from longmind.errors import InvalidInput
 from longmind.store.base import Put, Update, Write
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
-from longmind.systems.semantic.changes import derived
 from longmind.systems.semantic.concepts import Concepts
 from longmind.systems.semantic.facts import Facts
-from longmind.systems.semantic.learning import Learning, Statement
-from longmind.systems.semantic.lookups import by_keys, writable
+from longmind.systems.semantic.learner import FactLearner, Statement
 from longmind.systems.semantic.models import Fact, Learned, Pattern, Rule, RuleBody
-from longmind.systems.semantic.names import folded, predicate_name, value_identity
+from longmind.systems.semantic.names import fold_name, predicate_name, value_identity
 from longmind.systems.semantic.predicates import Predicates
-from longmind.systems.semantic.timelines import held_at
+from longmind.systems.semantic.timelines import find_derived, held_at
+from longmind.systems.semantic.visibility import find_by_keys, find_writable
 from longmind.types import Filter, Memory, Page, Scalar, Source
 
 KIND = "rule"
@@ -54,7 +53,7 @@ class Rules:
     """The rules of a scope."""
 
     def __init__(
-        self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, facts: Facts, learning: Learning
+        self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, facts: Facts, learning: FactLearner
     ) -> None:
         self._scoped = scoped
         self._concepts = concepts
@@ -86,15 +85,15 @@ class Rules:
         return learned
 
     async def _add(self, body: RuleBody) -> Rule:
-        scoped, key = self._scoped, f"rule:{folded(body.name)}"
+        scoped, key = self._scoped, f"rule:{fold_name(body.name)}"
         told: dict[str, Any] = {"content": body.statement, "body": body.model_dump(mode="json")}
-        record = writable(scoped.scope.user, await by_keys(scoped, [key]))
+        record = find_writable(scoped.scope.user, await find_by_keys(scoped, [key]))
         if record is None or record.user != scoped.scope.user:
             new = scoped.new(KIND, key=key, **told)
             return Rule.of((await scoped.rewrite([Put(new, existing="fail")], f"rule {body.name}")).memories[0])
         writes: list[Write] = [Update(record.id, told, record.version)]
         if record.body != told["body"]:
-            outdated = [r for r in await derived(scoped, [record.id]) if r.state == "active"]
+            outdated = [r for r in await find_derived(scoped, [record.id]) if r.state == "active"]
             writes += [Update(r.id, {"state": "stale"}, r.version) for r in outdated]
         return Rule.of((await scoped.rewrite(writes, f"rule {body.name}")).memories[0])
 

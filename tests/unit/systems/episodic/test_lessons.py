@@ -8,7 +8,7 @@ import pytest
 
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import Account, Draft, EpisodicMemory
-from longmind.systems.episodic.contrast import Case, cases_of, lessons_of
+from longmind.systems.episodic.lessons import Case, cases_of, lessons_of
 
 
 async def deploy(episodic: EpisodicMemory, number: int, *, tested: bool, succeeded: bool) -> str:

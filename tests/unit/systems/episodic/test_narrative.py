@@ -8,7 +8,7 @@ import pytest
 
 from longmind.errors import InvalidInput, ModelError
 from longmind.systems.episodic import EpisodicMemory
-from longmind.systems.episodic.narrative import quoted, span
+from longmind.systems.episodic.narrative import describe_duration, quoted
 from longmind.testing import FakeClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -58,7 +58,7 @@ async def test_an_episode_is_told_at_three_lengths(episodic: EpisodicMemory, clo
     assert "\n" not in medium
     lines = full.splitlines()
     assert [line for line in lines if line.startswith("- ")] == [
-        f"- +{span(n * MINUTE)}{'' if not n else f' for {span(30 * timedelta(seconds=n))}'} "
+        f"- +{describe_duration(n * MINUTE)}{'' if not n else f' for {describe_duration(30 * timedelta(seconds=n))}'} "
         f'[{"search" if n % 2 else "note"}] planner: "Event number {n}" {{"number": {n}}}'
         for n in range(7)
     ]
@@ -96,6 +96,6 @@ async def test_a_summariser_tells_it_instead(episodic: EpisodicMemory, clock: Fa
 def test_spans_and_quotations_are_readable() -> None:
     spans = [45, 60, 3599, 3600, 12_000, 86_400, 100_000]
     told = ["45 s", "1 min", "59 min", "1 h", "3 h 20 min", "1 d", "1 d 3 h"]
-    assert [span(timedelta(seconds=s)) for s in spans] == told
+    assert [describe_duration(timedelta(seconds=s)) for s in spans] == told
     assert quoted("a\nb  c") == '"a b c"'
     assert quoted("x" * 400) == '"' + "x" * 299 + '…"'

@@ -13,7 +13,7 @@ from typing import Any
 from longmind import Longmind
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import Fact, SemanticMemory
-from longmind.systems.semantic.timeline import EVER
+from longmind.systems.semantic.intervals import EVER
 
 WRITER = """
 import asyncio, sys

@@ -14,7 +14,7 @@ from longmind.systems.semantic.concepts import Concepts
 from longmind.systems.semantic.export import Format, exported
 from longmind.systems.semantic.facts import Facts
 from longmind.systems.semantic.graph import Graphs
-from longmind.systems.semantic.learning import Learning, Statement, evidence_of
+from longmind.systems.semantic.learner import FactLearner, Statement, evidence_of
 from longmind.systems.semantic.models import (
     About,
     Concept,
@@ -30,7 +30,7 @@ from longmind.systems.semantic.models import (
 )
 from longmind.systems.semantic.predicates import Predicates
 from longmind.systems.semantic.rules import Rules, rule_body
-from longmind.systems.semantic.timelines import Timelines
+from longmind.systems.semantic.timelines import TimelineReader
 from longmind.types import Filter, Memory, Page, Scalar, Source
 
 Given = str | Memory | Evidence
@@ -46,9 +46,9 @@ class SemanticMemory:
         self._scoped = scoped
         self._concepts = Concepts(scoped)
         self._predicates = Predicates(scoped)
-        timelines = Timelines(scoped)
+        timelines = TimelineReader(scoped)
         self._facts = Facts(scoped, self._concepts, self._predicates, timelines)
-        self._learning = Learning(scoped, self._concepts, self._predicates, timelines)
+        self._learning = FactLearner(scoped, self._concepts, self._predicates, timelines)
         self._graphs = Graphs(scoped, self._concepts, self._predicates, timelines)
         self._rules = Rules(scoped, self._concepts, self._predicates, self._facts, self._learning)
 

@@ -23,7 +23,7 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Span(Generic[T]):
+class Interval(Generic[T]):
     """An interval in which something held; ``end`` is None while it still holds."""
 
     what: T
@@ -39,35 +39,35 @@ class Span(Generic[T]):
 class Cut(Generic[T]):
     """A span that loses part of its interval, and which parts remain on either side. With neither it is empty now."""
 
-    span: Span[T]
+    span: Interval[T]
     head: bool
     tail: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Painting(Generic[T]):
+class IntervalChange(Generic[T]):
     """What a statement does: the interval it says, the one that results, what it joins and what it cuts."""
 
     start: datetime
     end: datetime | None
     """Where the statement ends: as it said, or at the next thing known, or not at all."""
-    late: Span[T] | None
+    late: Interval[T] | None
     """The later span that ended an open statement about the past."""
     joined_start: datetime
     joined_end: datetime | None
-    joins: tuple[Span[T], ...]
+    joins: tuple[Interval[T], ...]
     """Spans of the same value that it touches, oldest first. The last one is kept and grows; the others end in it."""
     cuts: tuple[Cut[T], ...]
 
 
-def span_of(record: Memory) -> Span[Memory]:
+def interval_of(record: Memory) -> Interval[Memory]:
     """When a stored fact held; one without a beginning always did."""
-    return Span(record, record.valid_from or EVER, record.valid_to)
+    return Interval(record, record.valid_from or EVER, record.valid_to)
 
 
 def is_current(record: Memory) -> bool:
     """Whether a stored fact is part of its timeline: not taken back, and left with some time in which it held."""
-    span = span_of(record)
+    span = interval_of(record)
     return record.body.get("retracted_at") is None and span.start < span.until
 
 
@@ -78,14 +78,16 @@ def latest(records: Iterable[Memory]) -> Memory | None:
 
 def overlapping(records: Iterable[Memory]) -> tuple[Memory, Memory] | None:
     """Two facts that held at the same time, if there are such."""
-    ordered = sorted(map(span_of, filter(is_current, records)), key=lambda s: s.start)
+    ordered = sorted(map(interval_of, filter(is_current, records)), key=lambda s: s.start)
     for one, other in pairwise(ordered):
         if other.start < one.until:
             return one.what, other.what
     return None
 
 
-def paint(same: Sequence[Span[T]], others: Sequence[Span[T]], start: datetime, end: datetime | None) -> Painting[T]:
+def apply_interval(
+    same: Sequence[Interval[T]], others: Sequence[Interval[T]], start: datetime, end: datetime | None
+) -> IntervalChange[T]:
     """What stating a value for ``[start, end)`` does to the spans of the same value and of others.
 
     A statement with no end is about the time until the next thing that is known: what arrives late about the past does
@@ -103,7 +105,7 @@ def paint(same: Sequence[Span[T]], others: Sequence[Span[T]], start: datetime, e
         if s.start < until and start < s.until
     )
     joined_until = max([until, *(s.until for s in joins)])
-    return Painting(
+    return IntervalChange(
         start=start,
         end=stop,
         late=late,

@@ -22,23 +22,23 @@ def tier(scope: Scope, user: str | None) -> int:
     return 0 if user == scope.user else 1 if user is None else 2
 
 
-def writable(user: str | None, records: Iterable[Memory]) -> Memory | None:
+def find_writable(user: str | None, records: Iterable[Memory]) -> Memory | None:
     """Of records with the same name, the one that a statement of this user, or of the agent itself, is about."""
     near = sorted((r for r in records if r.user in (user, None)), key=lambda r: r.user is None)
     return near[0] if near else None
 
 
-def nearest(scope: Scope, records: Iterable[Memory]) -> list[Memory]:
+def sort_by_nearness(scope: Scope, records: Iterable[Memory]) -> list[Memory]:
     """Records in the order in which a question made in this scope considers them."""
     return sorted(records, key=lambda r: (tier(scope, r.user), r.user or "", r.id))
 
 
-async def by_keys(scoped: ScopedStore, keys: Sequence[str]) -> list[Memory]:
+async def find_by_keys(scoped: ScopedStore, keys: Sequence[str]) -> list[Memory]:
     """All visible records that hold one of these keys."""
     return [m async for m in scoped.store.scan_all(scoped.scope, Filter(keys=tuple(keys), states=None))]
 
 
-async def steady(scoped: ScopedStore, read: Callable[[], Awaitable[T]]) -> T:
+async def read_consistently(scoped: ScopedStore, read: Callable[[], Awaitable[T]]) -> T:
     """Read several things as they were at one moment: again, if something was written between the first and the last.
 
     Without it a reader could see the old value ended and the new one not yet there. An agent that is written to without

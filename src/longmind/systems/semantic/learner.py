@@ -11,13 +11,20 @@ from longmind.clock import as_utc
 from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Put, Receipt, Update, Write
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
-from longmind.systems.semantic.changes import Changes, body_of, combined, compatible, revised
 from longmind.systems.semantic.concepts import Concepts
+from longmind.systems.semantic.intervals import IntervalChange, apply_interval, interval_of
 from longmind.systems.semantic.models import CERTAIN, Evidence, Fact, FactBody, Learned, Predicate
 from longmind.systems.semantic.names import concept_key
 from longmind.systems.semantic.predicates import Predicates, Use
-from longmind.systems.semantic.timeline import Painting, paint, span_of
-from longmind.systems.semantic.timelines import Timeline, Timelines
+from longmind.systems.semantic.timelines import (
+    Timeline,
+    TimelineChanges,
+    TimelineReader,
+    body_of,
+    combined,
+    compatible,
+    with_next_revision,
+)
 from longmind.types import TRUST, Json, Link, Memory, Scalar, Source
 
 
@@ -61,10 +68,12 @@ class _Placed:
         return any(p.state in ("stale", "quarantined") or p.body.get("retracted_at") for p in self.premises)
 
 
-class Learning:
+class FactLearner:
     """Puts statements in their place."""
 
-    def __init__(self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, timelines: Timelines) -> None:
+    def __init__(
+        self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, timelines: TimelineReader
+    ) -> None:
         self._scoped = scoped
         self._concepts = concepts
         self._predicates = predicates
@@ -86,20 +95,22 @@ class Learning:
         placed = await self._place(said)
         same, others = self._divided(placed)
         assert said.valid_from is not None
-        painting = paint([span_of(r) for r in same], [span_of(r) for r in others], said.valid_from, said.valid_to)
-        kept = painting.joins[-1] if painting.joins else None
-        whole = kept is not None and (kept.start, kept.end) == (painting.joined_start, painting.joined_end)
-        if kept is not None and whole and not painting.cuts:
+        change = apply_interval(
+            [interval_of(r) for r in same], [interval_of(r) for r in others], said.valid_from, said.valid_to
+        )
+        kept = change.joins[-1] if change.joins else None
+        whole = kept is not None and (kept.start, kept.end) == (change.joined_start, change.joined_end)
+        if kept is not None and whole and not change.cuts:
             return await self._confirm(placed, kept.what)
-        changes = Changes(self._scoped, placed.timeline)
-        fact = self._grow(changes, placed, painting) if painting.joins else self._begin(changes, placed, painting)
-        ended = await changes.cut(painting, fact)
+        changes = TimelineChanges(self._scoped, placed.timeline)
+        fact = self._grow(changes, placed, change) if change.joins else self._begin(changes, placed, change)
+        ended = await changes.cut(change, fact)
         self._link_sources(changes, placed, fact)
         receipt = await self._write(placed, await changes.writes())
         now = {m.id: m for m in receipt.memories}
         return Learned(
             fact=Fact.of(now[fact.id]),
-            outcome="changed" if painting.cuts else "extended" if painting.joins else "new",
+            outcome="changed" if change.cuts else "extended" if change.joins else "new",
             superseded=tuple(Fact.of(now[id]) for id in ended),
             stale=tuple(changes.stale),
             operation=receipt.operation,
@@ -198,7 +209,7 @@ class Learning:
 
     async def _confirm(self, placed: _Placed, known: Memory) -> Learned:
         """The same was known for that time: more evidence makes it surer, the same evidence changes nothing."""
-        changes = Changes(self._scoped, placed.timeline)
+        changes = TimelineChanges(self._scoped, placed.timeline)
         self._add_to(changes, placed, known)
         if known.id not in changes.updates and not changes.links:
             return Learned(fact=Fact.of(known), outcome="confirmed")
@@ -207,10 +218,10 @@ class Learning:
         now = {m.id: m for m in receipt.memories}
         return Learned(fact=Fact.of(now[known.id]), outcome="confirmed", operation=receipt.operation)
 
-    def _begin(self, changes: Changes, placed: _Placed, painting: Painting[Memory]) -> Memory:
+    def _begin(self, changes: TimelineChanges, placed: _Placed, change: IntervalChange[Memory]) -> Memory:
         """A new record for a value that was not known at, or next to, that time."""
         said, body = placed.said, placed.body
-        over = painting.late is not None and painting.late.start <= self._scoped.now()
+        over = change.late is not None and change.late.start <= self._scoped.now()
         record = self._scoped.new(
             "fact",
             told(body),
@@ -219,9 +230,9 @@ class Learning:
             source=said.source,
             trust=TRUST[said.source.role],
             importance=said.importance,
-            occurred_at=painting.start,
-            valid_from=painting.start,
-            valid_to=painting.end,
+            occurred_at=change.start,
+            valid_from=change.start,
+            valid_to=change.end,
             state="superseded" if over else "stale" if placed.doubtful else "active",
         )
         changes.put(record)
@@ -230,23 +241,23 @@ class Learning:
         )
         if body.object_id is not None:
             changes.links.append(Link(source=record.id, relation=body.predicate, target=body.object_id))
-        if painting.late is not None:
-            changes.supersede(record, by=painting.late.what)
+        if change.late is not None:
+            changes.supersede(record, by=change.late.what)
         return record
 
-    def _grow(self, changes: Changes, placed: _Placed, painting: Painting[Memory]) -> Memory:
+    def _grow(self, changes: TimelineChanges, placed: _Placed, change: IntervalChange[Memory]) -> Memory:
         """Let the newest record of this value cover the time of all that it touches; the others end in it."""
-        *merged, kept = (span.what for span in painting.joins)
+        *merged, kept = (span.what for span in change.joins)
         self._add_to(changes, placed, kept)
-        changes.update(kept, valid_from=painting.joined_start, valid_to=painting.joined_end)
-        if painting.joined_end is None and kept.state == "superseded":
+        changes.update(kept, valid_from=change.joined_start, valid_to=change.joined_end)
+        if change.joined_end is None and kept.state == "superseded":
             changes.update(kept, state="active")
         for record in merged:
             changes.update(record, valid_to=record.valid_from, state="superseded")
             changes.supersede(record, by=kept)
         return kept
 
-    def _add_to(self, changes: Changes, placed: _Placed, known: Memory) -> None:
+    def _add_to(self, changes: TimelineChanges, placed: _Placed, known: Memory) -> None:
         """Add what the statement brings to a fact that says the same."""
         body, new = body_of(known), placed.body
         fresh = tuple(e for e in new.evidence if e not in body.evidence)
@@ -264,7 +275,7 @@ class Learning:
         if known.state == "stale" and not placed.doubtful:
             changes.update(known, state="active")
 
-    def _link_sources(self, changes: Changes, placed: _Placed, fact: Memory) -> None:
+    def _link_sources(self, changes: TimelineChanges, placed: _Placed, fact: Memory) -> None:
         for premise in (p for p in placed.premises if p.id != fact.id):
             changes.links.append(Link(source=fact.id, relation="derived_from", target=premise.id))
 
@@ -277,7 +288,7 @@ class Learning:
         changed = {w.id for w in writes if isinstance(w, Update)}
         guards: list[Write] = []
         for premise in (p for p in placed.premises if p.id not in changed):
-            told_anew = {"body": revised(premise)} if premise.kind == "fact" else {}
+            told_anew = {"body": with_next_revision(premise)} if premise.kind == "fact" else {}
             guards.append(Update(premise.id, told_anew, premise.version))
         reason = f"learn {told(placed.body)}"[:200]
         return await self._scoped.rewrite([*placed.use.guard, *guards, *placed.concepts, *writes], reason)
