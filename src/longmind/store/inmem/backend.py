@@ -13,24 +13,11 @@ from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 from longmind.errors import StoreUnavailable
-from longmind.store import refusals
-from longmind.store.base import (
-    AddLink,
-    Batch,
-    Delete,
-    Feed,
-    Head,
-    Put,
-    Receipt,
-    RemoveLink,
-    Space,
-    Touch,
-    Update,
-)
-from longmind.store.inmem import history, indexing, pages, spaces, verify
+from longmind.store.base import Batch, Feed, Head, Receipt, Space
+from longmind.store.inmem import history, indexing, pages, spaces, verify, writes
 from longmind.store.inmem.filters import matches
-from longmind.store.inmem.state import AgentState, Line, Remembered, Row, State
-from longmind.store.inmem.writes import Writer, Written
+from longmind.store.inmem.state import Row, State, owned_copy
+from longmind.store.plan import JournalLine
 from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
@@ -66,14 +53,14 @@ class InmemBackend:
 
     async def apply(self, batch: Batch) -> Receipt:
         async with self._turn:
-            return _applied(self._open, batch)
+            return writes.apply(self._open, batch)
 
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
         agent = self._open.agent(scope)
         found = (agent.visible(scope, id) for id in dict.fromkeys(ids))
-        return [_lent(memory) for memory in found if memory is not None]
+        return [owned_copy(memory) for memory in found if memory is not None]
 
     async def scan(
         self,
@@ -87,7 +74,7 @@ class InmemBackend:
     ) -> Page[Memory]:
         rows = [row for row in self._rows(scope) if matches(row.memory, where)]
         found = pages.page(rows, order, descending, limit, cursor)
-        return Page(items=tuple(_lent(memory) for memory in found.items), cursor=found.cursor)
+        return Page(items=tuple(owned_copy(memory) for memory in found.items), cursor=found.cursor)
 
     async def links(
         self, scope: Scope, ids: Sequence[str], *, relation: str | None, direction: Direction, limit: int
@@ -143,7 +130,7 @@ class InmemBackend:
         head = Head(agent.head, state.epoch)
         visible = {row.memory.id: row for row in self._rows(scope)}
         if after > 0:
-            changed = {line.memory_id for line in self._lines(scope) if line.seq > after and not line.about_link}
+            changed = {line.memory_id for line in self._lines(scope) if line.seq > after and not line.is_about_link}
         else:
             changed = set(visible)
         kept = sorted((visible[id] for id in changed if id in visible), key=lambda row: row.seq)
@@ -207,53 +194,6 @@ class InmemBackend:
             if agent.visible(scope, link.source) and agent.visible(scope, link.target)
         ]
 
-    def _lines(self, scope: Scope) -> list[Line]:
+    def _lines(self, scope: Scope) -> list[JournalLine]:
         lines = self._open.agent(scope).journal
         return [line for line in lines if scope.user is None or line.user is None or line.user == scope.user]
-
-
-def _applied(state: State, batch: Batch) -> Receipt:
-    refusals.require_storable(batch)
-    agent = state.agent(batch.scope).copy()
-    if batch.idempotent and (known := agent.operations.get(batch.operation)):
-        return _replay(batch, known, agent)
-    refusals.require_space(batch, state.active)
-    written = _write_all(batch, agent, state.active)
-    if batch.idempotent:
-        ids = tuple(memory.id for memory, _ in written)
-        agent.operations[batch.operation] = Remembered(batch.fingerprint(), ids)
-    state.agents[batch.scope.tenant, batch.scope.agent] = agent
-    memories = tuple(_lent(memory) for memory, _ in written)
-    return Receipt(batch.operation, memories, tuple(created for _, created in written))
-
-
-def _write_all(batch: Batch, agent: AgentState, active: Space | None) -> list[Written]:
-    writer = Writer(batch, agent, active)
-    written: list[Written] = []
-    for write in batch.writes:
-        match write:
-            case Put():
-                written.append(writer.put(write))
-            case Update():
-                written.append(writer.update(write))
-            case Delete():
-                writer.delete(write)
-            case AddLink():
-                writer.add_link(write)
-            case RemoveLink():
-                writer.remove_link(write)
-            case Touch():
-                writer.touch(write)
-    return written
-
-
-def _replay(batch: Batch, known: Remembered, agent: AgentState) -> Receipt:
-    refusals.require_same_writes(batch.operation, known.fingerprint, batch.fingerprint())
-    found = [agent.visible(batch.scope, id) for id in known.ids]
-    memories = tuple(_lent(memory) for memory in found if memory is not None)
-    return Receipt(batch.operation, memories, (False,) * len(memories), replayed=True)
-
-
-def _lent(memory: Memory) -> Memory:
-    """A copy whose body and metadata the caller may spoil without harm to the store."""
-    return memory.model_copy(deep=True) if memory.body or memory.metadata else memory

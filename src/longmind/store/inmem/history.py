@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longmind.store.inmem.state import Line, Row
+from longmind.store.inmem.state import Row
+from longmind.store.plan import JournalLine
 from longmind.types import Change, Json
 
 
-def told(line: Line, journal: Sequence[Line], row: Row | None) -> Change:
+def told(line: JournalLine, journal: Sequence[JournalLine], row: Row | None) -> Change:
     """A line as a change; ``row`` is the memory as it is now, if it exists."""
     return Change(
         seq=line.seq,
@@ -29,7 +30,7 @@ def told(line: Line, journal: Sequence[Line], row: Row | None) -> Change:
     )
 
 
-def _after(line: Line, journal: Sequence[Line], row: Row | None) -> Json | None:
+def _after(line: JournalLine, journal: Sequence[JournalLine], row: Row | None) -> Json | None:
     if line.action == "link":
         return None if line.link is None else line.link.model_dump(mode="json")
     if line.action == "put":
@@ -40,7 +41,7 @@ def _after(line: Line, journal: Sequence[Line], row: Row | None) -> Json | None:
     return None
 
 
-def _record_after(line: Line, journal: Sequence[Line], row: Row | None) -> Json | None:
+def _record_after(line: JournalLine, journal: Sequence[JournalLine], row: Row | None) -> Json | None:
     """The whole record as a line left it: the newest known, with every later update undone."""
     later = []
     record: Json | None = None if row is None else row.memory.model_dump(mode="json")

@@ -6,15 +6,12 @@ agent and the copy takes the place of the original only when every write went we
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Literal
+from dataclasses import dataclass, field
 
 from longmind.store.base import Space
-from longmind.types import Json, Link, Memory, Scope
-
-Action = Literal["put", "update", "delete", "erase", "link", "unlink"]
-LinkKey = tuple[str, str, str]
+from longmind.store.plan import JournalLine
+from longmind.store.reads import LinkKey
+from longmind.types import Link, Memory, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +24,8 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of the journal as it is kept: only what was before, since what came after can be derived."""
-
-    seq: int
-    operation: str
-    at: datetime
-    actor: str
-    reason: str
-    action: Action
-    memory_id: str
-    user: str | None
-    before: Json | None = None
-    link: Link | None = None
-
-    @property
-    def about_link(self) -> bool:
-        return self.action in ("link", "unlink")
-
-    def names(self, id: str) -> bool:
-        """Whether this line is about a memory, or about a link that begins or ends at it."""
-        return id == self.memory_id or (self.link is not None and id in (self.link.source, self.link.target))
-
-    def cleared(self) -> Line:
-        """The line without anything it tells about content; why it was changed may tell that too."""
-        return replace(self, reason="", before=None, link=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """An idempotent batch that was applied: what it asked for, and the memories it answered with."""
+class AppliedBatch:
+    """An idempotent batch that was applied: its fingerprint, and the ids of the memories in its receipt."""
 
     fingerprint: str
     ids: tuple[str, ...]
@@ -70,8 +39,8 @@ class AgentState:
     links: dict[LinkKey, Link] = field(default_factory=dict)
     vectors: dict[tuple[str, str], bytes] = field(default_factory=dict)
     """By space name and memory id; float16 bytes."""
-    journal: list[Line] = field(default_factory=list)
-    operations: dict[str, Remembered] = field(default_factory=dict)
+    journal: list[JournalLine] = field(default_factory=list)
+    operations: dict[str, AppliedBatch] = field(default_factory=dict)
 
     def copy(self) -> AgentState:
         return AgentState(
@@ -83,21 +52,16 @@ class AgentState:
         return len(self.journal)
 
     def visible(self, scope: Scope, id: str) -> Memory | None:
-        """A memory, if it exists and the scope may see it."""
+        """Return a memory if it exists and the scope may see it."""
         row = self.rows.get(id)
         return row.memory if row is not None and scope.sees(row.memory) else None
 
-    def links_of(self, id: str) -> list[LinkKey]:
-        """The links that begin or end at a memory, by source, relation and target."""
-        return sorted(key for key in self.links if id in (key[0], key[2]))
-
-    def key_holder(self, user: str | None, key: str) -> Memory | None:
-        """The memory of this user (or of no user) that holds a key."""
-        held = (row.memory for row in self.rows.values() if row.memory.key == key and row.memory.user == user)
-        return next(held, None)
+    def owner(self, link: Link) -> str | None:
+        """Return whose a link is: the user's at its source, or else the user's at its target."""
+        return self.rows[link.source].memory.user or self.rows[link.target].memory.user
 
     def drop_vectors(self, id: str) -> None:
-        """Forget the vectors of a memory in every space."""
+        """Remove the vectors of a memory in every space."""
         for place in [place for place in self.vectors if place[1] == id]:
             del self.vectors[place]
 
@@ -116,5 +80,10 @@ class State:
         return State(agents, self.active, self.building, self.epoch)
 
     def agent(self, scope: Scope) -> AgentState:
-        """What an agent holds; an empty one when it holds nothing yet."""
+        """Return the state of an agent, an empty one if it holds nothing yet."""
         return self.agents.get((scope.tenant, scope.agent)) or AgentState()
+
+
+def owned_copy(memory: Memory) -> Memory:
+    """Return a copy for the caller, who may change its body and metadata without harm to the store."""
+    return memory.model_copy(deep=True) if memory.body or memory.metadata else memory

@@ -8,11 +8,12 @@ from typing import Any, TypeVar
 
 from longmind.clock import as_utc
 from longmind.store.base import Batch
+from longmind.store.plan import JournalLine, Plan, StoredMemory
 from longmind.store.postgres.binary import halfvecs, longs, texts, uuids
 from longmind.store.postgres.database import Connection
-from longmind.store.postgres.plan import Line, Plan
 from longmind.store.postgres.queries import queries
-from longmind.store.postgres.rows import Stored, json_text, link_columns, memory_columns
+from longmind.store.postgres.rows import json_text, link_columns, memory_columns
+from longmind.text.analysis import index_terms
 from longmind.types import Memory
 
 MAX_ROWS = 2_000
@@ -37,7 +38,7 @@ async def store(connection: Connection, batch: Batch, plan: Plan, halfvec: int) 
     await flush.links()
     await flush.journal()
     if batch.idempotent:
-        ids = uuids(memory.id for memory in plan.memories)
+        ids = uuids(memory.id for memory, _ in plan.results)
         await flush.run(
             "insert_operation", operation=batch.operation, fingerprint=batch.fingerprint(), ids=ids, at=as_utc(batch.at)
         )
@@ -54,44 +55,41 @@ class _Flush:
         await self.connection.execute(_write[name], self.names | params, prepare=True, binary=True)
 
     async def removals(self) -> None:
-        plan, before = self.plan, self.plan.loaded
+        plan = self.plan
         if plan.erased:
             await self.run("clear_lines", ids=uuids(plan.erased))
-        unlinked = [key for key in before.links if key not in plan.links]
-        if unlinked:
-            sources, relations, targets = zip(*unlinked, strict=True)
+        if removed_links := plan.removed_links():
+            sources, relations, targets = zip(*removed_links, strict=True)
             await self.run("delete_links", sources=uuids(sources), relations=texts(relations), targets=uuids(targets))
-        if gone := [id for id in before.rows if id not in plan.rows]:
-            await self.run("delete_memories", ids=uuids(gone))
+        if removed := plan.removed():
+            await self.run("delete_memories", ids=uuids(removed))
         if plan.dropped_vectors:
             await self.run("delete_vectors", ids=uuids(plan.dropped_vectors))
 
     async def memories(self) -> None:
-        plan, before = self.plan, self.plan.loaded.rows
-        changed = [row for id, row in plan.rows.items() if id in before and row is not before[id]]
-        losing = [row.memory.id for row in changed if _loses_key(before[row.memory.id].memory, row.memory)]
+        before, updated = self.plan.snapshot.rows, self.plan.updated()
+        losing = [row.memory.id for row in updated if _loses_key(before[row.memory.id].memory, row.memory)]
         if losing:
             await self.run("release_keys", ids=uuids(losing))
-        for rows in _statements(changed, _row_size):
+        for rows in _statements(updated, _row_size):
             await self.run("update_memories", **_columns(rows))
-        for rows in _statements([row for id, row in plan.rows.items() if id not in before], _row_size):
+        for rows in _statements(self.plan.inserted(), _row_size):
             await self.run("insert_memories", **_columns(rows))
 
     async def vectors(self, halfvec: int) -> None:
-        active = self.plan.loaded.active
-        given = iter(self.plan.vectors.items())
-        while active is not None and (some := list(islice(given, MAX_ROWS))):
+        active = self.plan.snapshot.active
+        vectors_by_id = iter(self.plan.vectors.items())
+        while active is not None and (some := list(islice(vectors_by_id, MAX_ROWS))):
             ids, vectors = zip(*some, strict=True)
             await self.run("store_vectors", space=active.name, ids=uuids(ids), vectors=halfvecs(halfvec, vectors))
 
     async def links(self) -> None:
-        before = self.plan.loaded.links
-        changed = iter([link for key, link in self.plan.links.items() if before.get(key) is not link])
+        changed = iter([link for link, _ in self.plan.changed_links()])
         while some := list(islice(changed, MAX_ROWS)):
             await self.run("store_links", **link_columns(some))
 
     async def journal(self) -> None:
-        start, batch = self.plan.loaded.head, self.batch
+        start, batch = self.plan.snapshot.head, self.batch
         for some in _statements(self.plan.lines, _line_size):
             await self.run(
                 "insert_lines",
@@ -123,20 +121,22 @@ def _statements(items: Sequence[T], size: Callable[[T], int]) -> Iterator[list[T
         yield group
 
 
-def _row_size(row: Stored) -> int:
+def _row_size(row: StoredMemory) -> int:
     return len(row.memory.content)
 
 
-def _line_size(line: Line) -> int:
+def _line_size(line: JournalLine) -> int:
     return len(line.before.get("content", "")) if line.before else 0
 
 
-def _columns(rows: Sequence[Stored]) -> dict[str, Any]:
-    columns = memory_columns([row.memory for row in rows], [row.terms for row in rows])
+def _columns(rows: Sequence[StoredMemory]) -> dict[str, Any]:
+    """The columns of rows; terms are None where those that are stored stay."""
+    terms = [index_terms(row.memory) if row.reindex else None for row in rows]
+    columns = memory_columns([row.memory for row in rows], terms)
     return {**columns, "seq": longs(row.seq for row in rows)}
 
 
-def _line_columns(lines: Sequence[Line]) -> dict[str, Any]:
+def _line_columns(lines: Sequence[JournalLine]) -> dict[str, Any]:
     return {
         "action": texts(line.action for line in lines),
         "memory_id": uuids(line.memory_id for line in lines),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longmind.store import refusals
-from longmind.store.base import AddLink, Batch, Delete, Put, RemoveLink, Space, Touch, Update
+from longmind.store.base import Batch, Put, Space, Update
+from longmind.store.plan import Required, Snapshot, StoredLink, required
 from longmind.store.postgres.binary import texts, uuids
 from longmind.store.postgres.database import Connection
 from longmind.store.postgres.ids import is_id, well_formed
-from longmind.store.postgres.plan import Loaded
 from longmind.store.postgres.queries import queries, together
 from longmind.store.postgres.rows import link, stored
 from longmind.store.refusals import storable
@@ -20,8 +20,8 @@ _INVOLVED = together(_read["select_memories"], _write["load_involved"])
 _BY_IDS = together(_read["select_memories"], _read["and_ids"])
 
 
-async def hold(connection: Connection, batch: Batch) -> Loaded:
-    """Keep other writers of the agent out; how far its journal has come, and the space that vectors must fit."""
+async def hold(connection: Connection, batch: Batch) -> Snapshot:
+    """Lock the agent against other writers and begin a snapshot: the head of its journal and the active space."""
     vectors = batch.space is not None or any(
         isinstance(write, (Put, Update)) and write.vector is not None for write in batch.writes
     )
@@ -29,57 +29,32 @@ async def hold(connection: Connection, batch: Batch) -> Loaded:
     cursor = await connection.execute(_write["lock_scope"], params, prepare=True, binary=True)
     row = await cursor.fetchone()
     assert row is not None
-    return Loaded(row[0], None if row[1] is None else Space(row[1], row[2]))
+    return Snapshot(row[0], None if row[1] is None else Space(row[1], row[2]))
 
 
-async def load(connection: Connection, batch: Batch, loaded: Loaded) -> Loaded:
-    """Add the records a batch names, held until the transaction ends."""
-    refusals.require_space(batch, loaded.active)
-    await _load_memories(connection, batch, loaded)
-    await _load_links(connection, batch, loaded)
-    return loaded
+async def load(connection: Connection, batch: Batch, snapshot: Snapshot) -> None:
+    """Add to a snapshot the records that a batch names, locked until the transaction ends."""
+    refusals.require_space(batch, snapshot.active)
+    needs = required(batch)
+    await _load_memories(connection, batch.scope, needs, snapshot)
+    await _load_links(connection, batch.scope, needs, snapshot)
 
 
-async def _load_memories(connection: Connection, batch: Batch, loaded: Loaded) -> None:
-    ids: list[str] = []
-    keys: list[str] = []
-    for write in batch.writes:
-        match write:
-            case Put(memory=memory):
-                ids.append(memory.id)
-                if memory.key is not None:
-                    keys.append(memory.key)
-            case Update(id=id, changes=changes):
-                ids.append(id)
-                if isinstance(key := changes.get("key"), str) and storable(key):
-                    keys.append(key)
-            case Delete(id=id):
-                ids.append(id)
-            case AddLink(link=new):
-                ids += (new.source, new.target)
-            case RemoveLink():
-                ids += (write.source, write.target)
-            case Touch():
-                ids += write.ids
-    scope = batch.scope
-    params = {"tenant": scope.tenant, "agent": scope.agent, "ids": uuids(well_formed(ids)), "keys": texts(keys)}
+async def _load_memories(connection: Connection, scope: Scope, needs: Required, snapshot: Snapshot) -> None:
+    keys = texts(key for key in needs.keys if storable(key))
+    params = {"tenant": scope.tenant, "agent": scope.agent, "ids": uuids(well_formed(needs.ids)), "keys": keys}
     cursor = await connection.execute(_INVOLVED, params, prepare=True, binary=True)
-    loaded.rows = {row[0]: stored(row, scope.tenant, scope.agent) for row in await cursor.fetchall()}
+    snapshot.rows = {row[0]: stored(row, scope.tenant, scope.agent) for row in await cursor.fetchall()}
 
 
-async def _load_links(connection: Connection, batch: Batch, loaded: Loaded) -> None:
-    deleted = well_formed(write.id for write in batch.writes if isinstance(write, Delete))
-    named: list[tuple[str, str, str]] = []
-    for write in batch.writes:
-        if isinstance(write, AddLink):
-            named.append((write.link.source, write.link.relation, write.link.target))
-        elif isinstance(write, RemoveLink) and is_id(write.source) and is_id(write.target) and storable(write.relation):
-            named.append((write.source, write.relation, write.target))
+async def _load_links(connection: Connection, scope: Scope, needs: Required, snapshot: Snapshot) -> None:
+    deleted = well_formed(needs.deleted)
+    named = [key for key in needs.links if is_id(key[0]) and is_id(key[2]) and storable(key[1])]
     if not deleted and not named:
         return
     params = {
-        "tenant": batch.scope.tenant,
-        "agent": batch.scope.agent,
+        "tenant": scope.tenant,
+        "agent": scope.agent,
         "deleted": uuids(deleted),
         "sources": uuids(key[0] for key in named),
         "relations": texts(key[1] for key in named),
@@ -87,9 +62,7 @@ async def _load_links(connection: Connection, batch: Batch, loaded: Loaded) -> N
     }
     cursor = await connection.execute(_write["load_links"], params, prepare=True, binary=True)
     for row in await cursor.fetchall():
-        key = (row[0], row[1], row[2])
-        loaded.links[key] = link(row)
-        loaded.link_users[key] = row[7]
+        snapshot.links[row[0], row[1], row[2]] = StoredLink(link(row), row[7])
 
 
 async def seen(connection: Connection, scope: Scope, ids: Sequence[str]) -> dict[str, Memory]:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from longmind.store import cursors
+from longmind.store.plan import StoredMemory
 from longmind.store.postgres.ids import is_id
-from longmind.store.postgres.rows import Stored
 from longmind.types import Order
 
 Place = tuple[Any, str]
@@ -16,7 +16,7 @@ Place = tuple[Any, str]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def write(last: Stored, order: Order, descending: bool) -> str:
+def write(last: StoredMemory, order: Order, descending: bool) -> str:
     """The cursor that goes on after a memory."""
     memory = last.memory
     value: float

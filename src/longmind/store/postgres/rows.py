@@ -9,21 +9,14 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from longmind.store.base import IndexRow
+from longmind.store.plan import StoredMemory
 from longmind.store.postgres.binary import Column, blobs, doubles, float16, longs, moments, texts, uuids
 from longmind.types import Json, Link, Memory, Source, construct_unvalidated
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-class Stored(NamedTuple):
-    """A memory, the number of the change that put it, and the terms it is found by (None: as they are stored)."""
-
-    memory: Memory
-    seq: int
-    terms: bytes | None
 
 
 def json_text(value: Json | None) -> str | None:
@@ -73,20 +66,13 @@ def _array_text(tags: tuple[str, ...]) -> str:
     return "{" + ",".join(quoted) + "}"
 
 
-def as_stored(memory: Memory) -> Memory:
-    """The memory as reading it back will give it: a tuple inside its JSON has become a list."""
-    plain = {name: json.loads(_compact(value)) for name in ("body", "metadata") if (value := getattr(memory, name))}
-    changed = {name: value for name, value in plain.items() if value != getattr(memory, name)}
-    return memory.model_copy(update=changed) if changed else memory
-
-
 @lru_cache(maxsize=4096)
 def _source(role: Any, name: str | None, uri: str | None, start: int | None, end: int | None) -> Source:
     span = None if start is None or end is None else (start, end)
     return Source.model_construct(role=role, name=name, uri=uri, span=span)
 
 
-def stored(row: Sequence[Any], tenant: str, agent: str) -> Stored:
+def stored(row: Sequence[Any], tenant: str, agent: str) -> StoredMemory:
     """A memory and its number, from the columns of ``select_memories``."""
     (id, seq, version, user, session, kind, key, state, importance, valence, trust, occurred_at, recorded_at,
      valid_from, valid_to, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end, tags,
@@ -117,7 +103,7 @@ def stored(row: Sequence[Any], tenant: str, agent: str) -> Stored:
         "interaction": interaction,
         "state": state,
     }
-    return Stored(construct_unvalidated(Memory, fields), seq, None)
+    return StoredMemory(construct_unvalidated(Memory, fields), seq)
 
 
 def link(row: Sequence[Any]) -> Link:

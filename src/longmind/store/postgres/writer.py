@@ -17,6 +17,7 @@ from longmind.clock import as_utc
 from longmind.errors import StoreUnavailable
 from longmind.store import refusals
 from longmind.store.base import Batch, Put, Receipt, Touch
+from longmind.store.plan import Plan, as_stored, plan_batch
 from longmind.store.postgres import flush
 from longmind.store.postgres.binary import halfvecs, uuids
 from longmind.store.postgres.database import ATTEMPTS, Connection, Database
@@ -24,9 +25,8 @@ from longmind.store.postgres.driver import psycopg
 from longmind.store.postgres.failures import RETRY, is_lost, translate
 from longmind.store.postgres.ids import well_formed
 from longmind.store.postgres.loading import hold, load, seen
-from longmind.store.postgres.plan import Plan
 from longmind.store.postgres.queries import queries
-from longmind.store.postgres.rows import as_stored, memory_columns
+from longmind.store.postgres.rows import memory_columns
 from longmind.text.analysis import index_terms
 from longmind.types import Json, Memory
 
@@ -132,7 +132,7 @@ async def _transact(database: Database, batch: Batch) -> Receipt:
         try:
             async with database.connection() as connection:
                 if unsure is not None and await _was_written(connection, batch, unsure):
-                    return _receipt(batch, unsure)
+                    return unsure.receipt()
                 asking, unsure = False, None
                 async with connection.transaction():
                     known = await _begin(connection, batch)
@@ -140,7 +140,7 @@ async def _transact(database: Database, batch: Batch) -> Receipt:
                         return known
                     unsure = known  # from here on a lost connection leaves the outcome open
                     await flush.store(connection, batch, known, database.halfvec)
-                return _receipt(batch, known)
+                return known.receipt()
         except psycopg.Error as error:
             lost = is_lost(error)
             if not lost and not asking:
@@ -153,10 +153,11 @@ async def _transact(database: Database, batch: Batch) -> Receipt:
 
 async def _begin(connection: Connection, batch: Batch) -> Plan | Receipt:
     """Keep others out and work out what the batch does; a receipt when it was done before."""
-    held = await hold(connection, batch)
+    snapshot = await hold(connection, batch)
     if batch.idempotent and (done := await _replayed(connection, batch)):
         return done
-    return Plan(batch, await load(connection, batch, held)).make()
+    await load(connection, batch, snapshot)
+    return plan_batch(batch, snapshot)
 
 
 async def _replayed(connection: Connection, batch: Batch) -> Receipt | None:
@@ -177,7 +178,7 @@ async def _was_written(connection: Connection, batch: Batch, plan: Plan) -> bool
         return False
     line = plan.lines[0]
     asked = _names(batch) | {
-        "seq": plan.loaded.head + 1,
+        "seq": plan.snapshot.head + 1,
         "memory_id": line.memory_id,
         "action": line.action,
         "operation": batch.operation,
@@ -191,10 +192,6 @@ async def _was_written(connection: Connection, batch: Batch, plan: Plan) -> bool
 async def _truth(connection: Connection, name: str, params: Json) -> bool:
     row = await (await connection.execute(_write[name], params)).fetchone()
     return bool(row and row[0])
-
-
-def _receipt(batch: Batch, plan: Plan) -> Receipt:
-    return Receipt(batch.operation, tuple(plan.memories), tuple(plan.created))
 
 
 def _names(batch: Batch) -> dict[str, Any]:

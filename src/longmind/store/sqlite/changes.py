@@ -18,10 +18,10 @@ import numpy as np
 from longmind.clock import as_utc
 from longmind.store import refusals
 from longmind.store.base import AddLink, Batch, Delete, Put, Receipt, RemoveLink, Space, Touch, Update
+from longmind.store.plan import old_values, with_changes
 from longmind.store.sqlite import rows
 from longmind.store.sqlite.queries import QUERIES, SLOTS, Row, insert, of_slot
 from longmind.store.sqlite.rows import SEQ_BITS
-from longmind.store.updates import changed, replaced
 from longmind.types import Link, Memory
 
 if TYPE_CHECKING:
@@ -195,8 +195,8 @@ class Changes:
 
     def _update(self, write: Update) -> Written:
         place, old, terms = self._expect(write.id, write.expected_version)
-        new = changed(old, write.changes)
-        before = replaced(old, new, write.changes)
+        new = with_changes(old, write.changes)
+        before = old_values(old, new, write.changes)
         if not before:
             return old, False
         if new.key is not None and new.key != old.key and (holder := self._holder(new.user, new.key)):
