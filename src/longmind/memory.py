@@ -19,9 +19,7 @@ from longmind.errors import InvalidInput, StoreUnavailable
 from longmind.store.base import Checkable
 from longmind.store.open import open_store
 from longmind.store.transfer import Imported, export_lines, import_lines
-from longmind.types import (
-    Scope,
-)
+from longmind.types import Scope
 
 if TYPE_CHECKING:
     from longmind.models.base import Embedder
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from longmind.recall.policy import Policy
     from longmind.recall.rerank import Reranker
     from longmind.store.store import Store
-    from longmind.systems.procedural import ToolRegistry
+    from longmind.systems.procedural import ToolDecorator, ToolRegistry
 
 __all__ = ["AgentMemory", "Longmind"]
 
@@ -161,7 +159,7 @@ class Longmind:
         return ToolRegistry()
 
     @property
-    def tool(self) -> Callable[..., Any]:
+    def tool(self) -> ToolDecorator:
         """Register a function that procedures may call: ``@rc.tool``; its schema comes from its type hints."""
         return self.tools.tool
 

@@ -26,7 +26,8 @@ from longmind.agent.loop import TaskRun as AsyncTaskRun
 from longmind.agent.models import Judge, Limits, Outcome, Policy, PolicyFunction
 from longmind.agent.recall import RecallSource
 from longmind.agent.stored_runs import Divergence, ReplayStep
-from longmind.sync import AgentMemory, _blocking, _Loop
+from longmind.sync import AgentMemory
+from longmind.sync.blocking import Blocking, blocking
 
 if TYPE_CHECKING:
     from typing import Self
@@ -42,7 +43,7 @@ R = TypeVar("R")
 __all__ = ["Agent", "ReflectiveAgent", "Stream", "TaskRun", "divergence", "load_outcome", "replay"]
 
 
-class Agent:
+class Agent(Blocking[asynchronous.Agent]):
     """Does tasks with what it remembers, and remembers what it did; see ``longmind.agent.Agent``."""
 
     _kind: type[asynchronous.Agent] = asynchronous.Agent
@@ -60,9 +61,8 @@ class Agent:
         recall: RecallSource | None = None,
     ) -> None:
         self.mem = mem
-        self._loop: _Loop = mem._loop
-        self._behind = self._kind(
-            mem._behind,
+        target = self._kind(
+            mem._target,
             policy=_threaded_policy(policy),
             chat=chat,
             tools=tools,
@@ -71,53 +71,54 @@ class Agent:
             judge=None if judge is None else _in_thread(judge),
             recall=recall,
         )
+        super().__init__(mem._loop, target)
 
     # -- tools ---------------------------------------------------------------------------------------------------
 
     @property
     def tools(self) -> ToolRegistry:
         """The functions it may call, by name."""
-        return self._behind.tools
+        return self._target.tools
 
     @property
     def tool(self) -> ToolDecorator:
         """Register a function it may call: ``@agent.tool``; its schema comes from its type hints."""
-        return self._behind.tool
+        return self._target.tool
 
-    tools_from_mcp = _blocking(asynchronous.Agent.tools_from_mcp)
-    decides = _blocking(asynchronous.Agent.decides)
+    tools_from_mcp = blocking(asynchronous.Agent.tools_from_mcp)
+    decides = blocking(asynchronous.Agent.decides)
 
     # -- running -------------------------------------------------------------------------------------------------
 
     @property
     def limits(self) -> Limits:
         """The limits of each run."""
-        return self._behind.limits
+        return self._target.limits
 
     @property
     def last(self) -> Outcome | None:
         """The outcome of the run that ended last."""
-        return self._behind.last
+        return self._target.last
 
-    run = _blocking(asynchronous.Agent.run)
-    step = _blocking(asynchronous.Agent.step)
+    run = blocking(asynchronous.Agent.run)
+    step = blocking(asynchronous.Agent.step)
 
     def stream(self, message: str, *, session: str | None = None, timeout: float | None = None) -> Stream:
         """Answer piece by piece: ``for text in agent.stream(...)``; the stream has the ``outcome`` afterwards."""
-        return Stream(self._loop, self._behind.stream(message, session=session, timeout=timeout))
+        return Stream(self._loop, self._target.stream(message, session=session, timeout=timeout))
 
     def begin(self, task: str, *, session: str | None = None, timeout: float | None = None) -> TaskRun:
         """Begin a task, to be done step by step with ``step``. ``cancel`` the run to give it up."""
-        return TaskRun(self._loop, self._loop.run(self._behind.begin(task, session=session, timeout=timeout)))
+        return TaskRun(self._loop, self._loop.run(self._target.begin(task, session=session, timeout=timeout)))
 
     def pursue(
         self, goal: str | Goal, *, limits: PursuitLimits | None = None, on_event: OnEvent | None = None
     ) -> Pursuit:
         """Pursue a goal until it is achieved, somebody is needed, or a limit is reached."""
         watch = None if on_event is None else _in_thread(on_event)
-        return self._loop.run(self._behind.pursue(goal, limits=limits, on_event=watch))
+        return self._loop.run(self._target.pursue(goal, limits=limits, on_event=watch))
 
-    close = _blocking(asynchronous.Agent.close)
+    close = blocking(asynchronous.Agent.close)
 
     def __enter__(self) -> Self:
         return self
@@ -134,40 +135,32 @@ class ReflectiveAgent(Agent):
     _kind = asynchronous.ReflectiveAgent
 
 
-class TaskRun:
+class TaskRun(Blocking[AsyncTaskRun]):
     """One run of an agent that was begun with ``begin``; see ``longmind.agent.TaskRun``."""
-
-    def __init__(self, loop: _Loop, behind: AsyncTaskRun) -> None:
-        self._loop = loop
-        self._behind = behind
 
     @property
     def outcome(self) -> Outcome | None:
         """How the run ended; None while it goes on."""
-        return self._behind.outcome
+        return self._target.outcome
 
-    step = _blocking(AsyncTaskRun.step)
-    to_end = _blocking(AsyncTaskRun.to_end)
-    cancel = _blocking(AsyncTaskRun.cancel)
+    step = blocking(AsyncTaskRun.step)
+    to_end = blocking(AsyncTaskRun.to_end)
+    cancel = blocking(AsyncTaskRun.cancel)
 
 
-class Stream:
+class Stream(Blocking[streaming.Stream]):
     """The pieces of an answer, and afterwards the ``outcome``; see ``longmind.agent.Stream``.
 
     ``close`` it, or leave its ``with`` block, to cancel a run whose answer is no longer wanted.
     """
 
-    def __init__(self, loop: _Loop, behind: streaming.Stream) -> None:
-        self._loop = loop
-        self._behind = behind
-
     @property
     def outcome(self) -> Outcome | None:
         """How the run ended; None while it goes on, or if it was cancelled or refused."""
-        return self._behind.outcome
+        return self._target.outcome
 
-    result = _blocking(streaming.Stream.result)
-    close = _blocking(streaming.Stream.aclose)
+    result = blocking(streaming.Stream.result)
+    close = blocking(streaming.Stream.aclose)
 
     def __iter__(self) -> Self:
         return self
@@ -188,24 +181,24 @@ class Stream:
 
     async def _next(self) -> str | None:
         try:
-            return await anext(self._behind)
+            return await anext(self._target)
         except StopAsyncIteration:
             return None
 
 
 def replay(mem: AgentMemory, episode: str) -> list[ReplayStep]:
     """Return the steps of a stored run, in order; see ``longmind.agent.replay``."""
-    return mem._loop.run(stored_runs.replay(mem._behind, episode))
+    return mem._loop.run(stored_runs.replay(mem._target, episode))
 
 
 def divergence(mem: AgentMemory, episode: str, policy: Policy | PolicyFunction) -> Divergence | None:
     """Return the first step where a policy decides otherwise than was decided then; None if it would do the same."""
-    return mem._loop.run(stored_runs.divergence(mem._behind, episode, _threaded_policy(policy) or policy))
+    return mem._loop.run(stored_runs.divergence(mem._target, episode, _threaded_policy(policy) or policy))
 
 
 def load_outcome(mem: AgentMemory, episode: str) -> Outcome:
     """Return how a stored run ended."""
-    return mem._loop.run(stored_runs.load_outcome(mem._behind, episode))
+    return mem._loop.run(stored_runs.load_outcome(mem._target, episode))
 
 
 def _threaded_policy(policy: Policy | PolicyFunction | None) -> Policy | PolicyFunction | None:

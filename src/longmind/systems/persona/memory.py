@@ -52,7 +52,7 @@ class PersonaMemory:
         """The agent's settings as they are now."""
         return await configuration.configuration(self._scoped, NAME, PersonaSettings())
 
-    async def configure(self, **changes: Any) -> PersonaSettings:
+    async def configure(self, /, **changes: Any) -> PersonaSettings:
         """Change settings of this agent for good."""
         return await configuration.configure(self._scoped, NAME, PersonaSettings(), changes)
 

@@ -55,7 +55,7 @@ class SharedMemory:
         """The tenant's settings as they are now."""
         return await configuration.configuration(self._scoped, NAME, SharedSettings())
 
-    async def configure(self, **changes: Any) -> SharedSettings:
+    async def configure(self, /, **changes: Any) -> SharedSettings:
         """Change settings of the tenant for good."""
         return await configuration.configure(self._scoped, NAME, SharedSettings(), changes)
 

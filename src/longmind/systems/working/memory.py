@@ -242,7 +242,7 @@ class WorkingMemory:
         """Where the conversation stands."""
         return (await read(self._scoped)).body.conversation
 
-    async def converse(self, **changes: Any) -> Conversation:
+    async def converse(self, /, **changes: Any) -> Conversation:
         """Change what is known of the conversation: any field of ``Conversation``."""
         body = await self._changed(
             lambda body: {"conversation": validated(Conversation, body.conversation.model_dump() | changes)},
