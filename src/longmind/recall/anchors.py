@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from longmind.recall.times import Span, span_in
 from longmind.store.search.view import View
 from longmind.text.analysis import DATED, mark_hash, term_hash, terms
+from longmind.text.dates import Span, find_span, format_day
 
 if TYPE_CHECKING:
     from longmind.types import Memory
@@ -101,14 +101,14 @@ def telling(view: View, anchor: Anchor, allowed: NDArray[np.bool_]) -> str | Non
 def span_around(anchor: Anchor, memory: Memory) -> Span:
     """The time before or after the event that a memory tells of."""
     when = _moment(memory)
-    said = f"{anchor.said}: {when.day} {when:%B %Y}"
+    said = f"{anchor.said}: {format_day(when)}"
     return Span(None, when, said, SURE) if anchor.before else Span(when, None, said, SURE)
 
 
 def _moment(memory: Memory) -> datetime:
     if memory.kind == "fact" and memory.valid_from is not None:
         return memory.valid_from
-    named = span_in(memory.content, memory.occurred_at)
+    named = find_span(memory.content, memory.occurred_at)
     if named is not None and named.since is not None and named.until is not None:
         return named.since
     return memory.occurred_at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -199,4 +199,4 @@ def _in_time(view: View, query: Query, rows: Ints) -> Floats:
     until = math.inf if span.until is None else span.until.timestamp()
     late = np.clip((when - until) / FADES, 0, 50) if span.since is not None else np.full(len(rows), 50.0)
     score = np.where(when < since, 0.0, np.where(when < until, 1.0, 0.6 * np.exp(-late)))
-    return (span.sure * score).astype(np.float32)
+    return (span.confidence * score).astype(np.float32)

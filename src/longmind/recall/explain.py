@@ -8,6 +8,7 @@ import numpy as np
 
 from longmind.recall.fuse import Fused
 from longmind.recall.query import Query
+from longmind.text.dates import format_day
 from longmind.types import Memory
 
 SHOWN = 6
@@ -70,8 +71,8 @@ class Teller:
         if speaker and memory.source.name:
             told.append(f"said by {memory.source.name}")
         span = self._query.span
-        if span is not None and in_time >= span.sure:
-            told.append(f"happened on {memory.occurred_at.day} {memory.occurred_at:%B %Y}, as asked ('{span.said}')")
+        if span is not None and in_time >= span.confidence:
+            told.append(f"happened on {format_day(memory.occurred_at)}, as asked ('{span.text}')")
         if alike >= ALIKE:
             told.append(f"{alike:.2f} similar in meaning")
         elif near_alike >= ALIKE:

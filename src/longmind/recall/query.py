@@ -8,8 +8,8 @@ from datetime import datetime
 from functools import cached_property
 
 from longmind.recall.anchors import Anchor, anchor_in
-from longmind.recall.times import Span, span_in
 from longmind.text.analysis import STOP_WORDS, stem, words
+from longmind.text.dates import Span, find_span
 
 MAX_READ = 20_000
 """Characters of a question that are read for its kind and its times; all of it is searched for."""
@@ -69,7 +69,7 @@ def read(text: str, now: datetime) -> Query:
     """Understand a question, as seen from now."""
     head = text[:MAX_READ]
     lowered = head.lower()
-    span = span_in(head, now)
+    span = find_span(head, now)
     return Query(
         text=text,
         phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(head) if phrase.strip())[:5],

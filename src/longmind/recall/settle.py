@@ -25,6 +25,7 @@ from longmind.recall.restated import restated
 from longmind.store.search.view import View
 from longmind.store.store import Store
 from longmind.text.analysis import fold, term_hash
+from longmind.text.dates import format_month
 from longmind.types import Hit, Memory, Scope
 
 if TYPE_CHECKING:
@@ -150,7 +151,8 @@ class Settling:
             old, new = ordered[earlier], ordered[later]
             new.score = max(new.score, old.score)
             old.score = min(old.score, new.score * 0.98)
-            old.notes.append(f"said again with another value on {new.memory.occurred_at:%d %B %Y}")
+            day = new.memory.occurred_at
+            old.notes.append(f"said again with another value on {day.day:02} {format_month(day)}")
 
     async def _follow_supersession(self, allowed: NDArray[np.bool_]) -> None:
         replaced = [c for c in self.candidates.values() if c.memory.state == "superseded"]

@@ -25,6 +25,7 @@ from zlib import crc32
 
 import Stemmer
 
+from longmind.text.dates import format_day
 from longmind.types import Memory
 
 ANALYSIS_VERSION = 2
@@ -256,7 +257,7 @@ def _names(
 
 @lru_cache(maxsize=4_096)
 def _day(day: date) -> str:
-    return f"{day:%-d %B %Y}"
+    return format_day(day)
 
 
 def context_texts(memory: Memory) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 from longmind.recall.anchors import Anchor, anchor_in, span_around
 from longmind.recall.query import read
 from longmind.testing import FakeClock, memory
+from longmind.text.dates import format_day
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_the_date_of_an_event_is_the_one_its_memory_names_or_bears(fields: dict[
     told = memory(clock=FakeClock(), occurred_at=datetime(2024, 3, 10, 15, tzinfo=UTC), **fields)
     span = span_around(Anchor(False, "I moved"), told)
     assert (span.since, span.until) == (since, None)
-    assert span.said == f"after I moved: {since.day} {since:%B %Y}"
+    assert span.text == f"after I moved: {format_day(since)}"
     assert span_around(Anchor(True, "I moved"), told).until == since
 
 

@@ -16,6 +16,7 @@ from itertools import chain, pairwise
 
 from longmind.text.analysis import STOP_WORDS, fold, stem
 from longmind.text.sentences import Sentence, sentences
+from longmind.text.similarity import jaccard
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _SMALL_TALK = frozenset(
@@ -99,7 +100,7 @@ def telling(texts: Sequence[str], most: int = MAX_SENTENCES) -> list[Telling]:
     scored.sort(key=lambda one: (one[0], one[1], one[2].start))
     chosen: list[tuple[Telling, frozenset[str]]] = []
     for weight, number, sentence, terms in scored:
-        if all(len(terms & other) / len(terms | other) < 0.5 for _, other in chosen):
+        if all(jaccard(terms, other) < 0.5 for _, other in chosen):
             chosen.append((Telling(number, sentence.start, sentence.text, -weight), terms))
         if len(chosen) == most:
             break

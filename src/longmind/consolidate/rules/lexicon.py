@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from longmind.text.vocabulary import PARENTS, PARTNERS
+
 FAMILY = (
     r"(?:mother|mom|mum|father|dad|parents|sister|brother|siblings?|sisters|brothers|son|sons|daughter|daughters|kids?"
     r"|child|children|twins|wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|"
@@ -28,9 +30,7 @@ GOODS = (
     r"|plants?|garden|sofa|desk|couch|bed|table)"
 )
 """Things that one gets and has."""
-SINGLE_KIN = frozenset(
-    "mother mom mum father dad wife husband spouse partner girlfriend boyfriend fiancé fiancée".split()
-)
+SINGLE_KIN = frozenset((*PARENTS, *PARTNERS, "partner", "fiancé", "fiancée"))
 """Relatives of whom there is one at a time."""
 _OCCUPATIONS = (
     "nurse chef cook pilot lawyer attorney judge clerk mechanic plumber carpenter architect accountant journalist "

@@ -14,7 +14,7 @@ from longmind.consolidate.rules import phrases
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
 from longmind.consolidate.rules.self_statements import BY_WORD, EXPRESSIONS, WAYS, thing
-from longmind.consolidate.whens import PHRASE, When, when
+from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
 from longmind.text.sentences import Sentence
 
 _WORD = re.compile(r"[a-z]+")
@@ -88,8 +88,8 @@ def personal(sentence: Sentence, speaker: str, said_at: datetime) -> Iterator[Cl
         if way.form == "did" and time is not None and time.start is not None and time.start > said_at:
             time = None  # what was done cannot have been done then: the time is that of something else
         told = phrases.spoken(told, speaker)
-        if way.dated and time is not None and time.told and way.predicate not in ("plans to", "considers"):
-            told = f"{told} ({time.told})"
+        if way.dated and time is not None and time.text and way.predicate not in ("plans to", "considers"):
+            told = f"{told} ({time.text})"
         yield Claim(
             speaker, way.predicate, told, span, way.confidence, way.predicate, way.many, way.relates,
             time.start if time is not None and time.start is not None and time.start <= said_at else None,
@@ -110,15 +110,15 @@ def _refused(text: str, at: int, sentence: Sentence) -> Refused | None:
     return None
 
 
-def _time(text: str, at: int, said_at: datetime) -> When | None:
+def _time(text: str, at: int, said_at: datetime) -> NamedTime | None:
     """The time that the clause with a verb names: after the verb, or before it at the beginning."""
     stop = re.search(r"[;!]|\.\s|,\s*(?:and|but|so)\s+(?:I|we)\b", text[at:])
-    after = PHRASE.search(text, at, at + stop.start() if stop else len(text))
+    after = TIME_PHRASE.search(text, at, at + stop.start() if stop else len(text))
     if after is not None and re.search(r"\b(?:that|who|which|when|where)\b", text[at : after.start()]):
         return None  # the time of the clause inside
-    before = None if after else _last(PHRASE, text[max(0, at - 40) : at])
+    before = None if after else _last(TIME_PHRASE, text[max(0, at - 40) : at])
     found = after or before
-    return None if found is None else when(found, said_at)
+    return None if found is None else resolve_phrase(found, said_at)
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from longmind.consolidate.whens import PHRASE
+from longmind.text.dates import TIME_PHRASE
 
 _END = re.compile(
     r"""\s*(?:(?P<mark>[,;:!?…()\[\]|/*~]|\s[-–—]+\s|[–—]|\s-|-\s)
@@ -142,7 +142,7 @@ def thing(text: str, *, definite: bool = False, told: bool = False) -> str | Non
 
 def _points(phrase: str) -> bool:
     plain = _RELATIVE.sub(" ", phrase)
-    return bool(_POINTS_INSIDE.search(plain) or re.search(r"\bI\b|\bones?$", plain) or PHRASE.match(plain))
+    return bool(_POINTS_INSIDE.search(plain) or re.search(r"\bI\b|\bones?$", plain) or TIME_PHRASE.match(plain))
 
 
 def act(text: str) -> str | None:
@@ -187,6 +187,6 @@ def _stripped(text: str) -> str:
         phrase = _FILLER.sub("", phrase).strip(" .,;:-–—*~")
         if len(phrase) > 1 and phrase[0] in _QUOTES and phrase[-1] in _QUOTES:
             phrase = phrase[1:-1]
-        if (ends := list(PHRASE.finditer(phrase))) and ends[-1].end() == len(phrase):
+        if (ends := list(TIME_PHRASE.finditer(phrase))) and ends[-1].end() == len(phrase):
             phrase = phrase[: ends[-1].start()].rstrip(" ,")
     return phrase

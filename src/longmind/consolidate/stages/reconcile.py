@@ -20,6 +20,7 @@ from longmind.consolidate.work import Work
 from longmind.kinds import SAID
 from longmind.store.base import AddLink, Batch, Update, Write
 from longmind.text.analysis import terms, words
+from longmind.text.similarity import jaccard
 from longmind.types import Filter, Link, Memory
 
 _WORDS_IN_COMMON = 0.8
@@ -154,7 +155,7 @@ class _Group:
                 earlier, later = sorted((int(part[row]), int(column)))
                 if earlier == later or earlier in self.keeper or not self._agree(earlier, later):
                     continue
-                if _overlap(self.terms[earlier], self.terms[later]) >= _WORDS_IN_COMMON:
+                if jaccard(self.terms[earlier], self.terms[later]) >= _WORDS_IN_COMMON:
                     why = f"{alike[row, column]:.2f} alike in meaning, and nearly the same words"
                     self.keeper[earlier] = (later, why)
 
@@ -199,7 +200,3 @@ class _Group:
             number = self.keeper[number][0]
             seen.add(number)
         return number
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(len(one | other), 1)

@@ -20,6 +20,7 @@ from longmind.systems.ownership import marks
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.unvalidated import link_unvalidated
 from longmind.text.analysis import words as split
+from longmind.text.similarity import cosine, jaccard
 from longmind.types import Link, Memory
 
 _FADING = 0.8
@@ -131,8 +132,8 @@ def continues(before: Leaf, leaf: Leaf, settings: DialogueSettings) -> bool:
     if opens_like_an_answer(leaf):
         return True
     a, b = before.said, leaf.said
-    shared = words.jaccard(a.ranked[: settings.keywords], b.ranked[: settings.keywords])
-    return words.cosine(a.alone, b.alone) + shared >= settings.continuity
+    shared = jaccard(a.ranked[: settings.keywords], b.ranked[: settings.keywords])
+    return cosine(a.alone, b.alone) + shared >= settings.continuity
 
 
 def opens_like_an_answer(leaf: Leaf) -> bool:

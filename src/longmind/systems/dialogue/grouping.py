@@ -25,6 +25,7 @@ from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import marks, mine
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.unvalidated import copy_unvalidated, link_unvalidated
+from longmind.text.similarity import Weights, jaccard
 from longmind.types import TRUST, Json, Memory, State, construct_unvalidated
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class Grouping:
             told.append(_unit(vector if chain is None else vector + np.float32(self._settings.context) * chain))
         return told
 
-    def _place(self, leaf: Leaf, around: words.Weights, vector: Vector | None) -> Leaf:
+    def _place(self, leaf: Leaf, around: Weights, vector: Vector | None) -> Leaf:
         """One page; ``around`` is what its chain is about."""
         telling = self._rarity.times(leaf.said.weights)
         keys = words.heaviest(telling, self._settings.keywords)
@@ -186,7 +187,7 @@ class Grouping:
         )
         return placed
 
-    def fits(self, terms: words.Weights, keys: Sequence[str], vector: Vector | None) -> dict[int, float]:
+    def fits(self, terms: Weights, keys: Sequence[str], vector: Vector | None) -> dict[int, float]:
         """``cos + Jaccard`` with each segment in hand that shares anything, by its number."""
         found: dict[int, float] = defaultdict(float)
         known = [topic.vector for topic in self._topics if topic.vector is not None]
@@ -201,7 +202,7 @@ class Grouping:
                 found[number] = words.on_the_scale_of_vectors(value / self._topics[number].length)
         sharing = {number for key in keys for number in self._by_keyword.get(key, ())}
         for number in sharing:
-            found[number] += words.jaccard(keys, self._topics[number].keywords)
+            found[number] += jaccard(keys, self._topics[number].keywords)
         return found
 
     @property
@@ -260,7 +261,7 @@ class Grouping:
             self._by_term[term][number] = weight
         self._tell(number, {**{key: topic.telling[key] for key in topic.keywords}, **grown})
 
-    def _tell(self, number: int, candidates: words.Weights) -> None:
+    def _tell(self, number: int, candidates: Weights) -> None:
         """Note the length of what a segment is about, and which of these terms are its keywords."""
         topic = self._topics[number]
         topic.length = words.length(topic.telling)

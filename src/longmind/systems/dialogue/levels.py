@@ -19,6 +19,7 @@ from longmind.systems.dialogue.pages import Leaf
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import mine
 from longmind.systems.scoped_store import ScopedStore
+from longmind.text.similarity import cosine, jaccard
 from longmind.types import Memory
 
 if TYPE_CHECKING:
@@ -107,10 +108,10 @@ async def _scored(
     for leaf in leaves:
         own = by_vector.get(leaf.id)
         if own is None or vector is None:
-            close = words.on_the_scale_of_vectors(words.cosine(asked, words.scaled(leaf.said.weights, rarity)))
+            close = words.on_the_scale_of_vectors(cosine(asked, words.scaled(leaf.said.weights, rarity)))
         else:
             close = float(np.clip(own @ vector, 0.0, 1.0))
-        shared = words.jaccard(keys, words.keywords(leaf.said.weights, rarity, settings.keywords))
+        shared = jaccard(keys, words.keywords(leaf.said.weights, rarity, settings.keywords))
         score = min((close + shared) / 2, 1.0)
         if score > 0:
             told.append((leaf, score))

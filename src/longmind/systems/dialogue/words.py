@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from operator import mul
 from typing import NamedTuple
 
 from longmind.text.analysis import STOP_WORDS, stem, words
+from longmind.text.similarity import Weights
 
-Weights = Mapping[str, float]
 MAX_TERMS = 96
 """Terms kept of a chain or a segment."""
 READ = 20_000
@@ -118,13 +118,6 @@ def scaled(weights: Weights, rarity: Rarity) -> dict[str, float]:
     return unit(rarity.times(weights))
 
 
-def cosine(a: Weights, b: Weights) -> float:
-    """The cosine of two vectors that ``scaled`` made."""
-    if len(b) < len(a):
-        a, b = b, a
-    return min(sum(value * b[term] for term, value in a.items() if term in b), 1.0)
-
-
 def on_the_scale_of_vectors(cosine: float) -> float:
     """A cosine of terms as the cosine of embeddings would be, about, so that one threshold serves both.
 
@@ -150,12 +143,6 @@ def _ranked(weights: Weights, most: int) -> list[tuple[float, str]]:
         least = sorted(weights.values(), reverse=True)[most - 1]
         return sorted([(-weight, term) for term, weight in weights.items() if weight >= least])[:most]
     return sorted([(-weight, term) for term, weight in weights.items()])
-
-
-def jaccard(a: Iterable[str], b: Iterable[str]) -> float:
-    """How many of the keywords of either are keywords of both."""
-    one, other = set(a), set(b)
-    return len(one & other) / len(one | other) if one and other else 0.0
 
 
 def add(total: dict[str, float], more: Weights, share: float = 1.0) -> None:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from longmind.errors import ModelError
 from longmind.systems.episodic.models import Episode, Event, Length, Summariser
+from longmind.text.dates import format_day
 
 TOLD_AT_MOST = 1_000
 """Events that the full length tells; it says how many it leaves out."""
@@ -107,7 +108,7 @@ def _indented(text: str) -> str:
 
 
 def _when(moment: datetime) -> str:
-    return f"{moment.day} {moment:%B} {moment.year} at {moment:%H:%M}"
+    return f"{format_day(moment)} at {moment:%H:%M}"
 
 
 async def summarised(summariser: Summariser, text: str, words: int) -> str:

@@ -17,10 +17,11 @@ from longmind.systems.goals.fingerprints import step_fingerprint
 from longmind.systems.goals.model_planning import ask, checker, told
 from longmind.systems.goals.models import GOAL, Criterion, Goal, GoalState, PlanBody, PlanStep, order_steps
 from longmind.systems.goals.records import GoalRecords, goal_of
-from longmind.systems.goals.similarity import best_match, likenesses, shared_words
+from longmind.systems.goals.similarity import best_match, likenesses
 from longmind.systems.procedural import ProceduralMemory, Version, bind_params, declared_params
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.text.analysis import terms
+from longmind.text.similarity import shared_words
 from longmind.types import Filter, Hit, Memory
 
 if TYPE_CHECKING:

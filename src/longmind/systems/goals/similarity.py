@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longmind.systems.scoped_store import ScopedStore
-from longmind.text.analysis import terms
+from longmind.text.similarity import covered_words, shared_words
 
 if TYPE_CHECKING:
     from longmind.store.base import Vector
@@ -35,21 +35,9 @@ async def best_match(
     """The place of the text that is most alike, if it is alike enough; ``within`` also one that merely holds it."""
     (row,) = await likenesses(scoped, [text], others)
     if within:
-        row = [max(likeness, covered(text, other)) for likeness, other in zip(row, others, strict=True)]
+        row = [max(likeness, covered_words(text, other)) for likeness, other in zip(row, others, strict=True)]
     best = max(range(len(row)), key=row.__getitem__, default=None)
     return best if best is not None and row[best] >= least else None
-
-
-def shared_words(one: str, other: str) -> float:
-    """The share of their words, stemmed and without stop words, that two texts have in common (Dice's measure)."""
-    mine, theirs = set(terms(one)), set(terms(other))
-    return 2 * len(mine & theirs) / (len(mine) + len(theirs)) if mine and theirs else 0.0
-
-
-def covered(text: str, by: str) -> float:
-    """The share of the words of a text that another one has."""
-    wanted = set(terms(text))
-    return len(wanted & set(terms(by))) / len(wanted) if wanted else 0.0
 
 
 def _nearness(one: Vector | None, other: Vector | None) -> float:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from longmind.text.analysis import fold, words
+from longmind.text.vocabulary import CALENDAR_WORDS, RELATIVES
 
 _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("an e-mail address", re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")),
@@ -25,10 +26,7 @@ _SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a street address", re.compile(r"\b\d+\w?\s+\w+\s+(?:street|st|road|rd|avenue|ave|lane|drive|boulevard)\b", re.I)),
 )
 _SELF = frozenset("i i'm i've i'd i'll me my mine myself we we're we've us our ours ourselves".split())
-_FAMILY = frozenset(
-    """wife husband spouse fiance fiancee girlfriend boyfriend mother father mom mum dad parents son daughter brother
-    sister grandmother grandfather grandma grandpa aunt uncle niece nephew cousin boss neighbour neighbor""".split()
-)
+_FAMILY = RELATIVES.union("fiance fiancee parents boss neighbour neighbor".split())
 _PEOPLE_DO = frozenset(
     """likes loves hates lives works prefers wants owns enjoys feels thinks says said told lived worked moved bought
     married divorced studies studied plays felt asked wanted plans planned was has had went got died earns""".split()
@@ -36,10 +34,7 @@ _PEOPLE_DO = frozenset(
 _TITLES = re.compile(r"\b(?:mr|mrs|ms|miss|dr|prof|sir|madam)\b\.?", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _SENTENCE = re.compile(r"(?<=[.!?…:;])\s+|\n+")
-_NEVER_NAMES = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december english french german spanish italian portuguese chinese japanese""".split()
-)
+_NEVER_NAMES = CALENDAR_WORDS.union("english french german spanish italian portuguese chinese japanese".split())
 
 
 def personal(text: str, names: Iterable[str] = (), allowed: Collection[str] = ()) -> str | None:

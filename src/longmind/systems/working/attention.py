@@ -12,6 +12,7 @@ import numpy as np
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.working.entities import entities
 from longmind.text.analysis import terms
+from longmind.text.similarity import count_cosine, coverage, overlap
 
 IMPORTANCE, RECENCY = 0.7, 0.3
 HORIZON = timedelta(hours=1)
@@ -34,7 +35,7 @@ def score(importance: float, recent: float) -> float:
 async def relevances(scoped: ScopedStore, query: str, texts: Sequence[str]) -> list[float]:
     """How well each text fits the query, 0 to 1: the share of its words that the text has, or the cosine if higher."""
     asked = set(terms(query))
-    shares = [len(asked & set(terms(text))) / len(asked) if asked else 0.0 for text in texts]
+    shares = [coverage(asked, terms(text)) for text in texts]
     vectors, _ = await scoped.embed([query, *texts])
     if any(vector is None for vector in vectors):
         return shares
@@ -54,8 +55,8 @@ async def relations(scoped: ScopedStore, texts: Sequence[str]) -> dict[tuple[int
     found: dict[tuple[int, int], float] = {}
     for a, b in combinations(range(len(texts)), 2):
         close = max(
-            _overlap(names[a], names[b]) / RELATED_BY_NAMES,
-            _cosine(counts[a], counts[b]) / RELATED_BY_WORDS,
+            overlap(names[a], names[b]) / RELATED_BY_NAMES,
+            count_cosine(counts[a], counts[b]) / RELATED_BY_WORDS,
         )
         one, other = vectors[a], vectors[b]
         if one is not None and other is not None:
@@ -74,13 +75,3 @@ def shared(texts: Sequence[str]) -> str:
         if common:
             return ", ".join(common[:3])
     return "together"
-
-
-def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
-    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
-
-
-def _cosine(a: Counter[str], b: Counter[str]) -> float:
-    dot = sum(n * b[term] for term, n in a.items())
-    lengths = sum(n * n for n in a.values()) * sum(n * n for n in b.values())
-    return float(dot / lengths**0.5) if lengths else 0.0

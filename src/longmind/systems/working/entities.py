@@ -10,13 +10,10 @@ import re
 from collections.abc import Sequence
 
 from longmind.text.analysis import STOP_WORDS, fold
+from longmind.text.vocabulary import CALENDAR_WORDS
 
 _SIGN = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[@#]\w+|\b[A-Z]{2,}-\d+\b|“[^”]{2,60}”|\"[^\"\n]{2,60}\"")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
-_DATES = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december""".split()
-)
 _SENTENCE = re.compile(r"(?<=[.!?…:])\s+|\n+")
 
 
@@ -40,7 +37,7 @@ def _firsts(text: str) -> frozenset[str]:
 
 
 def _is_name(word: str) -> bool:
-    return word[0].isupper() and _plain(word) not in STOP_WORDS and _plain(word) not in _DATES
+    return word[0].isupper() and _plain(word) not in STOP_WORDS and _plain(word) not in CALENDAR_WORDS
 
 
 def _plain(word: str) -> str:
