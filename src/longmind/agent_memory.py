@@ -34,7 +34,7 @@ from longmind.types import (
 )
 
 if TYPE_CHECKING:
-    from longmind.consolidate.model import Teller
+    from longmind.consolidate.model import SummaryWriter
     from longmind.conversation import Conversation
     from longmind.manager import MemoryManager
     from longmind.memory import Longmind
@@ -155,15 +155,15 @@ class AgentMemory:
         """One conversation with its history, its summary, and what memory adds; ``window`` messages are told whole."""
         from longmind.conversation import Conversation
 
-        return Conversation(self.scoped, id, self.recall, window=window, teller=self._teller)
+        return Conversation(self.scoped, id, self.recall, window=window, summary_writer=self._summary_writer)
 
-    async def _teller(self) -> Teller | None:
+    async def _summary_writer(self) -> SummaryWriter | None:
         chat = await self.chat()
         if chat is None:
             return None
-        from longmind.consolidate.model import ChatTeller
+        from longmind.consolidate.model import ChatSummaryWriter
 
-        return ChatTeller(chat)
+        return ChatSummaryWriter(chat)
 
     # -- the five verbs ------------------------------------------------------------------------------------------
 
@@ -430,7 +430,7 @@ class AgentMemory:
 
     async def undo(self, operation: str) -> int:
         """Take an operation back; its id is in ``history`` and in reports. Says how many records changed."""
-        from longmind.consolidate.undo import SHARED
+        from longmind.consolidate.bookmarks import SHARED
 
         receipt = await self.store.undo(self.scope, operation, self._longmind.embedding.embed, shared=SHARED)
         undone = journal.changes(self.store.backend, self.scope, operation=receipt.operation)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from longmind import Longmind, Settings
 from longmind.consolidate.cycle import Cycle
-from longmind.consolidate.model import ChatExtractor, ChatTeller, Reading, Text, Triple
+from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter, ExtractionAnswer, PromptText, Triple
 from longmind.errors import BudgetSpent, InvalidAnswer, ModelError
 from longmind.models.budget import Budget
 from longmind.models.chat_llamacpp import LlamaCppProvider
@@ -46,7 +46,7 @@ class Heard(ChatExtractor):
 
     facts: tuple[Triple, ...] = ()
 
-    async def extract(self, texts: Sequence[Text]) -> Reading:
+    async def extract(self, texts: Sequence[PromptText]) -> ExtractionAnswer:
         reading = await super().extract(texts)
         self.facts += reading.facts
         return reading
@@ -111,7 +111,9 @@ async def test_a_summary_of_it_quotes_what_was_said_or_stays_what_rules_made_it(
         turns = [f"The harbour museum opens room {n} in spring." for n in range(4)]
         await mem.remember([{"role": "user", "content": text} for text in turns], session="s")
         settings = await mem.configuration()
-        cycle = Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, teller=ChatTeller(chat))
+        cycle = Cycle(
+            rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, summary_writer=ChatSummaryWriter(chat)
+        )
         report = (await cycle.run()).of("summarise")
         (summary,) = [m async for m in rc.store.scan_all(mem.scope, Filter(kinds=("summary",))) if "turns" in m.body]
         assert (report.calls, report.failed) == (1, None)

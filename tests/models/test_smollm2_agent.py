@@ -17,7 +17,7 @@ from longmind.agent import Agent, Ending, Limits, ModelPolicy, Outcome, PursuitL
 from longmind.agent.model_critic import record_of
 from longmind.agent.pursuit.models import PursuitEnding
 from longmind.agent_memory import AgentMemory
-from longmind.consolidate.model import Points, supported
+from longmind.consolidate.model import Points, supported_points
 from longmind.errors import InvalidInput
 from longmind.models.chat_model import ChatModel
 from longmind.models.quotes import quotes
@@ -183,7 +183,7 @@ async def test_what_left_the_window_is_told_by_it_with_support_or_by_rules(mem: 
     assert set(sources) <= set(turns[:2])
     assert stored.body["told"] == 2
     if stored.body["by"] == "model":
-        kept, _ = supported(Points.model_validate_json(brief.heard[-1].text).points, turns[:2])
+        kept, _ = supported_points(Points.model_validate_json(brief.heard[-1].text).points, turns[:2])
         assert [(text, turns[number]) for text, number in kept] == list(zip(lines, sources, strict=True))
     else:
         assert all(line.removeprefix("user: ") in source for line, source in zip(lines, sources, strict=True))

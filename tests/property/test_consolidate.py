@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from longmind import Longmind
 from longmind.consolidate.rules.extraction import extract
-from longmind.consolidate.rules.key_sentences import phrases, telling
+from longmind.consolidate.rules.key_sentences import key_phrases, key_sentences
 from longmind.consolidate.stages.reconcile import duplicates
 from longmind.consolidate.stages.segment import pages_of
 from longmind.memory import AgentMemory
@@ -58,9 +58,9 @@ def test_sentences_are_parts_of_the_text_in_order(text: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(TEXTS | SENTENCES, max_size=8))
 def test_summaries_quote(texts: list[str]) -> None:
-    for one in telling(texts):
+    for one in key_sentences(texts):
         assert one.text in sentence_text(texts[one.source])
-    assert len(phrases(texts)) <= 8
+    assert len(key_phrases(texts)) <= 8
 
 
 def sentence_text(text: str) -> str:

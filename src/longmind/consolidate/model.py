@@ -1,8 +1,11 @@
-"""The language model's part in one run: what it is asked, what it costs, and when to leave it alone.
+"""The language model's part in consolidation: what it is asked, how its answers are checked, and when to stop asking.
 
 A model makes consolidation better and is never needed for it. Once its budget is spent, or it does not answer, it is
 not asked again in the run; what it has not read waits, and rules do their part meanwhile. An answer that cannot be used
-concerns only what was asked: it is counted, and the next question is another chance.
+is counted, and the next request is another chance.
+
+A statement of a model counts only where it quotes words that are really in the source. The texts are data for the
+model, never instructions.
 """
 
 from __future__ import annotations
@@ -18,8 +21,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from pydantic import Field, create_model
 
 from longmind.clock import Clock
+from longmind.consolidate.bookmarks import next_midnight
 from longmind.consolidate.rules.claims import Claim
-from longmind.consolidate.waiting import next_day
 from longmind.errors import BudgetSpent, InvalidAnswer, ModelError
 from longmind.models import prompts
 from longmind.models.quotes import quotes
@@ -31,18 +34,38 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PROMPTS = "longmind.consolidate.prompts"
-POINTS = 6
+MAX_POINTS = 6
 """Sentences of a summary, at most."""
-_TOKENS_A_FACT = 180
-"""Room for a fact whose every field is as long as it may be, so that an answer held to the schema never breaks off."""
-_CHARS_A_FACT = 400
-"""One fact for so many characters of text, beside one for each text, is as many as a model may list."""
-_TOKENS_A_POINT = 170
-"""Room for a sentence and a quote that are as long as they may be."""
-REST = timedelta(minutes=10)
-"""How long a model that does not answer is left alone, unless its server asks for longer."""
-_REFUSED = frozenset({400, 413, 415, 422})
-"""With these a server means the question, and will not take it later either."""
+BACKOFF = timedelta(minutes=10)
+"""How long a model that does not answer is not asked, unless its server asks for longer."""
+_TOKENS_PER_FACT = 180
+"""Enough for a fact whose every field is as long as it may be, so that a valid answer is never cut off."""
+_CHARS_PER_FACT = 400
+"""A model may list one fact per text, and one more per so many characters."""
+_TOKENS_PER_POINT = 170
+"""Enough for a sentence and a quote that are as long as they may be."""
+_REFUSED_STATUSES = frozenset({400, 413, 415, 422})
+"""With these a server refuses the request itself, and will refuse it later too."""
+
+
+class PromptText(Model):
+    """A text for a model: who speaks, when, and what was said."""
+
+    number: int
+    speaker: str | None
+    date: str
+    content: str
+
+
+def render_texts(texts: Iterable[PromptText]) -> str:
+    """Return texts as the model reads them: JSON, so that they are told apart from the instructions."""
+    return json.dumps([text.model_dump() for text in texts], ensure_ascii=False)
+
+
+# The names and docstrings of the schemas (Triple, Triples, Point, Points) are part of the JSON schema that a model is
+# given: to change one changes what it is asked.
+
+# -- extraction --------------------------------------------------------------------------------------------------------
 
 
 class Triple(Model):
@@ -52,7 +75,7 @@ class Triple(Model):
     predicate: str = Field(min_length=1, max_length=40)
     object: str = Field(min_length=1, max_length=100)
     quote: str = Field(max_length=200)
-    """The words of the text that say so, letter by letter."""
+    """The words of the text that say so, character by character."""
     text: int = Field(ge=0)
     """The number of the text it is in."""
     confidence: Unit = 0.7
@@ -67,23 +90,14 @@ class Triples(Model):
 
 
 @lru_cache(maxsize=256)
-def triples_of(most: int) -> type[Triples]:
-    """``Triples`` of at most so many facts: a weak model would go on for as long as it may."""
-    return create_model("Triples", __base__=Triples, facts=(tuple[Triple, ...], Field(default=(), max_length=most)))
-
-
-class Text(Model):
-    """A text for a model: who speaks, when, and what was said."""
-
-    number: int
-    speaker: str | None
-    date: str
-    content: str
+def triples_schema(limit: int) -> type[Triples]:
+    """Return the schema of at most so many facts: a weak model would go on for as long as it may."""
+    return create_model("Triples", __base__=Triples, facts=(tuple[Triple, ...], Field(default=(), max_length=limit)))
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The facts a model found, which model it was, and the prompts it was asked with."""
+class ExtractionAnswer:
+    """The facts that a model found, which model it was, and the prompts it was asked with."""
 
     facts: tuple[Triple, ...] = ()
     model: str = ""
@@ -91,9 +105,9 @@ class Reading:
 
 
 class Extractor(Protocol):
-    """Something that finds facts in texts, such as a language model. One call is one request."""
+    """Finds facts in texts, such as a language model does. One call is one request."""
 
-    async def extract(self, texts: Sequence[Text]) -> Reading: ...
+    async def extract(self, texts: Sequence[PromptText]) -> ExtractionAnswer: ...
 
 
 class ChatExtractor:
@@ -102,14 +116,17 @@ class ChatExtractor:
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
-    async def extract(self, texts: Sequence[Text]) -> Reading:
+    async def extract(self, texts: Sequence[PromptText]) -> ExtractionAnswer:
         prompt = prompts.load("extract", PROMPTS)
-        messages = [{"role": "system", "content": prompt.fill()}, {"role": "user", "content": shown(texts)}]
-        most = 2 + len(texts) + sum(len(text.content) for text in texts) // _CHARS_A_FACT
-        made = await self._chat.structured(
-            messages, triples_of(most), max_tokens=_TOKENS_A_FACT * most, temperature=0.0, prompts=[prompt.id]
+        messages = [{"role": "system", "content": prompt.fill()}, {"role": "user", "content": render_texts(texts)}]
+        limit = 2 + len(texts) + sum(len(text.content) for text in texts) // _CHARS_PER_FACT
+        answer = await self._chat.structured(
+            messages, triples_schema(limit), max_tokens=_TOKENS_PER_FACT * limit, temperature=0.0, prompts=[prompt.id]
         )
-        return Reading(made.value.facts, self._chat.name, made.prompts)
+        return ExtractionAnswer(answer.value.facts, self._chat.name, answer.prompts)
+
+
+# -- summaries ---------------------------------------------------------------------------------------------------------
 
 
 class Point(Model):
@@ -126,58 +143,102 @@ class Points(Model):
     points: tuple[Point, ...] = ()
 
 
-@lru_cache(maxsize=POINTS)
-def points_of(most: int) -> type[Points]:
-    """``Points`` of at most so many sentences."""
-    return create_model("Points", __base__=Points, points=(tuple[Point, ...], Field(default=(), max_length=most)))
+@lru_cache(maxsize=MAX_POINTS)
+def points_schema(limit: int) -> type[Points]:
+    """Return the schema of a summary of at most so many sentences."""
+    points = (tuple[Point, ...], Field(default=(), max_length=limit))
+    return create_model("Points", __base__=Points, points=points)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A summary, which model it is of, and the prompts it was asked with."""
+class SummaryAnswer:
+    """A summary, which model wrote it, and the prompts it was asked with."""
 
     points: tuple[Point, ...] = ()
     model: str = ""
     prompts: tuple[str, ...] = ()
 
 
-class Teller(Protocol):
-    """Something that tells in short what texts say, such as a language model. One call is one request."""
+class SummaryWriter(Protocol):
+    """Summarises texts, such as a language model does. One call is one request."""
 
-    async def tell(self, texts: Sequence[Text]) -> Told: ...
+    async def summarise(self, texts: Sequence[PromptText]) -> SummaryAnswer: ...
 
 
-class ChatTeller:
-    """A teller that asks a language model."""
+class ChatSummaryWriter:
+    """A summary writer that asks a language model."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
-    async def tell(self, texts: Sequence[Text]) -> Told:
+    async def summarise(self, texts: Sequence[PromptText]) -> SummaryAnswer:
         prompt = prompts.load("summarise", PROMPTS)
-        most = min(POINTS, 1 + len(texts) // 2)
+        limit = min(MAX_POINTS, 1 + len(texts) // 2)
         messages = [
-            {"role": "system", "content": prompt.fill(points=str(most))},
-            {"role": "user", "content": shown(texts)},
+            {"role": "system", "content": prompt.fill(points=str(limit))},
+            {"role": "user", "content": render_texts(texts)},
         ]
-        made = await self._chat.structured(
-            messages, points_of(most), max_tokens=_TOKENS_A_POINT * most, temperature=0.0, prompts=[prompt.id]
+        answer = await self._chat.structured(
+            messages, points_schema(limit), max_tokens=_TOKENS_PER_POINT * limit, temperature=0.0, prompts=[prompt.id]
         )
-        return Told(made.value.points, self._chat.name, made.prompts)
+        return SummaryAnswer(answer.value.points, self._chat.name, answer.prompts)
+
+
+# -- checking answers --------------------------------------------------------------------------------------------------
+
+
+def locate_quote(quote: str, number: int, texts: Sequence[str]) -> tuple[int, tuple[int, int]] | None:
+    """Return the number of the text that a quote is in, and its span: the text that was named, or the only one."""
+    if number < len(texts) and (span := quotes(texts[number], quote)) is not None:
+        return number, span
+    places = [(n, span) for n, text in enumerate(texts) if (span := quotes(text, quote)) is not None]
+    return places[0] if len(places) == 1 else None
+
+
+def content_terms(text: str) -> frozenset[str]:
+    """Return the stems of the words of a text without stop words; of a text of stop words, these."""
+    all_words = words(text)
+    return frozenset(stem(word) for word in all_words if word not in STOP_WORDS) or frozenset(all_words)
+
+
+def supported_points(points: Iterable[Point], texts: Sequence[str]) -> tuple[list[tuple[str, int]], Counter[str]]:
+    """Return the sentences that rest on a text, each with its number, and the count of the others by reason."""
+    supported: list[tuple[str, int]] = []
+    rejected: Counter[str] = Counter()
+    for point in points:
+        place = locate_quote(point.quote, point.text, texts)
+        if place is None:
+            rejected["quote"] += 1
+        elif not content_terms(point.statement) & content_terms(texts[place[0]]):
+            rejected["unsupported"] += 1
+        else:
+            supported.append((" ".join(point.statement.split()), place[0]))
+    return supported, rejected
 
 
 @dataclass(slots=True)
-class Retold:
-    """What came of asking for one summary."""
+class CheckedClaims:
+    """The claims that the model made about one memory, and how many of them were rejected, by reason."""
 
-    told: Told = field(default_factory=Told)
-    kept: list[tuple[str, str]] = field(default_factory=list)
-    """Each sentence that counts, and the memory it quotes."""
+    claims: list[tuple[Memory, Claim]] = field(default_factory=list)
     rejected: Counter[str] = field(default_factory=Counter)
 
 
-class Unusable(Exception):
-    """Nothing can be taken from the answer. ``smaller``: less at once may work."""
+@dataclass(slots=True)
+class CheckedSummary:
+    """A summary by the model, checked."""
+
+    answer: SummaryAnswer = field(default_factory=SummaryAnswer)
+    points: list[tuple[str, str]] = field(default_factory=list)
+    """Each sentence that counts, and the id of the memory it quotes."""
+    rejected: Counter[str] = field(default_factory=Counter)
+
+
+# -- asking ------------------------------------------------------------------------------------------------------------
+
+
+class UnusableAnswer(Exception):
+    """Nothing can be taken from the answer. ``smaller``: a smaller request may work."""
 
     def __init__(self, why: str, *, smaller: bool) -> None:
         super().__init__(why)
@@ -185,101 +246,63 @@ class Unusable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class ModelStop:
     """Why the model is not asked any more, and until when."""
 
     why: str
     until: datetime
-    rest: bool
+    backoff: bool
+    """Whether to ask nothing before ``until``; False where only the budget is spent."""
 
 
 @dataclass(slots=True)
-class Answered:
-    """What the model found in one memory, and what of it was refused."""
-
-    found: list[tuple[Memory, Claim]] = field(default_factory=list)
-    rejected: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(slots=True)
-class ModelPart:
-    """The model in one run."""
+class ModelCalls:
+    """The calls of the language model in one run: their budget, and their answers so far."""
 
     clock: Clock
     extractor: Extractor | None = None
-    teller: Teller | None = None
+    summary_writer: SummaryWriter | None = None
     calls_left: int | None = None
     calls: int = 0
-    stopped: Stop | None = None
+    stopped: ModelStop | None = None
     wanted: set[str] = field(default_factory=set)
-    """The memories it should read; others of the run it has read before."""
-    read: dict[str, Answered] = field(default_factory=dict)
-    """By memory: what it said, kept so that a stage that is tried again does not ask again."""
-    places: set[tuple[str | None, str]] = field(default_factory=set)
-    """Conversations, by user and name, whose summaries wait to be told by it."""
-    retold: dict[tuple[str | None, str, int], Retold] = field(default_factory=dict)
-    """By user, conversation and number of turns: its summary."""
+    """The memories that the model should read; the other sources it has read in an earlier run."""
+    read: dict[str, CheckedClaims] = field(default_factory=dict)
+    """By memory: its claims, kept so that a stage that is retried does not ask again."""
+    unsummarised: set[tuple[str | None, str]] = field(default_factory=set)
+    """Conversations, by user and session, whose summaries wait to be written by the model."""
+    summaries: dict[tuple[str | None, str, int], CheckedSummary] = field(default_factory=dict)
+    """By user, session and number of turns: its summary."""
 
     async def ask(self, request: Callable[[], Awaitable[T]]) -> T | None:
-        """The answer to one request; None once the model is not to be asked any more. ``Unusable`` is told."""
+        """Return the answer to one request; None once the model must not be asked any more.
+
+        Raise ``UnusableAnswer`` where only this request failed.
+        """
         if self.stopped is not None:
             return None
         now = self.clock.now()
         if self.calls_left is not None and self.calls >= self.calls_left:
-            self.stopped = Stop("The model calls for today are used.", next_day(now), rest=False)
+            self.stopped = ModelStop("The model calls for today are used.", next_midnight(now), backoff=False)
             return None
         self.calls += 1
         try:
             return await request()
         except BudgetSpent as error:
             if error.details.get("wanted", 0) > error.details.get("limit", 0):
-                raise Unusable(error.message, smaller=True) from error
-            self.stopped = Stop(error.message, _moment(error, "resumes_at") or next_day(now), rest=False)
+                raise UnusableAnswer(error.message, smaller=True) from error
+            self.stopped = ModelStop(error.message, _moment(error, "resumes_at") or next_midnight(now), backoff=False)
         except InvalidAnswer as error:
-            raise Unusable(error.message, smaller=error.details.get("finish") == "length") from error
+            raise UnusableAnswer(error.message, smaller=error.details.get("finish") == "length") from error
         except ModelError as error:
-            if error.details.get("status") in _REFUSED:
-                raise Unusable(error.message, smaller=True) from error
+            if error.details.get("status") in _REFUSED_STATUSES:
+                raise UnusableAnswer(error.message, smaller=True) from error
             wait = error.details.get("retry_after")
-            rest = max(REST, timedelta(seconds=float(wait))) if isinstance(wait, int | float) else REST
-            self.stopped = Stop(f"{type(error).__name__}: {error.message}", now + rest, rest=True)
+            backoff = max(BACKOFF, timedelta(seconds=float(wait))) if isinstance(wait, int | float) else BACKOFF
+            self.stopped = ModelStop(f"{type(error).__name__}: {error.message}", now + backoff, backoff=True)
         return None
 
 
 def _moment(error: ModelError, name: str) -> datetime | None:
-    told = error.details.get(name)
-    return datetime.fromisoformat(told) if isinstance(told, str) else None
-
-
-def place_of(quote: str, number: int, texts: Sequence[str]) -> tuple[int, tuple[int, int]] | None:
-    """The text that a quote is in, and where: the one that was named, or else the only one that has it."""
-    if number < len(texts) and (span := quotes(texts[number], quote)) is not None:
-        return number, span
-    found = [(n, span) for n, text in enumerate(texts) if (span := quotes(text, quote)) is not None]
-    return found[0] if len(found) == 1 else None
-
-
-def terms_of(text: str) -> frozenset[str]:
-    """The words by which one text can be found in another; those of everything only if there are no others."""
-    found = words(text)
-    return frozenset(stem(word) for word in found if word not in STOP_WORDS) or frozenset(found)
-
-
-def shown(texts: Iterable[Text]) -> str:
-    """Texts as a model reads them."""
-    return json.dumps([text.model_dump() for text in texts], ensure_ascii=False)
-
-
-def supported(points: Iterable[Point], texts: Sequence[str]) -> tuple[list[tuple[str, int]], Counter[str]]:
-    """The sentences that rest on a text, each with its number; and how many of the others do not count, by reason."""
-    kept: list[tuple[str, int]] = []
-    rejected: Counter[str] = Counter()
-    for point in points:
-        place = place_of(point.quote, point.text, texts)
-        if place is None:
-            rejected["quote"] += 1
-        elif not terms_of(point.statement) & terms_of(texts[place[0]]):
-            rejected["unsupported"] += 1
-        else:
-            kept.append((" ".join(point.statement.split()), place[0]))
-    return kept, rejected
+    value = error.details.get(name)
+    return datetime.fromisoformat(value) if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""From a draft to the lines of a report: what is added, changed, superseded, archived, and why."""
+"""Reports of a run: the changes of a draft with their reasons, the counts of a stage, and its metrics."""
 
 from __future__ import annotations
 
@@ -13,21 +13,36 @@ from longmind.kinds import INTERNAL
 from longmind.types import Memory, Proposed, StageReport
 
 Action = Literal["add", "change", "supersede", "archive", "delete"]
-_INNER = INTERNAL | {"concept"}
-"""Kinds that are there for the sake of others: a report of them would say nothing."""
-_COUNTED = {"add": "added", "change": "changed", "supersede": "superseded", "archive": "archived", "delete": "deleted"}
-_TOLD = tuple(name for name in Memory.model_fields if name not in ("version", "key", "body"))
-_SHOWN = 300
+_UNREPORTED = INTERNAL | {"concept"}
+"""Kinds that exist for the sake of other records: to report them would say nothing."""
+_COUNTERS = {
+    "add": "added",
+    "change": "changed",
+    "supersede": "superseded",
+    "archive": "archived",
+    "delete": "deleted",
+}
+_COMPARED = tuple(name for name in Memory.model_fields if name not in ("version", "key", "body"))
+_MAX_CHARS = 300
 
 
-def proposed(stage: str, draft: Draft, notes: Notes, *, skip: Collection[str] = ()) -> list[Proposed]:
-    """The changes of a draft, one line each; ``skip`` are records that an earlier stage brought into the draft."""
+def list_changes(
+    stage: str, draft: Draft, notes: Notes, *, skip: Collection[str] = (), explained_only: bool = False
+) -> list[Proposed]:
+    """Return the changes of a draft, one line each.
+
+    ``skip`` are records that an earlier stage brought into the draft. With ``explained_only`` changes without a reason
+    in the notes are left out.
+    """
     lines: list[Proposed] = []
     for old, new in draft.difference():
         memory = new or old
-        if memory is None or memory.kind in _INNER or (memory.id in skip and memory.id not in notes.why):
+        if memory is None or memory.kind in _UNREPORTED:
             continue
-        if (not memory.content and memory.id not in notes.why) or _silent(old, new):
+        explained = memory.id in notes.why
+        if not explained and (explained_only or memory.id in skip or not memory.content):
+            continue
+        if _is_unchanged(old, new):
             continue
         because, why = notes.why.get(memory.id, (memory.id, f"{stage}: follows from another change"))
         lines.append(
@@ -38,19 +53,19 @@ def proposed(stage: str, draft: Draft, notes: Notes, *, skip: Collection[str] = 
                 why=why,
                 stage=stage,
                 kind=memory.kind,
-                content=memory.content[:_SHOWN],
+                content=memory.content[:_MAX_CHARS],
             )
         )
     return lines
 
 
-def _silent(old: Memory | None, new: Memory | None) -> bool:
-    """Whether a record only counts that something was derived from it, or handed its key on, and says what it said."""
+def _is_unchanged(old: Memory | None, new: Memory | None) -> bool:
+    """Whether only the version, the key or the count of what was derived from a record has changed."""
     if old is None or new is None:
         return False
-    told = [[getattr(m, name) for name in _TOLD] for m in (old, new)]
-    bodies = [{k: v for k, v in m.body.items() if k != "revision"} for m in (old, new)]
-    return told[0] == told[1] and bodies[0] == bodies[1]
+    fields = [[getattr(memory, name) for name in _COMPARED] for memory in (old, new)]
+    bodies = [{k: v for k, v in memory.body.items() if k != "revision"} for memory in (old, new)]
+    return fields[0] == fields[1] and bodies[0] == bodies[1]
 
 
 def _action(old: Memory | None, new: Memory | None) -> Action:
@@ -65,9 +80,9 @@ def _action(old: Memory | None, new: Memory | None) -> Action:
     return "change"
 
 
-def stage_report(stage: str, changes: list[Proposed], notes: Notes, seconds: float, calls: int) -> StageReport:
-    """A stage's changes, counted."""
-    counts = Counter(_COUNTED[change.action] for change in changes)
+def build_stage_report(stage: str, changes: list[Proposed], notes: Notes, seconds: float, calls: int) -> StageReport:
+    """Count the changes of a stage."""
+    counts = Counter(_COUNTERS[change.action] for change in changes)
     return StageReport(
         stage=stage,
         rejected=dict(sorted(notes.rejected.items())),
@@ -78,26 +93,27 @@ def stage_report(stage: str, changes: list[Proposed], notes: Notes, seconds: flo
     )
 
 
-def added_up(before: StageReport | None, now: StageReport) -> StageReport:
-    """Two slices of one stage as one."""
+def add_reports(before: StageReport | None, now: StageReport) -> StageReport:
+    """Return the sum of two reports of one stage."""
     if before is None:
         return now
     numbers = ("added", "changed", "superseded", "archived", "deleted", "seconds", "calls")
-    told: dict[str, object] = {name: getattr(before, name) + getattr(now, name) for name in numbers}
+    sums: dict[str, object] = {name: getattr(before, name) + getattr(now, name) for name in numbers}
     reasons = {*before.rejected, *now.rejected}
-    told["rejected"] = {r: before.rejected.get(r, 0) + now.rejected.get(r, 0) for r in sorted(reasons)}
-    return now.model_copy(update={**told, "failed": now.failed or before.failed})
+    sums["rejected"] = {r: before.rejected.get(r, 0) + now.rejected.get(r, 0) for r in sorted(reasons)}
+    return now.model_copy(update={**sums, "failed": now.failed or before.failed})
 
 
-def measured(stage: str, report: StageReport) -> None:
-    """The metrics of one stage: how long it took, what it changed, and what it refused."""
+def record_metrics(report: StageReport) -> None:
+    """Record how long a stage took, what it changed, and what it rejected."""
     if not telemetry.enabled():
         return
-    which = {"longmind.stage": stage}
-    telemetry.record("longmind.consolidate.stage.duration", report.seconds, which, unit="s")
-    for action in _COUNTED.values():
-        if count := getattr(report, action):
-            told = {**which, "longmind.action": action}
-            telemetry.count("longmind.consolidate.changes", count, told, unit="{memory}")
+    attributes = {"longmind.stage": report.stage}
+    telemetry.record("longmind.consolidate.stage.duration", report.seconds, attributes, unit="s")
+    for counter in _COUNTERS.values():
+        if count := getattr(report, counter):
+            action = {**attributes, "longmind.action": counter}
+            telemetry.count("longmind.consolidate.changes", count, action, unit="{memory}")
     for reason, count in report.rejected.items():
-        telemetry.count("longmind.consolidate.rejected", count, {**which, "longmind.reason": reason}, unit="{claim}")
+        rejected = {**attributes, "longmind.reason": reason}
+        telemetry.count("longmind.consolidate.rejected", count, rejected, unit="{claim}")

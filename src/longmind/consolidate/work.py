@@ -1,4 +1,4 @@
-"""What a stage works with: the memories that are new, a draft to try its changes on, and what it has to say of them."""
+"""What a stage works with: the new memories, a draft to propose its changes on, and notes about these changes."""
 
 from __future__ import annotations
 
@@ -11,80 +11,108 @@ from longmind.clock import Clock
 from longmind.config import AgentSettings
 from longmind.consolidate.draft import Draft, DraftClock
 from longmind.errors import InvalidInput
+from longmind.store.base import Batch, Write
 from longmind.store.store import Store
 from longmind.systems.scoped_store import ScopedStore
+from longmind.systems.shared import AGENT
 from longmind.types import Filter, Hit, Memory, Scope
 
 if TYPE_CHECKING:
-    from longmind.consolidate.model import ModelPart
+    from longmind.consolidate.model import ModelCalls
     from longmind.store.base import Vector
-    from longmind.store.store import Embed
 
     Vectors = tuple[Sequence[Vector | None], str | None]
 
 
 @dataclass(slots=True)
 class Notes:
-    """What a stage has to say of its changes."""
+    """What a stage notes about its changes, for the report and for the next run."""
 
     why: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """For a record: the memory that is the reason, and the reason in words."""
+    """By record: the memory that is the reason for its change, and the reason in words."""
     rejected: Counter[str] = field(default_factory=Counter)
+    """How many candidates were rejected, by reason."""
     failed: str | None = None
+    """Why the language model could not do its part."""
     pending: list[str] = field(default_factory=list)
     """Messages that the next run has to look at again."""
     due: float | None = None
-    """When, in seconds, time alone makes the stage necessary again."""
+    """When, in seconds since 1970, the stage has something to do though nothing was written."""
 
 
 @dataclass(slots=True)
 class Work:
-    """One stage's work on one agent."""
+    """The work of one stage on one agent."""
 
     store: Store
     scope: Scope
     clock: Clock
     settings: AgentSettings
     draft: Draft
+    """A draft of the agent's memories; what is written to it becomes one batch."""
+    shared_draft: Draft
+    """A draft of the tenant's shared memory; what is written to it becomes one batch of its own."""
     sources: list[Memory]
     """What is new since the last run, oldest first."""
     operation: str
-    embed: Embed | None = None
-    """What makes vectors, for what a run writes outside the agent."""
     kinds: frozenset[str] = frozenset()
     """The kinds of the memories that were written since the last run."""
-    model: ModelPart | None = None
+    facts: Sequence[str] = ()
+    """The facts that were written since the last run, by this run too."""
+    deleted: frozenset[str] = frozenset()
+    """The memories that were deleted since the last run."""
+    first_run: bool = False
+    """Whether no run over this scope has ended yet."""
+    model: ModelCalls | None = None
     """The language model, where there is one."""
     notes: Notes = field(default_factory=Notes)
 
     def users(self) -> list[str | None]:
-        """Whose memories are among the new ones, nobody's first."""
-        return sorted({memory.user for memory in self.sources}, key=lambda user: (user is not None, user or ""))
+        """Return the users of the new memories; no user comes first."""
+        return in_order({memory.user for memory in self.sources})
 
     def scoped(self, user: str | None) -> ScopedStore:
-        """The draft as a memory system uses it for one user. Vectors are made once, when all is written."""
-        scope = self.scope.model_copy(update={"user": user})
-        clock = DraftClock(self.clock, self.draft)
-        return ScopedStore(Store(self.draft, clock), scope, clock, _no_vectors, _no_search)
+        """Return the draft as a memory system uses it for one user. Vectors are made when the draft is written."""
+        return self._drafted(self.draft, user)
+
+    def scoped_shared(self, user: str | None) -> ScopedStore:
+        """Return the draft of shared memory as ``SharedMemory`` uses it on behalf of one user."""
+        return self._drafted(self.shared_draft, user)
 
     def reading(self, user: str | None) -> ScopedStore:
-        """The real store for one user, for what a stage only reads."""
-        scope = self.scope.model_copy(update={"user": user})
-        return ScopedStore(self.store, scope, self.clock, _no_vectors, _no_search)
+        """Return the real store for one user, for what a stage only reads."""
+        return ScopedStore(self.store, self._scope_of(user), self.clock, _no_vectors, _no_search)
 
-    def outside(self, user: str | None) -> ScopedStore:
-        """The real store for one user, for what is written to memory that belongs to no agent."""
-        scope = self.scope.model_copy(update={"user": user})
-        return ScopedStore(self.store, scope, self.clock, self.embed or _no_vectors, _no_search)
+    async def apply(self, writes: Sequence[Write]) -> None:
+        """Apply these writes, if there are any, to the draft."""
+        if writes:
+            await self.draft.apply(Batch(self.scope, self.operation, self.clock.now(), tuple(writes)))
+
+    def _drafted(self, draft: Draft, user: str | None) -> ScopedStore:
+        clock = DraftClock(self.clock, draft)
+        return ScopedStore(Store(draft, clock), self._scope_of(user), clock, _no_vectors, _no_search)
+
+    def _scope_of(self, user: str | None) -> Scope:
+        return self.scope.model_copy(update={"user": user})
 
 
 class Stage(Protocol):
-    """One step of the cycle: looks at what is new and tries its changes on the draft. It writes nothing itself."""
+    """A step of the cycle. It looks at what is new and proposes changes on the drafts; it writes nothing itself."""
 
     @property
     def name(self) -> str: ...
 
     async def propose(self, work: Work) -> None: ...
+
+
+def shared_scope(scope: Scope) -> Scope:
+    """Return the scope of the shared memory of a tenant."""
+    return Scope(tenant=scope.tenant, agent=AGENT)
+
+
+def in_order(users: set[str | None]) -> list[str | None]:
+    """Return users in alphabetical order; no user comes first."""
+    return sorted(users, key=lambda user: (user is not None, user or ""))
 
 
 async def _no_vectors(texts: Sequence[str]) -> Vectors:

@@ -9,6 +9,6 @@ Conversations of one user share what is learnt: recall searches everything known
 """
 
 from longmind.conversation.conversation import WINDOW, Conversation
-from longmind.conversation.rolling_summary import FindTeller
+from longmind.conversation.rolling_summary import FindSummaryWriter
 
-__all__ = ["WINDOW", "Conversation", "FindTeller"]
+__all__ = ["WINDOW", "Conversation", "FindSummaryWriter"]

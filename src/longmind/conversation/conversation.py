@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from longmind.conversation.messages import MessageLog, parse_message, to_message
-from longmind.conversation.rolling_summary import FindTeller, RollingSummary
+from longmind.conversation.rolling_summary import FindSummaryWriter, RollingSummary
 from longmind.conversation.token_budget import first_lines, last_messages
 from longmind.errors import InvalidInput
 from longmind.recall.budget import HEAD, line
@@ -37,7 +37,13 @@ class Conversation:
     """The messages of one session, and their rendering for a model."""
 
     def __init__(
-        self, scoped: ScopedStore, id: str, recall: Recall, *, window: int = WINDOW, teller: FindTeller | None = None
+        self,
+        scoped: ScopedStore,
+        id: str,
+        recall: Recall,
+        *,
+        window: int = WINDOW,
+        summary_writer: FindSummaryWriter | None = None,
     ) -> None:
         if window < 1:
             raise InvalidInput(f"A window of {window} messages cannot be.", hint="Give at least 1.")
@@ -46,7 +52,7 @@ class Conversation:
         self._recall = recall
         self._window = window
         self._log = MessageLog(scoped, self.id)
-        self._summary = RollingSummary(scoped, self._log, self.id, window=window, teller=teller)
+        self._summary = RollingSummary(scoped, self._log, self.id, window=window, summary_writer=summary_writer)
 
     async def add(
         self,

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from longmind.consolidate.model import Teller, Text, supported
-from longmind.consolidate.rules.key_sentences import telling
+from longmind.consolidate.model import PromptText, SummaryWriter, supported_points
+from longmind.consolidate.rules.key_sentences import key_sentences
 from longmind.conversation.messages import MessageLog, digest
 from longmind.errors import ModelError
 from longmind.store.base import AddLink, Put, Update, Write
@@ -21,7 +21,7 @@ _MAX_SENTENCES = 12
 _MAX_NEW_MESSAGES = 2_000
 """The most messages that are read to update a summary."""
 
-FindTeller = Callable[[], Awaitable[Teller | None]]
+FindSummaryWriter = Callable[[], Awaitable[SummaryWriter | None]]
 """Returns what writes summaries, such as a language model; None where there is none."""
 
 
@@ -69,13 +69,19 @@ class RollingSummary:
     """Keeps the summary of one conversation up to date."""
 
     def __init__(
-        self, scoped: ScopedStore, log: MessageLog, session: str, *, window: int, teller: FindTeller | None
+        self,
+        scoped: ScopedStore,
+        log: MessageLog,
+        session: str,
+        *,
+        window: int,
+        summary_writer: FindSummaryWriter | None,
     ) -> None:
         self._scoped = scoped
         self._log = log
         self._session = session
         self._window = window
-        self._teller = teller
+        self._summary_writer = summary_writer
         self._key = f"conversation:{digest(session)}"
 
     async def text(self) -> str:
@@ -140,18 +146,18 @@ class RollingSummary:
     async def _lines_by_model(self, passages: Sequence[_Passage]) -> list[tuple[str, Quote]]:
         """Return the model's sentences, each with its origin. There are none without a model, or if it fails."""
         try:
-            teller = None if self._teller is None else await self._teller()
-            if teller is None:
+            summary_writer = None if self._summary_writer is None else await self._summary_writer()
+            if summary_writer is None:
                 return []
             texts = [
-                Text(number=number, speaker=passage.speaker or None, date=passage.date, content=passage.text)
+                PromptText(number=number, speaker=passage.speaker or None, date=passage.date, content=passage.text)
                 for number, passage in enumerate(passages)
             ]
-            reply = await teller.tell(texts)
+            reply = await summary_writer.summarise(texts)
         except ModelError as error:
             _log.warning("The model made no summary of a conversation, so it is made by rules: %s", error.message)
             return []
-        kept, _ = supported(reply.points, [passage.text for passage in passages])
+        kept, _ = supported_points(reply.points, [passage.text for passage in passages])
         return [(statement, passages[number].quote) for statement, number in kept]
 
     def _writes(self, summary: _Summary, messages: Sequence[Memory]) -> list[Write]:
@@ -191,7 +197,7 @@ def _passages(summary: _Summary, messages: Sequence[Memory]) -> list[_Passage]:
 
 def _lines_by_rules(passages: Sequence[_Passage]) -> list[tuple[str, Quote]]:
     """Return the most informative sentences in their order, each with its origin."""
-    sentences = telling([passage.text for passage in passages], most=_MAX_SENTENCES)
+    sentences = key_sentences([passage.text for passage in passages], limit=_MAX_SENTENCES)
     chosen = [(passages[sentence.source], sentence.text) for sentence in sentences]
     if not chosen:
         chosen = [(passages[-1], " ".join(passages[-1].text.split())[:500])]

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from longmind.errors import InvalidSetting, LongmindError
 from longmind.types import Model, Scope
+from longmind.worker.agent_run import consolidate_until_unchanged
 from longmind.worker.listening import AFTER, Listening
 from longmind.worker.models import Failure, Outcome
-from longmind.worker.settle import settle
 
 if TYPE_CHECKING:
     from longmind.memory import Longmind
@@ -180,7 +180,7 @@ class ConsolidationService:
             waits = until is None or self._rc.clock.now() < until
             if waits and (await self._rc.store.backend.head(scope)).seq == self._heads.get(scope):
                 return done.model_copy(update={"unchanged": done.unchanged + 1})
-            outcome = await settle(self._rc, scope)
+            outcome = await consolidate_until_unchanged(self._rc, scope)
         except Exception as error:  # whatever it is: the other agents have their turn
             _log.warning("The agent %s of %s could not be consolidated: %s", scope.agent, scope.tenant, error)
             failure = AgentFailure(

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 
 from longmind.errors import Conflict, InvalidSetting
 from longmind.worker import workflows
+from longmind.worker.agent_run import consolidate_until_unchanged
 from longmind.worker.engine import DBOS, DBOSException, dbos
 from longmind.worker.jobs import SWEEP, Jobs, failures
 from longmind.worker.models import Outcome, Swept, WorkerOptions
 from longmind.worker.place import APPLICATION, QUEUE, SCHEDULE, SCHEMA, VERSION, place_of
 from longmind.worker.presence import Presence
-from longmind.worker.settle import settle
 from longmind.worker.sweep import sweep
 from longmind.worker.trigger import Trigger
 
@@ -151,7 +151,7 @@ class Worker:
         jobs = self.jobs
         if await jobs.paused(scope):
             return Outcome(head=0, paused=True)
-        outcome = await settle(self._rc, scope)
+        outcome = await consolidate_until_unchanged(self._rc, scope)
         await jobs.mark(scope, outcome.head, outcome.again)
         return outcome
 

@@ -10,7 +10,7 @@ from longmind import Longmind
 from longmind.config import AgentSettings
 from longmind.consolidate import cycle as cycle_module
 from longmind.consolidate.cycle import STAGES, Cycle
-from longmind.consolidate.model import Reading, Text, Triple
+from longmind.consolidate.model import ExtractionAnswer, PromptText, Triple
 from longmind.consolidate.work import Work
 from longmind.errors import ModelUnavailable
 from longmind.memory import AgentMemory
@@ -49,7 +49,7 @@ async def facts(mem: AgentMemory, **where: Any) -> list[str]:
 
 
 def test_the_stages_are_those_that_are_told() -> None:
-    assert tuple(stage.name for stage in STAGES) == NAMES
+    assert tuple(stage.name for stage in STAGES) == (*NAMES, "share"), "sharing is reported as part of distill"
 
 
 async def test_what_was_said_becomes_facts_pages_and_a_summary(rc: Longmind) -> None:
@@ -330,14 +330,14 @@ class Scripted:
 
     def __init__(self, *said: Triple | Exception) -> None:
         self.said = said
-        self.asked: list[Sequence[Text]] = []
+        self.asked: list[Sequence[PromptText]] = []
 
-    async def extract(self, texts: Sequence[Text]) -> Reading:
+    async def extract(self, texts: Sequence[PromptText]) -> ExtractionAnswer:
         self.asked.append(texts)
         for one in self.said:
             if isinstance(one, Exception):
                 raise one
-        return Reading(tuple(one for one in self.said if isinstance(one, Triple)), "scripted", ("extract@1",))
+        return ExtractionAnswer(tuple(one for one in self.said if isinstance(one, Triple)), "scripted", ("extract@1",))
 
 
 async def test_what_a_model_says_counts_only_if_it_quotes_the_text(rc: Longmind) -> None:

@@ -11,11 +11,11 @@ import pytest
 
 from longmind import Longmind
 from longmind.consolidate import cycle as cycle_module
+from longmind.consolidate.bookmarks import Bookmarks, ModelBookmark
 from longmind.consolidate.cycle import STAGES, Cycle, consolidate
-from longmind.consolidate.model import ChatExtractor, ChatTeller
+from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter
 from longmind.consolidate.stages import extract as extract_stage
 from longmind.consolidate.stages.extract import passages
-from longmind.consolidate.waiting import Waiting, waiting
 from longmind.errors import ModelUnavailable
 from longmind.memory import AgentMemory
 from longmind.models.budget import Budget
@@ -167,7 +167,7 @@ async def test_what_was_there_before_there_was_a_model_is_not_read_to_it(rc: Lon
 async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
     rc: Longmind, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extract_stage, "_AT_ONCE", 1)
+    monkeypatch.setattr(extract_stage, "_PASSAGES_PER_REQUEST", 1)
     mem = rc.agent("a", user="alice")
     await mem.remember([RENT, "I live in Lisbon.", "The harbour is cold."])
     made, chat = model(found(PAID), found(), found(), found())
@@ -177,7 +177,7 @@ async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
     assert "tokens a day" in (report.stopped or "")
     assert report.of("extract").failed == report.stopped
     assert set(await facts(mem)) == {"alice is paid by the harbour office", "alice lives in Lisbon"}
-    waits = await waiting(rc.store, mem.scope, rc.clock)
+    waits = await Bookmarks(rc.store, mem.scope, rc.clock).model.read()
     assert waits.until is not None
     assert (waits.until - face_clock.now()) < timedelta(days=1)
     again = await run(rc, mem, chat.under(Budget(limit, StoreLedger(mem.scoped), rc.clock)))
@@ -185,13 +185,13 @@ async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
     face_clock.advance(timedelta(days=1))
     await run(rc, mem, chat)
     assert asked(made) == [[RENT], ["I live in Lisbon."], ["The harbour is cold."]]
-    done = await waiting(rc.store, mem.scope, rc.clock)
+    done = await Bookmarks(rc.store, mem.scope, rc.clock).model.read()
     assert (done.until, done.why) == (None, "")
     assert (await run(rc, mem, chat)).stages == ()
 
 
 async def test_a_budget_that_was_raised_is_used_at_once(rc: Longmind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extract_stage, "_AT_ONCE", 1)
+    monkeypatch.setattr(extract_stage, "_PASSAGES_PER_REQUEST", 1)
     mem = rc.agent("a")
     await mem.configure(consolidate_calls_per_day=1)
     await mem.remember(["One.", "Two.", "Three."])
@@ -229,7 +229,7 @@ async def test_a_model_that_does_not_answer_gets_a_rest_and_reads_later(rc: Long
 async def test_an_answer_that_cannot_be_used_concerns_only_its_own_texts(
     rc: Longmind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extract_stage, "_AT_ONCE", 1)
+    monkeypatch.setattr(extract_stage, "_PASSAGES_PER_REQUEST", 1)
     mem = rc.agent("a", user="alice")
     await mem.remember(["Nothing here.", RENT])
     made, chat = model("no JSON", "still none", found(PAID))
@@ -397,7 +397,7 @@ async def test_a_summary_whose_turn_did_not_come_is_told_later(rc: Longmind, fac
     assert (await run(rc, mem, chat)).stopped is None
     assert [m.content for m in await summaries(mem)] == ["The harbour museum opens new rooms."]
     assert len(asked(made)) == 1
-    assert (await waiting(rc.store, mem.scope, rc.clock)).retell == ()
+    assert (await Bookmarks(rc.store, mem.scope, rc.clock).model.read()).unsummarised == ()
 
 
 async def test_a_long_talk_is_shown_by_its_most_telling_sentences(rc: Longmind) -> None:
@@ -407,7 +407,7 @@ async def test_a_long_talk_is_shown_by_its_most_telling_sentences(rc: Longmind) 
     await mem.remember(talk, session="s")
     made, chat = model(points())
     settings = await mem.configuration()
-    cycle = Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, teller=ChatTeller(chat))
+    cycle = Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, summary_writer=ChatSummaryWriter(chat))
     await cycle.run()
     (texts,) = asked(made, "summarise@1")
     assert 1 < len(texts) <= 40
@@ -422,7 +422,7 @@ async def test_a_dry_run_asks_and_keeps_nothing(rc: Longmind) -> None:
     dry = await run(rc, mem, chat, dry_run=True)
     assert "alice is paid by the harbour office" in {p.content for p in dry.proposed}
     assert await mem.store.content_hash(mem.scope) == before
-    assert await waiting(rc.store, mem.scope, rc.clock) == Waiting()
+    assert await Bookmarks(rc.store, mem.scope, rc.clock).model.read() == ModelBookmark()
     done = await run(rc, mem, chat)
     assert [p.content for p in done.proposed] == [p.content for p in dry.proposed]
 

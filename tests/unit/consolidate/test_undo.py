@@ -8,11 +8,8 @@ import pytest
 
 from longmind import Longmind
 from longmind.config import AgentSettings
-from longmind.consolidate import waiting, watermark
+from longmind.consolidate.bookmarks import MODEL_KEY, RUN_KEY, SHARED, Bookmarks, ModelBookmark, RunBookmark
 from longmind.consolidate.cycle import Cycle
-from longmind.consolidate.undo import SHARED
-from longmind.consolidate.waiting import Waiting, Waits
-from longmind.consolidate.watermark import Ledger
 from longmind.errors import Conflict
 from longmind.memory import AgentMemory
 from longmind.types import ConsolidationReport, Filter, Link
@@ -55,9 +52,9 @@ async def linked(mem: AgentMemory) -> list[tuple[str, str, str]]:
 
 
 def test_what_a_run_keeps_of_its_way_is_known_to_undo() -> None:
-    assert set(SHARED.bookmarks) == {watermark.KEY, waiting.KEY}
-    assert SHARED.bookmarks[watermark.KEY] in watermark.Mark.model_fields
-    assert SHARED.bookmarks[waiting.KEY] in Waiting.model_fields
+    assert set(SHARED.bookmarks) == {RUN_KEY, MODEL_KEY}
+    assert SHARED.bookmarks[RUN_KEY] in RunBookmark.model_fields
+    assert SHARED.bookmarks[MODEL_KEY] in ModelBookmark.model_fields
 
 
 @pytest.mark.parametrize("before", [0, 1], ids=["the first run", "a later run"])
@@ -132,9 +129,9 @@ async def test_the_mark_does_not_go_forward_when_a_run_behind_it_is_undone(rc: L
     await told(mem, SEA, "s0")
     first, second = await told(mem, HOME, "s1"), await told(mem, WORK, "s2")
     await mem.undo(first.id)
-    back = await Ledger(rc.store, mem.scope, rc.clock).read()
+    back = await Bookmarks(rc.store, mem.scope, rc.clock).run.read()
     await mem.undo(second.id)
-    assert await Ledger(rc.store, mem.scope, rc.clock).read() == back
+    assert await Bookmarks(rc.store, mem.scope, rc.clock).run.read() == back
     await mem.consolidate()
     assert await facts(mem) == sorted([AT_HOME, AT_SEA, AT_WORK])
 
@@ -167,12 +164,12 @@ async def test_bringing_an_undone_run_back_passes_nothing_over(rc: Longmind) -> 
 async def test_each_user_has_a_mark_of_their_own(rc: Longmind) -> None:
     ann, ben = rc.agent("a", user="ann"), rc.agent("a", user="ben")
     await told(ben, SEA, "s0")
-    mark = await Ledger(rc.store, ben.scope, rc.clock).read()
+    mark = await Bookmarks(rc.store, ben.scope, rc.clock).run.read()
     report = await told(ann, HOME, "s1")
     await trivial(ann)
     await rc.agent("a").undo(report.id)
-    assert await Ledger(rc.store, ben.scope, rc.clock).read() == mark
-    assert (await Ledger(rc.store, ann.scope, rc.clock).read()).through == 0
+    assert await Bookmarks(rc.store, ben.scope, rc.clock).run.read() == mark
+    assert (await Bookmarks(rc.store, ann.scope, rc.clock).run.read()).through == 0
 
 
 async def test_what_waits_for_the_model_goes_back_with_the_run(rc: Longmind) -> None:
@@ -180,18 +177,18 @@ async def test_what_waits_for_the_model_goes_back_with_the_run(rc: Longmind) -> 
     store, scope = rc.store, mem.scope
 
     async def reads(after: int, operation: str) -> None:
-        waits = Waits(store, scope, rc.clock)
+        waits = Bookmarks(store, scope, rc.clock).model
         await waits.read()
-        write = waits.write(Waiting(after=after))
+        write = waits.write(ModelBookmark(after=after))
         assert write is not None
         await store.apply(scope, [write], generated=operation)
 
     for number, operation in enumerate(("zero", "one", "two", "three"), 1):
         await reads(10 * number, operation)
-    assert await Waits(store, scope, rc.clock).read() == Waiting(after=40)
+    assert await Bookmarks(store, scope, rc.clock).model.read() == ModelBookmark(after=40)
     for operation, left in (("two", 20), ("one", 10), ("three", 10), ("zero", None)):
         await mem.undo(operation)
-        assert (await Waits(store, scope, rc.clock).read()).after == left
+        assert (await Bookmarks(store, scope, rc.clock).model.read()).after == left
 
 
 @pytest.mark.parametrize("point", ["extract: write", "finish"])

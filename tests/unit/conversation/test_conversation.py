@@ -10,7 +10,7 @@ import pytest
 
 import longmind.sync
 from longmind import Longmind
-from longmind.consolidate.model import Point, Text, Told
+from longmind.consolidate.model import Point, PromptText, SummaryAnswer
 from longmind.conversation import Conversation
 from longmind.errors import BudgetSpent, InvalidInput
 from longmind.recall.budget import HEAD
@@ -200,13 +200,13 @@ async def test_many_writers_lose_nothing_and_make_one_summary(rc: Longmind) -> N
     assert len((await mem.list(kinds=["summary"])).items) == 1
 
 
-class Teller:
+class FakeSummaryWriter:
     """Tells one sentence that quotes the first text, and one that quotes nothing; the second time it fails."""
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
 
-    async def tell(self, texts: Sequence[Text]) -> Told:
+    async def summarise(self, texts: Sequence[PromptText]) -> SummaryAnswer:
         self.asked.append([text.content for text in texts])
         if len(self.asked) == 2:
             raise BudgetSpent("The day's budget is used up.")
@@ -215,25 +215,25 @@ class Teller:
             Point(statement="The tent for the trip is light.", quote=quote, text=0),
             Point(statement="The tent is a present of the king.", quote="a present of the king", text=0),
         )
-        return Told(points, "scripted", ("summarise@1",))
+        return SummaryAnswer(points, "scripted", ("summarise@1",))
 
 
 async def test_a_model_may_tell_it_and_one_that_fails_is_replaced_by_rules(
     rc: Longmind, caplog: pytest.LogCaptureFixture
 ) -> None:
-    mem, teller = rc.agent("a", user="ann"), Teller()
+    mem, summary_writer = rc.agent("a", user="ann"), FakeSummaryWriter()
 
-    async def find() -> Teller:
-        return teller
+    async def find() -> FakeSummaryWriter:
+        return summary_writer
 
-    talk = Conversation(mem.scoped, "c1", mem.recall, window=4, teller=find)
+    talk = Conversation(mem.scoped, "c1", mem.recall, window=4, summary_writer=find)
     await _talk(talk, 8)
     assert await talk.summary() == "The tent for the trip is light."
     await _talk(talk, 4)
     assert "remark number" in await talk.summary()
     assert "budget" in caplog.text
-    assert teller.asked[1][0] == "The tent for the trip is light."
-    assert len(teller.asked[1]) == 5
+    assert summary_writer.asked[1][0] == "The tent for the trip is light."
+    assert len(summary_writer.asked[1]) == 5
 
 
 async def test_clearing_forgets_messages_and_summary(rc: Longmind) -> None:

@@ -13,7 +13,7 @@ from longmind.models.scripted import ScriptedModel
 from longmind.testing import FakeClock
 from longmind.types import Scope
 from longmind.worker import ConsolidationService, Outcome, Worker, WorkerOptions
-from longmind.worker.settle import settle
+from longmind.worker.agent_run import consolidate_until_unchanged
 
 FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grace_seconds=30, after=None)
 SCOPE = Scope(agent="a")
@@ -72,9 +72,9 @@ async def test_a_day_whose_seconds_are_used_goes_on_the_next(rc: Longmind, face_
     mem = rc.agent("a")
     await mem.configure(consolidate_seconds_per_day=1e-6)
     await mem.remember("I live in Lisbon.")
-    await settle(rc, SCOPE)
+    await consolidate_until_unchanged(rc, SCOPE)
     await mem.remember("I live in Porto.")
-    outcome = await settle(rc, SCOPE)
+    outcome = await consolidate_until_unchanged(rc, SCOPE)
     assert "seconds for today" in outcome.why
     assert outcome.until is not None
     assert outcome.until.date() == (face_clock.now() + timedelta(days=1)).date()
@@ -84,7 +84,7 @@ async def test_a_paused_agent_has_no_time_to_go_on(rc: Longmind) -> None:
     mem = rc.agent("a")
     await mem.configure(consolidate_paused=True)
     await mem.remember("I live in Lisbon.")
-    outcome = await settle(rc, SCOPE)
+    outcome = await consolidate_until_unchanged(rc, SCOPE)
     assert (outcome.paused, outcome.until) == (True, None)
     assert result(outcome) == "paused"
 

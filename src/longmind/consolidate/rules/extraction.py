@@ -1,14 +1,14 @@
-"""Extraction without a model: from a text to the claims in it, by rules. Nothing here reads or writes a store."""
+"""Extraction by rules: returns the claims in a text. Nothing here reads or writes a store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.personal import personal
-from longmind.consolidate.rules.world_statements import stated
+from longmind.consolidate.rules.world_statements import world_statements
 from longmind.kinds import SOURCES_OF_FACTS
 from longmind.text.sentences import sentences
 from longmind.types import Memory
@@ -18,8 +18,8 @@ MAX_TEXT = 200_000
 
 
 @dataclass(slots=True)
-class Extracted:
-    """What was found in one text."""
+class ExtractedClaims:
+    """The claims that rules found in a text, and what they refused."""
 
     claims: list[Claim] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Extracted:
 def is_source(memory: Memory) -> bool:
     """Whether facts may be extracted from a memory.
 
-    What was recalled is not told again, and what an unnamed assistant says repeats or supposes: neither is evidence.
+    What was recalled is no evidence, and neither is what an unnamed assistant says: it repeats or supposes.
     """
     if memory.kind not in SOURCES_OF_FACTS or memory.metadata.get("recalled"):
         return False
@@ -36,49 +36,51 @@ def is_source(memory: Memory) -> bool:
 
 
 def speaker_of(memory: Memory) -> str | None:
-    """Whom "I" means in a text; None where nobody in particular speaks."""
+    """Return whom "I" means in a text; None where nobody in particular speaks."""
     if memory.source.name is not None:
         return memory.source.name
     return (memory.user or "user") if memory.source.role == "user" else None
 
 
-def extract(text: str, speaker: str | None, said_at: datetime) -> Extracted:
-    """The claims in a text, each once."""
-    found = Extracted()
-    seen: set[tuple[str, str, str]] = set()
-    for sentence in sentences(text[:MAX_TEXT]):
-        told: Iterable[Claim | Refused] = personal(sentence, speaker, said_at) if speaker is not None else ()
-        for one in (*told, *stated(sentence)):
-            if isinstance(one, Refused):
-                found.refused.append(one)
-                continue
-            identity = (one.subject.casefold(), one.predicate, one.object.casefold())
-            if identity not in seen:
-                seen.add(identity)
-                found.claims.append(one)
-    return found
-
-
-def extract_memory(memory: Memory) -> Extracted:
-    """The claims of a memory that may be a source; of another, none."""
-    if not is_source(memory):
-        return Extracted()
-    if memory.kind == "page":
-        return _of_page(memory)
-    return extract(memory.content, speaker_of(memory), memory.occurred_at)
-
-
-def _of_page(page: Memory) -> Extracted:
-    """The claims of the turns whose texts a page holds, each of its own speaker; an unnamed assistant is no source."""
-    found, at = Extracted(), 0
+def spoken_turns(page: Memory) -> Iterator[tuple[int, str, str | None]]:
+    """Yield start, text and speaker of the turns of a page that are evidence: not those of an unnamed assistant."""
+    end = 0
     for turn in page.body.get("turns", ()):
         text = turn.get("text", "")
-        place = page.content.find(text, at) if text else -1
-        if place < 0:
+        start = page.content.find(text, end) if text else -1
+        if start < 0:
             continue
-        at = place + len(text)
+        end = start + len(text)
         if turn.get("role") != "assistant" or turn.get("name"):
-            told = extract(text, turn.get("name") or speaker_of(page), page.occurred_at)
-            found.claims += [replace(c, span=(c.span[0] + place, c.span[1] + place)) for c in told.claims]
-            found.refused += told.refused
-    return found
+            yield start, text, turn.get("name") or speaker_of(page)
+
+
+def extract(text: str, speaker: str | None, said_at: datetime) -> ExtractedClaims:
+    """Return the claims in a text, each once."""
+    extracted = ExtractedClaims()
+    seen: set[tuple[str, str, str]] = set()
+    for sentence in sentences(text[:MAX_TEXT]):
+        about_speaker = personal(sentence, speaker, said_at) if speaker is not None else ()
+        for claim in (*about_speaker, *world_statements(sentence)):
+            if isinstance(claim, Refused):
+                extracted.refused.append(claim)
+                continue
+            identity = (claim.subject.casefold(), claim.predicate, claim.object.casefold())
+            if identity not in seen:
+                seen.add(identity)
+                extracted.claims.append(claim)
+    return extracted
+
+
+def extract_memory(memory: Memory) -> ExtractedClaims:
+    """Return the claims of a memory; none of one that is no source."""
+    if not is_source(memory):
+        return ExtractedClaims()
+    if memory.kind != "page":
+        return extract(memory.content, speaker_of(memory), memory.occurred_at)
+    extracted = ExtractedClaims()
+    for start, text, speaker in spoken_turns(memory):
+        turn = extract(text, speaker, memory.occurred_at)
+        extracted.claims += [replace(c, span=(c.span[0] + start, c.span[1] + start)) for c in turn.claims]
+        extracted.refused += turn.refused
+    return extracted

@@ -1,6 +1,6 @@
-"""Saying in short what a text or a conversation is about, in its own words: key phrases, and telling sentences.
+"""Extractive summaries: the key phrases of texts, and their key sentences.
 
-A sentence tells much if it shares its words with the whole and they are not words of everything. Nothing is rewritten,
+A sentence scores high if its words occur in many sentences of the texts, but not in nearly all. Nothing is rewritten,
 so a summary cannot say what nobody said.
 """
 
@@ -30,30 +30,30 @@ _FEWEST_WORDS, _MOST_WORDS = 5, 45
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """A sentence of a source, and how much it tells."""
+class KeySentence:
+    """A sentence of a text, and its score."""
 
     source: int
     """The number of the text it is from."""
     start: int
     text: str
-    weight: float
+    score: float
 
 
 @lru_cache(maxsize=65_536)
 def _term(word: str) -> str:
-    """The stem by which a word is counted; empty for one that says nothing by itself."""
+    """Return the stem by which a word is counted; empty for a stop word or small talk."""
     plain = fold(word).removesuffix("'s").removesuffix("’s")
     return "" if len(plain) < 3 or plain in STOP_WORDS or plain in _SMALL_TALK else stem(plain)
 
 
-def phrases(texts: Sequence[str], most: int = 8) -> list[str]:
-    """The words and pairs of words that a text comes back to, the weightiest first."""
+def key_phrases(texts: Sequence[str], limit: int = 8) -> list[str]:
+    """Return the words and pairs of words that texts repeat, the weightiest first."""
     said = [_WORD.findall(text) for text in texts]
     read = [list(map(_term, words)) for words in said]
     counts = Counter(filter(None, chain.from_iterable(read)))
     for terms in read:
-        counts.update([f"{one} {two}" for one, two in pairwise(terms) if one and two])
+        counts.update([f"{first} {second}" for first, second in pairwise(terms) if first and second])
     weighed = {term: n * (2.2 if " " in term else 1.0) for term, n in counts.items() if n > 1}
     chosen: list[str] = []
     taken: set[str] = set()
@@ -61,14 +61,14 @@ def phrases(texts: Sequence[str], most: int = 8) -> list[str]:
         if taken.isdisjoint(parts := term.split()):
             chosen.append(term)
             taken.update(parts)
-        if len(chosen) == most:
+        if len(chosen) == limit:
             break
     forms = _forms(said, read, set(chosen))
     return [min(forms[term].items(), key=lambda form: (-form[1], form[0]))[0] for term in chosen]
 
 
 def _forms(said: Sequence[Sequence[str]], read: Sequence[Sequence[str]], wanted: set[str]) -> dict[str, Counter[str]]:
-    """How these words and pairs of words are written, and how often each way."""
+    """Return how these words and pairs of words are written, and how often in each way."""
     found: dict[str, Counter[str]] = {term: Counter() for term in wanted}
     parts = {part for term in wanted if " " in term for part in term.split()}
     for words, terms in zip(said, read, strict=True):
@@ -80,33 +80,33 @@ def _forms(said: Sequence[Sequence[str]], read: Sequence[Sequence[str]], wanted:
     return found
 
 
-def telling(texts: Sequence[str], most: int = MAX_SENTENCES) -> list[Telling]:
-    """The sentences that tell most of these texts, in their order; none repeats what another says."""
-    found: list[tuple[int, Sentence, tuple[str, ...]]] = []
+def key_sentences(texts: Sequence[str], limit: int = MAX_SENTENCES) -> list[KeySentence]:
+    """Return the highest scored sentences of these texts, in their order; none repeats what another says."""
+    candidates: list[tuple[int, Sentence, tuple[str, ...]]] = []
     spread: Counter[str] = Counter()
     for number, text in enumerate(texts):
         for sentence in sentences(text):
             if sentence.asks or not _FEWEST_WORDS <= len(sentence.text.split()) <= _MOST_WORDS:
                 continue
-            if said := _terms(sentence.text):
-                spread.update(said)
-                found.append((number, sentence, said))
-    total = len(found)
-    worth = {term: math.log1p(n) * math.log1p(total / n) for term, n in spread.items()}
+            if terms := _terms(sentence.text):
+                spread.update(terms)
+                candidates.append((number, sentence, terms))
+    total = len(candidates)
+    weights = {term: math.log1p(n) * math.log1p(total / n) for term, n in spread.items()}
     scored = [
-        (-sum([worth[term] for term in said]) / (3 + len(said)) ** 0.6, number, sentence, frozenset(said))
-        for number, sentence, said in found
+        (-sum([weights[term] for term in terms]) / (3 + len(terms)) ** 0.6, number, sentence, frozenset(terms))
+        for number, sentence, terms in candidates
     ]
-    scored.sort(key=lambda one: (one[0], one[1], one[2].start))
-    chosen: list[tuple[Telling, frozenset[str]]] = []
-    for weight, number, sentence, terms in scored:
-        if all(jaccard(terms, other) < 0.5 for _, other in chosen):
-            chosen.append((Telling(number, sentence.start, sentence.text, -weight), terms))
-        if len(chosen) == most:
+    scored.sort(key=lambda item: (item[0], item[1], item[2].start))
+    chosen: list[tuple[KeySentence, frozenset[str]]] = []
+    for score, number, sentence, distinct in scored:
+        if all(jaccard(distinct, other) < 0.5 for _, other in chosen):
+            chosen.append((KeySentence(number, sentence.start, sentence.text, -score), distinct))
+        if len(chosen) == limit:
             break
-    return sorted((told for told, _ in chosen), key=lambda t: (t.source, t.start))
+    return sorted((sentence for sentence, _ in chosen), key=lambda s: (s.source, s.start))
 
 
 def _terms(text: str) -> tuple[str, ...]:
-    """What a sentence speaks of, each once."""
+    """Return the terms of a sentence, each once."""
     return tuple(dict.fromkeys(filter(None, map(_term, _WORD.findall(text)))))

@@ -81,8 +81,8 @@ _NO_SUBJECT = frozenset(
 )
 
 
-def stated(sentence: Sentence) -> Iterator[Claim | Refused]:
-    """What a sentence states of the world, if all of it is one statement."""
+def world_statements(sentence: Sentence) -> Iterator[Claim | Refused]:
+    """Yield what a sentence states of the world, if all of it is one statement."""
     text = sentence.text.rstrip(" .!")
     if text.endswith((" Inc", " Ltd", " Co", " Jr", " Sr", " Corp", "D.C", "U.S", "U.K", "U.S.A", "F.C", "A.F.C")):
         text = sentence.text.rstrip(" !")

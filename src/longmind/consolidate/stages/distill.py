@@ -15,7 +15,7 @@ from hashlib import sha256
 from longmind.consolidate.stages.lessons import lessons
 from longmind.consolidate.stages.practice import practise
 from longmind.consolidate.work import Work
-from longmind.store.base import AddLink, Batch, Put, Update, Write
+from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.episodic import Cluster, Episode, cluster_episodes
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
@@ -28,7 +28,7 @@ _REFLECTION = "reflection:"
 
 
 @dataclass(frozen=True, slots=True)
-class Distilling:
+class DistillStage:
     """The stage."""
 
     name: str = "distill"
@@ -68,8 +68,7 @@ async def _reflect(work: Work, scoped: ScopedStore) -> None:
     )
     for cluster, kind in zip(found, _kinds(found, await _known(work, scoped)), strict=True):
         writes = [*await _reflection(work, scoped, cluster, kind), *await lessons(work, scoped, cluster, kind)]
-        if writes:
-            await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
+        await work.apply(writes)
         await practise(work, scoped, cluster, kind)
 
 

@@ -1,7 +1,8 @@
-"""The stage ``extract``: from what was said to facts with evidence, learnt by semantic memory as any others are.
+"""The stage ``extract``: turns what was said into facts with evidence, which semantic memory learns like any others.
 
-A claim whose evidence is recorded already is passed over, so the same text can be read any number of times, and a fact
-that somebody retracted does not come back from the words it came from.
+Rules and, where there is one, a language model make claims about a text. A claim whose evidence is recorded already is
+passed over. So a text can be read any number of times, and a retracted fact does not come back from the words it came
+from. What was recalled, and what an unnamed assistant said, is no source and is not shown to the model.
 """
 
 from __future__ import annotations
@@ -10,12 +11,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from longmind.consolidate.model import Answered, ModelPart, Reading, Text, Triple, Unusable, place_of, terms_of
+from longmind.consolidate.model import (
+    CheckedClaims,
+    ExtractionAnswer,
+    ModelCalls,
+    PromptText,
+    Triple,
+    UnusableAnswer,
+    content_terms,
+    locate_quote,
+)
 from longmind.consolidate.rules.claims import Claim
-from longmind.consolidate.rules.extraction import MAX_TEXT, extract_memory, is_source, speaker_of
+from longmind.consolidate.rules.extraction import MAX_TEXT, extract_memory, is_source, speaker_of, spoken_turns
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
-from longmind.store.base import Batch, Update
+from longmind.store.base import Update
+from longmind.store.reads import all_links
 from longmind.systems.semantic import (
     COMMON_PREDICATES,
     INVERSE_PREDICATES,
@@ -30,69 +41,79 @@ from longmind.systems.semantic import (
 )
 from longmind.types import Memory
 
-_AT_ONCE = 20
-"""Passages that one request is about, at most."""
-_CHARS_AT_ONCE = 16_000
-_PASSAGE = 4_000
-"""Characters of one passage; a longer text is several."""
+_MAX_NAME = 200
+"""Characters of a name that can be looked up; a longer one is refused when it is learnt."""
+_PASSAGES_PER_REQUEST = 20
+_CHARS_PER_REQUEST = 16_000
+_CHARS_PER_PASSAGE = 4_000
 _SPEAKER = frozenset({"i", "me", "my", "speaker", "the speaker", "user", "the user"})
-Found = tuple[Memory, Claim]
-Known = set[tuple[str, int, int, str, str]]
-"""Evidence that a fact rests on: memory, span, subject and predicate."""
+"""The subjects by which a model means the speaker."""
+SourcedClaim = tuple[Memory, Claim]
+EvidenceKey = tuple[str, int, int, str, str]
+"""Evidence of a fact: memory, span, subject and predicate."""
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
+class ModelClaim(Claim):
+    """A claim of a model, with the model and the prompts that are recorded with its fact."""
+
+    model: str = ""
+    prompts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractStage:
     """The stage."""
 
     name: str = "extract"
 
     async def propose(self, work: Work) -> None:
-        found = [(memory, claim) for memory in work.sources for claim in _claims(work, memory)]
-        found += await ask(work)
-        known = await _known(work, [memory.id for memory, _ in found])
-        fresh = [(memory, claim) for memory, claim in found if _identity(memory, claim) not in known]
-        fresh.sort(key=lambda one: one[0].occurred_at)  # stable: of one moment, in the order in which they were told
+        claims = [(memory, claim) for memory in work.sources for claim in _rule_claims(work, memory)]
+        claims += await _model_claims(work)
+        recorded = await _recorded_evidence(work, [memory.id for memory, _ in claims])
+        new = [(memory, claim) for memory, claim in claims if _evidence_key(memory, claim) not in recorded]
+        new.sort(key=lambda sourced: sourced[0].occurred_at)  # stable: claims of one moment stay in their order
         for user in work.users():
-            own = [one for one in fresh if one[0].user == user]
+            own = [(memory, claim) for memory, claim in new if memory.user == user]
             if own:
                 await _learn(work, user, own)
 
 
-def _claims(work: Work, memory: Memory) -> list[Claim]:
+def _rule_claims(work: Work, memory: Memory) -> list[Claim]:
+    """Return the claims that rules find in a memory."""
     if not is_source(memory):
         return []
-    found = extract_memory(memory)
-    work.notes.rejected.update(refused.reason for refused in found.refused)
-    return found.claims
+    extracted = extract_memory(memory)
+    work.notes.rejected.update(refused.reason for refused in extracted.refused)
+    return extracted.claims
 
 
-async def _known(work: Work, ids: Iterable[str]) -> Known:
-    """What facts there are already that rest on these memories."""
-    links = await work.draft.links(
-        work.scope, list(dict.fromkeys(ids)), relation="derived_from", direction="in", limit=10_000_000
-    )
+async def _recorded_evidence(work: Work, ids: Iterable[str]) -> set[EvidenceKey]:
+    """Return the evidence of the facts that rest on these memories already."""
+    links = await all_links(work.draft, work.scope, list(dict.fromkeys(ids)), relation="derived_from", direction="in")
     facts = await work.draft.get(work.scope, [link.source for link in links])
-    known: Known = set()
+    recorded: set[EvidenceKey] = set()
     for fact in facts:
         for evidence in fact.body.get("evidence", ()) if fact.kind == "fact" else ():
             start, end = evidence["span"] or (-1, -1)
             names = fold_name(fact.body["subject_name"]), fact.body["predicate"]
-            known.add((evidence["memory"], start, end, *names))
-    return known
+            recorded.add((evidence["memory"], start, end, *names))
+    return recorded
 
 
-def _identity(memory: Memory, claim: Claim) -> tuple[str, int, int, str, str]:
+def _evidence_key(memory: Memory, claim: Claim) -> EvidenceKey:
     return (memory.id, *claim.span, fold_name(claim.subject), predicate_name(claim.predicate))
 
 
-async def _learn(work: Work, user: str | None, found: Sequence[Found]) -> None:
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim]) -> None:
     """Learn the claims of one user, in the order of their time."""
-    scoped = work.scoped(user)
-    semantic = SemanticMemory(scoped)
-    await _foresee(work, found)
+    semantic = SemanticMemory(work.scoped(user))
+    await _prefetch(work, claims)
     declared: set[str] = set()
-    for memory, claim in found:
+    for memory, claim in claims:
         try:
             await _declare(work, semantic, claim, declared)
             learned = await semantic.learn(
@@ -105,11 +126,7 @@ async def _learn(work: Work, user: str | None, found: Sequence[Found]) -> None:
                 source=memory.source.model_copy(update={"span": None}),
                 importance=max(memory.importance, 0.5),
             )
-        except (
-            InvalidInput,
-            Conflict,
-            Forbidden,
-        ) as error:  # a name too long, or a predicate that means otherwise here
+        except (InvalidInput, Conflict, Forbidden) as error:  # such as a name too long, or a predicate used otherwise
             work.notes.rejected["invalid" if isinstance(error, InvalidInput) else "conflict"] += 1
             continue
         if isinstance(claim, ModelClaim) and learned.outcome == "new":
@@ -123,16 +140,15 @@ async def _learn(work: Work, user: str | None, found: Sequence[Found]) -> None:
 
 
 async def _record_model(work: Work, id: str, claim: ModelClaim) -> None:
-    """Note with a new fact which model told it, asked with which prompts."""
+    """Record with a new fact which model stated it, asked with which prompts."""
     fact = work.draft.now[id]
     assert fact is not None
     metadata = {**fact.metadata, "model": claim.model, "prompts": ", ".join(claim.prompts)}
-    change = Update(id, {"metadata": metadata}, fact.version)
-    await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), (change,)))
+    await work.apply([Update(id, {"metadata": metadata}, fact.version)])
 
 
 async def _declare(work: Work, semantic: SemanticMemory, claim: Claim, declared: set[str]) -> None:
-    """Say what a predicate means before its first use, which would otherwise decide."""
+    """Declare what a predicate means before its first use, which would otherwise decide it."""
     name = predicate_name(claim.predicate)
     if name in declared or name in COMMON_PREDICATES or name in INVERSE_PREDICATES:
         return
@@ -142,28 +158,28 @@ async def _declare(work: Work, semantic: SemanticMemory, claim: Claim, declared:
         await semantic.declare(name, many=claim.many, relates=claim.relates)
 
 
-async def _foresee(work: Work, found: Sequence[Found]) -> None:
-    """Read in a few goes what learning one claim after the other would read one by one."""
-    names = {claim.subject for _, claim in found} | {claim.object for _, claim in found if claim.relates}
-    keys = [concept_key(name) for name in names if name.strip() and len(name) <= 200]
-    predicates = {predicate_name(claim.predicate) for _, claim in found}
+async def _prefetch(work: Work, claims: Sequence[SourcedClaim]) -> None:
+    """Read in a few queries what learning one claim after the other would read one by one."""
+    names = {claim.subject for _, claim in claims} | {claim.object for _, claim in claims if claim.relates}
+    keys = [concept_key(name) for name in names if name.strip() and len(name) <= _MAX_NAME]
+    predicates = {predicate_name(claim.predicate) for _, claim in claims}
     await work.draft.know_keys([*keys, *map(predicate_key, sorted(predicates))])
-    await work.draft.get(work.scope, [memory.id for memory, _ in found])
-    await work.draft.know_keys(_slots(work, found))
+    await work.draft.get(work.scope, [memory.id for memory, _ in claims])
+    await work.draft.know_keys(_slot_keys(work, claims))
     concepts = [id for key in keys for id in work.draft.holders(key)]
     await work.draft.know_links(concepts, leaving=False)
-    facts = await work.draft.links(work.scope, concepts, relation="about", direction="in", limit=10_000_000)
+    facts = await all_links(work.draft, work.scope, concepts, relation="about", direction="in")
     await work.draft.get(work.scope, [link.source for link in facts])
 
 
-def _slots(work: Work, found: Sequence[Found]) -> Iterable[str]:
-    """The keys of the timelines that the claims about known concepts may belong to."""
-    for _, claim in found:
-        if not claim.subject.strip() or len(claim.subject) > 200:
+def _slot_keys(work: Work, claims: Sequence[SourcedClaim]) -> Iterable[str]:
+    """Yield the keys of the timelines that the claims about known concepts may belong to."""
+    for _, claim in claims:
+        if not claim.subject.strip() or len(claim.subject) > _MAX_NAME:
             continue
         name = predicate_name(claim.predicate)
         objects: list[str | None] = [None]
-        if claim.relates and len(claim.object) <= 200:
+        if claim.relates and len(claim.object) <= _MAX_NAME:
             objects += work.draft.holders(concept_key(claim.object))
         for subject in work.draft.holders(concept_key(claim.subject)):
             yield slot_key(subject, name, None)
@@ -171,15 +187,7 @@ def _slots(work: Work, found: Sequence[Found]) -> Iterable[str]:
                 yield slot_key(subject, name, value_identity(claim.object, object))
 
 
-# -- the language model ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ModelClaim(Claim):
-    """A claim of a model, with what has to be recorded of how it came about."""
-
-    model: str = ""
-    prompts: tuple[str, ...] = ()
+# -- the language model ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,120 +199,112 @@ class Passage:
     text: str
     speaker: str | None
 
-    def shown(self, number: int) -> Text:
-        return Text(number=number, speaker=self.speaker, date=f"{self.memory.occurred_at:%Y-%m-%d}", content=self.text)
+    def prompt_text(self, number: int) -> PromptText:
+        date = f"{self.memory.occurred_at:%Y-%m-%d}"
+        return PromptText(number=number, speaker=self.speaker, date=date, content=self.text)
 
 
-async def ask(work: Work) -> list[tuple[Memory, Claim]]:
-    """The claims that the model finds in what it should read, as far as it comes in this run."""
-    part = work.model
-    if part is None or part.extractor is None:
+async def _model_claims(work: Work) -> list[SourcedClaim]:
+    """Return the claims that the model finds in what it should read, as far as it comes in this run."""
+    model = work.model
+    if model is None or model.extractor is None:
         return []
-    sources = [memory for memory in work.sources if memory.id in part.wanted and is_source(memory)]
-    await _read(part, [memory for memory in sources if memory.id not in part.read])
-    answers = [part.read[memory.id] for memory in sources if memory.id in part.read]
+    sources = [memory for memory in work.sources if memory.id in model.wanted and is_source(memory)]
+    await _read(model, [memory for memory in sources if memory.id not in model.read])
+    answers = [model.read[memory.id] for memory in sources if memory.id in model.read]
     for answer in answers:
         work.notes.rejected.update(answer.rejected)
-    if part.stopped is not None and len(answers) < len(sources):
-        work.notes.failed = part.stopped.why
-    return [one for answer in answers for one in answer.found]
+    if model.stopped is not None and len(answers) < len(sources):
+        work.notes.failed = model.stopped.why
+    return [sourced for answer in answers for sourced in answer.claims]
 
 
-async def _read(part: ModelPart, sources: Sequence[Memory]) -> None:
-    """Let the model read these memories; each is in ``part.read`` once all of it was read."""
-    assert part.extractor is not None
-    extractor = part.extractor
+async def _read(model: ModelCalls, sources: Sequence[Memory]) -> None:
+    """Let the model read these memories; each is in ``model.read`` once all of it was read."""
+    assert model.extractor is not None
+    extractor = model.extractor
     todo = [passage for memory in sources for passage in passages(memory)]
-    answers = {memory.id: Answered() for memory in sources}
-    place, size = 0, _AT_ONCE
-    while place < len(todo):
-        some = _fitting(todo[place : place + size])
-        texts = [passage.shown(number) for number, passage in enumerate(some)]
+    answers = {memory.id: CheckedClaims() for memory in sources}
+    position, size = 0, _PASSAGES_PER_REQUEST
+    while position < len(todo):
+        batch = _fitting(todo[position : position + size])
+        texts = [passage.prompt_text(number) for number, passage in enumerate(batch)]
         try:
-            reading = await part.ask(partial(extractor.extract, texts))
-        except Unusable as error:
-            if error.smaller and len(some) > 1:
-                size = len(some) // 2
+            answer = await model.ask(partial(extractor.extract, texts))
+        except UnusableAnswer as error:
+            if error.smaller and len(batch) > 1:
+                size = len(batch) // 2
                 continue
-            answers[some[0].memory.id].rejected["answer"] += 1
+            answers[batch[0].memory.id].rejected["answer"] += 1
         else:
-            if reading is None:
+            if answer is None:
                 break
-            _take(reading, some, answers)
-        place += len(some)
-    unread = {passage.memory.id for passage in todo[place:]}
-    part.read.update({id: answer for id, answer in answers.items() if id not in unread})
+            _check(answer, batch, answers)
+        position += len(batch)
+    unread = {passage.memory.id for passage in todo[position:]}
+    model.read.update({id: checked for id, checked in answers.items() if id not in unread})
 
 
-def _take(reading: Reading, some: Sequence[Passage], answers: dict[str, Answered]) -> None:
-    mentioned = terms_of(" ".join((*(p.text for p in some), *(p.speaker or "" for p in some))))
-    for triple in reading.facts:
-        place = place_of(triple.quote, triple.text, [passage.text for passage in some])
+def _check(answer: ExtractionAnswer, batch: Sequence[Passage], answers: dict[str, CheckedClaims]) -> None:
+    """Sort the triples of an answer into claims and rejections, by memory."""
+    mentioned = content_terms(" ".join((*(p.text for p in batch), *(p.speaker or "" for p in batch))))
+    for triple in answer.facts:
+        place = locate_quote(triple.quote, triple.text, [passage.text for passage in batch])
         if place is None:
-            answers[some[0].memory.id].rejected["quote"] += 1
+            answers[batch[0].memory.id].rejected["quote"] += 1
             continue
-        passage = some[place[0]]
-        claim = _claim(triple, passage, place[1], reading)
-        if _supported(claim, passage, mentioned):
-            answers[passage.memory.id].found.append((passage.memory, claim))
+        passage = batch[place[0]]
+        claim = _claim(triple, passage, place[1], answer)
+        if _is_supported(claim, passage, mentioned):
+            answers[passage.memory.id].claims.append((passage.memory, claim))
         else:
             answers[passage.memory.id].rejected["unsupported"] += 1
 
 
-def _claim(triple: Triple, passage: Passage, span: tuple[int, int], reading: Reading) -> ModelClaim:
-    speaks = passage.speaker is not None and triple.subject.strip().casefold() in _SPEAKER
+def _claim(triple: Triple, passage: Passage, span: tuple[int, int], answer: ExtractionAnswer) -> ModelClaim:
+    is_speaker = passage.speaker is not None and triple.subject.strip().casefold() in _SPEAKER
     return ModelClaim(
-        passage.speaker or triple.subject if speaks else triple.subject,
+        passage.speaker or triple.subject if is_speaker else triple.subject,
         triple.predicate,
         triple.object,
         (span[0] + passage.start, span[1] + passage.start),
         min(triple.confidence, 0.9),
-        f"model {reading.model}",
+        f"model {answer.model}",
         many=not triple.single,
-        model=reading.model,
-        prompts=reading.prompts,
+        model=answer.model,
+        prompts=answer.prompts,
     )
 
 
-def _supported(claim: Claim, passage: Passage, mentioned: frozenset[str]) -> bool:
+def _is_supported(claim: Claim, passage: Passage, mentioned: frozenset[str]) -> bool:
     """Whether the object is named in the text, and the subject in it or near it: a real quote proves neither."""
-    own = terms_of(passage.text)
-    return bool(terms_of(claim.object) & own) and bool(terms_of(claim.subject) & mentioned)
+    own = content_terms(passage.text)
+    return bool(content_terms(claim.object) & own) and bool(content_terms(claim.subject) & mentioned)
 
 
 def passages(memory: Memory) -> list[Passage]:
-    """The pieces of a memory that may be evidence, each of its own speaker; an unnamed assistant's are left out."""
+    """Return the pieces of a memory that may be evidence, each of one speaker; an unnamed assistant is left out."""
     if memory.kind != "page":
         return list(_pieces(memory, 0, memory.content[:MAX_TEXT], speaker_of(memory)))
-    found: list[Passage] = []
-    at = 0
-    for turn in memory.body.get("turns", ()):
-        text = turn.get("text", "")
-        place = memory.content.find(text, at) if text else -1
-        if place < 0:
-            continue
-        at = place + len(text)
-        if turn.get("role") != "assistant" or turn.get("name"):
-            found += _pieces(memory, place, text, turn.get("name") or speaker_of(memory))
-    return found
+    return [piece for start, text, speaker in spoken_turns(memory) for piece in _pieces(memory, start, text, speaker)]
 
 
 def _pieces(memory: Memory, start: int, text: str, speaker: str | None) -> Iterable[Passage]:
-    """A text in pieces that end between two words."""
-    at = 0
+    """Yield a text in pieces that end between two words."""
+    at, size = 0, _CHARS_PER_PASSAGE
     while at < len(text):
-        end = at + _PASSAGE
+        end = at + size
         if end < len(text):
-            end = max(text.rfind(" ", at + _PASSAGE // 2, end), text.rfind("\n", at + _PASSAGE // 2, end)) + 1 or end
+            end = max(text.rfind(" ", at + size // 2, end), text.rfind("\n", at + size // 2, end)) + 1 or end
         yield Passage(memory, start + at, text[at:end], speaker)
         at = end
 
 
-def _fitting(some: Sequence[Passage]) -> Sequence[Passage]:
-    """As many of these as fit into one request, one at least."""
+def _fitting(passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Return as many of these as fit into one request, at least one."""
     chars = 0
-    for number, passage in enumerate(some):
+    for number, passage in enumerate(passages):
         chars += len(passage.text)
-        if number and chars > _CHARS_AT_ONCE:
-            return some[:number]
-    return some
+        if number and chars > _CHARS_PER_REQUEST:
+            return passages[:number]
+    return passages

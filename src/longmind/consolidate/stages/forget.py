@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from longmind.config import AgentSettings
 from longmind.consolidate.work import Work
 from longmind.kinds import SAID
-from longmind.store.base import Batch, Delete, Update, Write
+from longmind.store.base import Delete, Update, Write
 from longmind.types import Filter, Memory, State
 
 _SHORTEST = 0.5
@@ -50,7 +50,7 @@ def outlived(memories: Iterable[Memory], settings: AgentSettings, now: datetime)
 
 
 @dataclass(frozen=True, slots=True)
-class Forgetting:
+class ForgetStage:
     """The stage."""
 
     name: str = "forget"
@@ -73,8 +73,7 @@ class Forgetting:
             dues.append(_after(now, settings.delete_archived_after_days * _SHORTEST))
         if dues:
             work.notes.due = max(min(dues), now + _LATER).timestamp()
-        if writes:
-            await work.draft.apply(Batch(work.scope, work.operation, now, tuple(writes)))
+        await work.apply(writes)
 
 
 async def _older(work: Work, state: State, days: float) -> list[Memory]:

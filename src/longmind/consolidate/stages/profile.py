@@ -1,8 +1,8 @@
-"""The stage ``profile``: what topics that matter tell of the user goes into the user's profile.
+"""The stage ``profile``: adds what hot topics say about the user to the user's profile.
 
-A topic matters when it is hot: visited, long, recent. What facts were extracted from its pages become knowledge of the
-user, and how the user writes becomes traits, each with the topic that shows it. No value is overwritten: what says
-otherwise lowers the confidence of what was believed.
+A topic is hot when it was visited often, is long, or is recent. The facts that were extracted from its pages become
+knowledge about the user. How the user writes becomes traits, each with the topic as evidence. No value is overwritten:
+a contrary observation lowers the confidence of what was believed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longmind.consolidate.work import Work
+from longmind.consolidate.work import Work, in_order
 from longmind.errors import InvalidInput
 from longmind.store.reads import all_links
 from longmind.systems.dialogue import DialogueMemory, Page, Segment
@@ -19,28 +19,28 @@ from longmind.systems.ownership import own_key
 from longmind.systems.persona import PersonaMemory, entry_name
 from longmind.types import Scope
 
-_TELLING = frozenset(
+_ABOUT_USER = frozenset(
     {"likes", "dislikes", "interested in", "allergic to", "lives in", "comes from", "works as", "works at", "studies"}
     | {"has", "owns", "plays", "speaks", "name", "age"}
 )
-"""Predicates that tell who somebody is, rather than what happened."""
-_FEWEST_TURNS = 5
+"""Predicates that say who somebody is, rather than what happened."""
+_MIN_TURNS = 5
 _POLITE = re.compile(r"\b(?:please|thanks|thank you|appreciate|sorry)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Profiling:
+class ProfileStage:
     """The stage."""
 
     name: str = "profile"
 
     async def propose(self, work: Work) -> None:
         users = {m.user for m in work.sources if m.kind in ("message", "page")}
-        for user in sorted(users, key=lambda u: (u is not None, u or "")):
+        for user in in_order(users):
             scoped = work.scoped(user)
             dialogue, persona = DialogueMemory(scoped), PersonaMemory(scoped)
             hot = await dialogue.hot()
-            await _foresee(work, scoped.scope, hot)
+            await _prefetch(work, scoped.scope, hot)
             for segment in hot:
                 pages = await dialogue.pages(segment, new=True)
                 await _knowledge(work, persona, pages, segment)
@@ -48,8 +48,8 @@ class Profiling:
                 await dialogue.promoted(segment)
 
 
-async def _foresee(work: Work, scope: Scope, segments: Sequence[Segment]) -> None:
-    """Read in a few goes what looking at one topic after the other would read one by one."""
+async def _prefetch(work: Work, scope: Scope, segments: Sequence[Segment]) -> None:
+    """Read in a few queries what one topic after the other would read one by one."""
     ids = [segment.id for segment in segments]
     members = await all_links(work.draft, work.scope, ids, relation="part_of", direction="in")
     pages = await work.draft.get(work.scope, [link.source for link in members])
@@ -57,21 +57,21 @@ async def _foresee(work: Work, scope: Scope, segments: Sequence[Segment]) -> Non
     await work.draft.get(work.scope, said)
     links = await all_links(work.draft, work.scope, said, relation="derived_from", direction="in")
     facts = await work.draft.get(work.scope, [link.source for link in links])
-    told = [fact.content for fact in facts if fact.kind == "fact" and fact.body["predicate"] in _TELLING]
-    await work.draft.know_keys(own_key(scope, entry_name("user", text)) for text in told)
+    texts = [fact.content for fact in facts if fact.kind == "fact" and fact.body["predicate"] in _ABOUT_USER]
+    await work.draft.know_keys(own_key(scope, entry_name("user", text)) for text in texts)
 
 
 async def _knowledge(work: Work, persona: PersonaMemory, pages: Sequence[Page], segment: Segment) -> None:
-    """Facts that were extracted from what the user said in these pages."""
+    """Add the facts that were extracted from what the user said in these pages."""
     said = [turn.memory for page in pages for turn in page.turns if turn.memory and turn.role == "user"]
     if not said:
         return
     links = await all_links(work.draft, work.scope, said, relation="derived_from", direction="in")
     facts = await work.draft.get(work.scope, list(dict.fromkeys(link.source for link in links)))
     for fact in facts:
-        if fact.kind != "fact" or fact.state != "active" or fact.body["predicate"] not in _TELLING:
+        if fact.kind != "fact" or fact.state != "active" or fact.body["predicate"] not in _ABOUT_USER:
             continue
-        evidence = [one["memory"] for one in fact.body.get("evidence", ())]
+        evidence = [item["memory"] for item in fact.body.get("evidence", ())]
         try:
             learnt = await persona.learn(
                 fact.content, confidence=float(fact.body["confidence"]), importance=fact.importance, evidence=evidence
@@ -85,9 +85,9 @@ async def _knowledge(work: Work, persona: PersonaMemory, pages: Sequence[Page], 
 
 
 async def _style(work: Work, persona: PersonaMemory, pages: Sequence[Page], segment: Segment) -> None:
-    """How the user writes, by counting."""
+    """Add traits of how the user writes, by counting."""
     turns = [turn for page in pages for turn in page.turns if turn.role == "user" and turn.text]
-    if len(turns) < _FEWEST_TURNS:
+    if len(turns) < _MIN_TURNS:
         return
     texts = [turn.text for turn in turns]
     for dimension, value, score in styles(texts):
@@ -96,7 +96,7 @@ async def _style(work: Work, persona: PersonaMemory, pages: Sequence[Page], segm
 
 
 def styles(texts: Sequence[str]) -> list[tuple[str, str, float]]:
-    """Dimension, value and how pronounced it is, for what can be counted."""
+    """Return dimension, value and score of each trait that can be counted."""
     words = sum(len(text.split()) for text in texts) / len(texts)
     asking = sum("?" in text for text in texts) / len(texts)
     lively = sum("!" in text for text in texts) / len(texts)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from longmind.consolidate.work import Work
 from longmind.kinds import SAID
-from longmind.store.base import AddLink, Batch, Update, Write
+from longmind.store.base import AddLink, Update, Write
 from longmind.text.analysis import terms, words
 from longmind.text.similarity import jaccard
 from longmind.types import Filter, Link, Memory
@@ -39,7 +39,7 @@ _CAPITAL = re.compile(r"\b[^\W\d_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
-class Merging:
+class ReconcileStage:
     """The stage."""
 
     name: str = "reconcile"
@@ -55,8 +55,7 @@ class Merging:
             writes.append(Update(same.other.id, {"state": "archived"}, same.other.version))
             writes.append(AddLink(Link(source=same.keeper.id, relation="supersedes", target=same.other.id)))
             work.notes.why[same.other.id] = (same.keeper.id, same.why)
-        if writes:
-            await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
+        await work.apply(writes)
 
 
 async def _alone(work: Work) -> AsyncIterator[Memory]:

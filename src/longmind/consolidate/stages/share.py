@@ -1,135 +1,113 @@
-"""What an agent learnt, offered to all agents of its tenant: the support of many makes it shared knowledge.
+"""The stage ``share``: offers the facts of an agent to the shared memory of its tenant.
 
-Every fact that consolidation finds new is proposed to shared memory, for the scope it belongs to. Shared memory refuses
-what looks personal, counts who supports a statement without keeping who, and lets it move up when enough independent
-scopes know it, or when somebody approves it. A fact that no longer holds takes its support with it.
+Shared memory refuses what looks personal, counts who supports a statement without keeping who, and shares it once
+enough independent scopes support it or somebody approves it. A fact that no longer holds takes its support back.
 
-Shared memory belongs to no agent, so this is no part of the agent's own transactions. It is safe to repeat: a scope
-supports a statement once. What is forgotten, or taken back by ``undo``, takes its support with it at once; a fact that
-was changed in other ways does in the next run.
+Shared memory belongs to another agent, and a batch has one scope. So the stage writes a draft and a batch of its own:
+after the batches of the agent and before its bookmark moves. A crash in between makes the next run propose the same
+again, which changes nothing: a scope supports a statement once. When a fact is forgotten, or a run is undone, its
+support is withdrawn at once (``withdraw``); a fact that changed in another way loses it in the next run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
+from longmind.consolidate.bookmarks import Bookmarks
 from longmind.consolidate.rules.extraction import speaker_of
-from longmind.consolidate.watermark import Ledger
-from longmind.consolidate.work import Work
+from longmind.consolidate.work import Work, in_order
 from longmind.store import journal
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.shared import Candidate, SharedMemory, SharedSettings
-from longmind.types import Memory, Proposed
+from longmind.types import Memory
 
 KIND = "fact"
-_CONFIDENCE = 0.5
-_TRUST = 0.5
-"""What is less sure, or comes from a source that is trusted less, is no support."""
-_LONGEST = 2_000
+_MIN_CONFIDENCE = 0.5
+_MIN_TRUST = 0.5
+_MAX_CHARS = 2_000
 _NAMELESS = "user"
-"""What somebody who gave no name is called in facts: what is said of them is as personal as if they had one."""
+"""What facts call a user without a name. What is said of them is as personal as if they had one."""
 
 
-@dataclass(slots=True)
-class Promoted:
-    """What came of offering the facts of one run."""
+@dataclass(frozen=True, slots=True)
+class ShareStage:
+    """The stage."""
 
-    lines: list[Proposed] = field(default_factory=list)
-    refused: int = 0
+    name: str = "share"
 
-
-async def promote(work: Work, facts: Mapping[str, Memory], gone: Iterable[str], *, dry_run: bool) -> Promoted:
-    """Support with these facts what they state, and withdraw the support of those that hold no longer."""
-    told = Promoted()
-    ended = [memory for memory in facts.values() if not _holds(memory)]
-    ended += [] if dry_run else await _forgotten(work, frozenset(gone))
-    lasting = [memory for memory in facts.values() if _holds(memory) and _is_sure(memory)]
-    if not ended and not lasting:
-        return told
-    settings = await SharedMemory(work.reading(None)).configuration()
-    if ended and not dry_run:
-        still = Counter((m.user, m.content) for m in lasting)
-        await withdraw(work.outside(None), [m for m in ended if not still[m.user, m.content]])
-    if settings.automatic:
-        for user in sorted({m.user for m in lasting}, key=lambda user: (user is not None, user or "")):
-            own = [memory for memory in lasting if memory.user == user]
-            await _offer(work, work.outside(user), own, settings, told, dry_run=dry_run)
-    return told
+    async def propose(self, work: Work) -> None:
+        facts = await work.draft.get(work.scope, work.facts)
+        ended = [fact for fact in facts if not _holds(fact)] + await _deleted_facts(work)
+        lasting = [fact for fact in facts if _holds(fact) and _is_sure(fact)]
+        if not ended and not lasting:
+            return
+        settings = await SharedMemory(work.scoped_shared(None)).configuration()
+        still_stated = Counter((fact.user, fact.content) for fact in lasting)
+        lost = [fact for fact in ended if not still_stated[fact.user, fact.content]]
+        await withdraw(work.scoped_shared(None), lost)
+        if settings.automatic:
+            for user in in_order({fact.user for fact in lasting}):
+                await _offer(work, user, [fact for fact in lasting if fact.user == user], settings)
 
 
 async def withdraw(scoped: ScopedStore, facts: Iterable[Memory]) -> None:
-    """Take back the support that these facts gave, each for the scope it belongs to."""
-    stated = [fact for fact in facts if fact.kind == KIND and fact.content.strip() and len(fact.content) <= _LONGEST]
+    """Take back the support that these facts gave, each for the user it belongs to."""
+    stated = [fact for fact in facts if fact.kind == KIND and fact.content.strip() and len(fact.content) <= _MAX_CHARS]
     if not stated:
         return
     known = await SharedMemory(scoped).known([fact.content for fact in stated])
     for fact in stated:
         if fact.content in known:
-            await SharedMemory(_of(scoped, fact.user)).withdraw(fact.content)
+            own = replace(scoped, scope=scoped.scope.model_copy(update={"user": fact.user}))
+            await SharedMemory(own).withdraw(fact.content)
 
 
-async def _offer(
-    work: Work, scoped: ScopedStore, facts: list[Memory], settings: SharedSettings, told: Promoted, *, dry_run: bool
-) -> None:
-    speakers = await _speakers(work, facts)
-    candidates = [Candidate(text=fact.content, names=speakers[fact.id]) for fact in facts]
-    proposals = await SharedMemory(scoped).propose_many(candidates, settings=settings, dry_run=dry_run)
+async def _offer(work: Work, user: str | None, facts: list[Memory], settings: SharedSettings) -> None:
+    """Add the support of one user to what these facts state."""
+    names = await _names_of_speakers(work, facts)
+    candidates = [Candidate(text=fact.content, names=names[fact.id]) for fact in facts]
+    proposals = await SharedMemory(work.scoped_shared(user)).propose_many(candidates, settings=settings)
     for fact, proposal in zip(facts, proposals, strict=True):
-        shared = proposal.knowledge
-        if shared is None:
-            told.refused += 1
+        statement = proposal.knowledge
+        if statement is None:
+            work.notes.rejected["personal"] += 1
         elif proposal.changed:
-            told.lines.append(
-                Proposed(
-                    action="add" if shared.support == 1 else "change",
-                    memory_id=shared.id,
-                    because_of=fact.id,
-                    why=f"shared memory: {shared.status}, known to {shared.support} of {settings.support}",
-                    stage="distill",
-                    kind="knowledge",
-                    content=shared.text[:300],
-                )
-            )
+            why = f"shared memory: {statement.status}, known to {statement.support} of {settings.support}"
+            work.notes.why[statement.id] = (fact.id, why)
 
 
-async def _speakers(work: Work, facts: list[Memory]) -> dict[str, tuple[str, ...]]:
-    """For each fact the names of those who are known to have said it."""
-    cited = {fact.id: [one["memory"] for one in fact.body.get("evidence", ())] for fact in facts}
-    found = await work.draft.get(work.scope, list(dict.fromkeys(id for ids in cited.values() for id in ids)))
-    by_id = {memory.id: memory for memory in found}
-    named: dict[str, tuple[str, ...]] = {}
-    for id, ids in cited.items():
-        said = [by_id[one] for one in ids if one in by_id]
-        told = {name for memory in said for name in (memory.user, memory.source.name, speaker_of(memory)) if name}
-        named[id] = (*sorted(told), _NAMELESS)
-    return named
+async def _names_of_speakers(work: Work, facts: list[Memory]) -> dict[str, tuple[str, ...]]:
+    """Return, for each fact, the names of those who are known to have said it."""
+    cited = {fact.id: [evidence["memory"] for evidence in fact.body.get("evidence", ())] for fact in facts}
+    sources = await work.draft.get(work.scope, list(dict.fromkeys(id for ids in cited.values() for id in ids)))
+    by_id = {source.id: source for source in sources}
+    names: dict[str, tuple[str, ...]] = {}
+    for fact_id, source_ids in cited.items():
+        said = [by_id[id] for id in source_ids if id in by_id]
+        speakers = {name for source in said for name in (source.user, source.source.name, speaker_of(source)) if name}
+        names[fact_id] = (*sorted(speakers), _NAMELESS)
+    return names
 
 
-async def _forgotten(work: Work, gone: Collection[str]) -> list[Memory]:
-    """Facts that were removed since the last run, as far as the journal still tells them."""
-    found: dict[str, Memory] = {}
-    if not gone:
+async def _deleted_facts(work: Work) -> list[Memory]:
+    """Return the facts that were deleted since the last run, as far as the journal still has them."""
+    if not work.deleted:
         return []
-    last = (await Ledger(work.store, work.scope, work.clock).read()).through
-    async for change in journal.changes(work.store.backend, work.scope, after=last):
+    facts: dict[str, Memory] = {}
+    through = (await Bookmarks(work.store, work.scope, work.clock).run.read()).through
+    async for change in journal.changes(work.store.backend, work.scope, after=through):
         before = change.before
-        if change.action == "delete" and change.memory_id in gone and before and before.get("kind") == KIND:
-            found[change.memory_id] = Memory.model_validate(before)
-    return list(found.values())
+        if change.action == "delete" and change.memory_id in work.deleted and before and before.get("kind") == KIND:
+            facts[change.memory_id] = Memory.model_validate(before)
+    return list(facts.values())
 
 
-def _holds(memory: Memory) -> bool:
-    return memory.state == "active" and memory.body.get("retracted_at") is None and memory.valid_to is None
+def _holds(fact: Memory) -> bool:
+    return fact.state == "active" and fact.body.get("retracted_at") is None and fact.valid_to is None
 
 
-def _is_sure(memory: Memory) -> bool:
-    sure = float(memory.body.get("confidence", 0.0)) >= _CONFIDENCE and memory.trust >= _TRUST
-    return sure and bool(memory.content.strip()) and len(memory.content) <= _LONGEST
-
-
-def _of(scoped: ScopedStore, user: str | None) -> ScopedStore:
-    return ScopedStore(
-        scoped.store, scoped.scope.model_copy(update={"user": user}), scoped.clock, scoped.embed, scoped.search
-    )
+def _is_sure(fact: Memory) -> bool:
+    sure = float(fact.body.get("confidence", 0.0)) >= _MIN_CONFIDENCE and fact.trust >= _MIN_TRUST
+    return sure and bool(fact.content.strip()) and len(fact.content) <= _MAX_CHARS

@@ -1,6 +1,10 @@
-"""The stage ``summarise``: one summary for each conversation and each document, made anew when it has grown.
+"""The stage ``summarise``: one summary for each conversation and each document, renewed when it has grown.
 
-A summary that quotes what was forgotten since is made anew as well, or goes if too little is left to be told.
+A summary that quotes a turn that was deleted since is renewed too, or deleted if too little is left to summarise.
+
+Where there is a language model, it rewrites the summary that rules made in a few plain sentences. Each sentence must
+quote a turn; one that does not is dropped and counted. If none is left the sentences that rules chose stay. They also
+stay until the model can be asked: the conversation waits as ``unsummarised``.
 """
 
 from __future__ import annotations
@@ -12,125 +16,117 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from longmind.consolidate.edits import forgotten
-from longmind.consolidate.model import ModelPart, Retold, Text, Unusable, supported
+from longmind.consolidate.edits import deleted_since_last_run
+from longmind.consolidate.model import CheckedSummary, ModelCalls, PromptText, UnusableAnswer, supported_points
 from longmind.consolidate.rules.extraction import is_source, speaker_of
-from longmind.consolidate.rules.key_sentences import phrases, telling
+from longmind.consolidate.rules.key_sentences import key_phrases, key_sentences
 from longmind.consolidate.work import Work
 from longmind.kinds import SAID
-from longmind.store.base import AddLink, Batch, Delete, Put, RemoveLink, Update, Write
+from longmind.store.base import AddLink, Delete, Put, RemoveLink, Update, Write
+from longmind.store.reads import all_links
 from longmind.types import Filter, Link, Memory, Source
 
 KIND = "summary"
-FEWEST = 4
-"""Turns or passages below which a summary would say no less than they do."""
-_MOST = 2_000
+MIN_TURNS = 4
+"""Turns or passages below which a summary would be no shorter than they are."""
+_MAX_TURNS = 2_000
 """Turns of one conversation that are read for its summary, the latest."""
-_AT_ONCE = 20
-"""Conversations that are read together."""
-_CHARS = 8_000
-"""What is longer is shown to the model by its most telling sentences only."""
-_SENTENCES = 40
-Place = tuple[str | None, str]
+_CONVERSATIONS_AT_ONCE = 20
+_MAX_CHARS = 8_000
+"""Of a longer conversation the model is shown the key sentences only."""
+_MAX_SENTENCES = 40
+Conversation = tuple[str | None, str]
+"""A conversation or document: its user and its session."""
 
 
 @dataclass(frozen=True, slots=True)
-class Retelling:
-    """The stage: summaries by rules and then, where there is a model, in its words."""
+class SummariseStage:
+    """The stage."""
 
     name: str = "summarise"
 
     async def propose(self, work: Work) -> None:
-        await _summaries(work)
-        if work.model is None or work.model.teller is None:
-            return
-        writes: list[Write] = []
-        places = {(m.user, m.session) for m in work.sources if m.session} | work.model.places
-        for user, session in sorted(places, key=str):
-            found = await work.draft.scan(work.scope, Filter(kinds=(KIND,), metadata={"session": session}))
-            for record in found.items:
-                if record.user == user and "turns" in record.body:
-                    writes += await _renewed(work, work.model, record)
-        if writes:
-            await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
+        await _summarise_by_rules(work)
+        if work.model is not None and work.model.summary_writer is not None:
+            await _rewrite_by_model(work, work.model)
 
 
-async def _summaries(work: Work) -> None:
-    """Write or renew the summaries by rules."""
+# -- rules -------------------------------------------------------------------------------------------------------------
+
+
+async def _summarise_by_rules(work: Work) -> None:
     grown = {(m.user, m.session): None for m in work.sources if m.session and m.kind in SAID}
-    places: list[Place] = [(user, session) for user, session in grown if session is not None]
-    missing = await forgotten(work)
-    places += [place for place in await _quoting(work, missing) if place not in grown]
-    await work.draft.know_keys(_key(place) for place in places)
+    conversations: list[Conversation] = [(user, session) for user, session in grown if session is not None]
+    deleted = deleted_since_last_run(work)
+    conversations += [quoting for quoting in await _quoting(work, deleted) if quoting not in grown]
+    await work.draft.know_keys(_key(conversation) for conversation in conversations)
     writes: list[Write] = []
-    for start in range(0, len(places), _AT_ONCE):
-        part = places[start : start + _AT_ONCE]
-        turns = await _turns(work, {session for _, session in part})
-        for place in part:
-            writes += await _summary(work, place, turns.get(place, []), missing)
-    if writes:
-        await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), tuple(writes)))
+    for start in range(0, len(conversations), _CONVERSATIONS_AT_ONCE):
+        part = conversations[start : start + _CONVERSATIONS_AT_ONCE]
+        turns = await _load_turns(work, {session for _, session in part})
+        for conversation in part:
+            writes += await _summary_writes(work, conversation, turns.get(conversation, []), deleted)
+    await work.apply(writes)
 
 
-async def _quoting(work: Work, missing: Collection[str]) -> list[Place]:
-    """The conversations whose summaries quote one of these turns."""
-    if not missing:
+async def _quoting(work: Work, turns: Collection[str]) -> list[Conversation]:
+    """Return the conversations whose summaries quote one of these turns."""
+    if not turns:
         return []
-    kept = (await work.draft.scan(work.scope, Filter(kinds=(KIND,), states=("active", "stale")))).items
-    return [(m.user, m.body["session"]) for m in kept if _quotes(m, missing)]
+    summaries = (await work.draft.scan(work.scope, Filter(kinds=(KIND,), states=("active", "stale")))).items
+    return [(m.user, m.body["session"]) for m in summaries if _quotes(m, turns)]
 
 
 def _quotes(summary: Memory, turns: Collection[str]) -> bool:
     return any(id in turns for id in summary.body.get("quoted", ()))
 
 
-async def _summary(work: Work, place: Place, turns: Sequence[Memory], missing: Collection[str]) -> list[Write]:
-    """The writes that make, or renew, the summary of one conversation, or take it away."""
-    user, session = place
-    old = next((m for id in work.draft.holders(_key(place)) if (m := work.draft.now[id]) and m.user == user), None)
-    said = [m for m in turns[-_MOST:] if is_source(m)]
+async def _summary_writes(
+    work: Work, conversation: Conversation, turns: Sequence[Memory], deleted: Collection[str]
+) -> list[Write]:
+    """Return the writes that create, renew or delete the summary of one conversation."""
+    user, session = conversation
+    held = (work.draft.now[id] for id in work.draft.holders(_key(conversation)))
+    old = next((memory for memory in held if memory is not None and memory.user == user), None)
+    said = [m for m in turns[-_MAX_TURNS:] if is_source(m)]
     texts = [m.content for m in said]
-    chosen = telling(texts) if len(said) >= FEWEST else []
+    chosen = key_sentences(texts) if len(said) >= MIN_TURNS else []
     if not chosen:
-        if old is None or not _quotes(old, missing):
+        if old is None or not _quotes(old, deleted):
             return []
         work.notes.why[old.id] = (old.id, f"what it quotes of {session!r} was forgotten")
         return [Delete(old.id, old.version)]
-    content = "\n".join(_line(said[one.source], one.text) for one in chosen)
-    words = phrases(texts)
-    quoted = list(dict.fromkeys(said[one.source].id for one in chosen))
-    body = {"session": session, "phrases": words, "turns": len(said), "quoted": quoted}
+    content = "\n".join(_line(said[sentence.source], sentence.text) for sentence in chosen)
+    quoted = list(dict.fromkeys(said[sentence.source].id for sentence in chosen))
+    body = {"session": session, "phrases": key_phrases(texts), "turns": len(said), "quoted": quoted}
     if old is None:
-        made = _record(work, place, content, body, said)
-        work.notes.why[made.id] = (quoted[0], f"what {len(said)} turns of {session!r} are about")
-        return [Put(made, existing="fail"), *_links(made.id, quoted)]
+        record = _record(work, conversation, content, body, said)
+        work.notes.why[record.id] = (quoted[0], f"what {len(said)} turns of {session!r} are about")
+        return [Put(record, existing="fail"), *_links(record.id, quoted)]
     if old.content == content and old.body == body:
         return []
     work.notes.why[old.id] = (quoted[0], f"{session!r} has {len(said)} turns now")
-    dropped = [id for id in old.body.get("quoted", ()) if id not in quoted]
-    await work.draft.know_links([old.id], leaving=True)
-    there = {link.target for link in await work.draft.links(
-        work.scope, [old.id], relation="derived_from", direction="out", limit=1_000
-    )}  # fmt: skip
+    linked = {link.target for link in await all_links(work.draft, work.scope, [old.id], relation="derived_from")}
+    dropped = [id for id in old.body.get("quoted", ()) if id not in quoted and id in linked]
     return [
         Update(old.id, {"content": content, "body": body, "occurred_at": said[-1].occurred_at}, old.version),
-        *(RemoveLink(old.id, "derived_from", id) for id in dropped if id in there),
+        *(RemoveLink(old.id, "derived_from", id) for id in dropped),
         *_links(old.id, quoted),
     ]
 
 
-async def _turns(work: Work, sessions: Collection[str]) -> dict[Place, list[Memory]]:
-    """The turns of some conversations, in the order in which they were learnt. What is new is in hand already."""
+async def _load_turns(work: Work, sessions: Collection[str]) -> dict[Conversation, list[Memory]]:
+    """Return the turns of some conversations in the order of their recording. New ones are not read again."""
     where = Filter(sessions=tuple(sorted(sessions)), kinds=SAID, states=("active", "stale"))
     wanted = await work.store.backend.matching(work.scope, where)
     turns = [memory for memory in work.sources if memory.id in wanted]
     older = sorted(wanted.difference(memory.id for memory in turns))
     turns += await work.store.get_all(work.scope, older)
-    found: dict[Place, list[Memory]] = {}
+    by_conversation: dict[Conversation, list[Memory]] = {}
     for memory in sorted(turns, key=lambda memory: (memory.recorded_at, memory.id)):
         if memory.session is not None:
-            found.setdefault((memory.user, memory.session), []).append(memory)
-    return found
+            by_conversation.setdefault((memory.user, memory.session), []).append(memory)
+    return by_conversation
 
 
 def _line(memory: Memory, text: str) -> str:
@@ -141,97 +137,110 @@ def _links(id: str, sources: Sequence[str]) -> list[Write]:
     return [AddLink(Link(source=id, relation="derived_from", target=source)) for source in sources]
 
 
-def _key(place: Place) -> str:
-    """The key of a conversation's summary; the user is not in it: keys are each user's own."""
-    return f"summary:{sha256(place[1].encode()).hexdigest()[:32]}"
+def _key(conversation: Conversation) -> str:
+    """Return the key of a conversation's summary; the user is not in it, since each user has their own keys."""
+    return f"summary:{sha256(conversation[1].encode()).hexdigest()[:32]}"
 
 
-def _record(work: Work, place: Place, content: str, body: dict[str, object], said: Sequence[Memory]) -> Memory:
-    user, session = place
-    now = work.clock.now()
+def _record(
+    work: Work, conversation: Conversation, content: str, body: dict[str, object], said: Sequence[Memory]
+) -> Memory:
+    user, session = conversation
     return Memory(
         id=work.clock.new_id(),
         tenant=work.scope.tenant,
         agent=work.scope.agent,
         user=user,
         kind=KIND,
-        key=_key(place),
+        key=_key(conversation),
         content=content,
         body=body,
         metadata={"session": session},
         source=Source(role="system", name="consolidation"),
         trust=min(m.trust for m in said),
         occurred_at=said[-1].occurred_at,
-        recorded_at=now,
+        recorded_at=work.clock.now(),
     )
 
 
-# -- the language model ----------------------------------------------------------------------------------------------
+# -- the language model ------------------------------------------------------------------------------------------------
 
 
-async def _renewed(work: Work, part: ModelPart, record: Memory) -> list[Write]:
-    """The writes that put the model's words in place of those that rules chose; none if there is nothing to renew."""
+async def _rewrite_by_model(work: Work, model: ModelCalls) -> None:
+    writes: list[Write] = []
+    conversations = {(m.user, m.session) for m in work.sources if m.session} | model.unsummarised
+    for user, session in sorted(conversations, key=str):
+        summaries = await work.draft.scan(work.scope, Filter(kinds=(KIND,), metadata={"session": session}))
+        for record in summaries.items:
+            if record.user == user and "turns" in record.body:
+                writes += await _model_writes(work, model, record)
+    await work.apply(writes)
+
+
+async def _model_writes(work: Work, model: ModelCalls, record: Memory) -> list[Write]:
+    """Return the writes that put the model's sentences in place of those that rules chose."""
     turns = int(record.body["turns"])
     stored = work.draft.read.get(record.id)
     if "retold" in record.body:
         return []
     if stored is not None and stored.body.get("retold", {}).get("turns") == turns:
         return [Update(record.id, {"content": stored.content, "body": stored.body}, record.version)]
-    place = (record.user, str(record.body["session"]))
-    if (*place, turns) not in part.retold:
-        asked = await _asked(work, part, record)
-        if asked is None:
-            part.places.add(place)
-            work.notes.failed = None if part.stopped is None else part.stopped.why
+    conversation = (record.user, str(record.body["session"]))
+    if (*conversation, turns) not in model.summaries:
+        summary = await _ask_for_summary(work, model, record)
+        if summary is None:
+            model.unsummarised.add(conversation)
+            work.notes.failed = None if model.stopped is None else model.stopped.why
             return []
-        part.retold[*place, turns] = asked
-    part.places.discard(place)
-    made = part.retold[*place, turns]
-    work.notes.rejected.update(made.rejected)
-    return _writes(work, record, made)
+        model.summaries[*conversation, turns] = summary
+    model.unsummarised.discard(conversation)
+    checked = model.summaries[*conversation, turns]
+    work.notes.rejected.update(checked.rejected)
+    return _replace_content(work, record, checked)
 
 
-def _writes(work: Work, record: Memory, made: Retold) -> list[Write]:
-    if not made.kept:
+def _replace_content(work: Work, record: Memory, summary: CheckedSummary) -> list[Write]:
+    if not summary.points:
         return []
-    quoted = list(dict.fromkeys(id for _, id in made.kept))
+    quoted = list(dict.fromkeys(id for _, id in summary.points))
+    answer = summary.answer
     body: dict[str, Any] = {
         **record.body,
         "quoted": list(dict.fromkeys([*record.body.get("quoted", ()), *quoted])),
-        "retold": {"model": made.told.model, "prompts": list(made.told.prompts), "turns": record.body["turns"]},
+        "retold": {"model": answer.model, "prompts": list(answer.prompts), "turns": record.body["turns"]},
     }
-    because = work.notes.why.get(record.id, (quoted[0], ""))
-    work.notes.why[record.id] = (because[0], f"{because[1]}; told by {made.told.model}".removeprefix("; "))
-    return [
-        Update(record.id, {"content": "\n".join(text for text, _ in made.kept), "body": body}, record.version),
-        *(AddLink(Link(source=record.id, relation="derived_from", target=id)) for id in quoted),
-    ]
+    because, why = work.notes.why.get(record.id, (quoted[0], ""))
+    work.notes.why[record.id] = (because, f"{why}; told by {answer.model}".removeprefix("; "))
+    content = "\n".join(sentence for sentence, _ in summary.points)
+    return [Update(record.id, {"content": content, "body": body}, record.version), *_links(record.id, quoted)]
 
 
-async def _asked(work: Work, part: ModelPart, record: Memory) -> Retold | None:
-    """The model's summary of a conversation, checked; None if it cannot be asked now."""
-    assert part.teller is not None
-    texts = await _texts(work, record)
-    if not texts:
-        return Retold()
-    asked = [
-        Text(number=n, speaker=speaker_of(m), date=f"{m.occurred_at:%Y-%m-%d}", content=text)
-        for n, (m, text) in enumerate(texts)
+async def _ask_for_summary(work: Work, model: ModelCalls, record: Memory) -> CheckedSummary | None:
+    """Return the model's summary of a conversation, checked; None if it cannot be asked now."""
+    assert model.summary_writer is not None
+    turns = await _texts_for_model(work, record)
+    if not turns:
+        return CheckedSummary()
+    texts = [
+        PromptText(number=n, speaker=speaker_of(m), date=f"{m.occurred_at:%Y-%m-%d}", content=text)
+        for n, (m, text) in enumerate(turns)
     ]
     try:
-        told = await part.ask(partial(part.teller.tell, asked))
-    except Unusable:
-        return Retold(rejected=Counter(answer=1))
-    if told is None:
+        answer = await model.ask(partial(model.summary_writer.summarise, texts))
+    except UnusableAnswer:
+        return CheckedSummary(rejected=Counter(answer=1))
+    if answer is None:
         return None
-    kept, rejected = supported(told.points, [text for _, text in texts])
-    return Retold(told, [(statement, texts[number][0].id) for statement, number in kept], rejected)
+    points, rejected = supported_points(answer.points, [text for _, text in turns])
+    return CheckedSummary(answer, [(sentence, turns[number][0].id) for sentence, number in points], rejected)
 
 
-async def _texts(work: Work, record: Memory) -> list[tuple[Memory, str]]:
-    """What the model reads: all that was said, or of a long conversation the sentences that tell most."""
+async def _texts_for_model(work: Work, record: Memory) -> list[tuple[Memory, str]]:
+    """Return the turns of a conversation, or of a long one its key sentences."""
     where = Filter(sessions=(str(record.body["session"]),), kinds=SAID, states=("active", "stale"))
-    said = [m async for m in work.store.scan_all(work.scope, where) if m.user == record.user and is_source(m)][-_MOST:]
-    if sum(len(m.content) for m in said) <= _CHARS:
-        return [(m, m.content) for m in said]
-    return [(said[one.source], one.text) for one in telling([m.content for m in said], _SENTENCES)]
+    turns = [m async for m in work.store.scan_all(work.scope, where) if m.user == record.user and is_source(m)]
+    turns = turns[-_MAX_TURNS:]
+    if sum(len(m.content) for m in turns) <= _MAX_CHARS:
+        return [(m, m.content) for m in turns]
+    chosen = key_sentences([m.content for m in turns], _MAX_SENTENCES)
+    return [(turns[sentence.source], sentence.text) for sentence in chosen]

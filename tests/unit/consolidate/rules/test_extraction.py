@@ -7,7 +7,7 @@ import pytest
 
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.extraction import extract, extract_memory, is_source, speaker_of
-from longmind.consolidate.rules.world_statements import stated
+from longmind.consolidate.rules.world_statements import world_statements
 from longmind.testing import memory
 from longmind.text.sentences import MAX_SENTENCE, Sentence
 from longmind.types import Source
@@ -163,9 +163,9 @@ def test_twice_the_text_is_twice_the_work_whatever_its_shape(monkeypatch: pytest
 
     def counted(sentence: Sentence, *_: object) -> Iterator[Claim | Refused]:
         read.append(len(sentence.text))
-        return stated(sentence)
+        return world_statements(sentence)
 
-    monkeypatch.setattr("longmind.consolidate.rules.extraction.stated", counted)
+    monkeypatch.setattr("longmind.consolidate.rules.extraction.world_statements", counted)
     for shape in ("I love ", "a, ", "x of the ", "I ", "((((", "One. ", "Who? ", "1. all\n", "[a] bee. ", "Mr. A. "):
         lengths = []
         for size in (1_000, 2_000):

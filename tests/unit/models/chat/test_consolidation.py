@@ -10,8 +10,8 @@ import pytest
 from tests.unit.models.chat.conftest import KEY, Server
 
 from longmind import Longmind, Settings
+from longmind.consolidate.bookmarks import Bookmarks
 from longmind.consolidate.cycle import consolidate
-from longmind.consolidate.waiting import waiting
 from longmind.memory import AgentMemory
 from longmind.models.chat_model import ChatModel
 from longmind.models.resilience import Patience
@@ -93,9 +93,9 @@ async def test_one_that_cannot_answer_leaves_the_rules_and_a_note(
     report = await run(rc, mem, chat)
     assert await known(mem) == BY_RULES
     assert report.stopped is not None
-    waits = await waiting(rc.store, mem.scope, rc.clock)
+    waits = await Bookmarks(rc.store, mem.scope, rc.clock).model.read()
     assert waits.until is not None
-    assert waits.rest
+    assert waits.backoff
     assert KEY not in f"{report} {waits}"
 
 
