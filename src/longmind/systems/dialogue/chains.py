@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.dialogue import words
+from longmind.systems.dialogue import term_weights
 from longmind.systems.dialogue.models import CHAIN, ChainBody
-from longmind.systems.dialogue.pages import Leaf
+from longmind.systems.dialogue.pages import LoadedPage
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import marks
 from longmind.systems.scoped_store import ScopedStore
@@ -32,7 +32,7 @@ _OPENINGS = frozenset(
 
 
 @dataclass
-class Context:
+class ChainContext:
     """What a page stands in: what its chain is about, and the chain in short."""
 
     terms: dict[str, float] = field(default_factory=dict)
@@ -40,29 +40,29 @@ class Context:
 
 
 @dataclass
-class Chain:
+class LoadedChain:
     """A chain in hand: as it is stored, and the pages that go on with it now."""
 
     id: str
     record: Memory | None
     body: ChainBody
-    context: Context
-    new: list[Leaf] = field(default_factory=list)
+    context: ChainContext
+    new: list[LoadedPage] = field(default_factory=list)
     _told: int = 0
     """How many of the new pages the summary tells of."""
 
-    def add(self, leaf: Leaf) -> None:
+    def add(self, loaded: LoadedPage) -> None:
         terms = {term: weight * _FADING for term, weight in self.context.terms.items()}
-        words.add(terms, leaf.said.weights)
-        self.context.terms = terms if len(terms) <= words.MAX_TERMS else words.trimmed(terms)
-        self.new.append(leaf)
+        term_weights.add_weights(terms, loaded.content.weights)
+        self.context.terms = terms if len(terms) <= term_weights.MAX_TERMS else term_weights.trim(terms)
+        self.new.append(loaded)
 
-    def settle(self, settings: DialogueSettings) -> Context:
+    def update_summary(self, settings: DialogueSettings) -> ChainContext:
         """The context with every page in it; the summary is made once for all that came."""
         if self._told < len(self.new):
-            lines = [line for leaf in self.new[self._told :] for line in leaf.said.lines]
+            lines = [line for loaded in self.new[self._told :] for line in loaded.content.lines]
             told = self.context.summary.splitlines() + lines
-            self.context.summary = words.summary(told, self.context.terms, settings.summary_chars)
+            self.context.summary = term_weights.summarise(told, self.context.terms, settings.summary_chars)
             self._told = len(self.new)
         return self.context
 
@@ -70,9 +70,9 @@ class Chain:
         """What stores the chain with its new pages and its summary; nothing if it has none."""
         if not self.new:
             return []
-        told = self.settle(settings)
+        told = self.update_summary(settings)
         body = ChainBody(
-            pages=self.body.pages + len(self.new), summary=told.summary, terms=words.packed(told.terms)
+            pages=self.body.pages + len(self.new), summary=told.summary, terms=term_weights.pack(told.terms)
         ).model_dump(mode="json")
         if self.record is not None:
             return [Update(self.id, {"body": body}, expected_version=self.record.version)]
@@ -80,40 +80,42 @@ class Chain:
         return [Put(made)]
 
     def links(self) -> list[Write]:
-        return [AddLink(link_unvalidated(self.id, "derived_from", leaf.id)) for leaf in self.new]
+        return [AddLink(link_unvalidated(self.id, "derived_from", loaded.id)) for loaded in self.new]
 
 
-class Chains:
+class LoadedChains:
     """The chains that a change of the window needs."""
 
     def __init__(self, scoped: ScopedStore, settings: DialogueSettings) -> None:
         self._scoped = scoped
         self._settings = settings
-        self._chains: dict[str, Chain] = {}
+        self._chains: dict[str, LoadedChain] = {}
 
-    async def load(self, leaves: Sequence[Leaf]) -> None:
+    async def load(self, loaded_pages: Sequence[LoadedPage]) -> None:
         """Read the chains of stored pages; one that was erased is not there."""
-        ids = list(dict.fromkeys(leaf.body.chain for leaf in leaves))
+        ids = list(dict.fromkeys(loaded.body.chain for loaded in loaded_pages))
         for record in await self._scoped.store.get_all(self._scoped.scope, ids) if ids else ():
             body = ChainBody.read(record)
-            self._chains[record.id] = Chain(record.id, record, body, Context(words.unpacked(body.terms), body.summary))
+            self._chains[record.id] = LoadedChain(
+                record.id, record, body, ChainContext(term_weights.unpack(body.terms), body.summary)
+            )
 
-    def attach(self, before: Leaf | None, leaf: Leaf) -> tuple[Leaf, Link | None]:
+    def attach(self, before: LoadedPage | None, loaded: LoadedPage) -> tuple[LoadedPage, Link | None]:
         """A new page in its chain, and the link that leads to it from the page before it."""
-        going_on = before is not None and continues(before, leaf, self._settings)
+        going_on = before is not None and continues(before, loaded, self._settings)
         chain = self._chains.get(before.body.chain) if before is not None and going_on else None
         if chain is None:
-            chain = Chain(self._scoped.clock.new_id(), None, ChainBody(), Context())
+            chain = LoadedChain(self._scoped.clock.new_id(), None, ChainBody(), ChainContext())
             self._chains[chain.id] = chain
-        chained = leaf.chained(chain.id)
+        chained = loaded.chained(chain.id)
         chain.add(chained)
         linked = before is not None and going_on
-        return chained, link_unvalidated(before.id, "next", leaf.id) if before and linked else None
+        return chained, link_unvalidated(before.id, "next", loaded.id) if before and linked else None
 
-    def of(self, leaf: Leaf) -> Context:
+    def of(self, loaded: LoadedPage) -> ChainContext:
         """What the chain of a page is about."""
-        chain = self._chains.get(leaf.body.chain)
-        return Context() if chain is None else chain.settle(self._settings)
+        chain = self._chains.get(loaded.body.chain)
+        return ChainContext() if chain is None else chain.update_summary(self._settings)
 
     def writes(self) -> list[Write]:
         return [write for chain in self._chains.values() for write in chain.writes(self._scoped, self._settings)]
@@ -122,21 +124,25 @@ class Chains:
         return [write for chain in self._chains.values() for write in chain.links()]
 
 
-def continues(before: Leaf, leaf: Leaf, settings: DialogueSettings) -> bool:
+def continues(before: LoadedPage, loaded: LoadedPage, settings: DialogueSettings) -> bool:
     """Whether a page goes on from the one before it."""
-    one, other = before.record, leaf.record
+    one, other = before.record, loaded.record
     if one.session != other.session:
         return False
     if abs(other.occurred_at - one.occurred_at) > timedelta(hours=settings.chain_hours):
         return False
-    if opens_like_an_answer(leaf):
+    if opens_like_an_answer(loaded):
         return True
-    a, b = before.said, leaf.said
+    a, b = before.content, loaded.content
     shared = jaccard(a.ranked[: settings.keywords], b.ranked[: settings.keywords])
     return cosine(a.alone, b.alone) + shared >= settings.continuity
 
 
-def opens_like_an_answer(leaf: Leaf) -> bool:
+def opens_like_an_answer(loaded: LoadedPage) -> bool:
     """Whether what is said first points back, or is too little to stand alone."""
-    said = split(leaf.said.turns[0].text[:200]) if leaf.said.turns else []
-    return not said or said[0] in _OPENINGS or (len(said) <= 4 and not words.weights(leaf.said.turns[0].text))
+    said = split(loaded.content.turns[0].text[:200]) if loaded.content.turns else []
+    return (
+        not said
+        or said[0] in _OPENINGS
+        or (len(said) <= 4 and not term_weights.weigh_text(loaded.content.turns[0].text))
+    )

@@ -9,9 +9,8 @@ from typing import Any
 from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Update
 from longmind.systems import configuration
-from longmind.systems.dialogue import archive, levels, quoting, rendering, window
+from longmind.systems.dialogue import archive, mid_term, refresh, rendering, window
 from longmind.systems.dialogue import pages as leaf_pages
-from longmind.systems.dialogue.grouping import active_segments
 from longmind.systems.dialogue.heat import as_segment
 from longmind.systems.dialogue.models import (
     PAGE,
@@ -27,6 +26,7 @@ from longmind.systems.dialogue.models import (
     Summariser,
     Upkeep,
 )
+from longmind.systems.dialogue.segments import active_segments
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.dialogue.upkeep import Caretaker
 from longmind.systems.ownership import mine
@@ -118,7 +118,7 @@ class DialogueMemory:
     async def short_term(self) -> tuple[Page, ...]:
         """The pages in the window, the oldest first."""
         seen = await window.read(self._scoped, await self.configuration())
-        return tuple(leaf.told() for leaf in seen.line)
+        return tuple(loaded.to_page() for loaded in seen.line)
 
     async def chain(self) -> str:
         """The rolling summary of the conversation that goes on now; empty if there is none."""
@@ -126,8 +126,8 @@ class DialogueMemory:
 
     async def page(self, id: str) -> Page:
         """One page, wherever it is."""
-        (leaf,) = await leaf_pages.leaves(self._scoped, [await self._own(id, PAGE)])
-        return leaf.told()
+        (loaded,) = await leaf_pages.loaded_pages(self._scoped, [await self._own(id, PAGE)])
+        return loaded.to_page()
 
     # -- mid-term ------------------------------------------------------------------------------------------------
 
@@ -148,13 +148,15 @@ class DialogueMemory:
         ids = (await archive.page_ids(self._scoped, [record.id]))[record.id]
         found = await self._scoped.store.get_all(self._scoped.scope, ids) if ids else []
         since = SegmentBody.read(record).analysed.length if new else 0
-        told = [leaf for leaf in await leaf_pages.leaves(self._scoped, found) if leaf.body.number > since]
-        return tuple(leaf.told() for leaf in sorted(told, key=lambda leaf: (leaf.record.occurred_at, leaf.id)))
+        told = [loaded for loaded in await leaf_pages.loaded_pages(self._scoped, found) if loaded.body.number > since]
+        return tuple(
+            loaded.to_page() for loaded in sorted(told, key=lambda loaded: (loaded.record.occurred_at, loaded.id))
+        )
 
     async def retell(self, pages: Sequence[str]) -> tuple[str, ...]:
         """Tell anew the chains and topics of pages whose messages were changed or forgotten; says which changed."""
         settings = await self.configuration()
-        return await retry_on_conflict(lambda: quoting.retell(self._scoped, settings, pages))
+        return await retry_on_conflict(lambda: refresh.refresh_quotes(self._scoped, settings, pages))
 
     async def visit(self, *segments: Segment | str) -> None:
         """Count a visit of each of these segments."""
@@ -233,7 +235,7 @@ class DialogueMemory:
         if (segments is not None and segments < 1) or (pages is not None and pages < 1):
             raise InvalidInput("A recall brings at least one segment and one page.", hint="Leave the number out.")
         seen = await window.read(self._scoped, settings)
-        found = await levels.mid_term(
+        found = await mid_term.recall_mid_term(
             self._scoped,
             settings,
             query,
@@ -247,7 +249,7 @@ class DialogueMemory:
         persona = PersonaMemory(self._scoped)
         return Recalled(
             query=query,
-            short_term=tuple(leaf.told() for leaf in seen.line),
+            short_term=tuple(loaded.to_page() for loaded in seen.line),
             chain=window.context_of(seen).summary,
             mid_term=tuple(found),
             traits=(*await persona.traits("user"), *await persona.traits("agent")),

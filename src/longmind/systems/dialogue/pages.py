@@ -11,7 +11,7 @@ from itertools import chain
 
 from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Put, Update, Write
-from longmind.systems.dialogue import words
+from longmind.systems.dialogue import term_weights
 from longmind.systems.dialogue.models import PAGE, Page, PageBody, PageDraft, Turn
 from longmind.systems.ownership import marks
 from longmind.systems.scoped_store import ScopedStore
@@ -31,7 +31,7 @@ _BLANK = Memory(
 """The fields of a page that points to its messages, and so says nothing itself."""
 
 
-class Said:
+class PageContent:
     """The turns of a page with their texts, and what they say; worked out once."""
 
     def __init__(self, turns: tuple[Turn, ...]) -> None:
@@ -44,9 +44,9 @@ class Said:
     @cached_property
     def weights(self) -> dict[str, float]:
         """What the page is about; whom the speakers call by name is no topic."""
-        found = words.weighed(chain.from_iterable(told.stems for told in self._told))
+        found = term_weights.weigh_stems(chain.from_iterable(told.stems for told in self._told))
         for name in {turn.name for turn in self.turns if turn.name}:
-            for term in words.told(name).distinct:
+            for term in term_weights.analyse_sentence(name).distinct:
                 found.pop(term, None)
         return found
 
@@ -61,12 +61,12 @@ class Said:
     @cached_property
     def alone(self) -> dict[str, float]:
         """What the page is about as a vector of length 1, compared with nothing else."""
-        return words.scaled(self.weights, _EVEN)
+        return term_weights.scale(self.weights, _EVEN)
 
     @cached_property
     def ranked(self) -> tuple[str, ...]:
         """All stems, those that are said most first."""
-        return words.heaviest(self.weights, len(self.weights))
+        return term_weights.heaviest(self.weights, len(self.weights))
 
     @cached_property
     def lines(self) -> list[str]:
@@ -80,35 +80,35 @@ class Said:
     @cached_property
     def _sentences(self) -> list[list[str]]:
         """The sentences of each turn."""
-        return [words.sentences(turn.text) for turn in self.turns]
+        return [term_weights.split_sentences(turn.text) for turn in self.turns]
 
     @cached_property
-    def _told(self) -> list[words.Told]:
+    def _told(self) -> list[term_weights.SentenceWords]:
         """What each sentence says; a page that is too long to be read whole is read from its beginning."""
-        if len(self.text) > words.READ:
-            return [words.told(sentence) for sentence in words.sentences(self.text)]
-        return [words.told(sentence) for said in self._sentences for sentence in said]
+        if len(self.text) > term_weights.READ:
+            return [term_weights.analyse_sentence(sentence) for sentence in term_weights.split_sentences(self.text)]
+        return [term_weights.analyse_sentence(sentence) for said in self._sentences for sentence in said]
 
 
-_EVEN = words.Rarity()
+_EVEN = term_weights.Rarity()
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class LoadedPage:
     """A page, stored already or about to be. A turn whose message was forgotten has no text."""
 
     record: Memory
     body: PageBody
-    said: Said
+    content: PageContent
     stored: bool
 
     @property
     def id(self) -> str:
         return self.record.id
 
-    def chained(self, chain: str) -> Leaf:
+    def chained(self, chain: str) -> LoadedPage:
         """The page as one of a chain."""
-        return Leaf(self.record, copy_unvalidated(self.body, chain=chain), self.said, self.stored)
+        return LoadedPage(self.record, copy_unvalidated(self.body, chain=chain), self.content, self.stored)
 
     def written(self) -> Write:
         """The write that stores the page as it is now."""
@@ -117,16 +117,18 @@ class Leaf:
             return Update(self.id, {"body": body}, expected_version=self.record.version)
         return Put(copy_unvalidated(self.record, body=body), existing="fail")
 
-    def placed(self, segment: str, number: int) -> Leaf:
+    def placed(self, segment: str, number: int) -> LoadedPage:
         """The page as one of a segment."""
-        return Leaf(self.record, copy_unvalidated(self.body, segment=segment, number=number), self.said, self.stored)
+        return LoadedPage(
+            self.record, copy_unvalidated(self.body, segment=segment, number=number), self.content, self.stored
+        )
 
-    def told(self) -> Page:
+    def to_page(self) -> Page:
         return construct_unvalidated(
             Page,
             {
                 "id": self.record.id,
-                "turns": self.said.turns,
+                "turns": self.content.turns,
                 "session": self.record.session,
                 "at": self.record.occurred_at,
                 "importance": self.record.importance,
@@ -144,12 +146,12 @@ def page_key(draft: PageDraft) -> str | None:
     return None if draft.key is None else f"page:{draft.key}"
 
 
-async def leaves(scoped: ScopedStore, records: Sequence[Memory]) -> list[Leaf]:
+async def loaded_pages(scoped: ScopedStore, records: Sequence[Memory]) -> list[LoadedPage]:
     """Stored pages with their texts, read in one go."""
     bodies = [PageBody.read(record) for record in records]
     texts = await texts_of(scoped, [turn.memory for body in bodies for turn in body.turns if turn.memory])
     return [
-        Leaf(record, body, Said(tuple(_resolved(turn, texts) for turn in body.turns)), stored=True)
+        LoadedPage(record, body, PageContent(tuple(_resolved(turn, texts) for turn in body.turns)), stored=True)
         for record, body in zip(records, bodies, strict=True)
     ]
 
@@ -165,10 +167,10 @@ def _resolved(turn: Turn, messages: Mapping[str, Memory]) -> Turn:
     return turn if message is None else copy_unvalidated(turn, text=message.content)
 
 
-def new_leaf(scoped: ScopedStore, draft: PageDraft, messages: Mapping[str, Memory]) -> Leaf:
+def new_page(scoped: ScopedStore, draft: PageDraft, messages: Mapping[str, Memory]) -> LoadedPage:
     """A page that is not stored yet and in no chain but its own. Its messages must be there, and be this user's."""
     if not draft.messages:
-        return _written_leaf(scoped, draft)
+        return _page_of_texts(scoped, draft)
     said = [_message(scoped, id, messages) for id in draft.messages]
     turns = tuple(_pointer(message) for message in said)
     now = scoped.now()
@@ -192,10 +194,10 @@ def new_leaf(scoped: ScopedStore, draft: PageDraft, messages: Mapping[str, Memor
     )
     body = _own_chain(turns, record.id)
     resolved = tuple(copy_unvalidated(turn, text=m.content) for turn, m in zip(turns, said, strict=True))
-    return Leaf(record, body, Said(resolved), stored=False)
+    return LoadedPage(record, body, PageContent(resolved), stored=False)
 
 
-def _written_leaf(scoped: ScopedStore, draft: PageDraft) -> Leaf:
+def _page_of_texts(scoped: ScopedStore, draft: PageDraft) -> LoadedPage:
     """A page that holds its own texts."""
     turns = _turns(draft)
     record = scoped.new(
@@ -209,7 +211,7 @@ def _written_leaf(scoped: ScopedStore, draft: PageDraft) -> Leaf:
         trust=TRUST[turns[0].role],
         occurred_at=draft.occurred_at or scoped.now(),
     )
-    return Leaf(record, _own_chain(turns, record.id), Said(turns), stored=False)
+    return LoadedPage(record, _own_chain(turns, record.id), PageContent(turns), stored=False)
 
 
 def _own_chain(turns: tuple[Turn, ...], id: str) -> PageBody:
@@ -259,7 +261,7 @@ def _pointer(message: Memory) -> Turn:
     return construct_unvalidated(Turn, {"role": source.role, "name": source.name, "text": "", "memory": message.id})
 
 
-def sources(leaf: Leaf) -> list[Link]:
+def sources(loaded: LoadedPage) -> list[Link]:
     """Links to the messages a page was made of, so that erasing one erases the page."""
-    told = (turn.memory for turn in leaf.body.turns)
-    return [link_unvalidated(leaf.id, "derived_from", id) for id in told if id is not None]
+    told = (turn.memory for turn in loaded.body.turns)
+    return [link_unvalidated(loaded.id, "derived_from", id) for id in told if id is not None]

@@ -8,9 +8,9 @@ from datetime import timedelta
 from longmind.errors import ModelError
 from longmind.store.base import Update, Write
 from longmind.systems.dialogue import archive, pages, window
-from longmind.systems.dialogue.chains import Chains
-from longmind.systems.dialogue.grouping import Grouping, active_segments
+from longmind.systems.dialogue.chains import LoadedChains
 from longmind.systems.dialogue.models import PAGE, Moved, SegmentBody, Summariser, Upkeep
+from longmind.systems.dialogue.segments import SegmentAssigner, active_segments
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import mine
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
@@ -60,24 +60,24 @@ class Caretaker:
     async def regroup(self) -> tuple[Moved, ...]:
         """Give a segment to pages that have none: an erasure takes a segment with it, but not all of its pages."""
         seen = await window.read(self.scoped, self.settings)
-        lost = await self._lost({leaf.id for leaf in seen.line})
+        lost = await self._lost({loaded.id for loaded in seen.line})
         if not lost:
             return ()
-        chains = Chains(self.scoped, self.settings)
-        leaves = await pages.leaves(self.scoped, lost)
-        await chains.load(leaves)
-        in_use = [leaf for leaf in leaves if leaf.record.state != "archived"]
-        asleep = [leaf for leaf in leaves if leaf.record.state == "archived"]
-        here = Grouping(self.scoped, self.settings, await active_segments(self.scoped))
-        away = Grouping(self.scoped, self.settings, (), state="archived")  # what sleeps warms nothing up
-        contexts = {leaf.id: chains.of(leaf) for leaf in leaves}
+        chains = LoadedChains(self.scoped, self.settings)
+        loaded_pages = await pages.loaded_pages(self.scoped, lost)
+        await chains.load(loaded_pages)
+        in_use = [loaded for loaded in loaded_pages if loaded.record.state != "archived"]
+        asleep = [loaded for loaded in loaded_pages if loaded.record.state == "archived"]
+        here = SegmentAssigner(self.scoped, self.settings, await active_segments(self.scoped))
+        away = SegmentAssigner(self.scoped, self.settings, (), state="archived")  # what sleeps warms nothing up
+        contexts = {loaded.id: chains.of(loaded) for loaded in loaded_pages}
         placed = [*await here.place(in_use, contexts), *await away.place(asleep, contexts)]
         await self._write(
             [
                 seen.state(seen.line),  # a page that another writer has just added looks lost to this reading
                 *here.writes(),
                 *away.writes(),
-                *(leaf.written() for leaf in placed),
+                *(loaded.written() for loaded in placed),
                 *here.links(),
                 *away.links(),
             ],
@@ -88,7 +88,7 @@ class Caretaker:
     async def fade(self) -> tuple[str, ...]:
         """Pages whose time is over go to the archive."""
         seen = await window.read(self.scoped, self.settings)
-        over = await archive.faded(self.scoped, self.settings, {leaf.id for leaf in seen.line})
+        over = await archive.faded(self.scoped, self.settings, {loaded.id for loaded in seen.line})
         writes: list[Write] = [Update(page.id, {"state": "archived"}, page.version) for page in over]
         await self._write(writes, "retention")
         return tuple(page.id for page in over)
@@ -123,9 +123,11 @@ class Caretaker:
     async def _summarise(self, record: Memory, summariser: Summariser) -> None:
         """One segment; another writer's page that comes meanwhile is left for the next round."""
         ids = (await archive.page_ids(self.scoped, [record.id]))[record.id]
-        found = await pages.leaves(self.scoped, await self.scoped.store.get_all(self.scoped.scope, ids))
+        found = await pages.loaded_pages(self.scoped, await self.scoped.store.get_all(self.scoped.scope, ids))
         told = "\n".join(
-            line for leaf in sorted(found, key=lambda leaf: leaf.record.occurred_at) for line in leaf.said.lines
+            line
+            for loaded in sorted(found, key=lambda loaded: loaded.record.occurred_at)
+            for line in loaded.content.lines
         )
         text = (await summariser.summarise(told, words=self.settings.summary_chars // _WORDS_EACH)).strip()
         if not text:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from longmind.store.base import AddLink, Write
 from longmind.systems.dialogue import archive, pages
-from longmind.systems.dialogue.chains import Chains, Context
-from longmind.systems.dialogue.grouping import Grouping, active_segments
+from longmind.systems.dialogue.chains import ChainContext, LoadedChains
 from longmind.systems.dialogue.models import PAGE, WINDOW, Added, Moved, Page, PageDraft, WindowBody
-from longmind.systems.dialogue.pages import Leaf
+from longmind.systems.dialogue.pages import LoadedPage
+from longmind.systems.dialogue.segments import SegmentAssigner, active_segments
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.records import KeyedRecord
 from longmind.systems.scoped_store import ScopedStore
@@ -30,9 +30,9 @@ class Window:
     settings: DialogueSettings
     record: KeyedRecord[WindowBody]
     body: WindowBody
-    line: list[Leaf]
+    line: list[LoadedPage]
     """The pages in it, the oldest first; one that was forgotten meanwhile is not among them."""
-    chains: Chains
+    chains: LoadedChains
     nexts: list[Link] = field(default_factory=list)
     moved: tuple[Moved, ...] = ()
     archived: tuple[str, ...] = ()
@@ -40,53 +40,53 @@ class Window:
     """Whether more segments were begun than others could make room for in the same write."""
     operation: str = ""
 
-    async def take(self, drafts: Sequence[PageDraft]) -> list[Leaf]:
+    async def take(self, drafts: Sequence[PageDraft]) -> list[LoadedPage]:
         """New pages at the end of the window, each in its chain."""
         ids = [id for draft in drafts for id in draft.messages]
         messages = await pages.texts_of(self.scoped, ids)
         await pages.check_free(self.scoped, ids)
-        made: list[Leaf] = []
+        made: list[LoadedPage] = []
         for draft in drafts:
-            leaf = pages.new_leaf(self.scoped, draft, messages)
-            before = next((old for old in reversed(self.line) if old.record.session == leaf.record.session), None)
-            leaf, link = self.chains.attach(before, leaf)
+            loaded = pages.new_page(self.scoped, draft, messages)
+            before = next((old for old in reversed(self.line) if old.record.session == loaded.record.session), None)
+            loaded, link = self.chains.attach(before, loaded)
             self.nexts += [link] if link else []
-            self.line.append(leaf)
-            made.append(leaf)
+            self.line.append(loaded)
+            made.append(loaded)
         return made
 
-    async def write(self, leaving: int, reason: str) -> list[Leaf]:
+    async def write(self, leaving: int, reason: str) -> list[LoadedPage]:
         """Let so many of the oldest pages go to their segments, and write all changes together; those that left."""
         out, kept = self.line[:leaving], self.line[leaving:]
         now = self.scoped.now()
         records = await active_segments(self.scoped) if out else []
-        grouping = Grouping(self.scoped, self.settings, records)
-        placed = await grouping.place(out, {leaf.id: self.chains.of(leaf) for leaf in out})
-        over = len(grouping.topics) - self.settings.segments
-        cold = archive.coldest(self.settings, records, over, now, grouping.grown)
-        puts = [leaf.written() for leaf in (*placed, *(leaf for leaf in kept if not leaf.stored))]
-        fresh = [leaf for leaf in (*placed, *kept) if not leaf.stored]
-        links = [*self.nexts, *(link for leaf in fresh for link in pages.sources(leaf))]
+        assigner = SegmentAssigner(self.scoped, self.settings, records)
+        placed = await assigner.place(out, {loaded.id: self.chains.of(loaded) for loaded in out})
+        over = len(assigner.segments) - self.settings.segments
+        cold = archive.coldest(self.settings, records, over, now, assigner.grown)
+        puts = [loaded.written() for loaded in (*placed, *(loaded for loaded in kept if not loaded.stored))]
+        fresh = [loaded for loaded in (*placed, *kept) if not loaded.stored]
+        links = [*self.nexts, *(link for loaded in fresh for link in pages.sources(loaded))]
         writes: list[Write] = [
             self.state(kept),
             *self.chains.writes(),
-            *grouping.writes(),
+            *assigner.writes(),
             *puts,
             *map(AddLink, links),
             *self.chains.links(),
-            *grouping.links(),
+            *assigner.links(),
             *await archive.moving(self.scoped, cold, "archived"),
         ]
         self.operation = (await self.scoped.rewrite(writes, f"dialogue: {reason}")).operation
-        self.moved = tuple(grouping.moved)
+        self.moved = tuple(assigner.moved)
         self.archived = tuple(record.id for record in cold)
         self.crowded = over > len(cold)
         self.line = kept
         return placed
 
-    def state(self, kept: Sequence[Leaf]) -> Write:
+    def state(self, kept: Sequence[LoadedPage]) -> Write:
         """The write that makes these pages the window, if nobody changed it since it was read."""
-        body = WindowBody(pages=tuple(leaf.id for leaf in kept), revision=self.body.revision + 1)
+        body = WindowBody(pages=tuple(loaded.id for loaded in kept), revision=self.body.revision + 1)
         return self.record.overwrite(body)
 
 
@@ -98,9 +98,9 @@ async def read(scoped: ScopedStore, settings: DialogueSettings) -> Window:
         found = await scoped.store.get_all(scoped.scope, body.pages) if body.pages else []
         if len(found) < len(body.pages) and not await record.is_current():
             continue  # another writer was between the two reads
-        line = await pages.leaves(scoped, [page for page in found if page.kind == PAGE])
-        line = [leaf for leaf in line if leaf.body.segment is None]
-        chains = Chains(scoped, settings)
+        line = await pages.loaded_pages(scoped, [page for page in found if page.kind == PAGE])
+        line = [loaded for loaded in line if loaded.body.segment is None]
+        chains = LoadedChains(scoped, settings)
         await chains.load(line)
         return Window(scoped, settings, record, body, line, chains)
 
@@ -113,32 +113,32 @@ async def add(scoped: ScopedStore, settings: DialogueSettings, drafts: Sequence[
         key = pages.page_key(draft)
         if key is None or key not in held:
             fresh.setdefault(key or number, draft)
-    told: dict[object, Leaf] = dict(held.items())
+    told: dict[object, LoadedPage] = dict(held.items())
     if not fresh:
         return Added(pages=_told(drafts, told)), False
     window = await read(scoped, settings)
     made = await window.take(list(fresh.values()))
     placed = await window.write(max(len(window.line) - settings.window, 0), "pages added")
     told.update(zip(fresh, made, strict=True))
-    final = {leaf.id: leaf for leaf in placed}
-    told = {key: final.get(leaf.id, leaf) for key, leaf in told.items()}
+    final = {loaded.id: loaded for loaded in placed}
+    told = {key: final.get(loaded.id, loaded) for key, loaded in told.items()}
     return Added(pages=_told(drafts, told), moved=window.moved, archived=window.archived), window.crowded
 
 
-def _told(drafts: Sequence[PageDraft], leaves: dict[object, Leaf]) -> tuple[Page, ...]:
-    return tuple(leaves[pages.page_key(draft) or number].told() for number, draft in enumerate(drafts))
+def _told(drafts: Sequence[PageDraft], loaded_pages: dict[object, LoadedPage]) -> tuple[Page, ...]:
+    return tuple(loaded_pages[pages.page_key(draft) or number].to_page() for number, draft in enumerate(drafts))
 
 
-async def _held(scoped: ScopedStore, drafts: Sequence[PageDraft]) -> dict[str, Leaf]:
+async def _held(scoped: ScopedStore, drafts: Sequence[PageDraft]) -> dict[str, LoadedPage]:
     """The pages that are stored already, by their keys."""
     keys = tuple(dict.fromkeys(key for draft in drafts if (key := pages.page_key(draft))))
     if not keys:
         return {}
     where = Filter(kinds=(PAGE,), keys=keys, states=None)
     found = [record async for record in scoped.store.scan_all(scoped.scope, where) if record.user == scoped.scope.user]
-    return {leaf.record.key: leaf for leaf in await pages.leaves(scoped, found) if leaf.record.key}
+    return {loaded.record.key: loaded for loaded in await pages.loaded_pages(scoped, found) if loaded.record.key}
 
 
-def context_of(window: Window) -> Context:
+def context_of(window: Window) -> ChainContext:
     """What the conversation that goes on now is about."""
-    return window.chains.of(window.line[-1]) if window.line else Context()
+    return window.chains.of(window.line[-1]) if window.line else ChainContext()

@@ -34,13 +34,13 @@ class Talk:
     """Adds pages on a topic, and tells their ids: ``await talk("garden", 3)``."""
 
     names = tuple(TOPICS)
-    topics = TOPICS
+    segments = TOPICS
 
     def __init__(self, dialogue: DialogueMemory) -> None:
         self._dialogue = dialogue
 
-    async def __call__(self, topic: str, times: int = 1, **fields: Any) -> list[str]:
-        user, reply = TOPICS[topic]
+    async def __call__(self, segment: str, times: int = 1, **fields: Any) -> list[str]:
+        user, reply = TOPICS[segment]
         added = [await self._dialogue.add(f"{user}, part {n}", reply, **fields) for n in range(times)]
         return [one.pages[0].id for one in added]
 

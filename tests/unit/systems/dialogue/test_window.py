@@ -123,7 +123,7 @@ async def test_an_added_page_is_one_operation(dialogue: DialogueMemory, scoped: 
 
 
 async def test_many_pages_at_once_are_as_many_one_by_one(rooms: Any, scoped: ScopedStore, talk: Any) -> None:
-    drafts = [PageDraft(user=said[0], reply=said[1]) for said in talk.topics.values() for _ in range(3)]
+    drafts = [PageDraft(user=said[0], reply=said[1]) for said in talk.segments.values() for _ in range(3)]
     one, other = DialogueMemory(await rooms.open(user="one")), DialogueMemory(await rooms.open(user="other"))
     for draft in drafts:
         await one.add(draft.user, draft.reply)

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.dialogue import words
-from longmind.systems.dialogue.chains import Context
+from longmind.systems.dialogue import term_weights
+from longmind.systems.dialogue.chains import ChainContext
 from longmind.systems.dialogue.models import SEGMENT, Moved, SegmentBody
-from longmind.systems.dialogue.pages import Leaf
+from longmind.systems.dialogue.pages import LoadedPage
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import marks, mine
 from longmind.systems.scoped_store import ScopedStore
@@ -40,7 +40,7 @@ _LOOKED_UP = 40
 
 
 @dataclass
-class Topic:
+class LoadedSegment:
     """A segment in hand."""
 
     id: str
@@ -52,17 +52,17 @@ class Topic:
     length: float = 0.0
     keywords: tuple[str, ...] = ()
     vector: Vector | None = None
-    new: list[Leaf] = field(default_factory=list)
+    new: list[LoadedPage] = field(default_factory=list)
 
     @property
     def importance(self) -> float:
-        told = [leaf.record.importance for leaf in self.new]
+        told = [loaded.record.importance for loaded in self.new]
         return max(told if self.record is None else [self.record.importance, *told])
 
 
-def _topic(record: Memory) -> Topic:
+def _load(record: Memory) -> LoadedSegment:
     body = SegmentBody.read(record)
-    return Topic(record.id, record, body, words.unpacked(body.terms))
+    return LoadedSegment(record.id, record, body, term_weights.unpack(body.terms))
 
 
 async def active_segments(scoped: ScopedStore) -> list[Memory]:
@@ -83,7 +83,7 @@ async def stored_vectors(scoped: ScopedStore, ids: Sequence[str]) -> dict[str, V
     return {id: np.asarray(vector, np.float32) for id, vector in zip(rows, taken, strict=True)}
 
 
-class Grouping:
+class SegmentAssigner:
     """Segments in hand, and the pages they are given."""
 
     def __init__(
@@ -93,105 +93,107 @@ class Grouping:
         self._state: State = state
         """The state of segments that are begun."""
         self._settings = settings
-        self._topics = [_topic(record) for record in records]
-        self._rarity = words.Rarity(topic.terms for topic in self._topics)
+        self._segments = [_load(record) for record in records]
+        self._rarity = term_weights.Rarity(segment.terms for segment in self._segments)
         self._by_term: dict[str, dict[int, float]] = defaultdict(dict)
         self._by_keyword: dict[str, set[int]] = defaultdict(set)
         self.moved: list[Moved] = []
-        for number in range(len(self._topics)):
+        for number in range(len(self._segments)):
             self._index(number)
 
-    async def place(self, leaves: Sequence[Leaf], chains: Mapping[str, Context]) -> list[Leaf]:
+    async def place(self, loaded_pages: Sequence[LoadedPage], chains: Mapping[str, ChainContext]) -> list[LoadedPage]:
         """These pages, in order, each in the segment that fits best or in one of its own."""
-        if not leaves:
+        if not loaded_pages:
             return []
-        vectors = await self._vectors(leaves, chains)
-        around = {id(chain): words.scaled(chain.terms, self._rarity) for chain in chains.values()}
-        return [self._place(leaf, around[id(chains[leaf.id])], vectors[n]) for n, leaf in enumerate(leaves)]
+        vectors = await self._vectors(loaded_pages, chains)
+        around = {id(chain): term_weights.scale(chain.terms, self._rarity) for chain in chains.values()}
+        return [self._place(loaded, around[id(chains[loaded.id])], vectors[n]) for n, loaded in enumerate(loaded_pages)]
 
     def writes(self) -> list[Write]:
         """What stores the segments that were given pages, the new ones first."""
-        changed = [topic for topic in self._topics if topic.new]
-        changed.sort(key=lambda topic: topic.record is not None)
-        return [self._write(topic) for topic in changed]
+        changed = [segment for segment in self._segments if segment.new]
+        changed.sort(key=lambda segment: segment.record is not None)
+        return [self._write(segment) for segment in changed]
 
-    def retold(self, record: Memory, leaves: Sequence[Leaf]) -> Write:
+    def rebuild(self, record: Memory, loaded_pages: Sequence[LoadedPage]) -> Write:
         """The write that tells a stored segment anew, from these pages alone."""
-        topic = Topic(
-            record.id, record, copy_unvalidated(SegmentBody.read(record), words=(), summary=""), new=list(leaves)
+        segment = LoadedSegment(
+            record.id, record, copy_unvalidated(SegmentBody.read(record), words=(), summary=""), new=list(loaded_pages)
         )
-        for leaf in leaves:
-            words.add(topic.terms, leaf.said.weights)
-            if len(topic.terms) > 2 * words.MAX_TERMS:
-                topic.terms = words.trimmed(topic.terms)
-        topic.keywords = words.keywords(topic.terms, self._rarity, self._settings.keywords)
-        return self._write(topic)
+        for loaded in loaded_pages:
+            term_weights.add_weights(segment.terms, loaded.content.weights)
+            if len(segment.terms) > 2 * term_weights.MAX_TERMS:
+                segment.terms = term_weights.trim(segment.terms)
+        segment.keywords = term_weights.keywords(segment.terms, self._rarity, self._settings.keywords)
+        return self._write(segment)
 
     def links(self) -> list[Write]:
         """Where each page belongs, and what each segment was made of."""
         told: list[Write] = []
-        for topic in self._topics:
-            for leaf in topic.new:
-                told.append(AddLink(link_unvalidated(leaf.id, "part_of", topic.id)))
-                told.append(AddLink(link_unvalidated(topic.id, "derived_from", leaf.id)))
+        for segment in self._segments:
+            for loaded in segment.new:
+                told.append(AddLink(link_unvalidated(loaded.id, "part_of", segment.id)))
+                told.append(AddLink(link_unvalidated(segment.id, "derived_from", loaded.id)))
         return told
 
     @property
     def grown(self) -> set[str]:
         """The segments that were given pages."""
-        return {topic.id for topic in self._topics if topic.new}
+        return {segment.id for segment in self._segments if segment.new}
 
     @property
     def begun(self) -> int:
         """How many segments are new."""
-        return sum(topic.record is None for topic in self._topics)
+        return sum(segment.record is None for segment in self._segments)
 
     # -- placing -------------------------------------------------------------------------------------------------
 
-    async def _vectors(self, leaves: Sequence[Leaf], chains: Mapping[str, Context]) -> list[Vector | None]:
+    async def _vectors(
+        self, loaded_pages: Sequence[LoadedPage], chains: Mapping[str, ChainContext]
+    ) -> list[Vector | None]:
         """The vector of each page with a share of its chain's; also gives the segments in hand theirs."""
-        texts = [leaf.said.text[:_EMBEDDED] for leaf in leaves]
-        around = list(dict.fromkeys(chains[leaf.id].summary[:_EMBEDDED] for leaf in leaves))
+        texts = [loaded.content.text[:_EMBEDDED] for loaded in loaded_pages]
+        around = list(dict.fromkeys(chains[loaded.id].summary[:_EMBEDDED] for loaded in loaded_pages))
         found, _ = await self._scoped.embed([*texts, *around])
         own, context = found[: len(texts)], dict(zip(around, found[len(texts) :], strict=True))
         if any(vector is None for vector in own):
-            return [None] * len(leaves)
-        stored = await stored_vectors(self._scoped, [topic.id for topic in self._topics])
-        for topic in self._topics:
-            topic.vector = stored.get(topic.id, topic.vector)
+            return [None] * len(loaded_pages)
+        stored = await stored_vectors(self._scoped, [segment.id for segment in self._segments])
+        for segment in self._segments:
+            segment.vector = stored.get(segment.id, segment.vector)
         told: list[Vector | None] = []
-        for leaf, vector in zip(leaves, own, strict=True):
-            chain = context[chains[leaf.id].summary[:_EMBEDDED]]
+        for loaded, vector in zip(loaded_pages, own, strict=True):
+            chain = context[chains[loaded.id].summary[:_EMBEDDED]]
             assert vector is not None
             told.append(_unit(vector if chain is None else vector + np.float32(self._settings.context) * chain))
         return told
 
-    def _place(self, leaf: Leaf, around: Weights, vector: Vector | None) -> Leaf:
+    def _place(self, loaded: LoadedPage, around: Weights, vector: Vector | None) -> LoadedPage:
         """One page; ``around`` is what its chain is about."""
-        telling = self._rarity.times(leaf.said.weights)
-        keys = words.heaviest(telling, self._settings.keywords)
-        both = words.unit(telling)
-        words.add(both, around, self._settings.context)
-        fits = self.fits(words.unit(words.trimmed(both, _LOOKED_UP)), keys, vector)
+        telling = self._rarity.times(loaded.content.weights)
+        keys = term_weights.heaviest(telling, self._settings.keywords)
+        both = term_weights.normalise(telling)
+        term_weights.add_weights(both, around, self._settings.context)
+        fits = self.fits(term_weights.normalise(term_weights.trim(both, _LOOKED_UP)), keys, vector)
         best = max(fits, key=lambda n: (fits[n], -n), default=None)
         fit = 0.0 if best is None else fits[best]
         created = best is None or fit < self._settings.join
         if created or best is None:
-            best = len(self._topics)
-            self._topics.append(self._begin(leaf))
-        topic = self._topics[best]
-        placed = leaf.placed(topic.id, topic.body.length + 1)
+            best = len(self._segments)
+            self._segments.append(self._begin(loaded))
+        segment = self._segments[best]
+        placed = loaded.placed(segment.id, segment.body.length + 1)
         self._join(best, placed, vector)
         self.moved.append(
-            construct_unvalidated(Moved, {"page": leaf.id, "segment": topic.id, "created": created, "fit": fit})
+            construct_unvalidated(Moved, {"page": loaded.id, "segment": segment.id, "created": created, "fit": fit})
         )
         return placed
 
     def fits(self, terms: Weights, keys: Sequence[str], vector: Vector | None) -> dict[int, float]:
         """``cos + Jaccard`` with each segment in hand that shares anything, by its number."""
         found: dict[int, float] = defaultdict(float)
-        known = [topic.vector for topic in self._topics if topic.vector is not None]
-        if vector is not None and known and len(known) == len(self._topics):
+        known = [segment.vector for segment in self._segments if segment.vector is not None]
+        if vector is not None and known and len(known) == len(self._segments):
             matrix = np.stack(known)
             found.update(enumerate(np.clip(matrix @ vector, 0.0, 1.0).tolist()))
         else:
@@ -199,97 +201,97 @@ class Grouping:
                 for number, weight in self._by_term.get(term, _NOWHERE).items():
                     found[number] += value * weight
             for number, value in found.items():
-                found[number] = words.on_the_scale_of_vectors(value / self._topics[number].length)
+                found[number] = term_weights.to_embedding_scale(value / self._segments[number].length)
         sharing = {number for key in keys for number in self._by_keyword.get(key, ())}
         for number in sharing:
-            found[number] += jaccard(keys, self._topics[number].keywords)
+            found[number] += jaccard(keys, self._segments[number].keywords)
         return found
 
     @property
-    def topics(self) -> Sequence[Topic]:
-        return self._topics
+    def segments(self) -> Sequence[LoadedSegment]:
+        return self._segments
 
     @property
-    def rarity(self) -> words.Rarity:
+    def rarity(self) -> term_weights.Rarity:
         return self._rarity
 
-    def _begin(self, leaf: Leaf) -> Topic:
-        at, now = leaf.record.occurred_at, self._scoped.now()
+    def _begin(self, loaded: LoadedPage) -> LoadedSegment:
+        at, now = loaded.record.occurred_at, self._scoped.now()
         body = SegmentBody(first_at=at, last_at=at, joined_at=now)
-        return Topic(self._scoped.clock.new_id(), None, body)
+        return LoadedSegment(self._scoped.clock.new_id(), None, body)
 
-    def _join(self, number: int, leaf: Leaf, vector: Vector | None) -> None:
-        topic = self._topics[number]
-        at, body = leaf.record.occurred_at, topic.body
+    def _join(self, number: int, loaded: LoadedPage, vector: Vector | None) -> None:
+        segment = self._segments[number]
+        at, body = loaded.record.occurred_at, segment.body
         length = body.length
-        topic.body = copy_unvalidated(
+        segment.body = copy_unvalidated(
             body,
             length=length + 1,
             first_at=min(body.first_at, at),
             last_at=max(body.last_at, at),
             joined_at=self._scoped.now(),
         )
-        words.add(topic.terms, leaf.said.weights)
-        topic.new.append(leaf)
+        term_weights.add_weights(segment.terms, loaded.content.weights)
+        segment.new.append(loaded)
         if vector is not None:
-            topic.vector = vector if topic.vector is None else _unit(topic.vector * np.float32(length) + vector)
-        if len(topic.terms) > 2 * words.MAX_TERMS:
-            topic.terms = words.trimmed(topic.terms)
+            segment.vector = vector if segment.vector is None else _unit(segment.vector * np.float32(length) + vector)
+        if len(segment.terms) > 2 * term_weights.MAX_TERMS:
+            segment.terms = term_weights.trim(segment.terms)
             self._index(number)
         else:
-            self._grow(number, leaf.said.weights)
+            self._grow(number, loaded.content.weights)
 
     def _index(self, number: int) -> None:
         """Note anew what a segment is about."""
-        topic = self._topics[number]
-        for term in topic.telling:
+        segment = self._segments[number]
+        for term in segment.telling:
             self._by_term[term].pop(number, None)
-        topic.telling = self._rarity.times(topic.terms)
-        for term, weight in topic.telling.items():
+        segment.telling = self._rarity.times(segment.terms)
+        for term, weight in segment.telling.items():
             self._by_term[term][number] = weight
-        self._tell(number, topic.telling)
+        self._tell(number, segment.telling)
 
     def _grow(self, number: int, terms: Iterable[str]) -> None:
         """Note that a segment says these more often now.
 
         Nothing else has changed, and these only gained: so its keywords are among those that it had and these.
         """
-        topic = self._topics[number]
-        grown = self._rarity.times({term: topic.terms[term] for term in terms})
-        topic.telling.update(grown)
+        segment = self._segments[number]
+        grown = self._rarity.times({term: segment.terms[term] for term in terms})
+        segment.telling.update(grown)
         for term, weight in grown.items():
             self._by_term[term][number] = weight
-        self._tell(number, {**{key: topic.telling[key] for key in topic.keywords}, **grown})
+        self._tell(number, {**{key: segment.telling[key] for key in segment.keywords}, **grown})
 
     def _tell(self, number: int, candidates: Weights) -> None:
         """Note the length of what a segment is about, and which of these terms are its keywords."""
-        topic = self._topics[number]
-        topic.length = words.length(topic.telling)
-        before, topic.keywords = topic.keywords, words.heaviest(candidates, self._settings.keywords)
-        for key in set(before).difference(topic.keywords):
+        segment = self._segments[number]
+        segment.length = term_weights.norm(segment.telling)
+        before, segment.keywords = segment.keywords, term_weights.heaviest(candidates, self._settings.keywords)
+        for key in set(before).difference(segment.keywords):
             self._by_keyword[key].discard(number)
-        for key in topic.keywords:
+        for key in segment.keywords:
             self._by_keyword[key].add(number)
 
     # -- writing -------------------------------------------------------------------------------------------------
 
-    def _write(self, topic: Topic) -> Write:
-        lines = topic.body.summary.splitlines() + [line for leaf in topic.new for line in leaf.said.lines]
-        written = _written(topic)
-        body = topic.body.model_copy(
+    def _write(self, segment: LoadedSegment) -> Write:
+        lines = segment.body.summary.splitlines() + [line for loaded in segment.new for line in loaded.content.lines]
+        written = _written(segment)
+        body = segment.body.model_copy(
             update={
-                "terms": words.packed(topic.terms),
-                "words": tuple(written.get(key, key) for key in topic.keywords),
-                "summary": words.summary(lines, topic.terms, self._settings.summary_chars),
+                "terms": term_weights.pack(segment.terms),
+                "words": tuple(written.get(key, key) for key in segment.keywords),
+                "summary": term_weights.summarise(lines, segment.terms, self._settings.summary_chars),
                 "summarised": 0,
             }
         )
-        changes: Json = {"content": body.text(), "body": body.model_dump(mode="json"), "importance": topic.importance}
-        if topic.record is not None:
-            return Update(topic.id, changes, expected_version=topic.record.version)
+        changes: Json = {"content": body.text(), "body": body.model_dump(mode="json"), "importance": segment.importance}
+        if segment.record is not None:
+            return Update(segment.id, changes, expected_version=segment.record.version)
         made = self._scoped.new(
             SEGMENT,
-            id=topic.id,
+            id=segment.id,
             state=self._state,
             metadata=marks(self._scoped.scope),
             trust=TRUST["assistant"],
@@ -299,13 +301,13 @@ class Grouping:
         return Put(made)
 
 
-def _written(topic: Topic) -> dict[str, str]:
+def _written(segment: LoadedSegment) -> dict[str, str]:
     """For each keyword a word that was really written: the one that stood for it before, or the first in a new page."""
     found: dict[str, str] = {}
-    said = [words.told(word) for word in topic.body.words]
+    said = [term_weights.analyse_sentence(word) for word in segment.body.words]
     known = {term: word for told in reversed(said) for term, word in zip(told.stems, told.words, strict=True)}
-    for key in topic.keywords:
-        forms = (known, *(leaf.said.forms for leaf in topic.new))
+    for key in segment.keywords:
+        forms = (known, *(loaded.content.forms for loaded in segment.new))
         word = next((own[key] for own in forms if key in own), None)
         if word is not None:
             found[key] = word

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 
 from longmind.store.base import Update, Write
 from longmind.systems.dialogue import archive, pages
-from longmind.systems.dialogue.chains import Chain, Context
-from longmind.systems.dialogue.grouping import Grouping, active_segments
+from longmind.systems.dialogue.chains import ChainContext, LoadedChain
 from longmind.systems.dialogue.models import CHAIN, PAGE, SEGMENT, ChainBody, PageBody
+from longmind.systems.dialogue.segments import SegmentAssigner, active_segments
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory
 
 
-async def retell(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> tuple[str, ...]:
+async def refresh_quotes(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> tuple[str, ...]:
     """Tell the chains and segments of these pages anew; says which have changed."""
     found = [page for page in await scoped.store.get_all(scoped.scope, ids) if page.kind == PAGE]
     bodies = [PageBody.read(page) for page in found]
@@ -36,9 +36,9 @@ async def _chains(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence
             continue
         links = await scoped.store.all_links(scoped.scope, [record.id], relation="derived_from", direction="out")
         members = await scoped.store.get_all(scoped.scope, sorted(link.target for link in links))
-        chain = Chain(record.id, record, ChainBody(), Context())
-        for leaf in await pages.leaves(scoped, [page for page in members if page.kind == PAGE]):
-            chain.add(leaf)
+        chain = LoadedChain(record.id, record, ChainBody(), ChainContext())
+        for loaded in await pages.loaded_pages(scoped, [page for page in members if page.kind == PAGE]):
+            chain.add(loaded)
         told += _changing(record, chain.writes(scoped, settings))
     return told
 
@@ -50,12 +50,14 @@ async def _segments(scoped: ScopedStore, settings: DialogueSettings, ids: Sequen
     if not records:
         return []
     members = await archive.page_ids(scoped, [record.id for record in records])
-    grouping = Grouping(scoped, settings, await active_segments(scoped))
+    assigner = SegmentAssigner(scoped, settings, await active_segments(scoped))
     told: list[Update] = []
     for record in records:
         found = await scoped.store.get_all(scoped.scope, members[record.id])
-        leaves = await pages.leaves(scoped, [page for page in found if page.kind == PAGE])
-        told += _changing(record, [grouping.retold(record, sorted(leaves, key=lambda leaf: leaf.body.number))])
+        loaded_pages = await pages.loaded_pages(scoped, [page for page in found if page.kind == PAGE])
+        told += _changing(
+            record, [assigner.rebuild(record, sorted(loaded_pages, key=lambda loaded: loaded.body.number))]
+        )
     return told
 
 

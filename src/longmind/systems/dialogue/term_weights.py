@@ -36,7 +36,7 @@ _CHATTER = frozenset(
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\n+|(?<=[。！？])")
 
 
-class Told(NamedTuple):
+class SentenceWords(NamedTuple):
     """What a sentence says: the words that tell what it is about as they are written, and their stems, in order."""
 
     words: tuple[str, ...]
@@ -52,31 +52,31 @@ def _stem(word: str) -> str:
     return "" if term in _CHATTER or (len(term) < 2 and term.isascii()) else term
 
 
-def told(sentence: str) -> Told:
+def analyse_sentence(sentence: str) -> SentenceWords:
     """What a sentence says. It counts for its page, and competes for several summaries, with every new page again."""
     return _known(sentence) if len(sentence) <= _KEPT else _read(sentence)
 
 
-def _read(text: str) -> Told:
+def _read(text: str) -> SentenceWords:
     stems = [(word, term) for word in words(text[:READ]) if (term := _stem(word))]
     if not stems:
         return _NOTHING
     written, terms = zip(*stems, strict=True)
-    return Told(written, terms, tuple(dict.fromkeys(terms)))
+    return SentenceWords(written, terms, tuple(dict.fromkeys(terms)))
 
 
 _known = lru_cache(maxsize=8_192)(_read)
-_NOTHING = Told((), (), ())
+_NOTHING = SentenceWords((), (), ())
 
 
-def weighed(stems: Iterable[str]) -> dict[str, float]:
+def weigh_stems(stems: Iterable[str]) -> dict[str, float]:
     """Stems and how much each is said."""
     return {term: 1.0 if n == 1 else 1.0 + math.log(n) for term, n in Counter(stems).items()}
 
 
-def weights(text: str) -> dict[str, float]:
+def weigh_text(text: str) -> dict[str, float]:
     """The stems of a text and how much each is said."""
-    return weighed(term for word in words(text[:READ]) if (term := _stem(word)))
+    return weigh_stems(term for word in words(text[:READ]) if (term := _stem(word)))
 
 
 class Rarity:
@@ -101,24 +101,24 @@ class Rarity:
         return {term: weight * known.get(term, new) for term, weight in weights.items()}
 
 
-def length(weights: Weights) -> float:
+def norm(weights: Weights) -> float:
     """The length of a vector of terms."""
     values = weights.values()
     return math.sqrt(sum(map(mul, values, values)))
 
 
-def unit(weights: Weights) -> dict[str, float]:
+def normalise(weights: Weights) -> dict[str, float]:
     """Weights as a vector of length 1."""
-    long = length(weights)
+    long = norm(weights)
     return {term: value / long for term, value in weights.items()} if long else {}
 
 
-def scaled(weights: Weights, rarity: Rarity) -> dict[str, float]:
+def scale(weights: Weights, rarity: Rarity) -> dict[str, float]:
     """Weights times rarity, as a vector of length 1."""
-    return unit(rarity.times(weights))
+    return normalise(rarity.times(weights))
 
 
-def on_the_scale_of_vectors(cosine: float) -> float:
+def to_embedding_scale(cosine: float) -> float:
     """A cosine of terms as the cosine of embeddings would be, about, so that one threshold serves both.
 
     Texts on one topic share few of their words, so terms give small cosines where embeddings give large ones. On LoCoMo
@@ -145,19 +145,19 @@ def _ranked(weights: Weights, most: int) -> list[tuple[float, str]]:
     return sorted([(-weight, term) for term, weight in weights.items()])
 
 
-def add(total: dict[str, float], more: Weights, share: float = 1.0) -> None:
+def add_weights(total: dict[str, float], more: Weights, share: float = 1.0) -> None:
     """Add weights to others, by a share."""
     get = total.get
     for term, weight in more.items():
         total[term] = get(term, 0.0) + share * weight
 
 
-def trimmed(weights: Weights, most: int = MAX_TERMS) -> dict[str, float]:
+def trim(weights: Weights, most: int = MAX_TERMS) -> dict[str, float]:
     """The heaviest terms."""
     return {term: weights[term] for term in heaviest(weights, most)}
 
 
-def packed(weights: Weights) -> str:
+def pack(weights: Weights) -> str:
     """The heaviest terms as one line, which is read much faster than as many values."""
     return " ".join([f"{term} {_short(-below)}" for below, term in _ranked(weights, MAX_TERMS)])
 
@@ -168,19 +168,19 @@ def _short(weight: float) -> str:
     return f"{weight:.3g}"
 
 
-def unpacked(line: str) -> dict[str, float]:
-    """The terms of a line that ``packed`` made."""
+def unpack(line: str) -> dict[str, float]:
+    """The terms of a line that ``pack`` made."""
     parts = line.split(" ") if line else []
     return dict(zip(parts[::2], map(float, parts[1::2]), strict=True))
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """The sentences of a text, each on one line."""
     found = (" ".join(sentence.split()) for sentence in _SENTENCE.split(text[:READ]))
     return [sentence for sentence in found if sentence]
 
 
-def summary(lines: Sequence[str], about: Weights, chars: int) -> str:
+def summarise(lines: Sequence[str], about: Weights, chars: int) -> str:
     """The lines that say most of what the whole is about, in their order, in about so many characters."""
     distinct = list(dict.fromkeys(lines))
     scores = [_worth(line, about) for line in distinct]
@@ -198,5 +198,5 @@ def summary(lines: Sequence[str], about: Weights, chars: int) -> str:
 
 def _worth(line: str, about: Weights) -> float:
     """How much a line says of it; a long line has to say more."""
-    own = told(line.partition(": ")[2] or line).distinct
+    own = analyse_sentence(line.partition(": ")[2] or line).distinct
     return sum([about[term] for term in own if term in about]) / math.sqrt(4.0 + len(own)) if own else 0.0
