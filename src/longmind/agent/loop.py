@@ -16,7 +16,6 @@ from datetime import datetime
 from typing import Any
 
 from longmind.agent.critics import Critic
-from longmind.agent.lease import Lease
 from longmind.agent.models import (
     Action,
     Call,
@@ -44,6 +43,7 @@ from longmind.errors import BudgetSpent, Conflict, InvalidAnswer, ModelError, Op
 from longmind.models.chat import Usage
 from longmind.systems.cancellation import shield_until_done
 from longmind.systems.procedural import error_message
+from longmind.systems.records import Lease
 
 Emit = Callable[[str], Awaitable[None]]
 _AFTERWARDS = 3
@@ -103,7 +103,8 @@ class TaskRun:
         """Take the session and store the task, before anything is done with it."""
         mem, id = self.parts.mem, self.parts.mem.scoped.clock.new_id()
         self._lease = Lease(mem.scoped, self.session, id, self.parts.limits.lease_seconds, self._problem)
-        await self._lease.take(self.parts.limits.wait_seconds)
+        if not await self._lease.acquire(self.parts.limits.wait_seconds):
+            raise self._session_busy()
         self._begun = mem.scoped.now()
         self._used = self._metered()
         self._deadline = asyncio.get_running_loop().time() + self._allowed()
@@ -115,6 +116,14 @@ class TaskRun:
             await self._broken_off(error)
             raise
         return self
+
+    def _session_busy(self) -> Conflict:
+        wait = self.parts.limits.wait_seconds
+        return Conflict(
+            f"Another run is at work in the session {self.session!r}; it did not end within {wait:g} seconds.",
+            hint="Wait for it, cancel it, or use another session.",
+            session=self.session,
+        )
 
     async def step(self) -> Observation | Outcome:
         """Decide once and do it: the observation of a call, or the outcome if that was the end."""
@@ -143,9 +152,9 @@ class TaskRun:
 
     async def _begin(self) -> None:
         mem = self.parts.mem
-        if self._lease.interrupted is not None:
+        if self._lease.taken_over_from is not None:
             try:
-                await close_interrupted_run(mem, self._lease.interrupted)
+                await close_interrupted_run(mem, self._lease.taken_over_from)
             except Exception as error:
                 self._problem(f"The run that was interrupted before could not be closed: {error}")
         if self.key is not None and await self._known(self.key):

@@ -6,7 +6,6 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from longmind.agent.lease import Lease
 from longmind.agent.pursuit.models import PursuitEnding
 from longmind.agent.pursuit.record import PursuitRecord
 from longmind.agent.pursuit.state import Shared
@@ -16,6 +15,7 @@ from longmind.errors import Conflict, NotFound, StoreError
 from longmind.systems.cancellation import shield_until_done
 from longmind.systems.goals.models import Finding, Goal, GoalState, Plan, PlanStep
 from longmind.systems.goals.steps import ready_steps
+from longmind.systems.records import Lease
 
 NEEDED = "Somebody is needed. "
 """How ``why`` begins for a goal that a pursuit blocked because something was missing here. The next pursuit looks
@@ -66,16 +66,14 @@ class GoalPursuit:
             await shield_until_done(self._finish(ending, why))
 
     async def _take(self) -> None:
-        try:
-            await self._lease.take(self.shared.limits.wait_seconds)
-        except Conflict as error:
+        if not await self._lease.acquire(self.shared.limits.wait_seconds):
             raise Conflict(
                 f"Somebody else pursues the goal {self.id}.", hint="Wait for that to end, or cancel it.", goal=self.id
-            ) from error
+            )
 
     async def _taken_over(self) -> None:
         """Close what a pursuit left whose process is gone, and let go of the steps it ran."""
-        interrupted = self._lease.interrupted
+        interrupted = self._lease.taken_over_from
         if interrupted is None:
             return
         await close_interrupted_run(self.shared.mem, interrupted)

@@ -11,12 +11,10 @@ import pytest
 
 from longmind import Longmind, Settings
 from longmind.agent import Agent, Call, Limits, Say, Turn
-from longmind.agent.lease import Lease
 from longmind.agent.run_recorder import RunRecorder
 from longmind.agent_memory import AgentMemory
 from longmind.errors import Conflict
 from longmind.systems.procedural import ToolRegistry
-from longmind.types import Filter
 
 
 def gated(mem: AgentMemory, log: list[str], limits: Limits | None = None) -> tuple[Agent, asyncio.Event]:
@@ -155,21 +153,6 @@ async def test_another_process_excludes_us_and_its_death_frees_the_session(tmp_p
         if child.returncode is None:
             child.kill()
         await child.wait()
-
-
-async def test_a_lease_is_renewed_while_its_run_lives(mem: AgentMemory) -> None:
-    told: list[str] = []
-    lease = Lease(mem.scoped, "s", mem.scoped.clock.new_id(), 0.09, told.append)
-    await lease.take(1)
-    (record,) = (await mem.list(kinds=["configuration"])).items
-    version = record.version
-    while version < record.version + 3:
-        await asyncio.sleep(0.01)
-        version = (await mem.list(kinds=["configuration"])).items[0].version
-    assert not lease.lost
-    await lease.release()
-    assert (await mem.list(kinds=["configuration"], where=Filter(states=None))).items == ()
-    assert told == []
 
 
 async def test_a_run_that_was_begun_and_forgotten_does_not_keep_its_session_for_ever(mem: AgentMemory) -> None:
