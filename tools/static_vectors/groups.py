@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from longmind import Longmind
 from longmind.memory import AgentMemory
-from longmind.recall import arms, fuse, policy
+from longmind.recall import arms, fusion, policy
 from longmind.recall.query import read
 from longmind.store.search.ranking import query_terms
 
@@ -156,8 +156,8 @@ async def _scored(mem: AgentMemory, raw: _Raw) -> Group | None:
     for line, (question, _) in enumerate(raw.asked):
         asked = read(question, _BEGAN)
         plan = policy.planned(asked, policy.BUILT_IN).weigh(near_vector=0.0, vector=0.0, recency=0.0)
-        found = arms.look(view, asked, arms.cut(view, query_terms(view, question)), None, allowed)
-        total = fuse.fuse(view, found, plan, allowed, _BEGAN.timestamp()).total
+        found = arms.score_rows(view, asked, arms.cut_terms(view, query_terms(view, question)), None, allowed)
+        total = fusion.fuse(view, found, plan, allowed, _BEGAN.timestamp()).total
         by_words[line, number_of_row] = np.where(total == 0, _unasked(found, plan.weights), total)
     gold = np.zeros(by_words.shape, np.bool_)
     for line, (_, answers) in enumerate(raw.asked):
@@ -179,7 +179,7 @@ async def _scored(mem: AgentMemory, raw: _Raw) -> Group | None:
     )
 
 
-def _unasked(found: arms.Found, weights: policy.Weights) -> Floats:
+def _unasked(found: arms.ArmScores, weights: policy.Weights) -> Floats:
     """What a row gets that no word leads to, as soon as its meaning does."""
     marks, leaning = found.marks, found.leaning
     score: Floats = leaning * (weights.fullness * marks.fullness + weights.question * marks.asks)

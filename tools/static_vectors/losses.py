@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longmind.recall.fuse import OWN_SHARE
+from longmind.recall.fusion import OWN_SHARE
 from longmind.recall.policy import Weights
 from longmind.store.search.threads import REACH, WEIGHTS
 

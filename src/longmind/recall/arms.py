@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from longmind.recall.lexical import Floats, Ints, Terms, WordScores, score_all_rows, score_some_rows
 from longmind.recall.query import Query
-from longmind.recall.wording import Floats, Ints, Terms, Words, words_of, words_of_all
 from longmind.store.search.okapi import LARGE, best_by_words
 from longmind.store.search.threads import REACH, WEIGHTS, surroundings
 from longmind.store.search.view import View
@@ -34,7 +34,7 @@ FADES = 14 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What can be said of rows without a question."""
+    """Features of rows that do not depend on the question."""
 
     fullness: Floats
     """How much a row says, from 0 to 1."""
@@ -45,11 +45,11 @@ class Marks:
 
 
 @dataclass(slots=True)
-class Found:
-    """What the arms say of some rows of a view, each array in the order of ``rows``."""
+class ArmScores:
+    """The scores that the arms give some rows of a view, each array in the order of ``rows``."""
 
     rows: Ints
-    words: Words
+    words: WordScores
     cosine: Floats
     near_cosine: Floats
     leaning: Floats
@@ -58,23 +58,23 @@ class Found:
     time: Floats
 
 
-def look(view: View, query: Query, terms: Terms, vector: Floats | None, allowed: NDArray[np.bool_]) -> Found:
+def score_rows(view: View, query: Query, terms: Terms, vector: Floats | None, allowed: NDArray[np.bool_]) -> ArmScores:
     """Score the rows of a view that may fit a question."""
     if vector is not None and (view.vectors.dimensions == 0 or not vector.any()):
         vector = None
     whole = view.rows <= WHOLE
     if whole:
         rows = np.arange(view.rows, dtype=np.int32)
-        words = words_of_all(view, terms)
+        words = score_all_rows(view, terms)
         cosine, near_cosine = _meaning_of_all(view, vector)
         leaning = view.threads.leaning
     else:
         rows = _worth_a_look(view, terms, vector, allowed)
         around = view.lines(rows, REACH)
-        words = words_of(view, terms, rows, around)
+        words = score_some_rows(view, terms, rows, around)
         cosine, near_cosine = _meaning_of(view, vector, rows, around)
         leaning = view.leaning_of(rows)
-    return Found(
+    return ArmScores(
         rows=rows,
         words=words,
         cosine=cosine,
@@ -86,7 +86,7 @@ def look(view: View, query: Query, terms: Terms, vector: Floats | None, allowed:
     )
 
 
-def cut(view: View, terms: Terms) -> Terms:
+def cut_terms(view: View, terms: Terms) -> Terms:
     """The terms of a question that occur here, the rarest of them when they are too many for a view of this size."""
     most = max(16, CELLS // max(min(view.rows, WHOLE), 1))
     if len(terms) <= most:

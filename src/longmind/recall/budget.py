@@ -39,8 +39,8 @@ def render(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> str:
     """
     if tokens < 1:
         raise InvalidInput(f"tokens must be at least 1, not {tokens}.")
-    told = [hit for hit in hits if hit.memory.kind != "concept" or hit.memory.body.get("definition")]
-    pieces = _distinct([Piece(m, 2.0) for m in standing] + [Piece(h.memory, h.score) for h in told])
+    telling = [hit for hit in hits if hit.memory.kind != "concept" or hit.memory.body.get("definition")]
+    pieces = _distinct([Piece(m, 2.0) for m in standing] + [Piece(h.memory, h.score) for h in telling])
     if not pieces:
         return ""
     left = tokens - estimate(HEAD) - 1

@@ -1,7 +1,8 @@
 """Recall: from a question to ranked memories, each with its reason.
 
-Read the question, let the policies make a plan, ask the arms, add up what they say, look up the best and set right what
-only the records show (what replaced what, what is linked), rerank if there is a reranker, count the reads.
+The steps: read the question, let the policies make a plan, score the rows of the view (arms), fuse the scores, fetch
+the best memories and rank them by what only the records show (replacements, links), rerank if there is a reranker, and
+count the reads.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from numpy.typing import NDArray
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
 from longmind.kinds import NOT_RECALLED
-from longmind.recall import anchors, arms, budget, fuse, policy
+from longmind.recall import anchors, arms, budget, fusion, policy
 from longmind.recall.filters import NOT_NARROWED, filter_of
 from longmind.recall.query import Query, read
+from longmind.recall.ranking import Ranking
 from longmind.recall.rerank import Reranker
-from longmind.recall.settle import Settling
 from longmind.recall.standing import standing_memories
 from longmind.recall.touches import Touches
 from longmind.store.search.ranking import query_terms
@@ -55,7 +56,7 @@ class Recaller:
         self.counts_reads = True
         """Whether what is recalled is counted as read, which makes it warmer for later questions."""
         self.watch: Callable[[str], None] = _unwatched
-        """Told the name of each stage as it ends; for measuring."""
+        """Called with the name of each stage as it ends; for measuring."""
 
     def register(self, chosen: policy.Policy) -> None:
         """Let a policy take part in choosing systems, arms and weights."""
@@ -123,10 +124,10 @@ class Recaller:
     async def close(self) -> None:
         await self.flush()
 
-    # -- the way of a question -----------------------------------------------------------------------------------
+    # -- the steps of a recall -----------------------------------------------------------------------------------
 
     async def _known(self, scope: Scope, task: str, k: int) -> list[Hit]:
-        """What is known about a task; facts and what they were drawn from side by side, for a text that groups them."""
+        """Recall for a context: facts and the memories they were extracted from stay separate hits."""
         _check(task, k, 0.0)
         asked = read(task, self.clock.now())
         plan = policy.planned(asked, self._policies)
@@ -144,8 +145,10 @@ class Recaller:
         full: bool = False,
         folds: bool = True,
     ) -> list[Hit]:
-        """The hits of a question that was read and planned. Kinds that were asked for by name all stand by themselves,
-        as everything does without ``folds``."""
+        """Return the hits of a question that was read and planned.
+
+        With ``folds``, facts are shown with the memory they were extracted from, unless kinds were asked for by name.
+        """
         vector, space = await self._vector(asked.text)
         self.watch("embed")
         ids = await self.store.allowed_ids(scope, narrowed)
@@ -155,35 +158,35 @@ class Recaller:
             vector = None  # the store has changed its embedder since: vectors of two models cannot be compared
         self.watch("view")
         asked = await self._dated(scope, asked, view, allowed)
-        found = arms.look(view, asked, arms.cut(view, query_terms(view, asked.text)), vector, allowed)
+        arm_scores = arms.score_rows(view, asked, arms.cut_terms(view, query_terms(view, asked.text)), vector, allowed)
         self.watch("arms")
         timeless = narrowed.valid_at is not None or narrowed.recorded_until is not None
-        here = allowed[found.rows]
-        fused = fuse.fuse(view, found, plan, here, self.clock.now().timestamp(), demote=not timeless)
+        here = allowed[arm_scores.rows]
+        fused = fusion.fuse(view, arm_scores, plan, here, self.clock.now().timestamp(), demote=not timeless)
         self.watch("fuse")
-        settling = Settling(
-            self.store, scope, asked, plan, view, found, fused, here, folds=folds and narrowed.kinds is None
+        ranking = Ranking(
+            self.store, scope, asked, plan, view, arm_scores, fused, here, folds=folds and narrowed.kinds is None
         )
-        await self._settle(settling, k, allowed, timeless)
-        hits = settling.hits(k, min_score, full)
+        await self._rank(ranking, k, allowed, timeless)
+        hits = ranking.hits(k, min_score, full)
         self.watch("explain")
         if self.counts_reads:
             self._touches.add(scope, [hit.memory.id for hit in hits], self.clock.now())
         return hits
 
-    async def _settle(self, settling: Settling, k: int, allowed: NDArray[np.bool_], timeless: bool) -> None:
-        await settling.fetch(k)
+    async def _rank(self, ranking: Ranking, k: int, allowed: NDArray[np.bool_], timeless: bool) -> None:
+        await ranking.fetch(k)
         self.watch("fetch")
         if not timeless:
-            settling.warm(self.clock.now())
-        await settling.follow_links(allowed)
-        await settling.put_replacements_first(allowed, timeless)
+            ranking.warm(self.clock.now())
+        await ranking.follow_links(allowed)
+        await ranking.put_replacements_first(allowed, timeless)
         if self.reranker is not None:
-            await settling.rerank(self.reranker)
+            await ranking.rerank(self.reranker)
         self.watch("settle")
 
     async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, str | None]:
-        """The question as a vector, and the space it is of."""
+        """Embed the question; return the vector and the name of its space."""
         text, embedder = query[:EMBEDDED].strip(), self.embedder
         if embedder is None or not text:
             return None, None
@@ -191,16 +194,16 @@ class Recaller:
         return vector, embedder.name
 
     async def _dated(self, scope: Scope, asked: Query, view: View, allowed: NDArray[np.bool_]) -> Query:
-        """The question with the time of the event it names, if it names one and no date, and memory knows of it."""
+        """Add the time of the event that a question without a date names, if a memory tells of that event."""
         if asked.span is not None or asked.anchor is None:
             return asked
         id = anchors.telling(view, asked.anchor, allowed)
-        told = await self.store.get(scope, id) if id is not None else None
-        return asked if told is None else replace(asked, span=anchors.span_around(asked.anchor, told))
+        memory = await self.store.get(scope, id) if id is not None else None
+        return asked if memory is None else replace(asked, span=anchors.span_around(asked.anchor, memory))
 
 
 def _unwatched(stage: str) -> None:
-    """Nobody measures."""
+    """The default watcher: ignore the stage."""
 
 
 def _recent(conversation: Sequence[Message]) -> list[str]:
@@ -233,7 +236,7 @@ def _check(query: str, k: int, min_score: float) -> None:
 
 
 def _allowed(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
-    """The rows that pass the filter; what is Longmind's own, or says nothing itself, only when it is asked for."""
+    """Return which rows pass the filter. Kinds that are not recalled by default pass only if they are asked for."""
     if ids is None and narrowed is NOT_NARROWED:
         return view.kept("all that recall tells", lambda: _passing(view, narrowed, ids))
     return _passing(view, narrowed, ids)

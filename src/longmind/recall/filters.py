@@ -26,25 +26,25 @@ def filter_of(
     recorded_until: datetime | None = None,
 ) -> Filter:
     """The filter that all of these describe together; each narrows what the others leave."""
-    if all(one is None for one in (where, kinds, since, until, session, valid_at, recorded_until)):
+    if all(value is None for value in (where, kinds, since, until, session, valid_at, recorded_until)):
         return NOT_NARROWED
-    told: dict[str, Any] = where.model_dump(exclude_unset=True) if isinstance(where, Filter) else _checked(where)
+    fields: dict[str, Any] = where.model_dump(exclude_unset=True) if isinstance(where, Filter) else _checked(where)
     listed = {
         "kinds": None if kinds is None else _texts("kinds", kinds),
         "sessions": None if session is None else (session,),
     }
     for name, values in listed.items():
         if values is not None:
-            before = told.get(name)
-            told[name] = values if before is None else tuple(v for v in values if v in tuple(before))
+            before = fields.get(name)
+            fields[name] = values if before is None else tuple(v for v in values if v in tuple(before))
     moments = {"since": since, "until": until, "valid_at": valid_at, "recorded_until": recorded_until}
     for name, moment in moments.items():
         if moment is not None:
-            if told.get(name) not in (None, moment):
+            if fields.get(name) not in (None, moment):
                 raise InvalidInput(f"{name} is given twice, in the filter and beside it.", hint="Give it once.")
-            told[name] = moment
+            fields[name] = moment
     try:
-        return Filter.model_validate(told)
+        return Filter.model_validate(fields)
     except ValidationError as error:
         problem = error.errors(include_input=False)[0]
         raise InvalidInput(
@@ -56,13 +56,13 @@ def filter_of(
 def _checked(where: Mapping[str, Any] | None) -> dict[str, Any]:
     if where is not None and not isinstance(where, Mapping):
         raise InvalidInput(f"where must be a Filter or a mapping, not {type(where).__name__}.")
-    told = dict(where or {})
-    if unknown := sorted(str(key) for key in set(told) - set(Filter.model_fields)):
+    fields = dict(where or {})
+    if unknown := sorted(str(key) for key in set(fields) - set(Filter.model_fields)):
         raise InvalidInput(
             f"A filter has no {', '.join(unknown)}.",
             hint=f"It may have: {', '.join(sorted(Filter.model_fields))}. Your own keys go under metadata.",
         )
-    return told
+    return fields
 
 
 def _texts(name: str, values: Sequence[str]) -> tuple[str, ...]:

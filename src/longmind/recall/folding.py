@@ -1,4 +1,4 @@
-"""What was drawn from a memory is told with it, not beside it.
+"""Folding: a fact is shown with the memory it was extracted from, not beside it.
 
 Consolidation draws facts from what was said, and what is known of a person from facts. A question that finds the saying
 finds these as well, and both among ten hits would be one answer twice, and a place less for another. So a fact whose
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from longmind.types import Memory
 
 if TYPE_CHECKING:
-    from longmind.recall.settle import Candidate
+    from longmind.recall.ranking import Candidate
 
 TOLD = 3
 """Facts that are told of one memory; the best of them."""
@@ -45,7 +45,7 @@ def weigh(candidates: Iterable[Candidate]) -> None:
 
 def fold(candidates: dict[str, Candidate]) -> None:
     """Put each fact into the best candidate it was drawn from, which gets its score if that is higher."""
-    told: dict[str, int] = {}
+    counts: dict[str, int] = {}
     facts = [c for c in candidates.values() if c.memory.kind in DRAWN]
     for fact in sorted(facts, key=lambda c: -c.score):
         sources = [candidates[id] for id in drawn_from(fact.memory) if id in candidates]
@@ -53,10 +53,10 @@ def fold(candidates: dict[str, Candidate]) -> None:
             continue
         best = max(sources, key=lambda c: c.score)
         best.score = max(best.score, fact.score)
-        told[best.memory.id] = told.get(best.memory.id, 0) + 1
+        counts[best.memory.id] = counts.get(best.memory.id, 0) + 1
         said = "known from it" if fact.memory.state == "active" else f"known from it, {fact.memory.state} since"
         note = f"{said}: {fact.memory.content}"
-        if told[best.memory.id] <= TOLD and note not in best.notes:
+        if counts[best.memory.id] <= TOLD and note not in best.notes:
             best.notes.append(note)
         del candidates[fact.memory.id]
 

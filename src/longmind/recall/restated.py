@@ -23,7 +23,7 @@ _END = 64
 """Characters in which the first or the last two words of a text are looked for."""
 
 
-def later_says(earlier: Sequence[str], later: Sequence[str], asked: Collection[str]) -> bool:
+def restates(earlier: Sequence[str], later: Sequence[str], asked: Collection[str]) -> bool:
     """Whether a later statement (as words) gives another value for what an earlier one says about the question."""
     shortest = min(len(earlier), len(later))
     if shortest < LEAST or max(len(earlier), len(later)) > LONGEST:
@@ -41,7 +41,7 @@ def later_says(earlier: Sequence[str], later: Sequence[str], asked: Collection[s
     return bool(same & set(asked)) and (other & set(asked)) <= same
 
 
-def restated(memories: Sequence[Memory], asked: Collection[str]) -> dict[int, int]:
+def find_restated(memories: Sequence[Memory], asked: Collection[str]) -> dict[int, int]:
     """Which of these memories (by place) is replaced by which, the last of its line."""
     pairs = set(_sharing_an_end(memories))
     if not pairs:
@@ -57,7 +57,7 @@ def restated(memories: Sequence[Memory], asked: Collection[str]) -> dict[int, in
             for place in (earlier, later):
                 if place not in said:
                     said[place] = words(memories[place].content)
-            if later_says(said[earlier], said[later], asked):
+            if restates(said[earlier], said[later], asked):
                 replaced[earlier] = later
                 break
     return replaced
@@ -81,11 +81,11 @@ def _age(memory: Memory) -> tuple[datetime, datetime, str]:
     return memory.occurred_at, memory.recorded_at, memory.id
 
 
-def _same_voice(one: Memory, other: Memory) -> bool:
+def _same_voice(first: Memory, second: Memory) -> bool:
     return (
-        one.kind == other.kind
-        and one.user == other.user
-        and one.source.role == other.source.role
-        and one.source.name == other.source.name
-        and one.state == other.state
+        first.kind == second.kind
+        and first.user == second.user
+        and first.source.role == second.source.role
+        and first.source.name == second.source.name
+        and first.state == second.state
     )

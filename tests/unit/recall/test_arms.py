@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.store.search.rows import EPOCH, idf, made, vector_of, view_of
 
 from longmind.recall import arms
-from longmind.recall.fuse import fuse
+from longmind.recall.fusion import fuse
 from longmind.recall.policy import Plan
 from longmind.recall.query import read
 from longmind.store.search.okapi import K1, B
@@ -36,10 +36,10 @@ def memories(draw: st.DrawFn) -> list[Memory]:
     ]
 
 
-def look(view: View, text: str, vector: np.ndarray | None = None) -> arms.Found:
+def look(view: View, text: str, vector: np.ndarray | None = None) -> arms.ArmScores:
     asked = read(text, EPOCH + timedelta(days=30))
     allowed = np.ones(view.rows, np.bool_)
-    return arms.look(view, asked, query_terms(view, text), vector, allowed)
+    return arms.score_rows(view, asked, query_terms(view, text), vector, allowed)
 
 
 def counts_of(memory: Memory) -> Counter[str]:
@@ -198,7 +198,7 @@ def test_flags_tell_speakers_questions_and_times() -> None:
 
 def test_the_time_asked_for_counts_whole_and_what_was_told_after_it_less() -> None:
     view = view_of([made("a thing", day=d) for d in (0, 40, 45, 200)])
-    found = arms.look(
+    found = arms.score_rows(
         view, read("what happened in February 2024?", EPOCH + timedelta(days=300)), [], None, np.ones(4, np.bool_)
     )
     assert found.time[0] == 0
@@ -210,6 +210,6 @@ def test_a_long_question_is_cut_to_its_rarest_terms(monkeypatch: pytest.MonkeyPa
     view = view_of([made(f"common word{i}") for i in range(50)])
     monkeypatch.setattr(arms, "CELLS", 1)
     asked = query_terms(view, "common " + " ".join(f"word{i}" for i in range(40)))
-    kept = arms.cut(view, asked)
+    kept = arms.cut_terms(view, asked)
     assert len(kept) == 16
     assert query_terms(view, "common")[0] not in kept

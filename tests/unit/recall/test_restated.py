@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from longmind.recall.restated import later_says, restated
+from longmind.recall.restated import find_restated, restates
 from longmind.testing import memory
 from longmind.text.analysis import terms, words
 from longmind.types import Source
@@ -34,13 +34,13 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
     ],
 )
 def test_later_says(earlier: str, later: str, question: str, expected: bool) -> None:
-    assert later_says(words(earlier), words(later), set(terms(question))) is expected
+    assert restates(words(earlier), words(later), set(terms(question))) is expected
 
 
 def test_a_line_of_values_leads_to_the_last_one() -> None:
     told = [memory(f"The code of the door is {n}", occurred_at=START + timedelta(days=n)) for n in (11, 12, 13)]
-    assert restated(told, {"code", "door"}) == {0: 2, 1: 2}
-    assert restated(told[::-1], {"code", "door"}) == {2: 0, 1: 0}
+    assert find_restated(told, {"code", "door"}) == {0: 2, 1: 2}
+    assert find_restated(told[::-1], {"code", "door"}) == {2: 0, 1: 0}
 
 
 def test_different_speakers_and_kinds_do_not_replace_each_other() -> None:
@@ -49,9 +49,9 @@ def test_different_speakers_and_kinds_do_not_replace_each_other() -> None:
         memory("The code of the door is 12", occurred_at=START + timedelta(days=1), source=Source(name="Bob")),
         memory("The code of the door is 13", occurred_at=START + timedelta(days=2), kind="fact"),
     ]
-    assert restated(told, {"code", "door"}) == {}
+    assert find_restated(told, {"code", "door"}) == {}
 
 
 def test_long_texts_are_no_statements() -> None:
     told = [memory("word " * 500 + end, occurred_at=START) for end in ("one", "two")]
-    assert restated(told, {"word"}) == {}
+    assert find_restated(told, {"word"}) == {}

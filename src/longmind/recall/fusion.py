@@ -1,4 +1,4 @@
-"""From what the arms say to one score a row.
+"""Fusion: one score for each row from the scores of the arms.
 
 Scores are added, not ranks: how far ahead an arm puts a row matters. The balance between words and meaning comes from
 the texts: short turns are found by the words around them, long texts by their own words and their meaning.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from longmind.recall.arms import Found
+from longmind.recall.arms import ArmScores
 from longmind.recall.policy import Plan, Weights
 from longmind.store.search.view import View
 
@@ -29,7 +29,7 @@ USUAL = Weights()
 
 
 @dataclass(slots=True)
-class Arms:
+class ArmShares:
     """What each arm says of each row, before it is weighed: its share of the best that was said, so from 0 to 1 for
     what was said, and more for a fact that fits better than all of it."""
 
@@ -48,8 +48,8 @@ class Fused:
 
     total: Floats
     """Raw; only for ordering."""
-    found: Found
-    arms: Arms
+    arm_scores: ArmScores
+    arms: ArmShares
     weights: Weights
     priors: Floats
     confidence: float = 0.0
@@ -65,8 +65,8 @@ class Fused:
     def parts(self, at: NDArray[np.intp], full: bool = True) -> dict[str, Floats]:
         """What the scores of some of the rows are made of; in full they add up to ``total``, less what was held against
         it, and else only the main ones are told."""
-        weights, arms, marks = self.weights, self.arms, self.found.marks
-        leaning = self.found.leaning[at]
+        weights, arms, marks = self.weights, self.arms, self.arm_scores.marks
+        leaning = self.arm_scores.leaning[at]
         speaking = 1 - leaning
         main = {
             "words": speaking * weights.own * arms.own[at],
@@ -74,12 +74,12 @@ class Fused:
             "session": leaning * weights.session * arms.session[at],
             "meaning": leaning * weights.near_vector * arms.meaning[at]
             + speaking * weights.vector * arms.own_meaning[at],
-            "time": weights.time * self.found.time[at],
+            "time": weights.time * self.arm_scores.time[at],
         }
         if not full:
             return main
         return main | {
-            "speaker": weights.speaker * self.found.speaker[at],
+            "speaker": weights.speaker * self.arm_scores.speaker[at],
             "fullness": leaning * weights.fullness * marks.fullness[at],
             "kind of turn": leaning * weights.question * marks.asks[at]
             + weights.dated * marks.dated[at]
@@ -98,17 +98,19 @@ def scaled(values: Floats, allowed: NDArray[np.bool_]) -> Floats:
     return np.maximum(shares, 0, out=shares)
 
 
-def fuse(view: View, found: Found, plan: Plan, allowed: NDArray[np.bool_], now: float, *, demote: bool = True) -> Fused:
+def fuse(
+    view: View, arm_scores: ArmScores, plan: Plan, allowed: NDArray[np.bool_], now: float, *, demote: bool = True
+) -> Fused:
     """Add up what the arms say, as the plan weighs them."""
-    weights, marks, scale = plan.weights, found.marks, _standard(view, found, allowed)
-    arms = _scaled(found, scale)
+    weights, marks, scale = plan.weights, arm_scores.marks, _standard(view, arm_scores, allowed)
+    arms = _scaled(arm_scores, scale)
     if plan.fusion == "ranks":
-        arms = Arms(*(_by_rank(getattr(arms, part.name), allowed) for part in fields(arms)))
-    leaning, speaking = found.leaning, 1 - found.leaning
+        arms = ArmShares(*(_by_rank(getattr(arms, part.name), allowed) for part in fields(arms)))
+    leaning, speaking = arm_scores.leaning, 1 - arm_scores.leaning
     leaning_on = weights.window * arms.near + weights.session * arms.session + weights.near_vector * arms.meaning
     total = leaning * leaning_on + speaking * (weights.own * arms.own + weights.vector * arms.own_meaning)
-    total += weights.speaker * found.speaker
-    total += weights.time * found.time
+    total += weights.speaker * arm_scores.speaker
+    total += weights.time * arm_scores.time
     unfound = total <= 0
     total += leaning * (weights.fullness * marks.fullness + weights.question * marks.asks)
     total -= speaking * (weights.reply * marks.reply)
@@ -116,32 +118,32 @@ def fuse(view: View, found: Found, plan: Plan, allowed: NDArray[np.bool_], now: 
         total += weights.dated * marks.dated
     if weights.counted:
         total += weights.counted * marks.counted
-    priors = _priors(view, found, plan, now)
+    priors = _priors(view, arm_scores, plan, now)
     total += priors
     total[unfound] = 0
     if demote:
-        _demote(view, found, total)
-    return Fused(total, found, arms, weights, priors, _confidence(found, total, allowed))
+        _demote(view, arm_scores, total)
+    return Fused(total, arm_scores, arms, weights, priors, _confidence(arm_scores, total, allowed))
 
 
-def _scaled(found: Found, scale: NDArray[np.bool_]) -> Arms:
+def _scaled(arm_scores: ArmScores, scale: NDArray[np.bool_]) -> ArmShares:
     """What the arms say, as shares of the best."""
-    words, mixed = found.words, OWN_SHARE * found.cosine + (1 - OWN_SHARE) * found.near_cosine
-    said = [words.own_score, words.near_score, words.session_score, found.near_cosine, mixed]
-    return Arms(*(scaled(values, scale) for values in said))
+    words, mixed = arm_scores.words, OWN_SHARE * arm_scores.cosine + (1 - OWN_SHARE) * arm_scores.near_cosine
+    said = [words.own_score, words.near_score, words.session_score, arm_scores.near_cosine, mixed]
+    return ArmShares(*(scaled(values, scale) for values in said))
 
 
-def _standard(view: View, found: Found, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _standard(view: View, arm_scores: ArmScores, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The rows whose best is the measure of the others: those that were said, so that what was made of them does not
     change how they compare; all that are allowed when none of those is."""
     if view.said == view.living:
         return allowed
-    said = allowed & view.said_rows()[found.rows]
+    said = allowed & view.said_rows()[arm_scores.rows]
     return said if said.any() else allowed
 
 
-def _priors(view: View, found: Found, plan: Plan, now: float) -> Floats:
-    weights, rows = plan.weights, found.rows
+def _priors(view: View, arm_scores: ArmScores, plan: Plan, now: float) -> Floats:
+    weights, rows = plan.weights, arm_scores.rows
     age = np.maximum(now - view.column("occurred_at")[rows], 0) / HALF_LIFE
     score = (
         weights.importance * (view.column("importance")[rows] - 0.5)
@@ -161,21 +163,21 @@ def _priors(view: View, found: Found, plan: Plan, now: float) -> Floats:
     return score
 
 
-def _demote(view: View, found: Found, total: Floats) -> None:
-    states = view.column("state")[found.rows]
+def _demote(view: View, arm_scores: ArmScores, total: Floats) -> None:
+    states = view.column("state")[arm_scores.rows]
     if not states.any():  # the first state is "active"
         return
     for state, factor in STATE_FACTORS.items():
         total[states == view.state_code(state)] *= np.float32(factor)
 
 
-def _confidence(found: Found, total: Floats, allowed: NDArray[np.bool_]) -> float:
+def _confidence(arm_scores: ArmScores, total: Floats, allowed: NDArray[np.bool_]) -> float:
     """How well the best row fits in itself: the share of the question it holds, or how near it is in meaning."""
     if not len(total) or not allowed.any():
         return 0.0
     best = int(np.argmax(np.where(allowed, total, -np.inf)))
-    covered = found.words.coverage(best)
-    alike = max(float(found.cosine[best]), float(found.near_cosine[best]))
+    covered = arm_scores.words.coverage(best)
+    alike = max(float(arm_scores.cosine[best]), float(arm_scores.near_cosine[best]))
     unlike = 1 - min(max((alike - 0.15) / 0.65, 0.0), 1.0)
     return SUREST * (1 - (1 - min(max(covered, 0.0), 1.0)) * unlike)
 

@@ -24,7 +24,7 @@ Terms = Sequence[tuple[int, float]]
 
 
 @dataclass(slots=True)
-class Words:
+class WordScores:
     """How the words of a question fit: how often each term (down) occurs in each row (across)."""
 
     terms: list[int]
@@ -55,68 +55,68 @@ class Words:
         return float(self.telling @ (self.near(row) > 0)) / total if total else 0.0
 
 
-def words_of_all(view: View, terms: Terms) -> Words:
-    """How the words fit every row of a view."""
-    threads, found = view.threads, _held(view, terms)
-    own = np.zeros((len(found), threads.size), np.float32)
-    by_unit = np.zeros((len(found), threads.units), np.float32)
-    if found:  # all terms at once: a call for each would cost more than what it does
-        rows, counts = (np.concatenate([held[part] for *_, held in found]) for part in (0, 1))
-        number = np.repeat(np.arange(len(found)), [len(held.rows) for *_, held in found])
+def score_all_rows(view: View, terms: Terms) -> WordScores:
+    """Score the words of a question in every row of a view."""
+    threads, held_terms = view.threads, _held(view, terms)
+    own = np.zeros((len(held_terms), threads.size), np.float32)
+    by_unit = np.zeros((len(held_terms), threads.units), np.float32)
+    if held_terms:  # all terms at once: a call for each would cost more than what it does
+        rows, counts = (np.concatenate([held[part] for *_, held in held_terms]) for part in (0, 1))
+        number = np.repeat(np.arange(len(held_terms)), [len(held.rows) for *_, held in held_terms])
         own[number, threads.place[rows]] = counts
-        units = np.bincount(number * threads.units + threads.unit[rows], counts, len(found) * threads.units)
+        units = np.bincount(number * threads.units + threads.unit[rows], counts, len(held_terms) * threads.units)
         by_unit[:] = units.reshape(by_unit.shape)
     near = surroundings(own)
-    weights = np.array([weight for _, weight, _ in found], np.float32)
-    telling = weights * np.array([held.telling for *_, held in found], np.float32)
+    weights = np.array([weight for _, weight, _ in held_terms], np.float32)
+    telling = weights * np.array([held.telling for *_, held in held_terms], np.float32)
     holding = np.count_nonzero(by_unit if threads.said_units is None else by_unit[:, threads.said_units], axis=1)
     rarity = np.log1p((threads.counted_units - holding + 0.5) / (holding + 0.5)).astype(np.float32)
     sessions = saturated(by_unit, weights * rarity, threads.unit_length, threads.unit_mean)
-    return Words(
-        terms=[term for term, *_ in found],
+    return WordScores(
+        terms=[term for term, *_ in held_terms],
         places=threads.place,
         own_counts=own,
         near_counts=near,
         telling=telling,
-        missing=_missing(view, terms, found),
+        missing=_missing(view, terms, held_terms),
         own_score=saturated(own, telling, threads.length, view.mean_length)[threads.place],
         near_score=saturated(near, telling, threads.near_length, threads.near_mean)[threads.place],
         session_score=sessions[threads.unit],
     )
 
 
-def words_of(view: View, terms: Terms, rows: Ints, around: Ints) -> Words:
+def score_some_rows(view: View, terms: Terms, rows: Ints, around: Ints) -> WordScores:
     """The same for some rows of a large view, whose surroundings are looked up one by one."""
-    found = _held(view, terms)
-    own, near = np.zeros((len(found), len(rows)), np.float32), np.zeros((len(found), len(rows)), np.float32)
-    by_unit = np.zeros((len(found), len(rows)), np.float32)
+    held_terms = _held(view, terms)
+    own, near = np.zeros((len(held_terms), len(rows)), np.float32), np.zeros((len(held_terms), len(rows)), np.float32)
+    by_unit = np.zeros((len(held_terms), len(rows)), np.float32)
     kernel = np.array(WEIGHTS, np.float32)
     scratch, thread = view.blank(), view.column("thread")
     codes, unit_of_row = np.unique(thread[rows], return_inverse=True)
     place = np.full(view.thread_codes + 1, len(codes), np.int32)  # the last one is that of rows in no thread
     place[codes] = np.arange(len(codes))
-    holding = np.zeros(len(found), np.float32)
+    holding = np.zeros(len(held_terms), np.float32)
     units = max(view.units, 1)
-    for number, (_, _, (at, counts, said, _)) in enumerate(found):
+    for number, (_, _, (at, counts, said, _)) in enumerate(held_terms):
         found_around = _counted(at, counts, around, scratch)
         own[number] = found_around[:, REACH]
         near[number] = found_around @ kernel
         totals = np.bincount(place[thread[at]], weights=counts, minlength=len(codes)).astype(np.float32)
         by_unit[number] = np.where(codes[unit_of_row] < 0, own[number], totals[unit_of_row])
         holding[number] = units * -math.expm1(-said / units)
-    weights = np.array([weight for _, weight, _ in found], np.float32)
-    telling = weights * np.array([held.telling for *_, held in found], np.float32)
+    weights = np.array([weight for _, weight, _ in held_terms], np.float32)
+    telling = weights * np.array([held.telling for *_, held in held_terms], np.float32)
     rarity = np.log1p((units - holding + 0.5) / (holding + 0.5)).astype(np.float32)
     lengths = view.column("length")
     near_lengths = np.where(around < view.rows, lengths[np.minimum(around, view.rows - 1)], 0) @ kernel
     reach = float(kernel.sum()) if units < view.said else 1.0
-    return Words(
-        terms=[term for term, *_ in found],
+    return WordScores(
+        terms=[term for term, *_ in held_terms],
         places=None,
         own_counts=own,
         near_counts=near,
         telling=telling,
-        missing=_missing(view, terms, found),
+        missing=_missing(view, terms, held_terms),
         own_score=saturated(own, telling, lengths[rows], view.mean_length),
         near_score=saturated(near, telling, near_lengths, view.mean_length * reach),
         session_score=saturated(
@@ -131,9 +131,9 @@ def _counted(at: Ints, counts: Floats, rows: Ints, scratch: Floats) -> Floats:
         place = np.minimum(np.searchsorted(at, rows), len(at) - 1)
         return np.where(at[place] == rows, counts[place], np.float32(0))
     scratch[at] = counts
-    found = scratch[rows]
+    row_counts = scratch[rows]
     scratch[at] = 0
-    return found
+    return row_counts
 
 
 def saturated(counts: Floats, telling: Floats, lengths: Floats, mean: float) -> Floats:
@@ -150,8 +150,8 @@ def _held(view: View, terms: Terms) -> list[tuple[int, float, Held]]:
     return [(term, weight, held) for term, weight in terms if len((held := view.held(term)).rows)]
 
 
-def _missing(view: View, terms: Terms, found: list[tuple[int, float, Held]]) -> float:
-    if len(found) == len(terms):
+def _missing(view: View, terms: Terms, held_terms: list[tuple[int, float, Held]]) -> float:
+    if len(held_terms) == len(terms):
         return 0.0
-    here = {term for term, *_ in found}
+    here = {term for term, *_ in held_terms}
     return view.idf(0) * sum(weight for term, weight in terms if term not in here)

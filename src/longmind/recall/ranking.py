@@ -1,7 +1,7 @@
-"""The last steps of a recall: look up the best rows and set right what only the records show.
+"""The final ranking of a recall, from the records of the best rows.
 
-Which statement replaced which, what a hit is linked to, what a quoted phrase says: none of it is in the arrays. So a
-few more memories than were asked for are looked up and put in their final order here.
+Some evidence is not in the arrays of a view: which statement replaced which, what a hit is linked to, whether a quoted
+phrase occurs word for word. So a few more memories than were asked for are fetched, adjusted and put in order here.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from longmind.kinds import DEAD_ENDS, UNCOUNTED
 from longmind.recall import explain, folding
-from longmind.recall.arms import Found
-from longmind.recall.fuse import STATE_FACTORS, Fused
+from longmind.recall.arms import ArmScores
+from longmind.recall.fusion import STATE_FACTORS, Fused
 from longmind.recall.heat import heat, warmed
 from longmind.recall.policy import Plan
 from longmind.recall.query import Query
 from longmind.recall.rerank import DEPTH, SHARE, Reranker, shares
-from longmind.recall.restated import restated
+from longmind.recall.restated import find_restated
 from longmind.store.search.view import View
 from longmind.store.store import Store
 from longmind.text.analysis import fold, term_hash
@@ -39,18 +39,18 @@ UNFOLLOWED = frozenset({"next", "supersedes"})
 
 @dataclass(slots=True)
 class Candidate:
-    """A memory on its way to being a hit."""
+    """A memory that may become a hit."""
 
     memory: Memory
     score: float
     place: int | None
-    """Where it stands among the rows that were looked at; None for one that came over a link."""
+    """Its index among the scored rows; None for a memory that was reached over a link."""
     notes: list[str] = field(default_factory=list)
     extra: dict[str, float] = field(default_factory=dict)
 
 
-class Settling:
-    """The candidates of one recall."""
+class Ranking:
+    """The candidates of one recall, and the steps that bring them into their final order."""
 
     def __init__(
         self,
@@ -59,41 +59,44 @@ class Settling:
         query: Query,
         plan: Plan,
         view: View,
-        found: Found,
+        arm_scores: ArmScores,
         fused: Fused,
         here: NDArray[np.bool_],
         *,
         folds: bool = True,
     ) -> None:
-        """``folds`` tells what was made of others with what it was made of; else each stands by itself."""
+        """With ``folds`` a fact is shown with the memory it was extracted from; without, each is a hit of its own."""
         self.store, self.scope, self.query, self.plan, self.view = store, scope, query, plan, view
-        self.found, self.fused, self.here, self.folds = found, fused, here, folds
+        self.arm_scores, self.fused, self.here, self.folds = arm_scores, fused, here, folds
         self.candidates: dict[str, Candidate] = {}
 
     async def fetch(self, k: int) -> None:
-        """Look up the best rows, and a few more."""
+        """Fetch the memories of the best rows, and a few more."""
         depth = k + SPARE if not self.query.phrases else max(k + SPARE, DEPTH)
         scores, order = self.fused.scores(self.here), self._best(depth)
-        ids = [self.view.ids[row] for row in self.found.rows[order]]
+        ids = [self.view.ids[row] for row in self.arm_scores.rows[order]]
         memories = {m.id: m for m in await self.store.get_all(self.scope, ids)}
         for place, id in zip(order, ids, strict=True):
             if id in memories:
                 self.candidates[id] = Candidate(memories[id], float(scores[place]), int(place))
         if self.folds:
             folding.weigh(self.candidates.values())
-        self._hear_phrases()
+        self._match_phrases()
 
     def _best(self, depth: int) -> NDArray[np.intp]:
-        """The places of the best rows, the best first: so many that were said, and at most as many between them that
-        are made of others, which may yet be told with them."""
+        """Return the indexes of the best rows, the best first.
+
+        These are ``depth`` rows that were said, and at most as many derived ones that score no worse than the last of
+        them: those may still be folded into what they were derived from.
+        """
         eligible = np.flatnonzero(self.here & (self.fused.total > 0))
         if not self.folds or self.view.said == self.view.living:
             return self._sorted_rows(self._top(eligible, depth))
-        said = self.view.said_rows()[self.found.rows[eligible]]
-        best, made = self._top(eligible[said], depth), self._top(eligible[~said], depth)
+        said = self.view.said_rows()[self.arm_scores.rows[eligible]]
+        best, derived = self._top(eligible[said], depth), self._top(eligible[~said], depth)
         if len(best) == depth:
-            made = made[self.fused.total[made] >= self.fused.total[best].min()]
-        return self._sorted_rows(np.concatenate((best, made)))
+            derived = derived[self.fused.total[derived] >= self.fused.total[best].min()]
+        return self._sorted_rows(np.concatenate((best, derived)))
 
     def _top(self, places: NDArray[np.intp], most: int) -> NDArray[np.intp]:
         if len(places) <= most:
@@ -101,17 +104,17 @@ class Settling:
         return places[np.argpartition(-self.fused.total[places], most - 1)[:most]]
 
     def _sorted_rows(self, places: NDArray[np.intp]) -> NDArray[np.intp]:
-        return places[np.lexsort((self.found.rows[places], -self.fused.total[places]))]
+        return places[np.lexsort((self.arm_scores.rows[places], -self.fused.total[places]))]
 
     def warm(self, now: datetime) -> None:
-        """What is recalled often and lately counts a little more."""
+        """Raise the score of what was recalled often and lately, a little."""
         for candidate in self.candidates.values():
             warmth = heat(candidate.memory, now)
             if warmth > 0:
                 candidate.score = warmed(candidate.score, warmth)
                 candidate.extra["heat"] = round(warmth, 3)
 
-    def _hear_phrases(self) -> None:
+    def _match_phrases(self) -> None:
         for phrase in self.query.phrases:
             for candidate in self.candidates.values():
                 if fold(phrase) in fold(candidate.memory.content):
@@ -119,7 +122,7 @@ class Settling:
                     candidate.notes.append(f"says '{phrase[:60]}' word for word")
 
     async def follow_links(self, allowed: NDArray[np.bool_]) -> None:
-        """What the best hits are linked to comes along, with a share of their score."""
+        """Add what the best hits are linked to, with a share of their score."""
         leads_nowhere = DEAD_ENDS | UNCOUNTED if self.folds else DEAD_ENDS
         if self.plan.weights.link <= 0 or leads_nowhere.issuperset(self.view.kinds.names):
             return
@@ -143,11 +146,11 @@ class Settling:
                 candidate.notes.append(f"linked to another hit by '{relation}'")
 
     async def put_replacements_first(self, allowed: NDArray[np.bool_], timeless: bool) -> None:
-        """What was replaced ranks below what replaced it, and says so."""
+        """Rank what was replaced below what replaced it, and note it."""
         if not timeless:
             await self._follow_supersession(allowed)
         ordered = self._sorted()
-        for earlier, later in restated([c.memory for c in ordered], self.query.terms).items():
+        for earlier, later in find_restated([c.memory for c in ordered], self.query.terms).items():
             old, new = ordered[earlier], ordered[later]
             new.score = max(new.score, old.score)
             old.score = min(old.score, new.score * 0.98)
@@ -185,15 +188,15 @@ class Settling:
             folding.fold(self.candidates)
         kept = [c for c in self._sorted() if c.score >= min_score][:k]
         spelled = {term_hash(stem): word for stem, word in self.query.stems.items()}
-        words = [spelled.get(term, "…") for term in self.found.words.terms]
+        words = [spelled.get(term, "…") for term in self.arm_scores.words.terms]
         places = [c.place for c in kept if c.place is not None]
-        told = explain.Teller(self.query, words, self.fused, places, full)
+        explainer = explain.Explainer(self.query, words, self.fused, places, full)
         return [
             Hit(
                 memory=c.memory,
                 score=min(max(c.score, 0.0), 1.0),
-                why=told.line(c.memory, c.place, c.notes, "heat" in c.extra),
-                parts=told.numbers(c.place) | c.extra,
+                why=explainer.line(c.memory, c.place, c.notes, "heat" in c.extra),
+                parts=explainer.numbers(c.place) | c.extra,
             )
             for c in kept
         ]
@@ -206,7 +209,7 @@ class Settling:
         return row is not None and row < len(allowed) and bool(allowed[row])
 
     def _repeats(self, id: str) -> bool:
-        """Whether a memory is made of others, so that over a link it would bring only what is there already."""
+        """Whether a memory is derived of others, so that over a link it would bring only what is there already."""
         row = self.view.row_of(id)
         return self.folds and row is not None and not self.view.column("said")[row]
 
