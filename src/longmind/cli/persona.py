@@ -14,7 +14,7 @@ from longmind.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from longmind.systems.persona import Knowledge, Learnt, PersonaMemory, Profile, Trait
-    from longmind.systems.shared import Proposal, Shared, SharedMemory
+    from longmind.systems.shared import SharedKnowledge, SharedMemory, ShareProposal
 
 app = typer.Typer(name="persona", help="Profiles of the user and the agent, and what all agents share.")
 
@@ -193,7 +193,7 @@ def _show_learnt(learnt: Learnt) -> None:
         out.print(screen.dim(f"{screen.counted(len(learnt.archived), 'entry')} went to the archive."))
 
 
-def _show_shared(found: Sequence[Shared]) -> None:
+def _show_shared(found: Sequence[SharedKnowledge]) -> None:
     out = screen.console()
     if not found:
         out.print("Nothing.")
@@ -204,7 +204,7 @@ def _show_shared(found: Sequence[Shared]) -> None:
     out.print(made)
 
 
-def _show_proposal(proposal: Proposal) -> None:
+def _show_proposal(proposal: ShareProposal) -> None:
     if proposal.knowledge is None:
         screen.console().print(f"Refused: {proposal.refused}")
     else:

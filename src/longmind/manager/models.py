@@ -13,7 +13,7 @@ from longmind.systems.episodic import Episode, Event, Lessons, Outcome, Title
 from longmind.systems.procedural import LearningResult, ProcedureHit, Run
 from longmind.systems.scoped_store import validated
 from longmind.systems.semantic import Learned
-from longmind.systems.working import Conversation, Item
+from longmind.systems.working import ConversationState, Item
 from longmind.types import Hit, Id, Memory, Message, Model, Moment, Name, PlainJson, Scalar, Source, Tag, Text, Unit
 
 MOST = 1_000
@@ -233,7 +233,7 @@ class PerceiveResult(Model):
     """What was made of what came in."""
 
     memories: tuple[Memory, ...]
-    conversation: Conversation | None = None
+    conversation: ConversationState | None = None
     """Where the conversation stands, if it was part of one."""
     experience: ExperienceResult | None = None
 

@@ -20,7 +20,7 @@ from longmind.consolidate.rules.extraction import speaker_of
 from longmind.consolidate.work import Work, in_order
 from longmind.store import journal
 from longmind.systems.scoped_store import ScopedStore
-from longmind.systems.shared import Candidate, SharedMemory, SharedSettings
+from longmind.systems.shared import KnowledgeCandidate, SharedMemory, SharedSettings
 from longmind.types import Memory
 
 KIND = "fact"
@@ -67,7 +67,7 @@ async def withdraw(scoped: ScopedStore, facts: Iterable[Memory]) -> None:
 async def _offer(work: Work, user: str | None, facts: list[Memory], settings: SharedSettings) -> None:
     """Add the support of one user to what these facts state."""
     names = await _names_of_speakers(work, facts)
-    candidates = [Candidate(text=fact.content, names=names[fact.id]) for fact in facts]
+    candidates = [KnowledgeCandidate(text=fact.content, names=names[fact.id]) for fact in facts]
     proposals = await SharedMemory(work.scoped_shared(user)).propose_many(candidates, settings=settings)
     for fact, proposal in zip(facts, proposals, strict=True):
         statement = proposal.knowledge

@@ -12,7 +12,7 @@ from longmind.systems.dialogue.models import (
     Recalled,
     Segment,
     SegmentHit,
-    Summariser,
+    SegmentSummariser,
     Turn,
     Upkeep,
 )
@@ -32,7 +32,7 @@ __all__ = [
     "Recalled",
     "Segment",
     "SegmentHit",
-    "Summariser",
+    "SegmentSummariser",
     "Turn",
     "Upkeep",
     "render_recalled",

@@ -23,7 +23,7 @@ from longmind.systems.dialogue.models import (
     Recalled,
     Segment,
     SegmentBody,
-    Summariser,
+    SegmentSummariser,
     Upkeep,
 )
 from longmind.systems.dialogue.segments import active_segments
@@ -48,7 +48,11 @@ class DialogueMemory:
     """
 
     def __init__(
-        self, scoped: ScopedStore, settings: DialogueSettings | None = None, *, summariser: Summariser | None = None
+        self,
+        scoped: ScopedStore,
+        settings: DialogueSettings | None = None,
+        *,
+        summariser: SegmentSummariser | None = None,
     ) -> None:
         self._scoped = scoped
         self._base = settings or DialogueSettings()
@@ -215,7 +219,7 @@ class DialogueMemory:
                 done.append(segment.id)
         return Promotion(promoted=tuple(done), failed=failed)
 
-    async def upkeep(self, summariser: Summariser | None = None) -> Upkeep:
+    async def upkeep(self, summariser: SegmentSummariser | None = None) -> Upkeep:
         """Do what time made necessary: retention, pruning, capacity, summaries by a model, pages left by an erasure."""
         return await Caretaker(self._scoped, await self.configuration()).round(summariser or self._summariser)
 

@@ -236,7 +236,7 @@ class Upkeep(Model):
     """What ``undo`` takes, the first change first."""
 
 
-class Summariser(Protocol):
+class SegmentSummariser(Protocol):
     """A model that shortens a text. What it is given is data to be told again, never an instruction."""
 
     async def summarise(self, text: str, *, words: int) -> str: ...

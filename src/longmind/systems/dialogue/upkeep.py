@@ -9,7 +9,7 @@ from longmind.errors import ModelError
 from longmind.store.base import Update, Write
 from longmind.systems.dialogue import archive, pages, window
 from longmind.systems.dialogue.chains import LoadedChains
-from longmind.systems.dialogue.models import PAGE, Moved, SegmentBody, Summariser, Upkeep
+from longmind.systems.dialogue.models import PAGE, Moved, SegmentBody, SegmentSummariser, Upkeep
 from longmind.systems.dialogue.segments import SegmentAssigner, active_segments
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import mine
@@ -28,7 +28,7 @@ class Caretaker:
     settings: DialogueSettings
     operations: list[str] = field(default_factory=list)
 
-    async def round(self, summariser: Summariser | None) -> Upkeep:
+    async def round(self, summariser: SegmentSummariser | None) -> Upkeep:
         moved = await retry_on_conflict(self.shrink)
         regrouped = await retry_on_conflict(self.regroup)
         faded = await retry_on_conflict(self.fade)
@@ -109,7 +109,7 @@ class Caretaker:
         await self._write(await archive.moving(self.scoped, cold, "archived"), "segments past capacity")
         return tuple(record.id for record in cold)
 
-    async def summarise(self, summariser: Summariser) -> list[str]:
+    async def summarise(self, summariser: SegmentSummariser) -> list[str]:
         """Let a model summarise the segments that have grown since it last did."""
         done: list[str] = []
         for record in await active_segments(self.scoped):
@@ -120,7 +120,7 @@ class Caretaker:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    async def _summarise(self, record: Memory, summariser: Summariser) -> None:
+    async def _summarise(self, record: Memory, summariser: SegmentSummariser) -> None:
         """One segment; another writer's page that comes meanwhile is left for the next round."""
         ids = (await archive.page_ids(self.scoped, [record.id]))[record.id]
         found = await pages.loaded_pages(self.scoped, await self.scoped.store.get_all(self.scoped.scope, ids))

@@ -16,7 +16,7 @@ import numpy as np
 
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import reading
-from longmind.systems.episodic.models import Cluster, Episode, Event, Outcome, Summariser
+from longmind.systems.episodic.models import Cluster, Episode, EpisodeSummariser, Event, Outcome
 from longmind.systems.episodic.narrative import WORDS, narrate, quoted, summarised
 from longmind.systems.scoped_store import ScopedStore
 from longmind.text.analysis import STOP_WORDS, stem, words
@@ -41,7 +41,7 @@ async def cluster_episodes(
     *,
     alike: float | None,
     smallest: int,
-    summariser: Summariser | None,
+    summariser: EpisodeSummariser | None,
 ) -> list[Cluster]:
     """These episodes in clusters, the largest first."""
     if alike is not None and not 0 < alike <= 1:
@@ -106,7 +106,7 @@ async def _cluster(
     episodes: Sequence[Episode],
     events: Sequence[Sequence[Event]],
     counts: Sequence[Counter[str]],
-    summariser: Summariser | None,
+    summariser: EpisodeSummariser | None,
 ) -> Cluster:
     inner = similar[np.ix_(group, group)]
     centrality = inner.mean(axis=1)

@@ -11,7 +11,7 @@ from typing import Any
 
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import reading
-from longmind.systems.episodic.models import Account, Draft, Episode, Event, Lesson, Lessons, Remark, Teacher
+from longmind.systems.episodic.models import Account, Episode, Event, Lesson, LessonDraft, Lessons, Remark, Teacher
 from longmind.systems.episodic.narrative import narrate
 from longmind.systems.scoped_store import ScopedStore
 
@@ -77,11 +77,11 @@ async def _taught(
     return [_by_model(draft) for draft in kept], len(drafts) - len(kept)
 
 
-def _holds(draft: Draft, texts: dict[str, str]) -> bool:
+def _holds(draft: LessonDraft, texts: dict[str, str]) -> bool:
     return all(id in texts for id in draft.episodes) and any(draft.quote in texts[id] for id in draft.episodes)
 
 
-def _by_model(draft: Draft) -> Lesson:
+def _by_model(draft: LessonDraft) -> Lesson:
     return Lesson(
         statement=draft.statement,
         subject="model",

@@ -16,15 +16,15 @@ from longmind.systems.episodic.models import (
     Cluster,
     Episode,
     EpisodeBody,
+    EpisodeHit,
+    EpisodeSummariser,
     Event,
     EventDraft,
-    Found,
     Length,
     Lessons,
     Meanwhile,
     Outcome,
     Replayed,
-    Summariser,
     Teacher,
     Timeline,
 )
@@ -45,7 +45,7 @@ class EpisodicMemory:
     """
 
     def __init__(
-        self, scoped: ScopedStore, *, summariser: Summariser | None = None, teacher: Teacher | None = None
+        self, scoped: ScopedStore, *, summariser: EpisodeSummariser | None = None, teacher: Teacher | None = None
     ) -> None:
         self._scoped = scoped
         self._writer = EpisodeWriter(scoped)
@@ -246,7 +246,7 @@ class EpisodicMemory:
         outcome: Outcome | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> tuple[Found, ...]:
+    ) -> tuple[EpisodeHit, ...]:
         """Episodes that fit a text by their own words or by those of their events, the best first."""
         found = await reading.search(self._scoped, text, k=k, type=type, outcome=outcome, since=since, until=until)
         return tuple(found)
@@ -270,7 +270,9 @@ class EpisodicMemory:
 
     # -- telling and learning ------------------------------------------------------------------------------------
 
-    async def narrate(self, episode: str, length: Length = "medium", *, summariser: Summariser | None = None) -> str:
+    async def narrate(
+        self, episode: str, length: Length = "medium", *, summariser: EpisodeSummariser | None = None
+    ) -> str:
         """An episode in words: ``short`` is a sentence, ``medium`` a paragraph, ``full`` everything in order."""
         if length not in narrative.WORDS:
             raise InvalidInput(f"There is no length {length!r}.", hint="There are: short, medium, full.")
@@ -344,7 +346,7 @@ class EpisodicMemory:
         most: int = 200,
         alike: float | None = None,
         smallest: int = 2,
-        summariser: Summariser | None = None,
+        summariser: EpisodeSummariser | None = None,
     ) -> tuple[Cluster, ...]:
         """The latest ``most`` episodes in groups of those that are alike, each with a summary; the largest first."""
         if not 1 <= most <= clusters.MOST:

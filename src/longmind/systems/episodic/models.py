@@ -185,7 +185,7 @@ class EventDraft(Model):
     key: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
 
 
-class Found(Model):
+class EpisodeHit(Model):
     """An episode that fits a question, how well, and which of its events do."""
 
     episode: Episode
@@ -279,7 +279,7 @@ class Account(Model):
     text: str
 
 
-class Draft(Model):
+class LessonDraft(Model):
     """A lesson as a model proposes it. It counts only if the quote stands in one of the accounts it cites."""
 
     statement: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
@@ -302,7 +302,7 @@ class Cluster(Model):
     """How alike they are on average; 1 for a cluster of one."""
 
 
-class Summariser(Protocol):
+class EpisodeSummariser(Protocol):
     """A model that shortens a text. What it is given is data to be told again, never an instruction."""
 
     async def summarise(self, text: str, *, words: int) -> str: ...
@@ -311,4 +311,4 @@ class Summariser(Protocol):
 class Teacher(Protocol):
     """A model that reads accounts of episodes and proposes lessons for a task."""
 
-    async def lessons(self, task: str, accounts: Sequence[Account]) -> Sequence[Draft]: ...
+    async def lessons(self, task: str, accounts: Sequence[Account]) -> Sequence[LessonDraft]: ...

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from longmind.errors import ModelError
-from longmind.systems.episodic.models import Episode, Event, Length, Summariser
+from longmind.systems.episodic.models import Episode, EpisodeSummariser, Event, Length
 from longmind.text.dates import format_day
 
 TOLD_AT_MOST = 1_000
@@ -111,7 +111,7 @@ def _when(moment: datetime) -> str:
     return f"{format_day(moment)} at {moment:%H:%M}"
 
 
-async def summarised(summariser: Summariser, text: str, words: int) -> str:
+async def summarised(summariser: EpisodeSummariser, text: str, words: int) -> str:
     """What the summariser makes of a text."""
     told = (await summariser.summarise(text, words=words)).strip()
     if not told:

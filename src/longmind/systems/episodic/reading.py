@@ -9,7 +9,7 @@ from typing import Any
 from longmind.clock import as_utc
 from longmind.errors import InvalidInput
 from longmind.store.base import MAX_PAGE
-from longmind.systems.episodic.models import EPISODE, EVENT, Episode, Event, Found, Meanwhile, Outcome, Timeline
+from longmind.systems.episodic.models import EPISODE, EVENT, Episode, EpisodeHit, Event, Meanwhile, Outcome, Timeline
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Hit, Memory, Page, Scalar
 
@@ -113,7 +113,7 @@ async def search(
     outcome: Outcome | None,
     since: datetime | None,
     until: datetime | None,
-) -> list[Found]:
+) -> list[EpisodeHit]:
     """Episodes that fit a text by their own words or by those of their events, the best first."""
     if k < 1:
         raise InvalidInput(f"k must be at least 1, not {k}.")
@@ -130,11 +130,11 @@ async def search(
     return sorted(kept, key=lambda f: (-f.score, f.episode.id))[:k]
 
 
-def _found(episode: Episode, hits: Sequence[Hit]) -> Found:
+def _found(episode: Episode, hits: Sequence[Hit]) -> EpisodeHit:
     best = max(hits, key=lambda hit: hit.score)
     matched = tuple(Event.of(h.memory) for h in hits if h.memory.kind == EVENT)
     why = best.why if best.memory.kind == EPISODE else f"its event “{best.memory.content[:80]}”: {best.why}"
-    return Found(episode=episode, score=best.score, why=why, events=matched)
+    return EpisodeHit(episode=episode, score=best.score, why=why, events=matched)
 
 
 async def timeline(

@@ -2,7 +2,16 @@
 
 from longmind.systems.persona.knowledge import entry_name
 from longmind.systems.persona.memory import PersonaMemory
-from longmind.systems.persona.models import About, Knowledge, Learnt, PersonaSettings, Profile, Reading, Rival, Trait
+from longmind.systems.persona.models import (
+    About,
+    Knowledge,
+    Learnt,
+    PersonaSettings,
+    Profile,
+    Rival,
+    Trait,
+    TraitReading,
+)
 from longmind.systems.persona.rendering import knowledge_line, quote_text, trait_line
 
 __all__ = [
@@ -12,9 +21,9 @@ __all__ = [
     "PersonaMemory",
     "PersonaSettings",
     "Profile",
-    "Reading",
     "Rival",
     "Trait",
+    "TraitReading",
     "entry_name",
     "knowledge_line",
     "quote_text",

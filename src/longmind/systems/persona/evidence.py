@@ -10,9 +10,9 @@ from longmind.systems.persona.models import (
     MAX_READINGS,
     MAX_RIVALS,
     PersonaSettings,
-    Reading,
     Rival,
     TraitBody,
+    TraitReading,
 )
 from longmind.text.analysis import fold
 from longmind.types import Moment
@@ -50,7 +50,7 @@ def seen(known: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
 
 def supported(body: TraitBody, observed: Rival, at: Moment) -> TraitBody:
     """A trait after an observation of its own value."""
-    told = body.model_copy(
+    updated = body.model_copy(
         update={
             "score": blended(body.score, observed.score, body.confidence, observed.confidence),
             "confidence": agreed(body.confidence, observed.confidence),
@@ -58,7 +58,7 @@ def supported(body: TraitBody, observed: Rival, at: Moment) -> TraitBody:
             "evidence": seen(body.evidence, observed.evidence),
         }
     )
-    return noted(told, at)
+    return noted(updated, at)
 
 
 def opposed(body: TraitBody, observed: Rival, settings: PersonaSettings, at: Moment) -> TraitBody:
@@ -78,14 +78,14 @@ def opposed(body: TraitBody, observed: Rival, settings: PersonaSettings, at: Mom
             }
         )
     rivals = sorted([*known.values(), rival], key=lambda r: (-r.confidence, r.value))[:MAX_RIVALS]
-    told = body.model_copy(
+    updated = body.model_copy(
         update={
             "confidence": contradicted(body.confidence, observed.confidence, settings.contradiction),
             "against": body.against + 1,
             "rivals": tuple(rivals),
         }
     )
-    return noted(told, at)
+    return noted(updated, at)
 
 
 def winner(body: TraitBody, settings: PersonaSettings) -> Rival | None:
@@ -106,7 +106,7 @@ def overturned(body: TraitBody, rival: Rival, at: Moment) -> TraitBody:
         evidence=body.evidence,
     )
     others = [r for r in body.rivals if folded(r.value) != folded(rival.value)]
-    told = TraitBody(
+    updated = TraitBody(
         about=body.about,
         dimension=body.dimension,
         value=rival.value,
@@ -116,10 +116,10 @@ def overturned(body: TraitBody, rival: Rival, at: Moment) -> TraitBody:
         evidence=rival.evidence,
         rivals=tuple(sorted([*others, old], key=lambda r: (-r.confidence, r.value))[:MAX_RIVALS]),
     )
-    return noted(told, at)
+    return noted(updated, at)
 
 
 def noted(body: TraitBody, at: Moment) -> TraitBody:
     """The trait with how it stands now added to how it came to this."""
-    reading = Reading(at=at, score=body.score, confidence=body.confidence)
+    reading = TraitReading(at=at, score=body.score, confidence=body.confidence)
     return body.model_copy(update={"readings": (*body.readings, reading)[-MAX_READINGS:]})

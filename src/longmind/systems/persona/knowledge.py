@@ -31,7 +31,7 @@ _OFTEN = 3.0
 """Uses after which an entry counts half as much as one that is used all the time."""
 
 
-class RevisionBody(Model):
+class KnowledgeRevision(Model):
     """Counts the changes of a user's knowledge."""
 
     revision: int = 0
@@ -52,21 +52,21 @@ class Entries:
         where = mine(self.scope, kinds=(KNOWLEDGE,), metadata={"about": self.about}, states=(state,))
         return [record async for record in self.scoped.store.scan_all(self.scope, where)]
 
-    async def learn(self, text: str, told: KnowledgeBody, importance: float, settings: PersonaSettings) -> Learnt:
+    async def learn(self, text: str, observed: KnowledgeBody, importance: float, settings: PersonaSettings) -> Learnt:
         """Take in a piece of knowledge; one that is there becomes surer, and comes back from the archive."""
-        await check_evidence(self.scoped, told.evidence)
+        await check_evidence(self.scoped, observed.evidence)
         record = await held(self.scoped, entry_name(self.about, text), self.scope)
         if record is None:
-            made = self._record(text, told, importance)
-            return await self._in(made, Put(made, existing="fail"), told.evidence, settings)
+            entry = self._record(text, observed, importance)
+            return await self._in(entry, Put(entry, existing="fail"), observed.evidence, settings)
         body = KnowledgeBody.read(record)
-        if record.state == "active" and told.evidence and set(told.evidence) <= set(body.evidence):
+        if record.state == "active" and observed.evidence and set(observed.evidence) <= set(body.evidence):
             return Learnt(knowledge=as_knowledge(record, self.scoped.now()), created=False)
         more = body.model_copy(
             update={
-                "confidence": evidence.agreed(body.confidence, told.confidence),
+                "confidence": evidence.agreed(body.confidence, observed.confidence),
                 "observations": body.observations + 1,
-                "evidence": evidence.seen(body.evidence, told.evidence),
+                "evidence": evidence.seen(body.evidence, observed.evidence),
             }
         )
         changes = {
@@ -74,7 +74,7 @@ class Entries:
             "importance": max(record.importance, importance),
             "state": "active",
         }
-        return await self._in(record, Update(record.id, changes, record.version), told.evidence, settings)
+        return await self._in(record, Update(record.id, changes, record.version), observed.evidence, settings)
 
     async def _in(self, record: Memory, write: Write, fresh: Sequence[str], settings: PersonaSettings) -> Learnt:
         """Write an entry, and let the least useful go if there are too many, in one."""
@@ -96,8 +96,8 @@ class Entries:
         """The write that makes two learners at once take turns, so that both see how many entries there are."""
         key = own_key(self.scope, f"{LEDGER}:{self.about}")
         fields = {"source": Source(role="assistant")}
-        record = KeyedRecord(self.scoped.store, self.scope, self.scoped.clock, key, RevisionBody(), fields=fields)
-        return record.overwrite(RevisionBody(revision=(await record.read()).revision + 1))
+        record = KeyedRecord(self.scoped.store, self.scope, self.scoped.clock, key, KnowledgeRevision(), fields=fields)
+        return record.overwrite(KnowledgeRevision(revision=(await record.read()).revision + 1))
 
     def _record(self, text: str, body: KnowledgeBody, importance: float) -> Memory:
         return self.scoped.new(

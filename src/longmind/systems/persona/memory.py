@@ -75,8 +75,8 @@ class PersonaMemory:
         place only once it is surer and was observed often enough; with ``correction`` (somebody said so) at once. What
         lost stays as history. Evidence that was counted before does not count again.
         """
-        told = {"value": value, "score": score, "confidence": confidence, "evidence": tuple(dict.fromkeys(evidence))}
-        observed = validated(Rival, told)
+        fields = {"value": value, "score": score, "confidence": confidence, "evidence": tuple(dict.fromkeys(evidence))}
+        observed = validated(Rival, fields)
         if confidence <= 0.0:
             raise InvalidInput("An observation needs some confidence: more than 0, at most 1.")
         traits = Traits(self._scoped, _about(about))
@@ -109,17 +109,17 @@ class PersonaMemory:
     ) -> Learnt:
         """Take in a piece of knowledge. The same again makes it surer; the least useful makes room, to the archive."""
         said = validated(_Said, {"text": text}).text
-        told = {"about": _about(about), "confidence": confidence, "evidence": tuple(dict.fromkeys(evidence))}
-        body = validated(KnowledgeBody, told)
+        fields = {"about": _about(about), "confidence": confidence, "evidence": tuple(dict.fromkeys(evidence))}
+        body = validated(KnowledgeBody, fields)
         entries, settings = Entries(self._scoped, about), await self.configuration()
         return await retry_on_conflict(lambda: entries.learn(said, body, importance, settings))
 
     async def knowledge(self, about: About = "user", *, archived: bool = False) -> tuple[Knowledge, ...]:
         """The entries, the most useful first; or those in the archive."""
         now = self._scoped.now()
-        found = await Entries(self._scoped, _about(about)).all("archived" if archived else "active")
-        told = [as_knowledge(record, now) for record in found]
-        return tuple(sorted(told, key=lambda entry: (-entry.usefulness, entry.id)))
+        records = await Entries(self._scoped, _about(about)).all("archived" if archived else "active")
+        entries = [as_knowledge(record, now) for record in records]
+        return tuple(sorted(entries, key=lambda entry: (-entry.usefulness, entry.id)))
 
     async def entry(self, id: str) -> Knowledge:
         """One entry as it is now."""

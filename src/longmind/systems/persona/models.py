@@ -37,7 +37,7 @@ class PersonaSettings(Model):
     """Observations another value needs before it can take the place of the one that holds."""
 
 
-class Reading(Model):
+class TraitReading(Model):
     """How a trait stood at a moment."""
 
     at: Moment
@@ -68,7 +68,7 @@ class TraitBody(Model):
     against: Annotated[int, Field(ge=0)] = 0
     """Observations that said otherwise while this value held."""
     rivals: tuple[Rival, ...] = ()
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[TraitReading, ...] = ()
 
     @classmethod
     def read(cls, record: Memory) -> TraitBody:
@@ -93,7 +93,7 @@ class Trait(Model):
     against: int
     evidence: tuple[str, ...]
     rivals: tuple[Rival, ...]
-    readings: tuple[Reading, ...]
+    readings: tuple[TraitReading, ...]
     """How it came to this, the oldest first."""
     since: Moment
     until: Moment | None

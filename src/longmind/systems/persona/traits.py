@@ -44,8 +44,8 @@ class Traits:
     async def history(self, dimension: str) -> list[Trait]:
         """Every value a dimension ever had, the oldest first; the last one is what holds now."""
         where = self._where(metadata={"dimension": folded(dimension)}, states=None)
-        found = [as_trait(record) async for record in self.scoped.store.scan_all(self.scope, where)]
-        return sorted(found, key=lambda trait: (trait.since, trait.id))
+        traits = [as_trait(record) async for record in self.scoped.store.scan_all(self.scope, where)]
+        return sorted(traits, key=lambda trait: (trait.since, trait.id))
 
     async def observe(self, dimension: str, observed: Rival, settings: PersonaSettings, correction: bool) -> Trait:
         """Take in one observation."""
@@ -53,11 +53,11 @@ class Traits:
         record = await self._held(dimension)
         now = self.scoped.now()
         if record is None:
-            told = {"about": self.about, "dimension": dimension, **observed.model_dump()}
-            first = evidence.noted(TraitBody.model_validate(told), now)
-            made = self._record(first)
-            await self._write([Put(made, existing="fail"), *_derived(made.id, observed)], "observed")
-            return _trait(made, first)
+            fields = {"about": self.about, "dimension": dimension, **observed.model_dump()}
+            first = evidence.noted(TraitBody.model_validate(fields), now)
+            new = self._record(first)
+            await self._write([Put(new, existing="fail"), *_derived(new.id, observed)], "observed")
+            return _trait(new, first)
         body = TraitBody.read(record)
         same = folded(observed.value) == folded(body.value)
         if observed.evidence and _known(body, observed, same) and (same or not correction):
@@ -77,7 +77,7 @@ class Traits:
     async def _overturn(self, record: Memory, body: TraitBody, rival: Rival) -> Trait:
         """Another value takes the place; the old one stays as history."""
         now = self.scoped.now()
-        made = self._record(evidence.overturned(body, rival, now))
+        new = self._record(evidence.overturned(body, rival, now))
         old = {
             "key": None,
             "state": "superseded",
@@ -88,12 +88,12 @@ class Traits:
         here = rival.model_copy(update={"evidence": tuple(id for id in rival.evidence if id in known)})
         writes: list[Write] = [
             Update(record.id, old, record.version),
-            Put(made, existing="fail"),
-            AddLink(Link(source=made.id, relation="supersedes", target=record.id)),
-            *_derived(made.id, here),
+            Put(new, existing="fail"),
+            AddLink(Link(source=new.id, relation="supersedes", target=record.id)),
+            *_derived(new.id, here),
         ]
         await self._write(writes, "another value holds")
-        return as_trait(made)
+        return as_trait(new)
 
     def _record(self, body: TraitBody) -> Memory:
         now = self.scoped.now()
@@ -123,8 +123,8 @@ class Traits:
 
 async def check_evidence(scoped: ScopedStore, ids: tuple[str, ...]) -> None:
     """``NotFound`` if any of these is not there: nothing is known from what nobody can look up."""
-    found = {m.id for m in await scoped.store.get_all(scoped.scope, list(ids))} if ids else set()
-    if missing := [id for id in ids if id not in found]:
+    known = {m.id for m in await scoped.store.get_all(scoped.scope, list(ids))} if ids else set()
+    if missing := [id for id in ids if id not in known]:
         raise NotFound(
             f"The evidence {missing[0]} is not among the memories here.",
             hint="Give the ids of memories this follows from, or none.",
@@ -141,7 +141,7 @@ def _known(body: TraitBody, observed: Rival, same: bool) -> bool:
 
 
 def _derived(id: str, observed: Rival) -> list[Write]:
-    return [AddLink(Link(source=id, relation="derived_from", target=one)) for one in observed.evidence]
+    return [AddLink(Link(source=id, relation="derived_from", target=source_id)) for source_id in observed.evidence]
 
 
 def as_trait(record: Memory) -> Trait:

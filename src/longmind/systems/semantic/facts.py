@@ -9,7 +9,7 @@ from longmind.errors import Forbidden, InvalidInput
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.systems.semantic.concepts import Concepts
 from longmind.systems.semantic.intervals import EVER, NEVER, interval_of
-from longmind.systems.semantic.models import About, Concept, Fact
+from longmind.systems.semantic.models import Concept, ConceptSummary, Fact
 from longmind.systems.semantic.names import predicate_name
 from longmind.systems.semantic.predicates import Predicates, Use
 from longmind.systems.semantic.timelines import TimelineChanges, TimelineReader, body_of, held_at
@@ -65,7 +65,9 @@ class Facts:
         told = [Fact.of(r) for r in said] + [Fact.of(r).turned(predicate_name(predicate)) for r in turned]
         return sorted(told, key=lambda f: (f.valid_from or EVER, f.recorded_at, f.id))
 
-    async def about(self, name: str, *, as_of: datetime | None, known_at: datetime | None, limit: int) -> About:
+    async def about(
+        self, name: str, *, as_of: datetime | None, known_at: datetime | None, limit: int
+    ) -> ConceptSummary:
         """What held at a moment with this concept in it."""
         records = await self._concepts.need(name)
         known = None if known_at is None else as_utc(known_at)
@@ -76,7 +78,7 @@ class Facts:
         facts = [Fact.of(r) for r in held]
         said = [f for f in facts if f.subject_id in ids]
         with_it = [f for f in facts if f.subject_id not in ids]
-        return About(
+        return ConceptSummary(
             concept=Concept.of(records[0]),
             facts=tuple(said[:limit]),
             mentions=tuple(with_it[:limit]),

@@ -15,7 +15,7 @@ from longmind.errors import InvalidInput
 from longmind.store.base import MAX_DEPTH
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic.concepts import Concepts
-from longmind.systems.semantic.models import Concept, Fact, Graph, Node, Path, Step
+from longmind.systems.semantic.models import Concept, Fact, Graph, Node, Path, PathStep
 from longmind.systems.semantic.names import fold_name
 from longmind.systems.semantic.predicates import Predicates
 from longmind.systems.semantic.timelines import TimelineReader, held_at
@@ -137,7 +137,7 @@ class Graphs:
             forward = fact.subject_id == source
             relation = fact.predicate if forward else await self._read_backwards(fact.predicate)
             steps.append(
-                Step(source=names[source], relation=relation, target=names[target], fact=fact, forward=forward)
+                PathStep(source=names[source], relation=relation, target=names[target], fact=fact, forward=forward)
             )
         return Path(concepts=tuple(names[id] for id in ids), steps=tuple(steps))
 

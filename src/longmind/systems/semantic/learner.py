@@ -17,7 +17,7 @@ from longmind.systems.semantic.models import CERTAIN, Evidence, Fact, FactBody, 
 from longmind.systems.semantic.names import concept_key
 from longmind.systems.semantic.predicates import Predicates, Use
 from longmind.systems.semantic.timelines import (
-    Timeline,
+    FactTimeline,
     TimelineChanges,
     TimelineReader,
     body_of,
@@ -58,7 +58,7 @@ class _Placed:
     said: Statement
     body: FactBody
     use: Use
-    timeline: Timeline
+    timeline: FactTimeline
     concepts: list[Write]
     premises: list[Memory]
 
@@ -68,7 +68,7 @@ class _Placed:
         return any(p.state in ("stale", "quarantined") or p.body.get("retracted_at") for p in self.premises)
 
 
-class FactLearner:
+class StatementLearner:
     """Puts statements in their place."""
 
     def __init__(

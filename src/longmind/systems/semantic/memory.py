@@ -14,19 +14,19 @@ from longmind.systems.semantic.concepts import Concepts
 from longmind.systems.semantic.export import Format, exported
 from longmind.systems.semantic.facts import Facts
 from longmind.systems.semantic.graph import Graphs
-from longmind.systems.semantic.learner import FactLearner, Statement, evidence_of
+from longmind.systems.semantic.learner import Statement, StatementLearner, evidence_of
 from longmind.systems.semantic.models import (
-    About,
     Concept,
+    ConceptSummary,
     Evidence,
     Fact,
-    Found,
     Graph,
     Learned,
     Path,
     Pattern,
     Predicate,
     Rule,
+    SemanticHit,
 )
 from longmind.systems.semantic.predicates import Predicates
 from longmind.systems.semantic.rules import Rules, rule_body
@@ -48,7 +48,7 @@ class SemanticMemory:
         self._predicates = Predicates(scoped)
         timelines = TimelineReader(scoped)
         self._facts = Facts(scoped, self._concepts, self._predicates, timelines)
-        self._learning = FactLearner(scoped, self._concepts, self._predicates, timelines)
+        self._learning = StatementLearner(scoped, self._concepts, self._predicates, timelines)
         self._graphs = Graphs(scoped, self._concepts, self._predicates, timelines)
         self._rules = Rules(scoped, self._concepts, self._predicates, self._facts, self._learning)
 
@@ -210,7 +210,7 @@ class SemanticMemory:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         limit: int = 100,
-    ) -> About:
+    ) -> ConceptSummary:
         """What is known of a concept, and where it is mentioned; ``NotFound`` if there is no such concept."""
         return await self._facts.about(_name(concept), as_of=as_of, known_at=known_at, limit=_bounded(limit))
 
@@ -285,13 +285,13 @@ class SemanticMemory:
 
     async def search(
         self, query: str, k: int = 10, *, category: str | None = None, as_of: datetime | None = None
-    ) -> list[Found]:
+    ) -> list[SemanticHit]:
         """Concepts, facts and rules that fit a text; with a category only such concepts and what is said of them."""
         where = Filter(valid_at=as_of)
         if category is not None:
             where = where.model_copy(update={"ids": tuple(await self._graphs.in_category(category))})
         hits = await self._scoped.search(query, k=k, kinds=owned_by("semantic"), where=where)
-        return [Found.of(hit) for hit in hits]
+        return [SemanticHit.of(hit) for hit in hits]
 
     async def rule(
         self,

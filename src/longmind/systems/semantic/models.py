@@ -202,7 +202,7 @@ class Learned(Model):
     """The id by which ``undo`` takes it back; None when nothing was written."""
 
 
-class About(Model):
+class ConceptSummary(Model):
     """What is known of a concept at a moment."""
 
     concept: Concept
@@ -213,7 +213,7 @@ class About(Model):
     truncated: bool = False
 
 
-class Step(Model):
+class PathStep(Model):
     """One step of a path: a fact, read forwards or from its object's side."""
 
     source: str
@@ -227,7 +227,7 @@ class Path(Model):
     """The shortest way from one concept to another: the concepts in order, and the facts between them."""
 
     concepts: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
 
     def __str__(self) -> str:
         told = self.concepts[0]
@@ -284,7 +284,7 @@ class Rule(RuleBody):
         return cls.model_validate({**record.body, "id": record.id, "version": record.version})
 
 
-class Found(Model):
+class SemanticHit(Model):
     """A search result: a concept, a fact or a rule, how well it fits, and why."""
 
     score: Unit
@@ -294,7 +294,7 @@ class Found(Model):
     rule: Rule | None = None
 
     @classmethod
-    def of(cls, hit: Hit) -> Found:
+    def of(cls, hit: Hit) -> SemanticHit:
         record = hit.memory
         return cls(
             score=hit.score,

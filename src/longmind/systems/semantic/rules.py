@@ -19,7 +19,7 @@ from longmind.store.base import Put, Update, Write
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.semantic.concepts import Concepts
 from longmind.systems.semantic.facts import Facts
-from longmind.systems.semantic.learner import FactLearner, Statement
+from longmind.systems.semantic.learner import Statement, StatementLearner
 from longmind.systems.semantic.models import Fact, Learned, Pattern, Rule, RuleBody
 from longmind.systems.semantic.names import fold_name, predicate_name, value_identity
 from longmind.systems.semantic.predicates import Predicates
@@ -53,7 +53,7 @@ class Rules:
     """The rules of a scope."""
 
     def __init__(
-        self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, facts: Facts, learning: FactLearner
+        self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, facts: Facts, learning: StatementLearner
     ) -> None:
         self._scoped = scoped
         self._concepts = concepts

@@ -21,7 +21,7 @@ from longmind.types import Json, Link, Memory
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class FactTimeline:
     """The current facts of one timeline, its key, and writes that fail if it was changed since it was read."""
 
     slot: str
@@ -35,7 +35,7 @@ class TimelineReader:
     def __init__(self, scoped: ScopedStore) -> None:
         self._scoped = scoped
 
-    async def own(self, like: FactBody, predicate: Predicate, user: str | None) -> Timeline:
+    async def own(self, like: FactBody, predicate: Predicate, user: str | None) -> FactTimeline:
         """The timeline that a fact like this belongs to among a user's, or the whole agent's, oldest first.
 
         The fact that holds the key is read before everything else: every change of a timeline changes it, so a batch
@@ -49,7 +49,7 @@ class TimelineReader:
             wanted = like.identity
             mine = [r for r in mine if value_identity(r.body["object"], r.body.get("object_id")) == wanted]
         mine.sort(key=lambda r: (r.valid_from or EVER, r.id))
-        return Timeline(slot, mine, [Update(r.id, {}, r.version) for r in holders])
+        return FactTimeline(slot, mine, [Update(r.id, {}, r.version) for r in holders])
 
     async def said_of(self, subjects: Sequence[str], predicate: str | None = None) -> list[Memory]:
         """All facts about these concepts, in any state; of one predicate, or of all."""
@@ -109,7 +109,7 @@ class TimelineChanges:
     """Changes to one timeline, collected and then written together."""
 
     scoped: ScopedStore
-    timeline: Timeline
+    timeline: FactTimeline
     puts: dict[str, Memory] = field(default_factory=dict)
     updates: dict[str, Json] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)

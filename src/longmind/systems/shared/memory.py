@@ -16,12 +16,12 @@ from longmind.systems.shared.models import (
     AGENT,
     KNOWLEDGE,
     STATUSES,
-    Candidate,
-    Proposal,
-    Shared,
+    KnowledgeCandidate,
     SharedBody,
     SharedHit,
+    SharedKnowledge,
     SharedSettings,
+    ShareProposal,
     Status,
 )
 from longmind.systems.shared.personal import personal
@@ -37,7 +37,7 @@ _RANK = 60
 
 
 Names = list[str]
-Proposals = list[Proposal]
+Proposals = list[ShareProposal]
 
 
 class SharedMemory:
@@ -61,77 +61,85 @@ class SharedMemory:
 
     # -- moving up -----------------------------------------------------------------------------------------------
 
-    async def propose(self, candidate: str, *, evidence: Sequence[str] = (), names: Sequence[str] = ()) -> Proposal:
+    async def propose(
+        self, candidate: str, *, evidence: Sequence[str] = (), names: Sequence[str] = ()
+    ) -> ShareProposal:
         """Say that this scope knows something. Once enough independent scopes do, it moves up.
 
         What looks personal is refused and nothing of it is kept. ``names`` are further names to look for; whoever is
         named as a speaker in the evidence is looked for too.
         """
-        told = validated(Candidate, {"text": candidate, "names": [*names, *await self._names(evidence)]})
-        return (await self.propose_many([told]))[0]
+        proposed = validated(KnowledgeCandidate, {"text": candidate, "names": [*names, *await self._names(evidence)]})
+        return (await self.propose_many([proposed]))[0]
 
     async def propose_many(
-        self, candidates: Sequence[Candidate], *, settings: SharedSettings | None = None, dry_run: bool = False
+        self, candidates: Sequence[KnowledgeCandidate], *, settings: SharedSettings | None = None, dry_run: bool = False
     ) -> Proposals:
         """``propose`` for many at once, in one write; what came of each, in their order. A dry run only tells it."""
         chosen = settings or await self.configuration()
         own = [name for name in (self._mine.scope.user,) if name]
-        found = [personal(one.text, [*own, *one.names], chosen.allowed) for one in candidates]
-        texts = list(dict.fromkeys(c.text for c, what in zip(candidates, found, strict=True) if what is None))
-        told = await retry_on_conflict(lambda: self._supported(texts, chosen, dry_run=dry_run)) if texts else {}
+        personal_parts = [
+            personal(candidate.text, [*own, *candidate.names], chosen.allowed) for candidate in candidates
+        ]
+        texts = list(
+            dict.fromkeys(
+                c.text for c, personal_part in zip(candidates, personal_parts, strict=True) if personal_part is None
+            )
+        )
+        proposals = await retry_on_conflict(lambda: self._supported(texts, chosen, dry_run=dry_run)) if texts else {}
         return [
-            told[one.text] if what is None else Proposal(refused=f"It holds {what}.")
-            for one, what in zip(candidates, found, strict=True)
+            proposals[candidate.text] if personal_part is None else ShareProposal(refused=f"It holds {personal_part}.")
+            for candidate, personal_part in zip(candidates, personal_parts, strict=True)
         ]
 
-    async def withdraw(self, candidate: str) -> Shared | None:
+    async def withdraw(self, candidate: str) -> SharedKnowledge | None:
         """Take this scope's support back; what then has too little is no longer shared.
 
         A statement that nobody supports any more, and that nobody reviewed, is erased. None if nothing of it is left.
         """
         settings = await self.configuration()
 
-        async def take() -> Shared | None:
+        async def take() -> SharedKnowledge | None:
             record = await self._held(candidate)
             if record is None:
                 return None
             body = SharedBody.read(record)
             mine = supporter(self._mine.scope, body.salt)
-            left = tuple(one for one in body.supporters if one != mine)
+            left = tuple(supporter for supporter in body.supporters if supporter != mine)
             if len(left) == len(body.supporters):
                 return _told(record)
             if not left and body.by != "review":
                 await self._scoped.rewrite([Delete(record.id, record.version, erase=True)], "shared: no support left")
                 return None
-            told = body.model_copy(update={"supporters": left})
-            if told.status == "approved" and told.by == "support" and independent(told) < settings.support:
-                told = told.model_copy(update={"status": "pending", "by": None})
-            return await self._write(record, told, "support withdrawn")
+            updated = body.model_copy(update={"supporters": left})
+            if updated.status == "approved" and updated.by == "support" and independent(updated) < settings.support:
+                updated = updated.model_copy(update={"status": "pending", "by": None})
+            return await self._write(record, updated, "support withdrawn")
 
         return await retry_on_conflict(take)
 
-    async def approve(self, id: str, note: str = "") -> Shared:
+    async def approve(self, id: str, note: str = "") -> SharedKnowledge:
         """Let a candidate move up, whatever its support: somebody has looked at it."""
         return await self._review(id, "approved", note)
 
-    async def reject(self, id: str, note: str = "") -> Shared:
+    async def reject(self, id: str, note: str = "") -> SharedKnowledge:
         """Keep a candidate out, whatever its support, until it is approved."""
         return await self._review(id, "rejected", note)
 
     # -- reading -------------------------------------------------------------------------------------------------
 
-    async def get(self, id: str) -> Shared:
+    async def get(self, id: str) -> SharedKnowledge:
         """One piece of knowledge or candidate as it is now."""
         return _told(await self._scoped.need(id, KNOWLEDGE))
 
-    async def list(self, status: Status | None = "approved") -> tuple[Shared, ...]:
+    async def list(self, status: Status | None = "approved") -> tuple[SharedKnowledge, ...]:
         """What is shared, or what waits or was rejected, the best supported first; with None all of it."""
         if status is not None and status not in STATUSES:
             raise InvalidInput(f"There is no status {status!r}.", hint=f"There are: {', '.join(STATUSES)}.")
         metadata = None if status is None else {"status": status}
         where = Filter(kinds=(KNOWLEDGE,), states=None, metadata=metadata)
-        found = [_told(record) async for record in self._scoped.store.scan_all(self._scoped.scope, where)]
-        return tuple(sorted(found, key=lambda one: (-one.support, one.id)))
+        entries = [_told(record) async for record in self._scoped.store.scan_all(self._scoped.scope, where)]
+        return tuple(sorted(entries, key=lambda entry: (-entry.support, entry.id)))
 
     async def known(self, texts: Sequence[str]) -> frozenset[str]:
         """Those of these statements that are shared, or wait or were rejected."""
@@ -150,10 +158,10 @@ class SharedMemory:
             return ()
         scores = await self._ranked(query, k)
         best = sorted(scores, key=lambda id: (-scores[id], id))[:k]
-        found = await self._scoped.store.get_all(self._scoped.scope, best) if best else []
-        if found:
-            await self._scoped.store.touch(self._scoped.scope, [record.id for record in found])
-        return tuple(SharedHit(knowledge=_told(record), score=scores[record.id]) for record in found)
+        records = await self._scoped.store.get_all(self._scoped.scope, best) if best else []
+        if records:
+            await self._scoped.store.touch(self._scoped.scope, [record.id for record in records])
+        return tuple(SharedHit(knowledge=_told(record), score=scores[record.id]) for record in records)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -164,31 +172,33 @@ class SharedMemory:
         vector = (await self._scoped.embed([query]))[0][0]
         if vector is not None:
             near = await self._scoped.store.search_vector(scope, vector, k=4 * k, where=where)
-            rankings.append([one for one in near if one.score > 0])
+            rankings.append([hit for hit in near if hit.score > 0])
         scores: dict[str, float] = {}
         for ranking in rankings:
-            for place, one in enumerate(ranking):
-                scores[one.id] = scores.get(one.id, 0.0) + (_RANK + 1) / (_RANK + 1 + place) / len(rankings)
+            for place, hit in enumerate(ranking):
+                scores[hit.id] = scores.get(hit.id, 0.0) + (_RANK + 1) / (_RANK + 1 + place) / len(rankings)
         return {id: min(score, 1.0) for id, score in scores.items()}
 
-    async def _supported(self, texts: Sequence[str], settings: SharedSettings, *, dry_run: bool) -> dict[str, Proposal]:
+    async def _supported(
+        self, texts: Sequence[str], settings: SharedSettings, *, dry_run: bool
+    ) -> dict[str, ShareProposal]:
         """Add this scope's support to these statements, all in one write."""
         keys = {text: _key(text) for text in texts}
         where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
         held = {m.key: m async for m in self._scoped.store.scan_all(self._scoped.scope, where)}
         writes: dict[str, Write] = {}
-        told: dict[str, Proposal] = {}
+        proposals: dict[str, ShareProposal] = {}
         for text, key in keys.items():
             if key in writes:  # the same in other words, said a moment ago
-                told[text] = next(told[other] for other in told if keys[other] == key)
+                proposals[text] = next(proposals[other] for other in proposals if keys[other] == key)
                 continue
             record, write = self._with_support(text, key, held.get(key), settings)
-            told[text] = Proposal(knowledge=_told(record), changed=write is not None)
+            proposals[text] = ShareProposal(knowledge=_told(record), changed=write is not None)
             if write is not None:
                 writes[key] = write
         if writes and not dry_run:
             await self._scoped.rewrite(list(writes.values()), "shared: supported")
-        return told
+        return proposals
 
     def _with_support(
         self, text: str, key: str, record: Memory | None, settings: SharedSettings
@@ -198,8 +208,8 @@ class SharedMemory:
         if record is None:
             salt = token_hex(16)
             body = SharedBody(salt=salt, supporters=(supporter(self._mine.scope, salt),), last_at=now)
-            made = self._scoped.new(KNOWLEDGE, text, key=key, trust=0.6, **_fields(_moved_up(body, settings)))
-            return made, Put(made, existing="fail")
+            new = self._scoped.new(KNOWLEDGE, text, key=key, trust=0.6, **_fields(_moved_up(body, settings)))
+            return new, Put(new, existing="fail")
         body = SharedBody.read(record)
         mine = supporter(self._mine.scope, body.salt)
         if mine in body.supporters:
@@ -208,26 +218,26 @@ class SharedMemory:
         fields = _fields(_moved_up(more, settings))
         return record.model_copy(update=fields), Update(record.id, fields, expected_version=record.version)
 
-    async def _review(self, id: str, status: Status, note: str) -> Shared:
-        async def review() -> Shared:
+    async def _review(self, id: str, status: Status, note: str) -> SharedKnowledge:
+        async def review() -> SharedKnowledge:
             record = await self._scoped.need(id, KNOWLEDGE)
             told = SharedBody.read(record).model_copy(update={"status": status, "by": "review", "note": note})
             return await self._write(record, told, status)
 
         return await retry_on_conflict(review)
 
-    async def _write(self, record: Memory, body: SharedBody, reason: str) -> Shared:
+    async def _write(self, record: Memory, body: SharedBody, reason: str) -> SharedKnowledge:
         write = Update(record.id, _fields(body), expected_version=record.version)
         return _told((await self._scoped.rewrite([write], f"shared: {reason}")).memories[0])
 
     async def _names(self, evidence: Sequence[str]) -> Names:
         """The names of those this could be about: the user, the agent, and whoever is named in the evidence."""
         scope = self._mine.scope
-        found = await self._mine.store.get_all(scope, list(evidence)) if evidence else []
-        if missing := set(evidence) - {memory.id for memory in found}:
+        memories = await self._mine.store.get_all(scope, list(evidence)) if evidence else []
+        if missing := set(evidence) - {memory.id for memory in memories}:
             raise NotFound(f"The evidence {min(missing)} is not among the memories here.", ids=sorted(missing))
-        told = [scope.user, *(memory.user for memory in found), *(memory.source.name for memory in found)]
-        return [name for name in told if name]
+        names = [scope.user, *(memory.user for memory in memories), *(memory.source.name for memory in memories)]
+        return [name for name in names if name]
 
     async def _held(self, text: str) -> Memory | None:
         return await self._scoped.store.by_key(self._scoped.scope, _key(text))
@@ -255,9 +265,9 @@ def _fields(body: SharedBody) -> Json:
     }
 
 
-def _told(record: Memory) -> Shared:
+def _told(record: Memory) -> SharedKnowledge:
     body = SharedBody.read(record)
-    return Shared(
+    return SharedKnowledge(
         id=record.id,
         text=record.content,
         status=body.status,

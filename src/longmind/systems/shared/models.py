@@ -59,7 +59,7 @@ class SharedBody(Model):
         return validated(cls, record.body)
 
 
-class Shared(Model):
+class SharedKnowledge(Model):
     """A piece of shared knowledge, or a candidate for it. It tells how many support it, never who."""
 
     id: str
@@ -75,17 +75,17 @@ class Shared(Model):
     last_at: Moment
 
 
-class Proposal(Model):
+class ShareProposal(Model):
     """What proposing did: the candidate as it stands now, or why it was refused."""
 
-    knowledge: Shared | None = None
+    knowledge: SharedKnowledge | None = None
     refused: str | None = None
     """What looked personal in it; nothing of a refused text is stored."""
     changed: bool = False
     """Whether this proposal added support; False where it was there already."""
 
 
-class Candidate(Model):
+class KnowledgeCandidate(Model):
     """Something to propose: the statement, and the names of those it could be about."""
 
     text: Statement
@@ -95,5 +95,5 @@ class Candidate(Model):
 class SharedHit(Model):
     """Shared knowledge that fits a question."""
 
-    knowledge: Shared
+    knowledge: SharedKnowledge
     score: Unit

@@ -27,16 +27,16 @@ def _print(salt: str, what: str, name: str) -> str:
 
 def users(body: SharedBody) -> int:
     """Different users that support it."""
-    return len({one.user for one in body.supporters if one.user is not None})
+    return len({supporter.user for supporter in body.supporters if supporter.user is not None})
 
 
 def agents(body: SharedBody) -> int:
     """Different agents that support it, by themselves or with a user."""
-    return len({one.agent for one in body.supporters})
+    return len({supporter.agent for supporter in body.supporters})
 
 
 def independent(body: SharedBody) -> int:
     """Scopes that do not have it from one another."""
-    with_users = {one.agent for one in body.supporters if one.user is not None}
-    alone = {one.agent for one in body.supporters if one.user is None} - with_users
+    with_users = {supporter.agent for supporter in body.supporters if supporter.user is not None}
+    alone = {supporter.agent for supporter in body.supporters if supporter.user is None} - with_users
     return users(body) + len(alone)

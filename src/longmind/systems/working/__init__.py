@@ -2,26 +2,26 @@
 
 from longmind.systems.working.memory import WorkingMemory
 from longmind.systems.working.models import (
-    Conversation,
+    ConversationState,
     Evicted,
     Item,
-    Limits,
     Placed,
     Slot,
     Sort,
     Task,
     WorkingContext,
+    WorkingLimits,
 )
 
 __all__ = [
-    "Conversation",
+    "ConversationState",
     "Evicted",
     "Item",
-    "Limits",
     "Placed",
     "Slot",
     "Sort",
     "Task",
     "WorkingContext",
+    "WorkingLimits",
     "WorkingMemory",
 ]

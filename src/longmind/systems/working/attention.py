@@ -52,25 +52,25 @@ async def relations(scoped: ScopedStore, texts: Sequence[str]) -> dict[tuple[int
     names = entities(texts)
     counts = [Counter(terms(text)) for text in texts]
     vectors, _ = await scoped.embed(texts)
-    found: dict[tuple[int, int], float] = {}
+    relatedness: dict[tuple[int, int], float] = {}
     for a, b in combinations(range(len(texts)), 2):
         close = max(
             overlap(names[a], names[b]) / RELATED_BY_NAMES,
             count_cosine(counts[a], counts[b]) / RELATED_BY_WORDS,
         )
-        one, other = vectors[a], vectors[b]
-        if one is not None and other is not None:
-            close = max(close, float(np.dot(one, other)) / RELATED_BY_VECTOR)
+        first, second = vectors[a], vectors[b]
+        if first is not None and second is not None:
+            close = max(close, float(np.dot(first, second)) / RELATED_BY_VECTOR)
         if close >= 1.0:
-            found[a, b] = close
-    return found
+            relatedness[a, b] = close
+    return relatedness
 
 
 def shared(texts: Sequence[str]) -> str:
     """What texts have in common, in a few words: the names in at least two of them, or else the words."""
     named = Counter(name for own in entities(texts) for name in own)
-    told = Counter(term for text in texts for term in set(terms(text)))
-    for counts in (named, told):
+    spoken = Counter(term for text in texts for term in set(terms(text)))
+    for counts in (named, spoken):
         common = [word for word, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1]
         if common:
             return ", ".join(common[:3])

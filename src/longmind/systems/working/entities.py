@@ -25,10 +25,10 @@ def entities(texts: Sequence[str]) -> list[frozenset[str]]:
 
 
 def _sure(text: str) -> frozenset[str]:
-    found = {fold(sign.strip('“”"')) for sign in _SIGN.findall(text)}
+    names = {fold(sign.strip('“”"')) for sign in _SIGN.findall(text)}
     for sentence in _SENTENCE.split(text):
-        found.update(_plain(word) for word in _WORD.findall(sentence)[1:] if _is_name(word))
-    return frozenset(found)
+        names.update(_plain(word) for word in _WORD.findall(sentence)[1:] if _is_name(word))
+    return frozenset(names)
 
 
 def _firsts(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.working.attention import relations, shared
-from longmind.systems.working.models import Limits, SlotBody
+from longmind.systems.working.models import SlotBody, WorkingLimits
 from longmind.systems.working.state import Tokens, WorkingState
 
 CHUNK = 5
@@ -26,8 +26,8 @@ async def chunk(scoped: ScopedStore, state: WorkingState, *, until: int = 1) -> 
             break
         a, b = pair
         members = (*state.slots[a].members, *state.slots[b].members)
-        made = SlotBody(members=members, label=shared([state.items[id].content for id in members]))
-        state.slots = [made if n == a else slot for n, slot in enumerate(state.slots) if n != b]
+        joined_slot = SlotBody(members=members, label=shared([state.items[id].content for id in members]))
+        state.slots = [joined_slot if n == a else slot for n, slot in enumerate(state.slots) if n != b]
         joined += 1
     return joined
 
@@ -42,10 +42,10 @@ def _closest(
     """
     best: tuple[float, int, int] | None = None
     for a, b in combinations(range(len(slots)), 2):
-        one, other = slots[a].members, slots[b].members
-        if len(one) + len(other) > CHUNK:
+        first, second = slots[a].members, slots[b].members
+        if len(first) + len(second) > CHUNK:
             continue
-        weakest = min(close.get(_pair(number[x], number[y]), 0.0) for x in one for y in other)
+        weakest = min(close.get(_pair(number[x], number[y]), 0.0) for x in first for y in second)
         if weakest > 0 and (best is None or weakest > best[0]):
             best = (weakest, a, b)
     return None if best is None else best[1:]
@@ -59,13 +59,13 @@ def total(state: WorkingState, tokens: Tokens) -> int:
     return sum(tokens(item.content) for item in state.items.values())
 
 
-def over(state: WorkingState, limits: Limits, tokens: Tokens) -> bool:
+def over(state: WorkingState, limits: WorkingLimits, tokens: Tokens) -> bool:
     """Whether more is in mind than there is room for."""
     return len(state.slots) > limits.items or total(state, tokens) > limits.tokens
 
 
 def evict(
-    state: WorkingState, limits: Limits, tokens: Tokens, attention: Mapping[str, float], keep: str | None
+    state: WorkingState, limits: WorkingLimits, tokens: Tokens, attention: Mapping[str, float], keep: str | None
 ) -> None:
     """Let the slots that count least go until the rest fits; the item ``keep``, which was put just now, stays."""
     while over(state, limits, tokens):

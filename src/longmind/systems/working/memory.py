@@ -11,10 +11,9 @@ from longmind.systems.episodic import EventDraft
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.working import attention, fitting, rendering
 from longmind.systems.working.models import (
-    Conversation,
+    ConversationState,
     Evicted,
     Item,
-    Limits,
     Placed,
     Slot,
     SlotBody,
@@ -22,6 +21,7 @@ from longmind.systems.working.models import (
     StateBody,
     Task,
     WorkingContext,
+    WorkingLimits,
 )
 from longmind.systems.working.state import Tokens, WorkingState, last_event, new_item, read
 from longmind.tokens import estimate
@@ -52,7 +52,7 @@ class WorkingMemory:
         self._tokens_of = tokens_of
         asked = {"items": items, "tokens": tokens}
         self._limits = {name: value for name, value in asked.items() if value is not None}
-        validated(Limits, self._limits)
+        validated(WorkingLimits, self._limits)
 
     # -- items ---------------------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class WorkingMemory:
         """Change the room there is, for good, and at once; says what had to leave."""
         asked = {"items": items, "tokens": tokens}
         changes = {name: value for name, value in asked.items() if value is not None}
-        validated(Limits, changes)
+        validated(WorkingLimits, changes)
         self._limits |= changes
 
         async def fit() -> tuple[Evicted, ...]:
@@ -199,8 +199,8 @@ class WorkingMemory:
         """All that is in mind: as text for a prompt, quoted as data, or as plain data."""
         if format not in ("text", "dict"):
             raise InvalidInput(f"There is no format {format!r}.", hint="There are: text, dict.")
-        told = await self._context()
-        return rendering.text(told) if format == "text" else told.model_dump(mode="json")
+        context = await self._context()
+        return rendering.text(context) if format == "text" else context.model_dump(mode="json")
 
     # -- task and conversation -----------------------------------------------------------------------------------
 
@@ -210,8 +210,8 @@ class WorkingMemory:
 
     async def begin_task(self, name: str, *, goal: str = "", variables: Mapping[str, Any] | None = None) -> Task:
         """Begin another task with variables of its own; those of the last one move to episodic memory."""
-        told = {"name": name, "goal": goal, "variables": dict(variables or {}), "begun_at": self._scoped.now()}
-        return await self._with_task(validated(Task, told))
+        fields = {"name": name, "goal": goal, "variables": dict(variables or {}), "begun_at": self._scoped.now()}
+        return await self._with_task(validated(Task, fields))
 
     async def end_task(self) -> Task:
         """Have no task any more; the variables of the last one move to episodic memory. Returns that task."""
@@ -238,26 +238,26 @@ class WorkingMemory:
         """The variables of the task."""
         return dict((await self.task()).variables)
 
-    async def conversation(self) -> Conversation:
+    async def conversation(self) -> ConversationState:
         """Where the conversation stands."""
         return (await read(self._scoped)).body.conversation
 
-    async def converse(self, /, **changes: Any) -> Conversation:
+    async def converse(self, /, **changes: Any) -> ConversationState:
         """Change what is known of the conversation: any field of ``Conversation``."""
         body = await self._changed(
-            lambda body: {"conversation": validated(Conversation, body.conversation.model_dump() | changes)},
+            lambda body: {"conversation": validated(ConversationState, body.conversation.model_dump() | changes)},
             "conversation",
         )
         return body.conversation
 
-    async def turn(self, role: Role, content: str) -> Conversation:
+    async def turn(self, role: Role, content: str) -> ConversationState:
         """Note a turn of the conversation. Of a long one only the beginning: the whole belongs into the dialogue."""
         last = {"user": "last_user", "assistant": "last_assistant"}.get(role)
-        told = {} if last is None else {last: content if len(content) <= _LINE else content[: _LINE - 1] + "…"}
+        excerpt = {} if last is None else {last: content if len(content) <= _LINE else content[: _LINE - 1] + "…"}
 
         def noted(body: StateBody) -> dict[str, Any]:
             now = body.conversation
-            return {"conversation": validated(Conversation, now.model_dump() | told | {"turns": now.turns + 1})}
+            return {"conversation": validated(ConversationState, now.model_dump() | excerpt | {"turns": now.turns + 1})}
 
         return (await self._changed(noted, "turn")).conversation
 
@@ -278,17 +278,17 @@ class WorkingMemory:
             item = new_item(self._scoped, key, content, origin, occurred_at=state.now, **fields)
             state.add(item)
         else:
-            told = {**fields, "source": fields["source"].model_dump(), "occurred_at": state.now}
-            item = await state.change(held, {"content": content, **told})
+            changes = {**fields, "source": fields["source"].model_dump(), "occurred_at": state.now}
+            item = await state.change(held, {"content": content, **changes})
         left = await self._written(state, "put", keep=item.id)
         return Placed(item=self._item(item, state, state.now, 0.0, focused=False), evicted=left)
 
-    async def _fit(self, state: WorkingState, limits: Limits, keep: str | None) -> None:
+    async def _fit(self, state: WorkingState, limits: WorkingLimits, keep: str | None) -> None:
         if self._chunking and len(state.slots) > limits.items:
             await fitting.chunk(self._scoped, state, until=limits.items)
         if fitting.over(state, limits, self._tokens_of):
-            told = await self._told(state, state.body.focus)
-            fitting.evict(state, limits, self._tokens_of, {i.id: i.attention for i in told}, keep)
+            items = await self._told(state, state.body.focus)
+            fitting.evict(state, limits, self._tokens_of, {i.id: i.attention for i in items}, keep)
 
     async def _written(self, state: WorkingState, reason: str, keep: str | None = None) -> tuple[Evicted, ...]:
         """Make what is left fit, and write it."""
@@ -318,13 +318,13 @@ class WorkingMemory:
 
         return await retry_on_conflict(apply)
 
-    def _limits_of(self, body: StateBody) -> Limits:
+    def _limits_of(self, body: StateBody) -> WorkingLimits:
         return body.limits.model_copy(update=self._limits)
 
     async def _context(self) -> WorkingContext:
         state = await read(self._scoped)
-        told = {item.id: item for item in await self._told(state, state.body.focus)}
-        slots = [self._slot(slot, told) for slot in state.slots]
+        items = {item.id: item for item in await self._told(state, state.body.focus)}
+        slots = [self._slot(slot, items) for slot in state.slots]
         return WorkingContext(
             focus=state.body.focus,
             task=state.body.task,
@@ -334,8 +334,8 @@ class WorkingMemory:
             limits=self._limits_of(state.body),
         )
 
-    def _slot(self, slot: SlotBody, told: Mapping[str, Item]) -> Slot:
-        items = sorted((told[id] for id in slot.members), key=lambda i: (-i.attention, i.id))
+    def _slot(self, slot: SlotBody, items_by_id: Mapping[str, Item]) -> Slot:
+        items = sorted((items_by_id[id] for id in slot.members), key=lambda i: (-i.attention, i.id))
         return Slot(
             label=slot.label or items[0].key,
             items=tuple(items),

@@ -33,7 +33,7 @@ Variables = Annotated[PlainJson, AfterValidator(_small)]
 Line = Annotated[Text, StringConstraints(max_length=2_000)]
 
 
-class Limits(Model):
+class WorkingLimits(Model):
     """How much there is room for: slots, and tokens of all items together."""
 
     items: Annotated[int, Field(ge=1, le=1_000)] = 7
@@ -49,7 +49,7 @@ class Task(Model):
     begun_at: Moment | None = None
 
 
-class Conversation(Model):
+class ConversationState(Model):
     """Where a conversation stands. The texts are reminders; the whole of what was said is in the dialogue."""
 
     session: Name | None = None
@@ -73,11 +73,11 @@ class SlotBody(Model):
 class StateBody(Model):
     """The state as it is stored."""
 
-    limits: Limits = Limits()
+    limits: WorkingLimits = WorkingLimits()
     focus: Line = ""
     slots: tuple[SlotBody, ...] = ()
     task: Task = Task()
-    conversation: Conversation = Conversation()
+    conversation: ConversationState = ConversationState()
     revision: int = 0
     """Counts the changes: each makes the record another one, also when only an item's text changed."""
 
@@ -144,7 +144,7 @@ class WorkingContext(Model):
 
     focus: str
     task: Task
-    conversation: Conversation
+    conversation: ConversationState
     slots: tuple[Slot, ...]
     tokens: int
-    limits: Limits
+    limits: WorkingLimits

@@ -45,15 +45,15 @@ def _task(context: WorkingContext) -> list[str]:
 
 
 def _conversation(context: WorkingContext) -> list[str]:
-    told = context.conversation
+    conversation = context.conversation
     parts = {
-        "topic": told.topic,
-        "intent": told.intent,
-        "turns": told.turns,
-        "last from the user": told.last_user,
-        "last from the assistant": told.last_assistant,
-        "open questions": list(told.questions),
-        "notes": told.notes,
+        "topic": conversation.topic,
+        "intent": conversation.intent,
+        "turns": conversation.turns,
+        "last from the user": conversation.last_user,
+        "last from the assistant": conversation.last_assistant,
+        "open questions": list(conversation.questions),
+        "notes": conversation.notes,
     }
     kept = [f"{name} {_quoted(value)}" for name, value in parts.items() if value]
     return [f"Conversation: {'; '.join(kept)}"] if kept else []
@@ -61,5 +61,5 @@ def _conversation(context: WorkingContext) -> list[str]:
 
 def _quoted(value: Any) -> str:
     """JSON on one line; the separators of lines that JSON leaves as they are become escapes too."""
-    told = json.dumps(value, ensure_ascii=False)
-    return told.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
+    text = json.dumps(value, ensure_ascii=False)
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")

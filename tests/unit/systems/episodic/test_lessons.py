@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from longmind.errors import InvalidInput
-from longmind.systems.episodic import Account, Draft, EpisodicMemory
+from longmind.systems.episodic import Account, EpisodicMemory, LessonDraft
 from longmind.systems.episodic.lessons import Case, cases_of, lessons_of
 
 
@@ -79,11 +79,11 @@ class Scripted:
         self.quotes = quotes
         self.read: Sequence[Account] = ()
 
-    async def lessons(self, task: str, accounts: Sequence[Account]) -> Sequence[Draft]:
+    async def lessons(self, task: str, accounts: Sequence[Account]) -> Sequence[LessonDraft]:
         self.read = accounts
         ids = (accounts[0].episode.id,)
-        foreign = Draft(statement="From nowhere", episodes=("elsewhere",), quote="Built")
-        return [*(Draft(statement=f"About {q}", episodes=ids, quote=q) for q in self.quotes), foreign]
+        foreign = LessonDraft(statement="From nowhere", episodes=("elsewhere",), quote="Built")
+        return [*(LessonDraft(statement=f"About {q}", episodes=ids, quote=q) for q in self.quotes), foreign]
 
 
 async def test_a_lesson_of_a_model_counts_only_if_what_it_quotes_is_there(episodic: EpisodicMemory) -> None:

@@ -10,13 +10,13 @@ import pytest
 
 from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Put
-from longmind.systems.shared import AGENT, Shared, SharedMemory, SharedSettings
+from longmind.systems.shared import AGENT, SharedKnowledge, SharedMemory, SharedSettings
 from longmind.types import Filter, Scope, Source
 
 SUN = "Tomatoes need six hours of sun."
 
 
-async def proposed(shared: SharedMemory, text: str = SUN) -> Shared:
+async def proposed(shared: SharedMemory, text: str = SUN) -> SharedKnowledge:
     proposal = await shared.propose(text)
     assert proposal.knowledge is not None, proposal.refused
     return proposal.knowledge

@@ -9,7 +9,7 @@ import pytest
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import EpisodicMemory
 from longmind.systems.scoped_store import ScopedStore
-from longmind.systems.working import Conversation, WorkingMemory
+from longmind.systems.working import ConversationState, WorkingMemory
 from longmind.types import Source
 
 
@@ -82,7 +82,7 @@ async def test_variables_are_bounded_and_plain(working: WorkingMemory) -> None:
 
 
 async def test_the_conversation_is_kept(working: WorkingMemory) -> None:
-    assert await working.conversation() == Conversation()
+    assert await working.conversation() == ConversationState()
     await working.converse(session="s1", topic="travel")
     await working.turn("user", "Where to?")
     told = await working.turn("assistant", "y" * 5_000)
