@@ -21,7 +21,7 @@ from longmind.consolidate.model import Points, supported_points
 from longmind.errors import InvalidInput
 from longmind.models.chat_model import ChatModel
 from longmind.models.quotes import quotes
-from longmind.systems.goals.models import Goal, Plan
+from longmind.systems.goals import Goal, Plan
 from longmind.systems.procedural import ToolRegistry
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -144,7 +144,7 @@ class Pursuit:
                 helpers -= 1
                 await self.goals.unblock(goal.id)
             elif goal.status != "active":
-                await self.reviser.settle(goal.id)
+                await self.reviser.evaluate(goal.id)
                 return await self.goals.get(goal.id), turns
             else:
                 await self.turn(goal.id)

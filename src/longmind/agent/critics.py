@@ -14,7 +14,7 @@ from pydantic import Field
 
 from longmind.agent.models import Action, Call, Critique, Observation, Outcome, Turn
 from longmind.agent.task_similarity import call_shape, in_family, task_family
-from longmind.systems.goals.steps import bounded
+from longmind.systems.goals import truncate_value
 from longmind.types import Json, Memory, Model, Text, Unit
 
 FIRST_TIME, FAILED, RECOVERED = 0.5, 0.7, 0.8
@@ -147,7 +147,7 @@ def _call(done: Observation, its_shape: str) -> dict[str, Any]:
 
 def _args(args: Mapping[str, Any]) -> Json:
     """The arguments of a call, as many and as much of each as a reflection keeps; the event of the call has all."""
-    return {name: bounded(args[name], _ARGS) for name in list(args)[:_CALLS]}
+    return {name: truncate_value(args[name], _ARGS) for name in list(args)[:_CALLS]}
 
 
 def _named(call: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ import pytest
 from longmind import Longmind, Settings
 from longmind.agent import Agent, Call, Limits, Say, Turn
 from longmind.agent.pursuit import pursue
-from longmind.agent.pursuit.goal import NEEDED
+from longmind.agent.pursuit.goal_pursuit import NEEDED
 from longmind.agent.pursuit.models import PursuitEvent, PursuitLimits
 from longmind.agent_memory import AgentMemory
 from longmind.errors import Conflict, Forbidden, NotFound, StoreUnavailable

@@ -1,6 +1,6 @@
 """Pursuing a goal: plan it, do its steps, watch, revise, until it is reached, given up, or a person is needed."""
 
 from longmind.agent.pursuit.models import Pursuit, PursuitEvent, PursuitLimits, StepOutcome
-from longmind.agent.pursuit.pursuing import pursue
+from longmind.agent.pursuit.runner import pursue
 
 __all__ = ["Pursuit", "PursuitEvent", "PursuitLimits", "StepOutcome", "pursue"]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from longmind.models.chat import Usage
-from longmind.systems.goals.models import Goal, Revision
+from longmind.systems.goals import Goal, Revision
 from longmind.types import Model
 
 PursuitEnding = Literal["achieved", "failed", "abandoned", "blocked", "out_of_budget", "broken_off"]

@@ -3,29 +3,34 @@
 from longmind.systems.goals.memory import GoalMemory
 from longmind.systems.goals.models import (
     Criterion,
-    Evidence,
+    CriterionEvidence,
     Finding,
     Goal,
     GoalHit,
+    GoalProgress,
     GoalState,
     Plan,
     PlanStep,
-    Progress,
     Revision,
 )
 from longmind.systems.goals.records import GoalRecords
+from longmind.systems.goals.steps import ready_steps, result_note, truncate_text, truncate_value
 
 __all__ = [
     "Criterion",
-    "Evidence",
+    "CriterionEvidence",
     "Finding",
     "Goal",
     "GoalHit",
     "GoalMemory",
+    "GoalProgress",
     "GoalRecords",
     "GoalState",
     "Plan",
     "PlanStep",
-    "Progress",
     "Revision",
+    "ready_steps",
+    "result_note",
+    "truncate_text",
+    "truncate_value",
 ]

@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from longmind.errors import InvalidInput, NotFound
-from longmind.systems.goals.models import Criterion, Evidence, Goal, PlanStep
-from longmind.systems.goals.steps import cut, note_of
+from longmind.systems.goals.models import Criterion, CriterionEvidence, Goal, PlanStep
+from longmind.systems.goals.steps import result_note, truncate_text
 from longmind.systems.scoped_store import validated
 
 CriterionInput = str | Criterion | Mapping[str, Any]
 """A criterion as a caller passes it: its description, or a mapping of its fields."""
-EvidenceInput = str | Evidence | Mapping[str, Any] | Sequence[str | Evidence | Mapping[str, Any]] | None
+_OneEvidence = str | CriterionEvidence | Mapping[str, Any]
+EvidenceInput = _OneEvidence | Sequence[_OneEvidence] | None
 """Evidence as a caller passes it: the id of a memory, a note, or several of these."""
 Criteria = tuple[Criterion, ...]
 MAX_EVIDENCE = 20
@@ -71,7 +72,7 @@ def checked(goal: Goal, steps: Iterable[PlanStep]) -> None:
                 )
 
 
-def met(criterion: Criterion, evidence: Sequence[Evidence], now: datetime, *, whole: bool = True) -> Criterion:
+def met(criterion: Criterion, evidence: Sequence[CriterionEvidence], now: datetime, *, whole: bool = True) -> Criterion:
     """The criterion with more evidence and, if that is the whole of it, met."""
     more = [one for one in evidence if one not in criterion.evidence]
     kept = (*criterion.evidence, *more)[-MAX_EVIDENCE:]
@@ -84,7 +85,7 @@ def reopened(criterion: Criterion) -> Criterion:
 
 
 def served(
-    goal: Goal, steps: Sequence[PlanStep], step: PlanStep, evidence: Sequence[Evidence], now: datetime
+    goal: Goal, steps: Sequence[PlanStep], step: PlanStep, evidence: Sequence[CriterionEvidence], now: datetime
 ) -> Criteria:
     """The goal's criteria after a step was done or skipped.
 
@@ -93,7 +94,7 @@ def served(
     """
     told = tuple(evidence)
     if step.status == "done" and not told:
-        told = (Evidence(note=note_of(step.result) or step.description[:500], step=step.id, at=now),)
+        told = (CriterionEvidence(note=result_note(step.result) or step.description[:500], step=step.id, at=now),)
     after: list[Criterion] = []
     for criterion in goal.criteria:
         if criterion.id in step.criteria and not criterion.met:
@@ -127,11 +128,11 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def evidence_of(given: EvidenceInput, at: datetime, *, step: str | None = None) -> tuple[Evidence, ...]:
+def evidence_of(given: EvidenceInput, at: datetime, *, step: str | None = None) -> tuple[CriterionEvidence, ...]:
     """Evidence from what was given. A text that is an id names a memory; any other is a note."""
     if given is None:
         return ()
-    several = [given] if isinstance(given, str | Evidence | Mapping) else list(given)
+    several = [given] if isinstance(given, str | CriterionEvidence | Mapping) else list(given)
     if len(several) > MAX_EVIDENCE:
         raise InvalidInput(
             f"{len(several)} pieces of evidence are too many at once.", hint=f"Give at most {MAX_EVIDENCE}."
@@ -139,14 +140,14 @@ def evidence_of(given: EvidenceInput, at: datetime, *, step: str | None = None) 
     return tuple(_evidence(one, at, step) for one in several)
 
 
-def _evidence(given: str | Evidence | Mapping[str, Any], at: datetime, step: str | None) -> Evidence:
-    if isinstance(given, Evidence):
+def _evidence(given: _OneEvidence, at: datetime, step: str | None) -> CriterionEvidence:
+    if isinstance(given, CriterionEvidence):
         return given
     told: dict[str, Any] = {"at": at, "step": step}
     if isinstance(given, Mapping):
-        return validated(Evidence, {**told, **given})
+        return validated(CriterionEvidence, {**told, **given})
     if not given.strip():
         raise InvalidInput("An empty text is no evidence.", hint="Say what shows it, or name a memory by its id.")
     if len(given) == _ID_LENGTH and given.count("-") == 4:
-        return validated(Evidence, {**told, "memory": given})
-    return validated(Evidence, {**told, "note": cut(given)})
+        return validated(CriterionEvidence, {**told, "memory": given})
+    return validated(CriterionEvidence, {**told, "note": truncate_text(given)})

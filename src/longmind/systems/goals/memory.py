@@ -1,76 +1,47 @@
-"""Goals and plans, as their users see them."""
+"""Goals, as their users see them: create, change, end and render them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from longmind.errors import Conflict, InvalidInput
 from longmind.store.base import Write
 from longmind.systems.goals import criteria as criteria_
-from longmind.systems.goals import steps as steps_
 from longmind.systems.goals.adaptation import adapt_to_changed_goal
 from longmind.systems.goals.criteria import EvidenceInput, evidence_of
 from longmind.systems.goals.models import (
     GOAL,
     OPEN,
-    Finding,
     Goal,
     GoalHit,
+    GoalProgress,
     GoalState,
     GoalStatus,
     Plan,
     PlanBody,
     PlanStep,
-    Progress,
-    Revision,
-    Strategy,
 )
-from longmind.systems.goals.monitor import Monitor
-from longmind.systems.goals.planning import How, Planner, StepInput, listed
+from longmind.systems.goals.plan_memory import PlanMemory
+from longmind.systems.goals.planning import How, StepInput
 from longmind.systems.goals.progress import GIVEN_UP, ProgressPropagation
-from longmind.systems.goals.records import ABOUT, ACHIEVES, GoalRecords, goal_of
+from longmind.systems.goals.records import ABOUT, ACHIEVES, goal_of
 from longmind.systems.goals.rendering import Format, GoalTree, rendered, tree_of
-from longmind.systems.goals.revising import Reviser
-from longmind.systems.goals.steps import ready_steps
-from longmind.systems.goals.transaction import GoalTransaction, be_open, change_of, goal_body
-from longmind.systems.procedural import ProceduralMemory
-from longmind.systems.scoped_store import ScopedStore, validated
+from longmind.systems.goals.transaction import be_open, change_of, goal_body
+from longmind.systems.scoped_store import validated
 from longmind.types import Filter, Json, Memory, Page
 
 if TYPE_CHECKING:
-    from longmind.models.chat import Chat
+    pass
 
 Goals = list[GoalHit]
-Plans = list[Plan]
-Steps = list[PlanStep]
-Revisions = list[Revision]
+SubGoals = list[Goal]
 Memories = list[Memory]
 
 
-class GoalMemory:
+class GoalMemory(PlanMemory):
     """What is wanted and how to get there: goals with criteria and sub-goals, and plans with their history."""
-
-    def __init__(
-        self,
-        scoped: ScopedStore,
-        procedural: ProceduralMemory,
-        chat: Callable[[], Awaitable[Chat | None]] | None = None,
-    ) -> None:
-        self._scoped = scoped
-        self.records = GoalRecords(scoped)
-        self._transaction = GoalTransaction(scoped, self.records)
-        self._planner = Planner(scoped, self.records, procedural, chat)
-        self._monitor = Monitor(scoped, self.records)
-        self._reviser = Reviser(
-            scoped,
-            self.records,
-            procedural=procedural,
-            chat=chat,
-            replan=self._planner.replan,
-            monitor=self._monitor,
-        )
 
     # -- goals ---------------------------------------------------------------------------------------------------------
 
@@ -266,152 +237,13 @@ class GoalMemory:
         sources = [link.source for link in links if link.relation in (ABOUT, ACHIEVES)]
         return await store.get_all(scope, list(dict.fromkeys(sources)))
 
-    # -- plans -------------------------------------------------------------------------------------------------------
+    # -- reading -------------------------------------------------------------------------------------------------------
 
-    async def plan_for(self, id: str, *, how: How = "auto", steps: Iterable[StepInput] | None = None) -> Plan:
-        """Make a plan for what of a goal is still to be done, in place of the current one, which is kept as history.
+    async def sub_goals(self, id: str) -> SubGoals:
+        """Return the direct sub-goals of a goal, the oldest first."""
+        return await self.records.children([id])
 
-        By ``steps``, or ``how``: a stored procedure, a past plan of a goal like this, the model, or the criteria;
-        ``auto`` takes the first of these that has one.
-        """
-        given = None if steps is None else listed(steps)
-        made: dict[tuple[str, Any], PlanBody] = {}
-
-        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            goal, plan = state.goal, state.plan
-            be_open(goal)
-            running = [step.id for step in plan.steps if step.status == "running"] if plan else []
-            if running:
-                raise Conflict(f"The step {running[0]} is running.", hint="Complete, fail or skip it first.", id=id)
-            asked = (goal.description, goal.criteria)
-            if asked not in made:  # not again after a conflict, unless the goal is another one since
-                made[asked] = await self._planner.plan(goal, how, given)
-            propagation.change(state, plan=await self._transaction.grounded(made[asked]))
-            return ()
-
-        state = await self._transaction.change(id, "plan", decide)
-        assert state.plan is not None
-        return state.plan
-
-    async def plan(self, id: str) -> Plan | None:
-        """The current plan of a goal."""
-        return (await self.records.need(id)).plan
-
-    async def plans(self, id: str) -> Plans:
-        """All versions of a goal's plan, the newest first."""
-        return await self.records.plans(await self.records.goal(id))
-
-    async def map_step(self, id: str, step: str, *criteria: str) -> Plan:
-        """Say which criteria a step serves, in addition to those it serves already. One that is done shows them now."""
-        if not criteria:
-            raise InvalidInput("Say which criteria the step serves.", hint="map_step(goal, 's1', 'c1')")
-
-        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            goal, plan = state.goal, _planned(state)
-            be_open(goal)
-            found = steps_.step_of(plan, step)
-            criteria_.need(goal, criteria)
-            changed = found.model_copy(update={"criteria": tuple(dict.fromkeys((*found.criteria, *criteria)))})
-            steps = tuple(changed if one.id == step else one for one in plan.steps)
-            after = (
-                criteria_.served(goal, steps, changed, (), propagation.now) if changed.is_finished else goal.criteria
-            )
-            propagation.change(state, steps=steps, criteria=after)
-            return ()
-
-        return _planned(await self._transaction.change(id, f"map {step}", decide))
-
-    async def next_steps(self, id: str) -> Steps:
-        """The steps that may start now, side by side; none for a goal that is not active."""
-        state = await self.records.need(id)
-        if state.goal.status != "active" or state.plan is None:
-            return []
-        return ready_steps(state.plan.steps, self._scoped.now())
-
-    async def start_step(
-        self, id: str, step: str, *, episode: str | None = None, lease_seconds: float = steps_.LEASE_SECONDS
-    ) -> GoalState:
-        """Begin a step. Until it ends, or its lease does, nobody else can begin it."""
-
-        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            goal, plan = state.goal, _planned(state)
-            steps = steps_.started(goal, plan, step, propagation.now, lease_seconds=lease_seconds, episode=episode)
-            propagation.change(state, steps=steps)
-            return () if episode is None else await self._transaction.linked(goal, [episode], ABOUT)
-
-        return await self._transaction.change(id, f"start {step}", decide)
-
-    async def renew_step(self, id: str, step: str, *, lease_seconds: float = steps_.LEASE_SECONDS) -> GoalState:
-        """Say that whoever runs a step is still at work."""
-
-        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            propagation.change(state, steps=steps_.renewed(_planned(state), step, propagation.now, lease_seconds))
-            return ()
-
-        return await self._transaction.change(id, f"renew {step}", decide)
-
-    async def release_step(self, id: str, step: str) -> GoalState:
-        """Give a running step back untried, as somebody does who is stopped at it. It counts as no attempt."""
-
-        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            propagation.change(state, steps=steps_.released(_planned(state), step))
-            return ()
-
-        return await self._transaction.change(id, f"release {step}", decide)
-
-    async def complete_step(
-        self, id: str, step: str, result: Any = None, *, evidence: EvidenceInput = None
-    ) -> GoalState:
-        """Say that a step is done. The criteria it serves, the goal's progress and that of the goals above follow.
-
-        The evidence (by default the result) is kept with the criteria that the step serves. The same again changes
-        nothing.
-        """
-
-        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            goal, plan = state.goal, _planned(state)
-            steps = steps_.completed(plan, step, result, propagation.now)
-            if steps is None:
-                return None
-            be_open(goal)
-            told = evidence_of(evidence, propagation.now, step=step)
-            done = next(one for one in steps if one.id == step)
-            propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, done, told, propagation.now))
-            return await self._transaction.evident(goal, told)
-
-        return await self._transaction.change(id, f"complete {step}", decide)
-
-    async def fail_step(self, id: str, step: str, error: str) -> GoalState:
-        """Say that a step went wrong, and how. It is not tried again until the plan is revised."""
-
-        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            steps = steps_.failed(_planned(state), step, error, propagation.now)
-            if steps is None:
-                return None
-            be_open(state.goal)
-            propagation.change(state, steps=steps)
-            return ()
-
-        return await self._transaction.change(id, f"fail {step}", decide)
-
-    async def skip_step(self, id: str, step: str, why: str = "") -> GoalState:
-        """Leave a step out: what comes after it need not wait. It shows nothing for the criteria it would serve."""
-
-        async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            goal, plan = state.goal, _planned(state)
-            steps = steps_.skipped(plan, step, why, propagation.now)
-            if steps is None:
-                return None
-            be_open(goal)
-            left = next(one for one in steps if one.id == step)
-            propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, left, (), propagation.now))
-            return ()
-
-        return await self._transaction.change(id, f"skip {step}", decide)
-
-    # -- looking -----------------------------------------------------------------------------------------------------
-
-    async def progress(self, id: str) -> Progress:
+    async def progress(self, id: str) -> GoalProgress:
         """How far a goal has come, with its sub-goals."""
         return (await self._tree(id)).progress(self._scoped.now())
 
@@ -425,7 +257,7 @@ class GoalMemory:
         """A goal, its plan and its sub-goals for reading: as text, as plain data, or as a Mermaid diagram."""
         return rendered(await self._tree(id), format, self._scoped.now())
 
-    # -- within ------------------------------------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------------------------------------
 
     async def _move(self, id: str, to: GoalStatus, ways: Sequence[GoalStatus], why: str = "") -> Goal:
         """Give a goal another status, if it is in one from which that is possible."""
@@ -455,39 +287,11 @@ class GoalMemory:
             steps = adapt_to_changed_goal(plan, goal, propagation.drafts[goal.id].after, again=ids)
             propagation.change(state, plan=_revision(plan, steps, reason))
 
-    # -- what goes wrong, and what is done about it ------------------------------------------------------------------
-
-    async def monitor(self, id: str | None = None) -> tuple[Finding, ...]:
-        """What is wrong with one goal's plan, or with every active plan, the gravest first for each goal."""
-        return await self._monitor.look(id)
-
-    async def revise(
-        self, id: str, finding: Finding | None = None, strategy: Strategy | None = None, why: str = ""
-    ) -> Revision | None:
-        """Answer a finding with a new plan, a question to a person, or by giving up; None: nothing to answer."""
-        return await self._reviser.revise(id, finding, strategy, why)
-
-    async def revisions(self, id: str) -> Revisions:
-        """The revisions of a goal, the oldest first."""
-        return await self._reviser.revisions(id)
-
-    async def settle(self, id: str) -> Revisions:
-        """Say of each revision whose outcome is known whether it worked, and learn from it."""
-        return await self._reviser.settle(id)
-
-    # -- inside --------------------------------------------------------------------------------------------------
-
     async def _tree(self, id: str) -> GoalTree:
         goals = [await self.records.goal(id)]
         async for level in self.records.descendants(id):
             goals += level
         return tree_of(id, await self.records.with_plans(goals))
-
-
-def _planned(state: GoalState) -> Plan:
-    if state.plan is None:
-        raise Conflict(f"The goal {state.goal.id} has no plan.", hint="Make one with `plan_for`.")
-    return state.plan
 
 
 def _revision(plan: Plan, steps: Sequence[PlanStep], why: str) -> PlanBody:

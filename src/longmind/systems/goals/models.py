@@ -31,7 +31,7 @@ FindingKind = Literal["failed_step", "repeated_failure", "stall", "deadline_risk
 Strategy = Literal["retry", "substitute", "decompose", "reorder", "replan", "ask", "abandon"]
 
 
-class Evidence(Model):
+class CriterionEvidence(Model):
     """What shows that a criterion is met: a memory, a note, or both."""
 
     note: Annotated[str, StringConstraints(max_length=MAX_RESULT)] = ""
@@ -47,7 +47,7 @@ class Criterion(Model):
     description: Line
     weight: Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)] = 1.0
     met_at: Moment | None = None
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[CriterionEvidence, ...] = ()
 
     @property
     def met(self) -> bool:
@@ -270,7 +270,7 @@ class RevisionBody(Model):
     """Whether its outcome teaches the policy; not where a person named no finding that monitoring knows."""
 
 
-class Progress(Model):
+class GoalProgress(Model):
     """How far a goal has come."""
 
     goal: Id
@@ -283,4 +283,4 @@ class Progress(Model):
     running: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
-    sub_goals: tuple[Progress, ...] = ()
+    sub_goals: tuple[GoalProgress, ...] = ()

@@ -27,6 +27,8 @@ from longmind.types import Filter, Hit, Memory
 if TYPE_CHECKING:
     from longmind.models.chat import Chat
 
+CanExecute = Callable[[PlanStep], Awaitable[bool]]
+"""Whether a step can be executed here: its tool, its procedure or somebody to do it is present."""
 How = Literal["auto", "procedure", "past", "model", "criteria"]
 HOWS: tuple[How, ...] = ("procedure", "past", "model", "criteria")
 StepInput = str | PlanStep | Mapping[str, Any]
@@ -56,11 +58,13 @@ class Planner:
         records: GoalRecords,
         procedural: ProceduralMemory,
         chat: Callable[[], Awaitable[Chat | None]] | None = None,
+        can_execute: CanExecute | None = None,
     ) -> None:
         self._scoped = scoped
         self._records = records
         self._procedural = procedural
         self._chat = chat
+        self._can_execute = can_execute
 
     async def plan(self, goal: Goal, how: How = "auto", steps: Iterable[StepInput] | None = None) -> PlanBody:
         """A plan for what of a goal is still to be done; with ``auto`` by the first way that has one."""
@@ -94,6 +98,13 @@ class Planner:
         raise InvalidInput("No plan could be made.", hint=" ".join(reasons))
 
     async def replan(self, state: GoalState, why: str) -> PlanBody | None:
+        """Plan what is left of a goal by another method; None if there is none, or it cannot be executed here."""
+        body = await self._plan_differently(state, why)
+        if body is None or self._can_execute is None:
+            return body
+        return body if all([await self._can_execute(step) for step in body.steps]) else None
+
+    async def _plan_differently(self, state: GoalState, why: str) -> PlanBody | None:
         """Plan what is left of a goal, by the first method whose steps differ from those that are open now.
 
         ``plan`` would choose the same method again: the procedure that just failed still fits the goal best. If every

@@ -9,18 +9,16 @@ when nothing else is possible, or nothing else works.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 from pydantic import Field
 
-from longmind.store.base import Put, Update, Write
 from longmind.systems.goals.models import FindingKind, Goal, GoalState, Plan, RevisionBody, Strategy
 from longmind.systems.procedural import SuccessCounts, seeded_generator
-from longmind.systems.records import CONFIGURATION
-from longmind.systems.scoped_store import ScopedStore, validated
-from longmind.types import Memory, Model, Source
+from longmind.systems.records import KeyedRecord
+from longmind.systems.scoped_store import ScopedStore
+from longmind.types import Model
 
 LAST: tuple[Strategy, ...] = ("ask", "abandon")
 """What is done when nothing else can be, in this order."""
@@ -114,31 +112,9 @@ def chance(goal: str, plan: str, kind: FindingKind, step: str | None) -> np.rand
     return seeded_generator(f"{goal}:{plan}:{kind}:{step}", "revision")
 
 
-class RevisionPolicy:
-    """Keeps the experience of an agent, in one small record; it is the agent's, whoever the user is."""
-
-    def __init__(self, scoped: ScopedStore) -> None:
-        self._scoped = replace(scoped, scope=scoped.scope.model_copy(update={"user": None}))
-
-    @property
-    def scoped(self) -> ScopedStore:
-        """The room in which outcomes are written: the whole agent's."""
-        return self._scoped
-
-    async def read(self) -> tuple[Memory | None, StrategyExperience]:
-        """The record, if there is one yet, and what it says."""
-        found = await self._scoped.store.by_key(self._scoped.scope, _KEY)
-        if found is None or found.user is not None:
-            return None, StrategyExperience()
-        return found, validated(StrategyExperience, found.body)
-
-    def write(self, record: Memory | None, experience: StrategyExperience) -> Write:
-        """The write that replaces what was learnt, if nobody replaced it since it was read."""
-        body = experience.model_dump(mode="json")
-        if record is not None:
-            return Update(record.id, {"body": body}, expected_version=record.version)
-        made = self._scoped.new(CONFIGURATION, "", key=_KEY, body=body, source=Source(role="system"), trust=1.0)
-        return Put(made, existing="fail")
+def experience_record(scoped: ScopedStore) -> KeyedRecord[StrategyExperience]:
+    """Return the record that holds an agent's experience. It belongs to the agent, whoever the user is."""
+    return KeyedRecord.of_agent(scoped, _KEY, StrategyExperience())
 
 
 def _told(kind: FindingKind) -> str:

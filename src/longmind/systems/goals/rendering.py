@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 from longmind.errors import InvalidInput
-from longmind.systems.goals.models import Goal, GoalState, Plan, PlanStep, Progress, order_steps
-from longmind.systems.goals.steps import note_of, ready_steps
+from longmind.systems.goals.models import Goal, GoalProgress, GoalState, Plan, PlanStep, order_steps
+from longmind.systems.goals.steps import ready_steps, result_note
 from longmind.types import Json
 
 Format = Literal["text", "dict", "mermaid"]
@@ -32,11 +32,11 @@ class GoalTree:
     plan: Plan | None
     below: tuple[GoalTree, ...] = ()
 
-    def progress(self, now: datetime) -> Progress:
+    def progress(self, now: datetime) -> GoalProgress:
         """How far it has come."""
         steps = self.plan.steps if self.plan else ()
         active = self.goal.status == "active"
-        return Progress(
+        return GoalProgress(
             goal=self.goal.id,
             status=self.goal.status,
             progress=self.goal.progress,
@@ -113,7 +113,7 @@ def _step_lines(step: PlanStep, indent: str) -> list[str]:
     told = f" ({'; '.join(notes)})" if notes else ""
     lines = [f"{indent}[{_MARKS[step.status]}] {step.id}: {_line(step.description)}{told}"]
     if step.status == "done" and step.result is not None:
-        lines.append(f"{indent}    result: {_line(note_of(step.result))}")
+        lines.append(f"{indent}    result: {_line(result_note(step.result))}")
     errors = step.errors[-_ERRORS_SHOWN:] or ((step.error,) if step.error else ())
     return [*lines, *(f"{indent}    error: {_line(error)}" for error in errors)]
 

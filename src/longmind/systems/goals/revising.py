@@ -7,6 +7,7 @@ goal fails. So whoever goes on pursuing a goal comes to an end.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -17,7 +18,7 @@ from longmind.systems.configuration import configuration
 from longmind.systems.goals.fingerprints import plan_fingerprint
 from longmind.systems.goals.models import Finding, Goal, GoalState, Plan, PlanBody, Revision, RevisionBody, Strategy
 from longmind.systems.goals.monitor import Monitor, no_longer_holds
-from longmind.systems.goals.policy import LAST, RevisionPolicy, verdict
+from longmind.systems.goals.policy import LAST, experience_record, verdict
 from longmind.systems.goals.progress import ProgressPropagation
 from longmind.systems.goals.records import GoalRecords, RevisionHistory, RevisionRecord, plan_key
 from longmind.systems.goals.strategies import Proposal, question, surrender
@@ -65,7 +66,6 @@ class Reviser:
         self._monitor = monitor or Monitor(scoped, records)
         self._rule = rule or RevisionSettings()
         self._history = RevisionHistory(scoped)
-        self._policy = RevisionPolicy(scoped)
 
     async def revise(
         self, goal: str, finding: Finding | None = None, strategy: Strategy | None = None, why: str = ""
@@ -76,14 +76,14 @@ class Reviser:
         same finding again returns the revision that answered it. A strategy that is named is carried out whatever the
         limits say, also for a goal that is blocked, or it is a ``Conflict`` that it is not possible.
         """
-        await self.settle(goal)
+        await self.evaluate(goal)
         return await retry_on_conflict(lambda: self._revise(goal, finding, strategy, why))
 
     async def revisions(self, goal: str) -> list[Revision]:
         """The revisions of a goal, the oldest first."""
         return [one.revision for one in await self._history.of(await self._records.goal(goal))]
 
-    async def settle(self, goal: str) -> list[Revision]:
+    async def evaluate(self, goal: str) -> list[Revision]:
         """Say of each revision whose outcome is known by now whether it worked, and learn from it; each counts once."""
 
         async def change() -> list[Revision]:
@@ -100,14 +100,16 @@ class Reviser:
         return await retry_on_conflict(change)
 
     async def _learn(self, known: list[tuple[RevisionRecord, bool]]) -> list[Revision]:
-        record, experience = await self._policy.read()
+        record = experience_record(self._scoped)
+        experience = await record.read()
         writes: list[Write] = []
         for one, worked in known:
             writes.append(self._history.is_finished(one, worked))
             if one.body.counts:
                 experience = experience.plus(one.body.finding, one.body.strategy, worked)
-        writes.append(self._policy.write(record, experience))
-        await self._policy.scoped.rewrite(writes, f"{len(known)} revisions came out")
+        writes.append(record.overwrite(experience))
+        agent = replace(self._scoped, scope=record.scope)  # the experience is not the user's
+        await agent.rewrite(writes, f"{len(known)} revisions came out")
         return [one.revision.model_copy(update={"worked": worked}) for one, worked in known]
 
     async def _revise(self, goal: str, finding: Finding | None, strategy: Strategy | None, why: str) -> Revision | None:
@@ -154,7 +156,7 @@ class Reviser:
             told = f"the plan was revised {case.goal.revisions} times (allowed: {rule.max_revisions})."
             asked = any(one.strategy == "ask" and one.number > rule.max_revisions for one in case.past)
             return RevisionDecision("abandon" if asked else "ask", f"{'abandon' if asked else 'ask'}, since {told}")
-        _, experience = await self._policy.read()
+        experience = await experience_record(self._scoped).read()
         decision = await self._selector.best(case, experience)
         if decision.strategy in LAST and case.finding.kind == "deadline_risk" and not case.overdue:
             return None  # to stop now would make sure that it is late

@@ -119,7 +119,7 @@ def released(plan: Plan, id: str) -> Steps:
 def completed(plan: Plan, id: str, result: Any, now: datetime) -> Steps | None:
     """The steps with one of them done; None when it was done before with the same result."""
     step = step_of(plan, id)
-    kept = bounded(result)
+    kept = truncate_value(result)
     if step.status == "done":
         if result is None or json_equal(kept, step.result):
             return None
@@ -142,7 +142,7 @@ def completed(plan: Plan, id: str, result: Any, now: datetime) -> Steps | None:
 def failed(plan: Plan, id: str, error: str, now: datetime) -> Steps | None:
     """The steps with one of them failed; None when it failed before with the same error."""
     step = step_of(plan, id)
-    told = cut(error.strip(), MAX_RESULT)
+    told = truncate_text(error.strip(), MAX_RESULT)
     if not told:
         raise InvalidInput(f"Say what went wrong with the step {id}.")
     if step.status == "failed" and step.error == told:
@@ -169,7 +169,7 @@ def skipped(plan: Plan, id: str, why: str, now: datetime) -> Steps | None:
         return None
     if step.status == "done":
         raise Conflict(f"The step {id} is done already.", step=id)
-    changes = {"status": "skipped", "error": cut(why, MAX_RESULT), "finished_at": now, "lease_until": None}
+    changes = {"status": "skipped", "error": truncate_text(why, MAX_RESULT), "finished_at": now, "lease_until": None}
     return _replaced(plan.steps, step, changes)
 
 
@@ -215,7 +215,7 @@ def _until(now: datetime, seconds: float) -> datetime:
 
 
 def _with_error(step: PlanStep, error: str) -> tuple[str, ...]:
-    return (*step.errors, cut(error, 500))[-_KEPT_ERRORS:]
+    return (*step.errors, truncate_text(error, 500))[-_KEPT_ERRORS:]
 
 
 def _replaced(steps: Sequence[PlanStep], step: PlanStep, changes: dict[str, Any]) -> Steps:
@@ -227,10 +227,10 @@ def _changed(step: PlanStep, changes: dict[str, Any]) -> PlanStep:
     return validated(PlanStep, {**step.model_dump(), **changes})
 
 
-def bounded(value: Any, limit: int = MAX_RESULT) -> Any:
+def truncate_value(value: Any, limit: int = MAX_RESULT) -> Any:
     """The value itself if it is plain JSON and short enough, else the beginning of it as text, marked as cut."""
     if isinstance(value, str):
-        return cut(value, limit)
+        return truncate_text(value, limit)
     told = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     try:
         text = json.dumps(told, ensure_ascii=False, allow_nan=False)
@@ -238,11 +238,11 @@ def bounded(value: Any, limit: int = MAX_RESULT) -> Any:
             nested = to_plain_json({"step": {"result": {"value": json.loads(text)}}}, "A result")
             return nested["step"]["result"]["value"]
     except (TypeError, ValueError, RecursionError, InvalidInput):
-        return cut(_told(told), limit)
-    return cut(text, limit)
+        return truncate_text(_told(told), limit)
+    return truncate_text(text, limit)
 
 
-def cut(text: str, limit: int = MAX_RESULT) -> str:
+def truncate_text(text: str, limit: int = MAX_RESULT) -> str:
     """A text that can be stored, at most this long; what was cut off is counted at its end."""
     if len(text) > limit:
         kept = limit - len(_MARK.format(len(text)))
@@ -250,11 +250,11 @@ def cut(text: str, limit: int = MAX_RESULT) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
-def note_of(result: Any) -> str:
+def result_note(result: Any) -> str:
     """A result as a note of evidence."""
     if result is None:
         return ""
-    return cut(result if isinstance(result, str) else json.dumps(result, ensure_ascii=False), 500)
+    return truncate_text(result if isinstance(result, str) else json.dumps(result, ensure_ascii=False), 500)
 
 
 def _told(value: Any) -> str:

@@ -11,7 +11,7 @@ from longmind.errors import Conflict, InvalidInput, NotFound
 from longmind.store.base import AddLink, RemoveLink, Write
 from longmind.systems.goals import criteria as criteria_
 from longmind.systems.goals.criteria import criteria_of
-from longmind.systems.goals.models import OPEN, Evidence, Goal, GoalBody, GoalState, GoalStatus, PlanBody
+from longmind.systems.goals.models import OPEN, CriterionEvidence, Goal, GoalBody, GoalState, GoalStatus, PlanBody
 from longmind.systems.goals.progress import ProgressPropagation
 from longmind.systems.goals.records import ABOUT, PART_OF, GoalRecords, body_of, written
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
@@ -80,7 +80,7 @@ class GoalTransaction:
         kept = tuple(id for id in body.assumptions if id in there)
         return body.model_copy(update={"assumptions": kept, "source": body.source if body.source in there else None})
 
-    async def evident(self, goal: Goal, evidence: Iterable[Evidence]) -> Sequence[Write]:
+    async def evident(self, goal: Goal, evidence: Iterable[CriterionEvidence]) -> Sequence[Write]:
         """The links from the memories among the evidence to the goal; ``NotFound`` for one that is not there."""
         return await self.linked(goal, [one.memory for one in evidence if one.memory is not None], ABOUT)
 

@@ -12,10 +12,10 @@ from longmind.systems.goals.policy import (
     LAST,
     PRIORS,
     REMEMBERED,
-    RevisionPolicy,
     StrategyExperience,
     chance,
     choose,
+    experience_record,
 )
 from longmind.systems.procedural import SuccessCounts
 from longmind.systems.scoped_store import ScopedStore
@@ -118,14 +118,12 @@ def test_the_one_strategy_that_works_is_found(kind: FindingKind, right: Strategy
 
 
 async def test_experience_is_the_agents_and_outlives_the_process(scoped: ScopedStore) -> None:
-    policy = RevisionPolicy(scoped)
-    record, seen = await policy.read()
-    assert (record, seen) == (None, StrategyExperience())
-    seen = seen.plus("stall", "replan", True)
-    await policy.scoped.write([policy.write(None, seen)])
-    record, again = await RevisionPolicy(scoped).read()
-    assert again == seen
-    assert record is not None
-    assert record.user is None
-    await policy.scoped.write([policy.write(record, again.plus("stall", "replan", False))])
-    assert str((await policy.read())[1].of("stall", "replan")) == "1 of 2"
+    record = experience_record(scoped)
+    assert (await record.read(), record.memory) == (StrategyExperience(), None)
+    await record.change(lambda experience: experience.plus("stall", "replan", True), "learnt")
+    other = experience_record(scoped)
+    assert await other.read() == record.body
+    assert other.memory is not None
+    assert other.memory.user is None
+    await other.change(lambda experience: experience.plus("stall", "replan", False), "learnt")
+    assert str((await record.read()).of("stall", "replan")) == "1 of 2"

@@ -15,7 +15,7 @@ from longmind.systems.goals.memory import GoalMemory
 from longmind.systems.goals.models import REVISION, Finding, GoalState, Plan, PlanBody, Revision, Strategy
 from longmind.systems.goals.monitor import Monitor
 from longmind.systems.goals.planning import Planner
-from longmind.systems.goals.policy import RevisionPolicy
+from longmind.systems.goals.policy import experience_record
 from longmind.systems.goals.records import GoalRecords
 from longmind.systems.goals.revising import REVISING, Reviser, RevisionSettings
 from longmind.systems.goals.strategy_selection import ChatProvider
@@ -84,7 +84,7 @@ class World:
         return {step.id: step.status for step in (await self.plan(goal)).steps}
 
     async def seen(self, finding: Any, strategy: Strategy) -> str:
-        return str((await RevisionPolicy(self.scoped).read())[1].of(finding, strategy))
+        return str((await experience_record(self.scoped).read()).of(finding, strategy))
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ async def test_a_step_is_taken_apart_and_its_pieces_do_what_it_should_have_done(
         assert (await world.goals.get(goal)).status == "active"
         await world.goals.complete_step(goal, step)
     assert (await world.goals.get(goal)).status == "achieved"
-    assert [one.worked for one in await world.reviser.settle(goal)] == [True]
+    assert [one.worked for one in await world.reviser.evaluate(goal)] == [True]
 
 
 async def test_a_model_takes_apart_and_what_it_cannot_do_is_told(scoped: ScopedStore) -> None:
@@ -362,7 +362,7 @@ async def test_a_person_is_asked_helps_and_the_step_is_tried_again(world: World)
     again = await world.revise(goal)
     assert (again.strategy, (await world.statuses(goal))["s1"]) == ("retry", "pending")
     await world.goals.complete_step(goal, "s1")
-    await world.reviser.settle(goal)
+    await world.reviser.evaluate(goal)
     assert [one.worked for one in await world.reviser.revisions(goal)] == [True, True]
     assert (await world.goals.get(goal)).status == "achieved"
 
@@ -376,8 +376,8 @@ async def test_asking_helped_if_the_step_is_done_then_and_not_if_it_has_to_be_as
         assert (await world.revise(goal)).strategy == "retry"
         if done:
             await world.goals.complete_step(goal, "s1")
-    await world.reviser.settle(goal)
-    await world.reviser.settle(goal)
+    await world.reviser.evaluate(goal)
+    await world.reviser.evaluate(goal)
     assert [one.worked for one in await world.reviser.revisions(goal)] == [False, False, True, True]
 
 
@@ -453,7 +453,7 @@ async def test_a_reason_without_a_finding_plans_anew_and_teaches_nothing(world: 
     made = await world.revise(goal, why="It must be shorter.")
     assert (made.strategy, made.finding) == ("replan", "broken_assumption")
     await world.goals.complete_step(goal, "n1")
-    assert [one.worked for one in await world.reviser.settle(goal)] == [True]
+    assert [one.worked for one in await world.reviser.evaluate(goal)] == [True]
     assert await world.seen("broken_assumption", "replan") == "0 of 0"
 
 
@@ -464,11 +464,11 @@ async def test_an_outcome_is_counted_once(world: World) -> None:
     goal = await world.goal()
     await world.fail(goal)
     await world.revise(goal)
-    assert await world.reviser.settle(goal) == [], "nobody can say yet"
+    assert await world.reviser.evaluate(goal) == [], "nobody can say yet"
     await world.goals.complete_step(goal, "s1")
-    told = await asyncio.gather(*(world.reviser.settle(goal) for _ in range(6)))
+    told = await asyncio.gather(*(world.reviser.evaluate(goal) for _ in range(6)))
     assert sum(map(len, told)) == 1
-    assert await world.reviser.settle(goal) == []
+    assert await world.reviser.evaluate(goal) == []
     assert await world.seen("failed_step", "retry") == "1 of 1"
 
 
@@ -489,7 +489,7 @@ async def test_a_step_whose_runner_is_lost_again_was_not_helped_by_trying_again(
         clock.advance(61)
         made = await world.revise(goal)
         assert (made.finding, made.strategy) == ("stall", "retry")
-    await world.reviser.settle(goal)
+    await world.reviser.evaluate(goal)
     assert [one.worked for one in await world.reviser.revisions(goal)] == [False, None]
     assert await world.seen("stall", "retry") == "0 of 1"
 
@@ -501,7 +501,7 @@ async def test_when_the_goal_is_reached_what_was_open_is_taken_to_have_worked(wo
     world.rest = [["Dictate it"]]
     await world.revise(goal, strategy="replan", why="Rather so.")
     await world.goals.complete_step(goal, "n1")
-    await world.reviser.settle(goal)
+    await world.reviser.evaluate(goal)
     assert [one.worked for one in await world.reviser.revisions(goal)] == [True, True]
 
 
@@ -539,4 +539,4 @@ async def mend(world: World, goal: str, right: Strategy) -> None:
         else:
             await world.fail(goal, step)
             await world.reviser.revise(goal)
-    await world.reviser.settle(goal)
+    await world.reviser.evaluate(goal)

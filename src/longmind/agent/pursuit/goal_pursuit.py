@@ -6,15 +6,14 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from longmind.agent.pursuit.context import PursuitContext
 from longmind.agent.pursuit.models import PursuitEnding
-from longmind.agent.pursuit.record import PursuitRecord
-from longmind.agent.pursuit.state import Shared
-from longmind.agent.pursuit.steps import Attempt
+from longmind.agent.pursuit.recorder import PursuitRecorder
+from longmind.agent.pursuit.step_attempt import StepAttempt
 from longmind.agent.run_recorder import close_interrupted_run
 from longmind.errors import Conflict, NotFound, StoreError
 from longmind.systems.cancellation import shield_until_done
-from longmind.systems.goals.models import Finding, Goal, GoalState, Plan, PlanStep
-from longmind.systems.goals.steps import ready_steps
+from longmind.systems.goals import Finding, Goal, GoalState, Plan, PlanStep, ready_steps
 from longmind.systems.records import Lease
 
 NEEDED = "Somebody is needed. "
@@ -30,12 +29,12 @@ Ended = tuple[PursuitEnding, str]
 class GoalPursuit:
     """One goal being pursued."""
 
-    shared: Shared
+    context: PursuitContext
     id: str
     _lease: Lease = field(init=False)
-    _record: PursuitRecord = field(init=False)
+    _recorder: PursuitRecorder = field(init=False)
     _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
-    _attempts: dict[str, Attempt] = field(default_factory=dict)
+    _attempts: dict[str, StepAttempt] = field(default_factory=dict)
     _held: dict[str, str] = field(default_factory=dict)
     """Steps that wait for a person, and why."""
     _seen: set[str] = field(default_factory=set)
@@ -45,9 +44,9 @@ class GoalPursuit:
     _conflicts: int = 0
 
     def __post_init__(self) -> None:
-        shared, scoped = self.shared, self.shared.mem.scoped
-        self._record = PursuitRecord(shared.mem, scoped.clock.new_id(), shared.problem)
-        self._lease = Lease(scoped, f"goal:{self.id}", self._record.id, shared.limits.lease_seconds, shared.problem)
+        context, scoped = self.context, self.context.mem.scoped
+        self._recorder = PursuitRecorder(context.mem, scoped.clock.new_id(), context.problem)
+        self._lease = Lease(scoped, f"goal:{self.id}", self._recorder.id, context.limits.lease_seconds, context.problem)
 
     async def run(self) -> Ended:
         """Pursue it to its end, or to that of a budget. ``Conflict`` when somebody else is at it."""
@@ -60,13 +59,13 @@ class GoalPursuit:
                 ending, why = await self._pursued()
             except StoreError as error:
                 ending, why = "broken_off", f"Memory failed: {error}"
-                self.shared.problem(why)
+                self.context.problem(why)
             return ending, why
         finally:
             await shield_until_done(self._finish(ending, why))
 
     async def _take(self) -> None:
-        if not await self._lease.acquire(self.shared.limits.wait_seconds):
+        if not await self._lease.acquire(self.context.limits.wait_seconds):
             raise Conflict(
                 f"Somebody else pursues the goal {self.id}.", hint="Wait for that to end, or cancel it.", goal=self.id
             )
@@ -76,21 +75,21 @@ class GoalPursuit:
         interrupted = self._lease.taken_over_from
         if interrupted is None:
             return
-        await close_interrupted_run(self.shared.mem, interrupted)
-        plan = await self.shared.goals.plan(self.id)
+        await close_interrupted_run(self.context.mem, interrupted)
+        plan = await self.context.goals.plan(self.id)
         for step in plan.steps if plan else ():
             if step.status == "running" and step.episode == interrupted:
                 with suppress(Conflict, NotFound):  # it has just been ended, which is as good
-                    await self.shared.goals.renew_step(self.id, step.id, lease_seconds=_AT_ONCE)
+                    await self.context.goals.renew_step(self.id, step.id, lease_seconds=_AT_ONCE)
 
     async def _finish(self, ending: PursuitEnding | None, why: str) -> None:
         try:
             await self._stop()
-            await self.shared.reviser.settle(self.id)
+            await self.context.goals.evaluate_revisions(self.id)
         except Exception as error:
-            self.shared.problem(f"The pursuit could not be ended properly: {error}")
+            self.context.problem(f"The pursuit could not be ended properly: {error}")
         finally:
-            await self._record.close(ending, why)
+            await self._recorder.close(ending, why)
             await self._lease.release()
 
     async def _stop(self) -> None:
@@ -102,7 +101,7 @@ class GoalPursuit:
             await asyncio.wait(tasks)
         for task in tasks:
             if not task.cancelled() and (error := task.exception()) is not None:
-                self.shared.problem(f"A step could not be stopped properly: {error}")
+                self.context.problem(f"A step could not be stopped properly: {error}")
         self._running.clear()
 
     # -- the loop --------------------------------------------------------------------------------------------------
@@ -110,10 +109,10 @@ class GoalPursuit:
     async def _pursued(self) -> Ended:
         await self._woken()
         while True:
-            state = await self.shared.goals.records.need(self.id)
+            state = await self.context.goals.state(self.id)
             if (ended := await self._ended(state)) is not None:
                 return ended
-            if state.goal.status == "blocked" or self.shared.over():
+            if state.goal.status == "blocked" or self.context.over():
                 await self._wait()
                 continue
             if not self._running and (ended := await self._below()) is not None:
@@ -133,7 +132,7 @@ class GoalPursuit:
 
     async def _woken(self) -> None:
         """Begin a goal that was only proposed, and look again at one that was blocked for want of something."""
-        goals = self.shared.goals
+        goals = self.context.goals
         goal = await goals.get(self.id)
         if goal.status == "proposed":
             await goals.activate(self.id)
@@ -142,71 +141,69 @@ class GoalPursuit:
 
     async def _ended(self, state: GoalState) -> Ended | None:
         """How it ended, if it did. Where something still runs that may go on, that is waited for."""
-        goal, shared = state.goal, self.shared
+        goal, context = state.goal, self.context
         if not goal.open:
             ending: PursuitEnding = "abandoned" if goal.status == "abandoned" else "failed"
             return ("achieved", "") if goal.status == "achieved" else (ending, goal.why)
         if self._lease.lost:
             return "broken_off", "Another process has taken the goal over, since this one seemed dead."
-        if self._running and shared.left:
+        if self._running and context.left:
             return None
         if goal.status == "blocked":
-            await shared.tell("blocked", self.id, goal.why)
+            await context.tell("blocked", self.id, goal.why)
             return "blocked", goal.why
-        over = shared.over()
+        over = context.over()
         return ("out_of_budget", over) if over else None
 
     async def _below(self) -> Ended | None:
         """Pursue the open sub-goals, the most important first, each once."""
-        shared = self.shared
-        children = [
-            one for one in await shared.goals.records.children([self.id]) if one.open and one.id not in self._seen
-        ]
+        context = self.context
+        children = [one for one in await context.goals.sub_goals(self.id) if one.open and one.id not in self._seen]
         for child in sorted(children, key=lambda one: (-one.priority, one.id)):
             self._seen.add(child.id)
             if child.status == "proposed":
                 continue  # nobody said yet that it is wanted
-            await shared.tell("sub_goal", child.id, child.description)
+            await context.tell("sub_goal", child.id, child.description)
             self._review = True
             try:
-                ending, why = await GoalPursuit(shared, child.id).run()
+                ending, why = await GoalPursuit(context, child.id).run()
             except Conflict as error:
-                shared.problem(error.message)
+                context.problem(error.message)
                 continue
             if ending in ("out_of_budget", "broken_off"):
                 return ending, why
         return None
 
     async def _planned(self) -> None:
-        plan = await self.shared.goals.plan_for(self.id)
+        plan = await self.context.goals.plan_for(self.id)
         self._review = True
-        await self.shared.tell("planned", self.id, f"{len(plan.steps)} steps ({plan.origin}): {plan.why}")
+        await self.context.tell("planned", self.id, f"{len(plan.steps)} steps ({plan.origin}): {plan.why}")
 
     # -- monitoring ------------------------------------------------------------------------------------------------
 
     async def _reviewed(self, state: GoalState) -> Ended | bool:
         """Look at the plan and answer the gravest finding. True when that changed something, or may have."""
-        shared = self.shared
-        await shared.reviser.settle(self.id)
-        for finding in await shared.monitor.seen(state):
+        context = self.context
+        await context.goals.evaluate_revisions(self.id)
+        for finding in await context.goals.monitor(state):
             if not await self._concerns(state, finding):
                 continue
-            if len(shared.revisions) >= shared.limits.revisions:
-                told = f"{len(shared.revisions)} revisions were made, and no more are allowed."
+            if len(context.revisions) >= context.limits.revisions:
+                told = f"{len(context.revisions)} revisions were made, and no more are allowed."
                 if not self._running:
                     return "out_of_budget", f"{told} {finding.detail}"
                 self._review = False  # what runs may end; the next to end makes it look again
                 return False
             try:
-                revision = await shared.reviser.revise(self.id, finding)
+                revision = await context.goals.revise(self.id, finding)
             except Conflict as error:
                 self._conflicts += 1
                 if self._conflicts > _CONFLICTS:
                     return "broken_off", f"The goal is being changed by others all the time: {error.message}"
                 return True
             if revision is not None:
-                shared.revisions.append(revision)
-                await shared.tell("revised", self.id, f"{revision.strategy}: {revision.why}", step=revision.step)
+                context.revisions.append(revision)
+                await context.tell("revised", self.id, f"{revision.strategy}: {revision.why}", step=revision.step)
                 return True
         self._review = False
         return False
@@ -214,10 +211,10 @@ class GoalPursuit:
     async def _concerns(self, state: GoalState, finding: Finding) -> bool:
         """Whether a finding has to be answered: a step that stands still is begun by the pursuit itself."""
         if finding.kind == "stall" and finding.step is not None and state.plan is not None:
-            able = {step.id for step in ready_steps(state.plan.steps, self.shared.mem.scoped.now())}
+            able = {step.id for step in ready_steps(state.plan.steps, self.context.mem.scoped.now())}
             return finding.step not in able and finding.step not in self._running
         if finding.kind == "deadline_risk":
-            past = await self.shared.reviser.revisions(self.id)
+            past = await self.context.goals.revisions(self.id)
             return not any(one.finding == "deadline_risk" and one.worked is None for one in past)
         return True
 
@@ -225,13 +222,13 @@ class GoalPursuit:
 
     async def _started(self, plan: Plan | None) -> bool:
         """Begin what can be done now, as many steps at once as are allowed. Whether any was begun."""
-        shared, started = self.shared, False
-        for step in ready_steps(plan.steps, shared.mem.scoped.now()) if plan else ():
+        context, started = self.context, False
+        for step in ready_steps(plan.steps, context.mem.scoped.now()) if plan else ():
             if step.id in self._running or step.id in self._held:
                 continue
-            if len(self._running) >= shared.limits.parallel or shared.over():
+            if len(self._running) >= context.limits.parallel or context.over():
                 break
-            if missing := await shared.hands.missing(step):
+            if missing := await context.executor.missing(step):
                 self._held[step.id] = missing
                 continue
             self._start(step)
@@ -239,8 +236,8 @@ class GoalPursuit:
         return started
 
     def _start(self, step: PlanStep) -> None:
-        attempt = Attempt(self.shared, self._record, self.id, step)
-        self.shared.begun += 1
+        attempt = StepAttempt(self.context, self._recorder, self.id, step)
+        self.context.begun += 1
         self._attempts[step.id] = attempt
         self._running[step.id] = asyncio.create_task(attempt.run(), name=f"step {step.id}")
 
@@ -248,7 +245,7 @@ class GoalPursuit:
         """Wait until a step has ended, or the time is over."""
         if not self._running:
             return
-        await asyncio.wait(self._running.values(), timeout=self.shared.left, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(self._running.values(), timeout=self.context.left, return_when=asyncio.FIRST_COMPLETED)
         for id in [id for id, task in self._running.items() if task.done()]:
             task, attempt = self._running.pop(id), self._attempts.pop(id)
             self._review = True
@@ -258,21 +255,21 @@ class GoalPursuit:
 
     async def _stuck(self, state: GoalState) -> Ended | None:
         """Nothing can begin and nothing runs here: wait for who is at work, or say who is needed."""
-        now = self.shared.mem.scoped.now()
+        now = self.context.mem.scoped.now()
         elsewhere = [one for one in state.plan.steps if one.status == "running"] if state.plan else []
         if any(one.lease_until is not None and one.lease_until > now for one in elsewhere):
-            await asyncio.sleep(min(_LOOK_AGAIN, self.shared.left))
+            await asyncio.sleep(min(_LOOK_AGAIN, self.context.left))
             self._review = True
             return None
-        below = [one for one in await self.shared.goals.records.children([self.id]) if one.open]
+        below = [one for one in await self.context.goals.sub_goals(self.id) if one.open]
         needed = [*self._held.values(), *map(_waits, below)] or ["Nothing of the plan can begin."]
         if state.plan is not None and state.plan.number > 1:
             needed.append(f"Why the plan is what it is: {state.plan.why}")
         try:
-            goal = await self.shared.goals.block(self.id, f"{NEEDED}{' '.join(needed)}"[:4_000])
+            goal = await self.context.goals.block(self.id, f"{NEEDED}{' '.join(needed)}"[:4_000])
         except (Conflict, NotFound):
             return None  # it is not open any more, which the next look tells
-        await self.shared.tell("blocked", self.id, goal.why)
+        await self.context.tell("blocked", self.id, goal.why)
         return "blocked", goal.why
 
 

@@ -17,8 +17,7 @@ from longmind.agent.run_recorder import DETAILS, close_episode
 from longmind.agent_memory import AgentMemory
 from longmind.systems.episodic import EpisodeBody, EpisodeWriter, EventDraft
 from longmind.systems.episodic import Outcome as Ended
-from longmind.systems.goals.models import Goal, PlanStep
-from longmind.systems.goals.steps import cut
+from longmind.systems.goals import Goal, PlanStep, truncate_text
 from longmind.systems.scoped_store import validated
 
 TYPE, STEP = "pursuit", "step"
@@ -28,7 +27,7 @@ _ENDED: Mapping[PursuitEnding, Ended] = {"achieved": "succeeded", "failed": "fai
 
 
 @dataclass(slots=True)
-class PursuitRecord:
+class PursuitRecorder:
     """The episode of one pursuit of one goal. It begins with the first step, so that nothing done leaves no trace."""
 
     mem: AgentMemory
@@ -104,4 +103,4 @@ class PursuitRecord:
 
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return cut(" ".join(text.split()), _TOLD)
+    return truncate_text(" ".join(text.split()), _TOLD)

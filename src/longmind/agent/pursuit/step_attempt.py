@@ -11,14 +11,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from longmind.agent.pursuit.hands import Done
+from longmind.agent.pursuit.context import PursuitContext
 from longmind.agent.pursuit.models import StepOutcome
-from longmind.agent.pursuit.record import PursuitRecord
-from longmind.agent.pursuit.state import Shared
+from longmind.agent.pursuit.recorder import PursuitRecorder
+from longmind.agent.pursuit.step_executor import StepResult
 from longmind.errors import Conflict, NotFound, StoreError
 from longmind.systems.cancellation import shield_until_done
-from longmind.systems.goals.models import GoalState, PlanStep
-from longmind.systems.goals.steps import bounded, note_of
+from longmind.systems.goals import GoalState, PlanStep, result_note, truncate_value
 
 _RENEWALS = 3
 """How often a lease is renewed within its time."""
@@ -27,11 +26,11 @@ _TRIES, _PAUSE = 4, 0.1
 
 
 @dataclass(slots=True)
-class Attempt:
+class StepAttempt:
     """An attempt at a step of a goal."""
 
-    shared: Shared
-    record: PursuitRecord
+    context: PursuitContext
+    record: PursuitRecorder
     goal: str
     step: PlanStep
     needs: str = ""
@@ -49,26 +48,26 @@ class Attempt:
             raise
 
     async def _tried(self) -> None:
-        shared = self.shared
+        context = self.context
         try:
             await shield_until_done(self._begin())
         except (Conflict, NotFound) as error:
-            shared.problem(f"The step {self.step.id} did not begin: {error.message}")
+            context.problem(f"The step {self.step.id} did not begin: {error.message}")
             return
         assert self._begun is not None
-        await shared.tell("started", self.goal, self.step.description, step=self.step.id)
-        scoped = shared.mem.scoped
+        await context.tell("started", self.goal, self.step.description, step=self.step.id)
+        scoped = context.mem.scoped
         at = scoped.now()
         async with self._leased():
-            done = await shared.hands.do(self._begun, self.step)
-        shared.count(done.usage)
+            done = await context.executor.do(self._begun, self.step)
+        context.count(done.usage)
         for problem in done.problems:
-            shared.problem(problem)
+            context.problem(problem)
         if done.needs or done.spent:
-            self.needs, shared.exhausted = done.needs, done.spent or shared.exhausted
+            self.needs, context.exhausted = done.needs, done.spent or context.exhausted
             await shield_until_done(self._let_go(self._begun))
             self._told = True
-            await shared.tell("stopped", self.goal, done.needs or done.spent, step=self.step.id)
+            await context.tell("stopped", self.goal, done.needs or done.spent, step=self.step.id)
             return
         outcome = StepOutcome(
             goal=self.goal,
@@ -76,42 +75,42 @@ class Attempt:
             attempt=self.step.attempts,
             how=done.how,
             ok=done.ok,
-            result=bounded(done.result, shared.hands.agent.limits.result_chars),
+            result=truncate_value(done.result, context.executor.agent.limits.result_chars),
             error=done.error,
             episode=done.episode or self.record.episode,
             seconds=max(0.0, (scoped.now() - at).total_seconds()),
         )
         await shield_until_done(self._tell(outcome, done))
-        text = note_of(outcome.result) if outcome.ok else outcome.error
-        await shared.tell("done" if outcome.ok else "failed", self.goal, text, step=self.step.id)
+        text = result_note(outcome.result) if outcome.ok else outcome.error
+        await context.tell("done" if outcome.ok else "failed", self.goal, text, step=self.step.id)
 
     async def _begin(self) -> None:
-        goals, lease = self.shared.goals, self.shared.limits.lease_seconds
+        goals, lease = self.context.goals, self.context.limits.lease_seconds
         goal = await goals.get(self.goal)
         await self.record.began(goal, self.step)
         self._begun = await goals.start_step(self.goal, self.step.id, episode=self.record.episode, lease_seconds=lease)
         assert self._begun.plan is not None
         self.step = self._begun.plan.step(self.step.id) or self.step
 
-    async def _tell(self, outcome: StepOutcome, done: Done) -> None:
+    async def _tell(self, outcome: StepOutcome, done: StepResult) -> None:
         """Tell the plan and the record. What was done must not be lost because memory was away for a moment."""
-        self.shared.outcomes.append(outcome)
+        self.context.outcomes.append(outcome)
         try:
             if outcome.ok:
                 await _patiently(lambda: self._complete(outcome, done))
             else:
                 error = outcome.error or "It failed, and did not say why."
-                await _patiently(lambda: self.shared.goals.fail_step(self.goal, self.step.id, error))
+                await _patiently(lambda: self.context.goals.fail_step(self.goal, self.step.id, error))
         except (Conflict, NotFound) as error:
-            self.shared.problem(f"What came of the step {self.step.id} was not wanted any more: {error.message}")
+            self.context.problem(f"What came of the step {self.step.id} was not wanted any more: {error.message}")
         self._told = True
         await self.record.ended(self.step, outcome)
 
-    async def _complete(self, outcome: StepOutcome, done: Done) -> GoalState:
-        goals = self.shared.goals
+    async def _complete(self, outcome: StepOutcome, done: StepResult) -> GoalState:
+        goals = self.context.goals
         if outcome.episode is None:
             return await goals.complete_step(self.goal, self.step.id, done.result)
-        shown = {"note": note_of(bounded(done.result)), "memory": outcome.episode}
+        shown = {"note": result_note(truncate_value(done.result)), "memory": outcome.episode}
         try:
             return await goals.complete_step(self.goal, self.step.id, done.result, evidence=shown)
         except NotFound:  # the episode was forgotten meanwhile; the step is done all the same
@@ -119,7 +118,7 @@ class Attempt:
 
     async def _let_go(self, begun: GoalState) -> None:
         """Give the step back, if it is still ours. Being stopped is no failure of the step: it counts as no attempt."""
-        goals = self.shared.goals
+        goals = self.context.goals
         try:
             plan = await goals.plan(self.goal)
             now = None if plan is None else plan.step(self.step.id)
@@ -128,7 +127,7 @@ class Attempt:
         except (Conflict, NotFound):
             return  # it is not running any more, which is what was wanted
         except StoreError as error:
-            self.shared.problem(f"The step {self.step.id} could not be let go, and stays taken for a while: {error}")
+            self.context.problem(f"The step {self.step.id} could not be let go, and stays taken for a while: {error}")
 
     @asynccontextmanager
     async def _leased(self) -> AsyncIterator[None]:
@@ -140,15 +139,15 @@ class Attempt:
             await asyncio.wait({renewing})
 
     async def _renew(self) -> None:
-        seconds = self.shared.limits.lease_seconds
+        seconds = self.context.limits.lease_seconds
         while True:
             await asyncio.sleep(seconds / _RENEWALS)
             try:
-                await shield_until_done(self.shared.goals.renew_step(self.goal, self.step.id, lease_seconds=seconds))
+                await shield_until_done(self.context.goals.renew_step(self.goal, self.step.id, lease_seconds=seconds))
             except (Conflict, NotFound):
                 return  # somebody ended it; telling its outcome will show that
             except StoreError as error:
-                self.shared.problem(f"The lease of the step {self.step.id} could not be renewed: {error}")
+                self.context.problem(f"The lease of the step {self.step.id} could not be renewed: {error}")
 
 
 async def _patiently(write: Callable[[], Awaitable[object]]) -> None:

@@ -16,8 +16,7 @@ from longmind.agent.pursuit.models import How, PursuitLimits
 from longmind.agent.toolbox import Toolbox
 from longmind.errors import LongmindError, NotFound
 from longmind.models.chat import Usage
-from longmind.systems.goals.models import GoalState, Plan, PlanStep
-from longmind.systems.goals.steps import bounded, cut
+from longmind.systems.goals import GoalState, Plan, PlanStep, truncate_text, truncate_value
 from longmind.systems.procedural import ProceduralMemory, Run, error_message
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ _SHOWN, _EARLIER = 1_000, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class StepResult:
     """What came of a step."""
 
     how: How
@@ -46,7 +45,7 @@ class Done:
 
 
 @dataclass(slots=True)
-class Hands:
+class StepExecutor:
     """Does steps, with what one agent has."""
 
     agent: Agent
@@ -68,7 +67,7 @@ class Hands:
         lacking = [one.use for one in procedure.steps if one.use is not None and one.use not in self.agent.tools]
         return f"{step.id} needs the tool {lacking[0]}, for the procedure {procedure.name}." if lacking else ""
 
-    async def do(self, state: GoalState, step: PlanStep) -> Done:
+    async def do(self, state: GoalState, step: PlanStep) -> StepResult:
         """Do a step that was begun."""
         assert state.plan is not None
         how: How = "tool" if step.tool else "procedure" if step.procedure else "agent"
@@ -82,34 +81,34 @@ class Hands:
                 return await self._execute(step, step.procedure, key)
             return await self._ask(state, state.plan, step)
         except LongmindError as error:
-            return Done(how, error=str(error))
+            return StepResult(how, error=str(error))
         except Exception as error:
-            return Done(how, error=f"{type(error).__name__}: {error_message(error)}")
+            return StepResult(how, error=f"{type(error).__name__}: {error_message(error)}")
 
-    async def _call(self, step: PlanStep, tool: str, key: str) -> Done:
+    async def _call(self, step: PlanStep, tool: str, key: str) -> StepResult:
         agent = self.agent
         toolbox = Toolbox(agent.tools, self.procedural, agent.mem.scoped.clock, agent.limits)
         seen = await toolbox.perform(Call(tool=tool, args=step.args), key)
-        return Done("tool", ok=seen.ok, result=seen.result, error=seen.error)
+        return StepResult("tool", ok=seen.ok, result=seen.result, error=seen.error)
 
-    async def _execute(self, step: PlanStep, name: str, key: str) -> Done:
+    async def _execute(self, step: PlanStep, name: str, key: str) -> StepResult:
         seconds = self.limits.step_seconds
         try:
             async with asyncio.timeout(seconds) as limit:
                 run = await self._run(name, step.args, key)
         except NotFound as error:
-            return Done("procedure", needs=f"{step.id}: {error.message}")
+            return StepResult("procedure", needs=f"{step.id}: {error.message}")
         except TimeoutError:
             if not limit.expired():
                 raise
             left = await self.procedural.execute(name, step.args, key=key)
             await self.procedural.cancel(left.id)  # the next attempt starts a run of its own
-            return Done("procedure", error=f"{name} did not finish within {seconds:g} seconds.")
+            return StepResult("procedure", error=f"{name} did not finish within {seconds:g} seconds.")
         if run.status == "succeeded":
-            return Done("procedure", ok=True, result=bounded(run.result, self.agent.limits.result_chars))
+            return StepResult("procedure", ok=True, result=truncate_value(run.result, self.agent.limits.result_chars))
         if run.status == "waiting":
-            return Done("procedure", needs=f"{step.id} waits for an approval: the run {run.id} of {name}.")
-        return Done("procedure", error=run.error.message if run.error else f"The run {run.id} is {run.status}.")
+            return StepResult("procedure", needs=f"{step.id} waits for an approval: the run {run.id} of {name}.")
+        return StepResult("procedure", error=run.error.message if run.error else f"The run {run.id} is {run.status}.")
 
     async def _run(self, name: str, args: dict[str, Any], key: str) -> Run:
         """The run of this step: a new one, or what is left of the one that was interrupted."""
@@ -118,7 +117,7 @@ class Hands:
             run = await self.procedural.resume(run.id, take_over=True)
         return run
 
-    async def _ask(self, state: GoalState, plan: Plan, step: PlanStep) -> Done:
+    async def _ask(self, state: GoalState, plan: Plan, step: PlanStep) -> StepResult:
         """Give a step to the agent. Attempts share a session, so each sees what the one before said."""
         outcome = await self.agent.run(
             task_of(state, plan, step),
@@ -131,10 +130,10 @@ class Hands:
             "problems": outcome.problems,
         }
         if outcome.ending == "out_of_budget":
-            return Done("agent", spent=outcome.text, **told)
+            return StepResult("agent", spent=outcome.text, **told)
         if succeeded(outcome):
-            return Done("agent", ok=True, result=outcome.text, **told)
-        return Done("agent", error=outcome.text or f"The run ended as {outcome.ending}.", **told)
+            return StepResult("agent", ok=True, result=outcome.text, **told)
+        return StepResult("agent", error=outcome.text or f"The run ended as {outcome.ending}.", **told)
 
 
 def succeeded(outcome: Outcome) -> bool:
@@ -148,13 +147,15 @@ def task_of(state: GoalState, plan: Plan, step: PlanStep) -> str:
     """A step as a task: what to do stands first, and all around it follows as data."""
     goal = state.goal
     before = {one.id: one for one in plan.steps}
-    results = {name: bounded(before[name].result, _SHOWN) for name in step.after if before[name].result is not None}
+    results = {
+        name: truncate_value(before[name].result, _SHOWN) for name in step.after if before[name].result is not None
+    }
     around: dict[str, Any] = {
         "goal": goal.description,
         "criteria": [criterion.description for criterion in goal.criteria if criterion.id in step.criteria],
         "given": step.args,
         "results_of_earlier_steps": results,
-        "went_wrong_before": [cut(error, _SHOWN) for error in step.errors[-_EARLIER:]],
+        "went_wrong_before": [truncate_text(error, _SHOWN) for error in step.errors[-_EARLIER:]],
     }
     lines = [step.description, f"Expected result: {step.expected}" if step.expected else ""]
     lines.append(f"If it cannot be done, begin your answer with {REFUSED} and say what is missing.")

@@ -6,26 +6,22 @@ import asyncio
 import inspect
 from dataclasses import dataclass, field
 
-from longmind.agent.pursuit.hands import Hands
 from longmind.agent.pursuit.models import EventKind, OnEvent, PursuitEvent, PursuitLimits, StepOutcome
+from longmind.agent.pursuit.step_executor import StepExecutor
 from longmind.agent_memory import AgentMemory
 from longmind.models.chat import Usage
 from longmind.systems.goals import GoalMemory, Revision
-from longmind.systems.goals.monitor import Monitor
-from longmind.systems.goals.revising import Reviser
 
 
 @dataclass(slots=True)
-class Shared:
+class PursuitContext:
     """One for each call of ``pursue``."""
 
     mem: AgentMemory
     limits: PursuitLimits
     on_event: OnEvent | None = None
     goals: GoalMemory = field(init=False)
-    monitor: Monitor = field(init=False)
-    reviser: Reviser = field(init=False)
-    hands: Hands = field(init=False)
+    executor: StepExecutor = field(init=False)
     usage: Usage = field(default_factory=Usage)
     outcomes: list[StepOutcome] = field(default_factory=list)
     revisions: list[Revision] = field(default_factory=list)
