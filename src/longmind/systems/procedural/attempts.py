@@ -1,4 +1,4 @@
-"""Trying something several times, each within a time limit, and saying how it went."""
+"""Repeated attempts at a call, each with a timeout."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from longmind.systems.procedural.runs import RunFailure
 from longmind.systems.procedural.values import error_message
 
 Sleep = Callable[[float], Awaitable[object]]
-_HOPELESS = (InvalidInput, NotFound)
-"""What the same call would fail with again: arguments of the wrong type, a function that is not registered."""
+_NOT_RETRYABLE = (InvalidInput, NotFound)
+"""Errors that a retry cannot fix: arguments of the wrong type, a function that is not registered."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """How it went in the end."""
+    """The result of the last attempt, or its failure."""
 
     attempts: int
     result: Any = None
@@ -28,7 +28,7 @@ class AttemptResult:
 
 
 class CallFailed(Exception):
-    """What was called answered with a failure of its own."""
+    """The callee reported a failure of its own, such as a child run that failed."""
 
     def __init__(self, failure: RunFailure) -> None:
         super().__init__(failure.message)
@@ -36,12 +36,12 @@ class CallFailed(Exception):
 
 
 async def attempt(call: Callable[[int], Awaitable[Any]], retry: Retry, seconds: float, sleep: Sleep) -> AttemptResult:
-    """Call until it works or the attempts are used up. ``call`` is told which attempt it is, from 1.
+    """Call until it succeeds or the attempts are used up. ``call`` receives the number of the attempt, from 1.
 
-    A failure is an outcome, with its type and message. What only stops the run (a pause, a cancellation) passes.
+    A failure is returned with its type and message. ``Halt`` (a pause, a cancellation) is raised.
     """
     for number in range(1, retry.attempts + 1):
-        failure, hopeless = None, False
+        failure, final = None, False
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
@@ -53,15 +53,15 @@ async def attempt(call: Callable[[int], Awaitable[Any]], retry: Retry, seconds: 
         except TimeoutError as error:
             failure = _timed_out(seconds) if limit.expired() else failure_of(error)
         except Exception as error:
-            failure, hopeless = failure_of(error), isinstance(error, _HOPELESS)
-        if hopeless or number == retry.attempts:
+            failure, final = failure_of(error), isinstance(error, _NOT_RETRYABLE)
+        if final or number == retry.attempts:
             break
         await sleep(retry.wait(number))
     return AttemptResult(number, failure=failure)
 
 
 def failure_of(error: Exception) -> RunFailure:
-    """An exception as an outcome."""
+    """Return an exception as a failure."""
     return RunFailure(type=type(error).__name__, message=error_message(error))
 
 

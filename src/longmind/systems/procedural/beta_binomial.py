@@ -1,7 +1,7 @@
-"""Beta-Binomial evidence: which of two ways is better, how sure that is, and which choice to try next.
+"""Beta-Binomial evidence: which of two versions is better, with what probability, and which value to try next.
 
-Pure functions, so that they can be simulated (``python -m benchmarks versions``) and their answers explained. Every
-rate starts at the uniform prior, Beta(1, 1), and each success or failure adds one to one of its two numbers.
+Pure functions, so that they can be simulated (``python -m benchmarks versions``) and their results explained. Every
+success rate starts with the uniform prior Beta(1, 1); each success or failure adds one to one of its two parameters.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Verdict = Literal["promote", "reject", "wait"]
 
 
 class SuccessCounts(Model):
-    """How often something went well and how often not."""
+    """The number of successes and failures of something."""
 
     successes: Annotated[int, Field(ge=0)] = 0
     failures: Annotated[int, Field(ge=0)] = 0
@@ -32,7 +32,7 @@ class SuccessCounts(Model):
         return self.successes + self.failures
 
     def plus(self, success: bool, times: int = 1) -> SuccessCounts:
-        """With one more; with ``times=-1`` one less, never below none."""
+        """Return the counts with one more outcome, or one less with ``times=-1``; never below zero."""
         return SuccessCounts(
             successes=max(0, self.successes + times * success), failures=max(0, self.failures + times * (not success))
         )
@@ -42,28 +42,28 @@ class SuccessCounts(Model):
 
 
 class TrialRule(Model):
-    """When a version on trial is judged."""
+    """The rule by which a version on trial is judged."""
 
     share: Annotated[float, Field(gt=0, lt=1)] = 0.3
     """The share of runs that try it."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
     min_runs: Annotated[int, Field(ge=1)] = 20
-    """Runs that each of the two must have before anything is decided; looking earlier picks by luck."""
+    """Runs that both versions need before a decision; deciding earlier would be chance."""
     max_runs: Annotated[int, Field(ge=2)] = 500
-    """Runs of both together after which a version that was not shown to be better is dropped."""
+    """Runs of both versions together after which a candidate that is not shown to be better is rejected."""
 
 
 class Judgement(Model):
-    """What the evidence says, in numbers and in words."""
+    """A verdict, its probability, and the reason in words."""
 
     verdict: Verdict
     probability: float
-    """That the candidate's true success rate is the higher one."""
+    """The probability that the candidate's true success rate is the higher one."""
     why: str
 
 
 def probability_better(base: SuccessCounts, candidate: SuccessCounts) -> float:
-    """The exact probability that the candidate's rate is above the base's, given what was seen of both."""
+    """Return the exact probability that the candidate's success rate is above the base's, given the counts of both."""
     a, b = base.successes + 1, base.failures + 1
     c, d = candidate.successes + 1, candidate.failures + 1
     log_gamma = _log_gamma(_power_above(a + b + c + d))
@@ -77,54 +77,56 @@ def probability_better(base: SuccessCounts, candidate: SuccessCounts) -> float:
 
 
 def judge(base: SuccessCounts, candidate: SuccessCounts, rule: TrialRule) -> Judgement:
-    """Whether to promote the candidate, drop it, or go on."""
+    """Decide whether to promote the candidate, reject it, or wait."""
     better = probability_better(base, candidate)
     seen = f"{candidate} runs succeeded with the new version, {base} with the old one"
-    told = f"{seen}; the new one is the better with a probability of {better:.1%}"
+    summary = f"{seen}; the new one is the better with a probability of {better:.1%}"
     if min(base.runs, candidate.runs) < rule.min_runs:
-        return Judgement(verdict="wait", probability=better, why=f"{told}. Each needs {rule.min_runs} runs first.")
+        return Judgement(verdict="wait", probability=better, why=f"{summary}. Each needs {rule.min_runs} runs first.")
     if better >= rule.confidence:
-        return Judgement(verdict="promote", probability=better, why=f"{told}, which is {rule.confidence:.0%} or more.")
+        return Judgement(
+            verdict="promote", probability=better, why=f"{summary}, which is {rule.confidence:.0%} or more."
+        )
     if better <= 1 - rule.confidence:
         return Judgement(
-            verdict="reject", probability=better, why=f"{told}, which is {1 - rule.confidence:.0%} or less."
+            verdict="reject", probability=better, why=f"{summary}, which is {1 - rule.confidence:.0%} or less."
         )
     if base.runs + candidate.runs >= rule.max_runs:
         return Judgement(
-            verdict="reject", probability=better, why=f"{told}. After {rule.max_runs} runs that is no improvement."
+            verdict="reject", probability=better, why=f"{summary}. After {rule.max_runs} runs that is no improvement."
         )
-    return Judgement(verdict="wait", probability=better, why=f"{told}, which decides nothing yet.")
+    return Judgement(verdict="wait", probability=better, why=f"{summary}, which decides nothing yet.")
 
 
 def tries_candidate(rule: TrialRule, run_id: str) -> bool:
-    """Whether this run is one of the share that tries the candidate; the same run always gets the same answer."""
+    """Whether this run tries the candidate. The answer depends only on the run's id."""
     return float(seeded_generator(run_id, "canary").random()) < rule.share
 
 
 def choose(values: Sequence[Any], counts: Mapping[str, SuccessCounts], rng: np.random.Generator) -> tuple[Any, str]:
-    """Thompson sampling: draw a rate for each value from what is known of it, take the highest, and say why."""
+    """Choose a value by Thompson sampling: draw a rate for each and take the highest. Return it with the reason."""
     seen = [counts.get(choice_key(value), SuccessCounts()) for value in values]
     drawn = [float(rng.beta(c.successes + 1, c.failures + 1)) for c in seen]
     best = int(np.argmax(drawn))
-    told = ", ".join(
+    rates = ", ".join(
         f"{value!r} {rate:.2f} ({c} succeeded)" for value, rate, c in zip(values, drawn, seen, strict=True)
     )
-    return values[best], f"{values[best]!r} drew the highest success rate: {told}."
+    return values[best], f"{values[best]!r} drew the highest success rate: {rates}."
 
 
 def seeded_generator(run_id: str, purpose: str) -> np.random.Generator:
-    """Random numbers that depend on a run's id and nothing else, so that a choice can be checked afterwards."""
+    """Return a random generator seeded by a run's id only, so that a choice can be verified afterwards."""
     return np.random.default_rng(int.from_bytes(hashlib.sha256(f"{purpose}:{run_id}".encode()).digest()[:16], "big"))
 
 
 def choice_key(value: Any) -> str:
-    """A choice as the name it is counted under."""
+    """Return the key under which a value is counted."""
     return json.dumps(value, ensure_ascii=False)
 
 
 @lru_cache(maxsize=8)
 def _log_gamma(size: int) -> NDArray[np.float64]:
-    """The logarithm of the gamma function at 0 (not used), 1, 2, ... below ``size``."""
+    """Return the logarithm of the gamma function at 0 (not used), 1, 2, ... below ``size``."""
     table = np.zeros(size)
     table[2:] = np.cumsum(np.log(np.arange(1, size - 1)))
     return table

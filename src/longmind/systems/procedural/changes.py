@@ -14,7 +14,7 @@ from longmind.types import Json, Model
 
 
 class Difference(Model):
-    """One place where two versions differ; what is missing on one side is null there and named by ``kind``."""
+    """One place where two versions differ. For ``added`` and ``removed``, the missing side is None."""
 
     path: str
     kind: str
@@ -30,7 +30,7 @@ class Difference(Model):
 
 
 class Diff(Model):
-    """How one version became another."""
+    """The differences between two versions."""
 
     name: str
     before: int
@@ -43,15 +43,15 @@ class Diff(Model):
 
 
 def differences(before: Procedure, after: Procedure) -> tuple[Difference, ...]:
-    """Field by field; steps are compared by name, so that a step put in between changes nothing else."""
-    one, other = dump_procedure(before), dump_procedure(after)
-    steps_before, steps_after = _by_name(one.pop("steps")), _by_name(other.pop("steps"))
-    found = [*_compare("", one, other), *_compare("steps", steps_before, steps_after)]
+    """Compare two versions field by field. Steps are compared by name, so that an inserted step changes no other."""
+    old, new = dump_procedure(before), dump_procedure(after)
+    steps_before, steps_after = _by_name(old.pop("steps")), _by_name(new.pop("steps"))
+    changes = [*_compare("", old, new), *_compare("steps", steps_before, steps_after)]
     kept_before = [name for name in steps_before if name in steps_after]
     kept_after = [name for name in steps_after if name in steps_before]
     if kept_before != kept_after:
-        found.append(Difference(path="steps", kind="reordered", before=list(steps_before), after=list(steps_after)))
-    return tuple(found)
+        changes.append(Difference(path="steps", kind="reordered", before=list(steps_before), after=list(steps_after)))
+    return tuple(changes)
 
 
 def _compare(path: str, before: Any, after: Any) -> Iterator[Difference]:
@@ -73,7 +73,7 @@ def _by_name(steps: list[Json]) -> Json:
 
 
 def apply_patch(procedure: Procedure, patch: Mapping[str, Any]) -> Procedure:
-    """The procedure with some fields replaced.
+    """Return the procedure with some fields replaced.
 
     ``{"purpose": "..."}`` replaces a field. ``{"steps": {"fetch": {"timeout": 10}}}`` changes fields of one step,
     ``{"steps": {"fetch": None}}`` removes it, and a list replaces all steps.
@@ -85,17 +85,17 @@ def apply_patch(procedure: Procedure, patch: Mapping[str, Any]) -> Procedure:
         )
     if patch.get("name", procedure.name) != procedure.name:
         raise InvalidInput("A patch cannot rename a procedure.", hint="Store it under the new name.")
-    told = {**dump_procedure(procedure), **patch}
+    fields = {**dump_procedure(procedure), **patch}
     if isinstance(patch.get("steps"), Mapping):
-        told["steps"] = _steps(dump_procedure(procedure)["steps"], patch["steps"])
-    made = validated(Procedure, told)
-    if dump_procedure(made) == dump_procedure(procedure):
+        fields["steps"] = _steps(dump_procedure(procedure)["steps"], patch["steps"])
+    changed = validated(Procedure, fields)
+    if dump_procedure(changed) == dump_procedure(procedure):
         raise InvalidInput(f"The patch changes nothing in {procedure.name}.")
-    return made
+    return changed
 
 
 def forbid_escalation(before: Procedure, after: Procedure) -> None:
-    """Refuse what only a person may do: take away an approval, or call a function or procedure that is new here."""
+    """Raise ``Forbidden`` for a change that drops an approval, or calls something new without one."""
     asked = {used for step, used in called_tools(before) if step.needs_approval}
     known = {used for _, used in called_tools(before)} | {step.procedure for step in before.steps}
     for step, used in called_tools(after):

@@ -1,7 +1,7 @@
-"""Examples as tests: run a procedure on its own examples, without leaving a trace.
+"""Tests of a procedure by its own examples, without storing anything.
 
-A step answers with what the example gives for it. Where the example gives nothing, only a function registered as
-``pure`` is called, so that a check never sends, books or deletes anything.
+A step returns what the example gives for it. Otherwise only functions registered as ``pure`` are called, so that a
+check has no side effects.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from longmind.types import Model
 
 
 class ExampleCheck(Model):
-    """How one example went."""
+    """The result of one example."""
 
     example: str
     passed: bool
@@ -32,20 +32,20 @@ class ExampleCheck(Model):
 
 
 class CheckReport(Model):
-    """How the examples of a procedure went."""
+    """The results of all examples of a procedure."""
 
     name: str
     passed: bool
-    """Whether all passed; a procedure without examples passes nothing and fails nothing."""
+    """Whether all passed; True for a procedure without examples."""
     examples: tuple[ExampleCheck, ...]
 
 
 async def check(
     scoped: ScopedStore, procedure: Procedure, tools: ToolRegistry, *, effects: bool = False
 ) -> CheckReport:
-    """Run every example. With ``effects`` also functions that are not pure are called."""
-    done = [await _check(scoped, procedure, example, tools, effects) for example in procedure.examples]
-    return CheckReport(name=procedure.name, passed=all(one.passed for one in done), examples=tuple(done))
+    """Run every example. With ``effects``, functions that are not pure are called too."""
+    results = [await _check(scoped, procedure, example, tools, effects) for example in procedure.examples]
+    return CheckReport(name=procedure.name, passed=all(result.passed for result in results), examples=tuple(results))
 
 
 async def _check(
@@ -57,8 +57,8 @@ async def _check(
     try:
         result = await Interpreter(procedure, params, log, caller, sleep=_no_wait).forward()
     except StepFailed as failed:
-        told = f"It failed at {failed.failure.step}: {failed.failure.type}: {failed.failure.message}"
-        return ExampleCheck(example=example.name, passed=example.fails, why=told)
+        why = f"It failed at {failed.failure.step}: {failed.failure.type}: {failed.failure.message}"
+        return ExampleCheck(example=example.name, passed=example.fails, why=why)
     if example.fails:
         return ExampleCheck(
             example=example.name, passed=False, result=result, why="It was expected to fail and did not."
@@ -69,7 +69,7 @@ async def _check(
 
 
 class _InMemoryLog:
-    """A log that is forgotten; every approval is given."""
+    """A log in memory; every step is approved."""
 
     def __init__(self, scoped: ScopedStore, run_id: str) -> None:
         self._scoped = scoped
@@ -97,7 +97,7 @@ class _InMemoryLog:
 
 
 class _ExampleCaller:
-    """Answers with what the example gives, or calls what has no effects."""
+    """Returns what the example gives for a step, or calls a pure function."""
 
     def __init__(self, example: Example, tools: ToolRegistry, effects: bool) -> None:
         self._example = example
@@ -117,16 +117,16 @@ class _ExampleCaller:
         )
 
     def _given(self, step: Step, path: str) -> Any:
-        """What the example says a step returns; ``{"error": "..."}`` alone says that it fails."""
-        given = self._example.given[step.name]
+        """Return what the example gives for a step; ``{"error": "..."}`` makes the step fail."""
+        result = self._example.given[step.name]
         if step.for_each is not None:
             index = int(path.removeprefix(f"{step.name}[").removesuffix("]"))
-            if not isinstance(given, list) or index >= len(given):
+            if not isinstance(result, list) or index >= len(result):
                 raise InvalidInput(f"The example {self._example.name!r} gives nothing for {path}.")
-            given = given[index]
-        if isinstance(given, Mapping) and set(given) == {"error"}:
-            raise CallFailed(RunFailure(type="Given", message=str(given["error"])))
-        return given
+            result = result[index]
+        if isinstance(result, Mapping) and set(result) == {"error"}:
+            raise CallFailed(RunFailure(type="Given", message=str(result["error"])))
+        return result
 
     async def undo(self, step: Step, args: Mapping[str, Any], *, key: str) -> Any:
         return None

@@ -1,4 +1,4 @@
-"""``when``: small typed comparisons over parameters and earlier results, without ``eval``.
+"""Conditions of steps (``when``): typed comparisons of parameters and earlier results, without ``eval``.
 
     {"left": "{{ steps.find.count }}", "op": "gt", "right": 0}
     {"all": [..., ...]}   {"any": [..., ...]}   {"none": [..., ...]}
@@ -40,19 +40,19 @@ class Compare(Model):
 
 
 class All(Model):
-    """Holds when every one of these holds."""
+    """True if all of the conditions are true."""
 
     all: tuple[Condition, ...]
 
 
 class AnyOf(Model):
-    """Holds when at least one of these holds."""
+    """True if at least one of the conditions is true."""
 
     any: tuple[Condition, ...]
 
 
 class NoneOf(Model):
-    """Holds when not one of these holds."""
+    """True if none of the conditions is true."""
 
     none: tuple[Condition, ...]
 
@@ -64,7 +64,7 @@ NoneOf.model_rebuild()
 
 
 def condition_references(condition: Condition) -> Iterator[templates.ValuePath]:
-    """Every path that a condition looks at."""
+    """Yield every path that a condition refers to."""
     match condition:
         case Compare():
             yield from templates.template_references([condition.left, condition.right])
@@ -74,7 +74,7 @@ def condition_references(condition: Condition) -> Iterator[templates.ValuePath]:
 
 
 def holds(condition: Condition, context: Mapping[str, Any]) -> bool:
-    """Whether a condition is true of these values."""
+    """Whether a condition is true for these values."""
     match condition:
         case All(all=parts):
             return all(holds(part, context) for part in parts)
@@ -121,13 +121,13 @@ def _ordered(op: str, left: Any, right: Any) -> bool:
     return bool({"lt": left < right, "le": left <= right, "gt": left > right, "ge": left >= right}[op])
 
 
-def _among(one: Any, group: Any, op: str) -> bool:
-    if isinstance(group, str) and isinstance(one, str):
-        return one in group
+def _among(member: Any, group: Any, op: str) -> bool:
+    if isinstance(group, str) and isinstance(member, str):
+        return member in group
     if isinstance(group, Mapping):
-        return one in group if isinstance(one, str) else False
+        return member in group if isinstance(member, str) else False
     if isinstance(group, list | tuple):
-        return any(json_equal(one, item) for item in group)
+        return any(json_equal(member, item) for item in group)
     raise InvalidInput(f"The condition {op} needs a list, an object or a text to look in, not {_name(group)}.")
 
 

@@ -1,8 +1,8 @@
-"""A procedure from what was done, in the same way, again and again, with success.
+"""Distillation: a procedure from the calls that successful episodes have in common.
 
-Look for the longest sequence of calls that most episodes have in common. An argument that was always the same stays as
-it is; one that always came from an earlier result becomes a reference to it; what is left varied with the task, so it
-becomes a parameter. The episodes themselves become the examples that test it.
+The steps are the longest sequence of calls that most episodes share. An argument that was always the same becomes a
+constant; one that always came from an earlier result becomes a reference to it; any other becomes a parameter. The
+episodes become the examples that test the procedure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Rows = list[list[TracedCall]]
 
 
 class Distilled(Model):
-    """A procedure that episodes suggest. It is a proposal: nothing is stored until ``store`` is called with it."""
+    """A procedure that episodes suggest. It is only a proposal; call ``store`` to keep it."""
 
     procedure: Procedure
     episodes: tuple[str, ...]
@@ -37,18 +37,18 @@ class Distilled(Model):
 
 
 def distill(traces: Sequence[Trace], *, name: str, purpose: str | None, min_support: int) -> Distilled | None:
-    """The procedure that at least ``min_support`` traces, and most of them, have in common; None if there is none."""
-    found = _shared(traces, min_support)
-    if found is None:
+    """Return the procedure that at least ``min_support`` traces, and more than half of them, share; None if none."""
+    shared = _shared_sequence(traces, min_support)
+    if shared is None:
         return None
-    sequence, supporting = found
+    sequence, supporting = shared
     rows = [_aligned(sequence, trace.calls) for trace in supporting]
     first = _Builder(rows, {})
     for n in range(len(sequence)):
         first.step(n)
     builder = _Builder(rows, first.values)  # again: a parameter found late may stand inside a text seen early
     steps = [builder.step(n) for n in range(len(sequence))]
-    told: Json = {
+    definition: Json = {
         "name": name,
         "purpose": purpose or min((trace.title for trace in supporting), key=len),
         "category": "distilled",
@@ -61,29 +61,29 @@ def distill(traces: Sequence[Trace], *, name: str, purpose: str | None, min_supp
         f"{len(builder.values)} of the values they used varied with the task."
     )
     ids = tuple(trace.id for trace in supporting)
-    return Distilled(procedure=validated(Procedure, told), episodes=ids, considered=len(traces), why=why)
+    return Distilled(procedure=validated(Procedure, definition), episodes=ids, considered=len(traces), why=why)
 
 
-def _shared(traces: Sequence[Trace], min_support: int) -> tuple[tuple[str, ...], list[Trace]] | None:
-    """The longest sequence of calls that enough traces contain in this order, and those traces."""
-    told = {trace.id: tuple(call.tool for call in trace.calls) for trace in traces}
-    distinct = sorted(set(told.values()))
+def _shared_sequence(traces: Sequence[Trace], min_support: int) -> tuple[tuple[str, ...], list[Trace]] | None:
+    """Return the longest sequence of calls that enough traces contain in this order, and those traces."""
+    tools_of = {trace.id: tuple(call.tool for call in trace.calls) for trace in traces}
+    distinct = sorted(set(tools_of.values()))
     candidates = {*distinct, *(_common(a, b) for n, a in enumerate(distinct) for b in distinct[n + 1 :])} - {()}
     best: tuple[int, int, tuple[str, ...]] | None = None
     for sequence in sorted(candidates):
-        support = sum(_contains(calls, sequence) for calls in told.values())
+        support = sum(_contains(calls, sequence) for calls in tools_of.values())
         if support >= min_support and 2 * support > len(traces):
             best = max(best or (0, 0, ()), (len(sequence), support, sequence))
     if best is None:
         return None
-    return best[2], [trace for trace in traces if _contains(told[trace.id], best[2])]
+    return best[2], [trace for trace in traces if _contains(tools_of[trace.id], best[2])]
 
 
-def _common(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """The longest common subsequence."""
-    table: list[list[tuple[str, ...]]] = [[()] * (len(other) + 1) for _ in range(len(one) + 1)]
-    for i, a in enumerate(one):
-        for j, b in enumerate(other):
+def _common(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the longest common subsequence."""
+    table: list[list[tuple[str, ...]]] = [[()] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i, a in enumerate(left):
+        for j, b in enumerate(right):
             longer = max(table[i][j + 1], table[i + 1][j], key=len)
             table[i + 1][j + 1] = (*table[i][j], a) if a == b else longer
     return table[-1][-1]
@@ -95,14 +95,14 @@ def _contains(calls: Sequence[str], sequence: Sequence[str]) -> bool:
 
 
 def _aligned(sequence: Sequence[str], calls: Sequence[TracedCall]) -> list[TracedCall]:
-    """The calls of a trace that are the sequence. Where there are several ways, the latest: the last try counts."""
+    """Return the calls of a trace that form the sequence; of repeated calls, the latest."""
     rest = iter(reversed(calls))
-    found = [next(call for call in rest if call.tool == tool) for tool in reversed(sequence)]
-    return found[::-1]
+    aligned = [next(call for call in rest if call.tool == tool) for tool in reversed(sequence)]
+    return aligned[::-1]
 
 
 class _Builder:
-    """Makes steps out of aligned calls, and finds the parameters on the way."""
+    """Builds the steps from aligned calls, and the parameters they need."""
 
     def __init__(self, rows: Rows, hints: Mapping[str, list[Any]]) -> None:
         self._rows = rows
@@ -117,12 +117,12 @@ class _Builder:
         args = {
             key: self._general(key, [call.args[key] for call in columns], n)
             for key in columns[0].args
-            if all(key in given for given in optional)
+            if all(key in names for names in optional)
         }
         return {"name": self._names[n], "use": columns[0].tool, "args": args}
 
     def _general(self, key: str, values: list[Any], n: int) -> Any:
-        """One value or template that stands for what each episode used in this place."""
+        """Return the value or template that covers what each episode used in this place."""
         first = values[0]
         if all(json_equal(first, value) for value in values):
             return templates.escape_template(first)
@@ -135,15 +135,15 @@ class _Builder:
         return self._inside(values, n) or f"{{{{ params.{self._parameter(key, values)} }}}}"
 
     def _reference(self, values: list[Any], n: int) -> ValuePath | None:
-        """Where in the earlier results every episode had this value; the latest and shortest such place."""
+        """Return the path in the earlier results where every episode had this value: the latest and shortest one."""
         for earlier in reversed(range(n)):
-            found = [
+            paths = [
                 path
                 for path, leaf in _leaves(self._rows[0][earlier].result, ValuePath("steps", (self._names[earlier],)))
                 if json_equal(leaf, values[0]) and self._holds(path, earlier, values)
             ]
-            if found:
-                return min(found, key=lambda path: len(path.parts))
+            if paths:
+                return min(paths, key=lambda path: len(path.parts))
         return None
 
     def _holds(self, path: ValuePath, earlier: int, values: list[Any]) -> bool:
@@ -169,7 +169,7 @@ class _Builder:
         return None
 
     def _texts(self, n: int) -> Iterator[tuple[ValuePath, list[str]]]:
-        """Every place that held a text in all episodes, with those texts: parameters first, then earlier results."""
+        """Yield every path that held a text in all episodes, with the texts: parameters first, then earlier results."""
         for name, values in {**self._hints, **self.values}.items():
             if all(isinstance(value, str) for value in values):
                 yield ValuePath("params", (name,)), values
@@ -184,13 +184,13 @@ class _Builder:
                             yield path, texts
 
     def _use(self, path: ValuePath) -> None:
-        """Keep a parameter that was found in the first round and turned out to be needed."""
+        """Keep a parameter of the first pass that is needed."""
         if path.root == "params":
             name = str(path.parts[0])
             self.values.setdefault(name, self._hints.get(name, []))
 
     def _parameter(self, key: str, values: list[Any]) -> str:
-        """The parameter with these values in these episodes; a new one unless there is one already."""
+        """Return the parameter that had these values in the episodes; add one if there is none."""
         for name, known in {**self._hints, **self.values}.items():
             if all(map(json_equal, known, values)):
                 self.values[name] = values
@@ -211,19 +211,19 @@ class _Builder:
         return {"type": "object", "properties": properties, "required": list(properties)}
 
     def examples(self, titles: list[str]) -> list[Json]:
-        """The first episodes as tests, as far as they are small enough to keep."""
-        made: list[Json] = []
+        """Return the first episodes as examples, as far as they are small enough to store."""
+        examples: list[Json] = []
         seen: set[str] = set()
         for i, (row, title) in enumerate(zip(self._rows, titles, strict=True)):
             params = {name: values[i] for name, values in self.values.items()}
-            given = {name: call.result for name, call in zip(self._names, row, strict=True)}
-            if json_size(given) + json_size(params) > _EXAMPLE_BYTES or choice_key(params) in seen:
+            results = {name: call.result for name, call in zip(self._names, row, strict=True)}
+            if json_size(results) + json_size(params) > _EXAMPLE_BYTES or choice_key(params) in seen:
                 continue
             seen.add(choice_key(params))
-            made.append({"name": title[:200], "params": params, "given": given, "expect": row[-1].result})
-            if len(made) == _EXAMPLES:
+            examples.append({"name": title[:200], "params": params, "given": results, "expect": row[-1].result})
+            if len(examples) == _EXAMPLES:
                 break
-        return made
+        return examples
 
 
 def _step_names(tools: Sequence[str]) -> list[str]:
@@ -236,7 +236,7 @@ def _step_names(tools: Sequence[str]) -> list[str]:
 
 
 def _leaves(value: Any, path: ValuePath, budget: list[int] | None = None) -> Iterator[tuple[ValuePath, Any]]:
-    """Every value inside a result with the path to it, the result itself included; at most so many."""
+    """Yield the values inside a result with their paths, the result itself included, up to a limit."""
     left = [_LEAVES] if budget is None else budget
     left[0] -= 1
     if left[0] < 0:

@@ -1,8 +1,8 @@
-"""Walking through the steps of a procedure.
+"""Execution of the steps of a procedure.
 
-What each step did goes into a log before the next one starts, and what the log knows is not done again: resuming a
-run is walking from the beginning over what is already there. Everything a step decides on (``when``, arguments, the
-items of a loop) comes from parameters and logged results, so it comes out the same each time.
+Each step is recorded in a log before the next one starts, and a recorded step is not done again. So resuming a run
+means starting from the beginning over the same log. Everything a step depends on (``when``, arguments, the items of a
+loop) comes from parameters and logged results, so the result is the same each time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ITEMS_SHOWN = 3
 
 
 class StepLog(Protocol):
-    """Where steps are recorded, and read back."""
+    """Where steps are recorded and read back."""
 
     @property
     def run_id(self) -> str: ...
@@ -46,7 +46,7 @@ class StepLog(Protocol):
 
 
 class Caller(Protocol):
-    """What makes the call that a step names."""
+    """Makes the call that a step names."""
 
     async def __call__(self, step: Step, args: Mapping[str, Any], *, path: str, key: str, attempt: int) -> Any: ...
 
@@ -54,7 +54,7 @@ class Caller(Protocol):
 
 
 class StepFailed(Exception):
-    """A step failed and the procedure does not go on without it."""
+    """A step failed, and the procedure stops because of it."""
 
     def __init__(self, step: Step, failure: RunFailure) -> None:
         super().__init__(failure.message)
@@ -63,7 +63,7 @@ class StepFailed(Exception):
 
 
 class Interpreter:
-    """One procedure, with one set of parameters, over one log."""
+    """Executes one procedure with one set of parameters over one log."""
 
     def __init__(
         self, procedure: Procedure, params: Mapping[str, Any], log: StepLog, caller: Caller, *, sleep: Sleep
@@ -77,7 +77,7 @@ class Interpreter:
     # -- forward -------------------------------------------------------------------------------------------------
 
     async def forward(self) -> Any:
-        """Do all steps that are not done yet, and return the result of the whole."""
+        """Do all steps that are not done yet, and return the result of the procedure."""
         result: Any = None
         for step in self._procedure.steps:
             result = await self._step(step)
@@ -101,7 +101,7 @@ class Interpreter:
         return self._result(step, record)
 
     def _result(self, step: Step, record: StepRecord) -> Any:
-        """What a finished step gave; for a loop the list of what its items gave."""
+        """Return the result of a finished step; for a loop, the list of its items' results."""
         if record.items is None:
             return record.result
         items = [self._log.find(f"{step.name}[{n}]") for n in range(record.items)]
@@ -114,7 +114,7 @@ class Interpreter:
             if step.when is not None and not holds(step.when, self._context):
                 return await self._record(step, started, outcome="skipped", why="its condition does not hold")
             items = self._items(step)
-            refused = await self._approved(step, items)
+            refused = await self._check_approval(step, items)
         except InvalidInput as error:
             return await self._record(step, started, outcome="failed", error=failure_of(error))
         if refused is not None:
@@ -124,7 +124,7 @@ class Interpreter:
         return await self._loop(step, items, started)
 
     async def _loop(self, step: Step, items: list[Any], started: datetime) -> StepRecord:
-        """Do a step for each item, recording each; the loop's own record only says how many there were."""
+        """Do a step for each item and record each; the record of the loop itself holds only their number."""
         for n, item in enumerate(items):
             path = f"{step.name}[{n}]"
             record = self._log.find(path) or await self._call(step, path, {**self._context, "item": item, "index": n})
@@ -143,7 +143,7 @@ class Interpreter:
         async def call(number: int) -> Any:
             return await self._caller(step, args, path=path, key=key, attempt=number)
 
-        done = self._bounded(await attempt(call, step.retry, step.seconds, self._sleep))
+        done = self._within_size_limit(await attempt(call, step.retry, step.seconds, self._sleep))
         return await self._record(
             step,
             started,
@@ -155,21 +155,21 @@ class Interpreter:
             idempotency_key=key,
         )
 
-    def _bounded(self, done: AttemptResult) -> AttemptResult:
+    def _within_size_limit(self, done: AttemptResult) -> AttemptResult:
         if self._log.fits(done.result):
             return done
         message = f"With this result the run holds more than {MAX_RUN:,} bytes. Return less from each step."
         return AttemptResult(done.attempts, failure=RunFailure(type="TooLarge", message=message))
 
-    async def _record(self, step: Step, started: datetime, *, path: str | None = None, **told: Any) -> StepRecord:
-        given = {"outcome": "succeeded", **told}
+    async def _record(self, step: Step, started: datetime, *, path: str | None = None, **fields: Any) -> StepRecord:
+        fields = {"outcome": "succeeded", **fields}
         record = StepRecord(
-            path=path or step.name, step=step.name, started_at=started, finished_at=self._log.now(), **given
+            path=path or step.name, step=step.name, started_at=started, finished_at=self._log.now(), **fields
         )
         await self._log.record(record)
         return record
 
-    # -- what a step goes over, and who must agree ---------------------------------------------------------------
+    # -- items and approval --------------------------------------------------------------------------------------
 
     def _items(self, step: Step) -> list[Any] | None:
         if step.for_each is None:
@@ -184,16 +184,16 @@ class Interpreter:
             )
         return items
 
-    async def _approved(self, step: Step, items: list[Any] | None) -> RunFailure | None:
-        """None when the step may be done. Pauses while nobody has decided; a refusal counts as the step's failure."""
+    async def _check_approval(self, step: Step, items: list[Any] | None) -> RunFailure | None:
+        """Return None if the step may be done, or the failure if it was refused; ``Paused`` if nobody has decided."""
         if not step.needs_approval:
             return None
         decided = self._log.approval(step.name)
         if decided is None:
-            raise Paused(self._waiting(step, items))
+            raise Paused(self._pending_approval(step, items))
         return None if decided else RunFailure(type="NotApproved", message="The step was not approved.")
 
-    def _waiting(self, step: Step, items: list[Any] | None) -> PendingApproval:
+    def _pending_approval(self, step: Step, items: list[Any] | None) -> PendingApproval:
         called = step.use or step.procedure or ""
         if items is None:
             args = to_plain_json(templates.render_template(step.args, self._context), "What the arguments come to")
@@ -209,8 +209,8 @@ class Interpreter:
     # -- backward ------------------------------------------------------------------------------------------------
 
     async def backward(self) -> None:
-        """Take back what was done, the last first. A compensation that fails is recorded, and the others still run."""
-        self._recall_results()
+        """Compensate finished steps, the last one first. One that fails is recorded, and the others still run."""
+        self._load_results()
         for record in reversed([r for r in self._log.records if not r.undo]):
             step = self._procedure.step(record.step)
             path = f"{record.path}!undo"
@@ -228,7 +228,7 @@ class Interpreter:
             args = templates.render_template(step.compensate.args, self._undo_context(step, record))
             return await self._caller.undo(step, to_plain_json(args, "What the arguments come to"), key=key)
 
-        done = self._bounded(await attempt(call, step.retry, step.seconds, self._sleep))
+        done = self._within_size_limit(await attempt(call, step.retry, step.seconds, self._sleep))
         await self._record(
             step,
             started,
@@ -247,15 +247,15 @@ class Interpreter:
             context |= {"item": items[index], "index": index}
         return context
 
-    def _recall_results(self) -> None:
-        """Fill in the results of finished steps, for a run that is resumed in the middle of compensation."""
+    def _load_results(self) -> None:
+        """Load the results of finished steps, for a run that is resumed during compensation."""
         for step in self._procedure.steps:
             record = self._log.find(step.name)
             self._context["steps"][step.alias] = None if record is None else self._result(step, record)
 
 
 def run_lease_seconds(procedure: Procedure) -> float:
-    """Seconds that may pass between two writes of a run: its longest step with all attempts, and a margin."""
+    """Return the longest time between two writes of a run: its longest step with all attempts, plus a margin."""
 
     def of(seconds: float, retry: Retry) -> float:
         return seconds * retry.attempts + sum(retry.wait(n) for n in range(1, retry.attempts))
@@ -264,7 +264,7 @@ def run_lease_seconds(procedure: Procedure) -> float:
 
 
 def called_tools(procedure: Procedure) -> Iterator[tuple[Step, str]]:
-    """Every function a procedure names, with the step that names it."""
+    """Yield every function that a procedure names, with the step that names it."""
     for step in procedure.steps:
         if step.use:
             yield step, step.use

@@ -1,4 +1,4 @@
-"""Learning from how runs end: what a run tries, what its end is counted as, and what callers report later."""
+"""Learning from outcomes: which version and values a run uses, how its end is counted, and what callers report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PREVIEW = 200
 
 
 class LearningResult(Model):
-    """What was made of an outcome: the run it was about, and what it decided, if it decided something."""
+    """The result of reporting an outcome: the run it was about, and the decision it led to, if any."""
 
     run: Run | None
     decision: Decision | None
@@ -43,7 +43,7 @@ class LearningResult(Model):
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a run is to do."""
+    """The version and the parameters of a run, with the values that learning chose."""
 
     version: Version
     params: dict[str, Any]
@@ -52,7 +52,7 @@ class RunPlan:
 
 
 class Learner:
-    """Chooses what runs try and counts how they end."""
+    """Chooses the version and values of runs, and counts how runs end."""
 
     def __init__(
         self, scoped: ScopedStore, procedures: ProcedureStore, learning_records: LearningRecords, trials: Trials
@@ -63,7 +63,7 @@ class Learner:
         self._trials = trials
 
     async def pick(self, head: LoadedProcedure, run_id: str, params: Mapping[str, Any], number: int | None) -> RunPlan:
-        """The version and the parameters of a run. What the caller gave is never changed."""
+        """Choose the version and the parameters of a run. Parameters of the caller are never changed."""
         _, learning = await self._learning_records.read(head)
         canary = learning.canary
         candidate = number is None and canary is not None and tries_candidate(canary.rule, run_id)
@@ -74,14 +74,14 @@ class Learner:
             if name not in params:
                 value, why = choose(values, learning.choices.get(name, {}), seeded_generator(run_id, name))
                 chosen[name] = Chosen(value=value, why=why)
-        given = {**params, **{name: choice.value for name, choice in chosen.items()}}
-        taken = to_plain_json(schema.bind_params(version.procedure.parameters, given), "The parameters")
-        return RunPlan(version, taken, chosen, candidate)
+        merged = {**params, **{name: choice.value for name, choice in chosen.items()}}
+        bound = to_plain_json(schema.bind_params(version.procedure.parameters, merged), "The parameters")
+        return RunPlan(version, bound, chosen, candidate)
 
     async def end(
         self, run_log: RunLog, status: RunStatus, *, result: Any = None, error: RunFailure | None = None
     ) -> None:
-        """End a run: its last write, its place in the statistics, and a decision if the evidence is clear now."""
+        """End a run: store its end, count it, and decide a trial if the evidence is clear now, in one transaction."""
         counted = None if status == "cancelled" or (error and error.type == "NotApproved") else status == "succeeded"
         changes: dict[str, Any] = {
             "status": status,
@@ -93,7 +93,7 @@ class Learner:
             "finished_at": self._scoped.now(),
             "counted": counted,
         }
-        content = _told(run_log.request, status, result, error)
+        content = _describe_run(run_log.request, status, result, error)
 
         async def write() -> None:
             progress = run_log.changed(changes)
@@ -113,7 +113,7 @@ class Learner:
     async def learn(
         self, name: str, outcome: bool | None, metrics: Mapping[str, float], run_id: str | None
     ) -> LearningResult:
-        """Count what a caller says about a run, in place of what was counted before; or about work done elsewhere."""
+        """Count the outcome that a caller reports, of a run (replacing what was counted) or of work done elsewhere."""
         measured = _metrics(metrics)
 
         async def write() -> LearningResult:
@@ -166,8 +166,8 @@ def _metrics(metrics: Mapping[str, float]) -> dict[str, float]:
     return {str(name): float(value) for name, value in to_plain_json(dict(metrics), "The metrics").items()}
 
 
-def _told(request: RunRequest, status: RunStatus, result: Any, error: RunFailure | None) -> str:
-    """What search reads of a run."""
+def _describe_run(request: RunRequest, status: RunStatus, result: Any, error: RunFailure | None) -> str:
+    """Return the text of a run that search indexes."""
     what = f"Run of the procedure {request.name.replace('_', ' ')} version {request.number}: {status}."
     if error is not None:
         where = f" at {error.step}" if error.step else ""

@@ -1,7 +1,7 @@
-"""What a procedure is: its parameters, its steps, and the examples that test it.
+"""The definition of a procedure: its parameters, its steps, and the examples that test it.
 
-A definition is data. It names functions that the program registered (``tools``), so storing, showing or changing one
-runs nothing, and what it can do is what those functions do.
+A definition is data. Its steps name functions that the program registered (``tools``). Storing, showing or changing a
+definition runs nothing, and a procedure can only do what those functions do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OnError = Literal["stop", "skip", "compensate"]
 
 
 class Retry(Model):
-    """How often a step is tried, and how long to wait in between: ``delay``, then ``factor`` times that, and so on."""
+    """How often a step is attempted. The wait starts at ``delay`` and grows by ``factor``, up to ``max_delay``."""
 
     attempts: Annotated[int, Field(ge=1, le=20)] = 1
     delay: Seconds = 0.5
@@ -37,19 +37,19 @@ class Retry(Model):
     max_delay: Seconds = 60.0
 
     def wait(self, attempt: int) -> float:
-        """Seconds to wait after an attempt (1, 2, ...) that failed."""
+        """Return the seconds to wait after a failed attempt (1, 2, ...)."""
         return min(self.delay * self.factor ** (attempt - 1), self.max_delay)
 
 
 class Compensation(Model):
-    """What takes a finished step back. Its templates may also name ``result``, what that step returned."""
+    """The call that undoes a finished step. Its templates may also use ``result``, what that step returned."""
 
     use: ToolName
     args: PlainJson = Field(default_factory=dict)
 
 
 class Step(Model):
-    """One call of a registered function, or of another procedure; once, or once for each item of a list."""
+    """A call of a registered function or of another procedure, once or once for each item of a list."""
 
     name: StepName
     use: ToolName | None = None
@@ -61,7 +61,7 @@ class Step(Model):
     """A list, or a template that names one."""
     max_items: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = 100
     save_as: StepName | None = None
-    """The name of its result among ``steps``; by default the step's own."""
+    """The name of its result in ``steps``; by default the name of the step."""
     retry: Retry = Retry()
     timeout: Annotated[float, Field(gt=0, le=86_400)] | None = None
     """Seconds for one attempt; by default a minute for a function and an hour for a procedure."""
@@ -70,7 +70,7 @@ class Step(Model):
     needs_approval: bool = False
 
     @model_validator(mode="after")
-    def _calls_one_thing(self) -> Step:
+    def _calls_either_tool_or_procedure(self) -> Step:
         if (self.use is None) == (self.procedure is None):
             raise ValueError("name either a function (use) or a procedure, and not both")
         return self
@@ -81,24 +81,24 @@ class Step(Model):
 
     @property
     def seconds(self) -> float:
-        """The time one attempt may take."""
+        """The timeout of one attempt."""
         return self.timeout or (TOOL_TIMEOUT if self.use else PROCEDURE_TIMEOUT)
 
 
 class Example(Model):
-    """A test of a procedure: with these parameters, and these steps answering so, this must be the result."""
+    """A test of a procedure: its parameters, what its steps return, and the expected result."""
 
     name: Annotated[str, StringConstraints(min_length=1, max_length=200)] = "example"
     params: PlainJson = Field(default_factory=dict)
     given: PlainJson = Field(default_factory=dict)
-    """What steps return, by name, in place of really being called. For a loop, the list of what its items return."""
+    """What steps return, by name, instead of being called. For a loop, a list with one result for each item."""
     expect: Any = None
     fails: bool = False
-    """Whether the run is expected to fail; ``expect`` does not count then."""
+    """Whether the run is expected to fail; then ``expect`` is ignored."""
 
 
 class Procedure(Model):
-    """A way of doing something that was found to work."""
+    """A reusable way to do something: parameters, steps and a result."""
 
     name: ProcedureName
     purpose: Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
@@ -110,11 +110,11 @@ class Procedure(Model):
     """A template for the result; by default what the last step returned."""
     examples: Annotated[tuple[Example, ...], Field(max_length=50)] = ()
     choices: Mapping[str, tuple[Any, ...]] = Field(default_factory=dict)
-    """Parameters that learning may set when the caller does not, and the values it may choose from."""
+    """Parameters that learning sets when the caller does not, each with the values to choose from."""
     tags: tuple[Tag, ...] = ()
 
     @model_validator(mode="after")
-    def _hangs_together(self) -> Procedure:
+    def _is_consistent(self) -> Procedure:
         schema.validate_schema(self.parameters)
         _names_are_unique(self.steps)
         _references_resolve(self)
@@ -130,7 +130,7 @@ class Procedure(Model):
         return next(step for step in self.steps if step.name == name)
 
     def text(self) -> str:
-        """What search reads of it."""
+        """Return the text that search indexes."""
         parts = [self.name.replace("_", " ").replace("-", " "), self.purpose, self.category, *self.tags]
         parts += [str(part.get("description", name)) for name, part in schema.declared_params(self.parameters).items()]
         parts += [f"{step.name} {step.use or step.procedure}".replace("_", " ") for step in self.steps]
@@ -138,7 +138,7 @@ class Procedure(Model):
 
 
 class Version(Model):
-    """A procedure as one of its versions has it."""
+    """One version of a procedure."""
 
     id: str
     """The procedure's own id: the same for all its versions."""
@@ -157,7 +157,7 @@ class Version(Model):
 
 
 class ProcedureHit(Model):
-    """A procedure that fits a search, how well, and why."""
+    """A procedure that matches a search, with its score and the reason."""
 
     version: Version
     score: float

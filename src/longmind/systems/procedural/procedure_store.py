@@ -1,8 +1,8 @@
-"""Where procedures and their versions are kept.
+"""Storage of procedures and their versions.
 
-A procedure is one record (``procedure:<name>``), which holds the version in use and is what search finds. Each version
-also has a record of its own (``procedure:<name>@<number>``) that never changes. Restoring a version points the first
-record at it; numbers are given once and never again.
+A procedure has one head record (``procedure:<name>``), which holds the version in use and is what search finds. Each
+version also has a record of its own (``procedure:<name>@<number>``) that never changes. Restoring a version copies it
+to the head record. A version number is never used twice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VERSIONS_KEPT = 5
 
 
 class ProcedureMeta(Model):
-    """What is known of a procedure beside its text: the metadata of its record."""
+    """The metadata of a procedure's head record."""
 
     name: str
     category: str
@@ -38,7 +38,7 @@ class ProcedureMeta(Model):
 
 
 class VersionMeta(Model):
-    """What is known of a version beside its text."""
+    """The metadata of a version's record."""
 
     of: str
     number: int
@@ -49,7 +49,7 @@ class VersionMeta(Model):
 
 @dataclass(frozen=True, slots=True)
 class LoadedProcedure:
-    """A procedure's record, read."""
+    """A procedure loaded from its head record."""
 
     memory: Memory
     meta: ProcedureMeta
@@ -65,12 +65,12 @@ class LoadedProcedure:
 
 
 def procedure_session(name: str) -> str:
-    """The session of all records about a procedure; it also keeps consolidation from merging two that are alike."""
+    """Return the session of a procedure's records. It keeps consolidation from merging similar procedures."""
     return f"{PROCEDURE}:{name}"
 
 
 class ProcedureStore:
-    """The procedures of a room."""
+    """The procedures of one scope. Methods that change something return the writes to make."""
 
     def __init__(self, scoped: ScopedStore, versions_kept: int = VERSIONS_KEPT) -> None:
         if not 1 <= versions_kept <= 100:
@@ -81,7 +81,7 @@ class ProcedureStore:
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def find(self, name: str) -> LoadedProcedure | None:
-        """A procedure by its name or id; the user's own before the agent's."""
+        """Return a procedure by name or id, the user's own before the agent's; None if there is none."""
         scoped = self._scoped
         memory = await scoped.store.by_key(scoped.scope, f"{PROCEDURE}:{name}")
         if memory is None and len(name) == 36:
@@ -89,38 +89,39 @@ class ProcedureStore:
         return load_procedure(memory) if memory is not None and memory.kind == PROCEDURE and _is_head(memory) else None
 
     async def need(self, name: str) -> LoadedProcedure:
-        found = await self.find(name)
-        if found is None:
+        """Return a procedure by name or id; ``NotFound`` if there is none."""
+        head = await self.find(name)
+        if head is None:
             raise NotFound(f"There is no procedure {name} here.", hint="`list` and `search` tell which there are.")
-        return found
+        return head
 
     async def own(self, name: str) -> LoadedProcedure:
-        """A procedure that this scope may change: a user's scope does not change what belongs to the whole agent."""
-        found = await self.need(name)
-        if self._scoped.scope.user is not None and found.memory.user != self._scoped.scope.user:
+        """Return a procedure that this scope may change. A user's scope cannot change the agent's procedures."""
+        head = await self.need(name)
+        if self._scoped.scope.user is not None and head.memory.user != self._scoped.scope.user:
             raise Forbidden(
-                f"The procedure {found.name} belongs to the agent, not to the user {self._scoped.scope.user}.",
+                f"The procedure {head.name} belongs to the agent, not to the user {self._scoped.scope.user}.",
                 hint="Change it without a user, or store a version of this user's own.",
             )
-        return found
+        return head
 
     async def version(self, head: LoadedProcedure, number: int) -> Version:
-        """One kept version."""
-        found = await self._versions(head, (number,))
-        if not found:
+        """Return one kept version."""
+        versions = await self._versions(head, (number,))
+        if not versions:
             kept = ", ".join(map(str, head.meta.kept))
             raise NotFound(f"Version {number} of {head.name} is not kept.", hint=f"Kept are {kept}.", number=number)
-        return found[0]
+        return versions[0]
 
     async def versions(self, head: LoadedProcedure) -> list[Version]:
-        """All kept versions, the newest first."""
+        """Return all kept versions, newest first."""
         return sorted(await self._versions(head, head.meta.kept), key=lambda v: -v.number)
 
     async def _versions(self, head: LoadedProcedure, numbers: tuple[int, ...]) -> list[Version]:
         return [_version(head, memory) for memory in await self._records(head, numbers)]
 
-    def which(self, head: LoadedProcedure, number: int | str | None, index: int | None) -> int:
-        """The number of a version that is named by number, by label, or by place: 0 the newest, 1 the one before."""
+    def resolve_number(self, head: LoadedProcedure, number: int | str | None, index: int | None) -> int:
+        """Return the number of a version given by number, by label, or by index (0 is the newest)."""
         if (number is None) == (index is None):
             raise InvalidInput("Name a version by its number or label, or by its index.")
         if index is not None:
@@ -140,8 +141,8 @@ class ProcedureStore:
 
     # -- writing -------------------------------------------------------------------------------------------------
 
-    def created(self, procedure: Procedure, why: str) -> tuple[Memory, list[Write]]:
-        """The writes that store a procedure for the first time."""
+    def create(self, procedure: Procedure, why: str) -> tuple[Memory, list[Write]]:
+        """Build the writes that store a procedure for the first time."""
         meta = ProcedureMeta(
             name=procedure.name,
             category=procedure.category,
@@ -162,12 +163,12 @@ class ProcedureStore:
             metadata=meta.model_dump(mode="json"),
         )
         version_meta = VersionMeta(of=head.id, number=1, made_at=meta.made_at, why=why)
-        return head, [Put(head, existing="fail"), *self._slipped(head, procedure, version_meta)]
+        return head, [Put(head, existing="fail"), *self._version_writes(head, procedure, version_meta)]
 
-    async def added(
+    async def add_version(
         self, head: LoadedProcedure, procedure: Procedure, why: str, *, use: bool, keep: tuple[int, ...] = ()
     ) -> tuple[int, list[Write]]:
-        """The writes that add a version and, with ``use``, put it in use. The oldest beyond the bound are dropped."""
+        """Build the writes that add a version and, with ``use``, put it in use; surplus versions are deleted."""
         number = head.meta.latest + 1
         current = number if use else head.meta.number
         gone = await self._surplus(head, (number, current, *keep))
@@ -176,39 +177,42 @@ class ProcedureStore:
         version_meta = VersionMeta(
             of=head.id, number=number, parent=head.meta.number, made_at=self._scoped.now(), why=why
         )
-        writes = self._slipped(head.memory, procedure, version_meta)
+        writes = self._version_writes(head.memory, procedure, version_meta)
         if use:
-            writes.append(self._pointed(head, meta, procedure, version_meta))
+            writes.append(self._head_update(head, meta, procedure, version_meta))
         else:
             changes: Json = {"metadata": meta.model_dump(mode="json")}
             writes.append(Update(head.id, changes, expected_version=head.memory.version))
         return number, [*writes, *(Delete(memory.id) for memory in await self._records(head, tuple(gone)))]
 
-    def switched(self, head: LoadedProcedure, version: Version) -> Write:
-        """The write that puts a kept version in use."""
-        return self._pointed(head, head.meta, version.procedure, version)
+    def use_version(self, head: LoadedProcedure, version: Version) -> Write:
+        """Build the write that puts a kept version in use."""
+        return self._head_update(head, head.meta, version.procedure, version)
 
-    def labelled(self, head: LoadedProcedure, labels: dict[str, int]) -> Write:
+    def set_labels(self, head: LoadedProcedure, labels: dict[str, int]) -> Write:
+        """Build the write that replaces the labels."""
         meta = head.meta.model_copy(update={"labels": labels})
         changes: Json = {"metadata": meta.model_dump(mode="json")}
         return Update(head.id, changes, expected_version=head.memory.version)
 
-    async def deletes(self, head: LoadedProcedure) -> list[Write]:
-        """The writes that remove a procedure, its versions, and what was learnt about it; its runs remain."""
+    async def delete(self, head: LoadedProcedure) -> list[Write]:
+        """Build the writes that delete a procedure, its versions and its statistics; its runs remain."""
         open_runs = await self._open_runs(head, None)
         if open_runs:
             raise Conflict(
                 f"A run of {head.name} is not finished: {open_runs}.", hint="Cancel it first.", run=open_runs
             )
         where = Filter(sessions=(procedure_session(head.name),), states=None)
-        found = [m async for m in self._scoped.store.scan_all(self._scoped.scope, where) if m.user == head.memory.user]
-        others = [Delete(memory.id) for memory in found if memory.id != head.id]
+        memories = [
+            m async for m in self._scoped.store.scan_all(self._scoped.scope, where) if m.user == head.memory.user
+        ]
+        others = [Delete(memory.id) for memory in memories if memory.id != head.id]
         return [*others, Delete(head.id, expected_version=head.memory.version)]
 
-    def _pointed(
+    def _head_update(
         self, head: LoadedProcedure, meta: ProcedureMeta, procedure: Procedure, version_meta: VersionMeta | Version
     ) -> Write:
-        told = meta.model_copy(
+        changed = meta.model_copy(
             update={
                 "number": version_meta.number,
                 "parent": version_meta.parent,
@@ -218,7 +222,7 @@ class ProcedureStore:
             }
         )
         changes: Json = {
-            "metadata": told.model_dump(mode="json"),
+            "metadata": changed.model_dump(mode="json"),
             "body": dump_procedure(procedure),
             "tags": list(procedure.tags),
         }
@@ -226,8 +230,8 @@ class ProcedureStore:
             changes["content"] = procedure.text()
         return Update(head.id, changes, expected_version=head.memory.version)
 
-    def _slipped(self, head: Memory, procedure: Procedure, version_meta: VersionMeta) -> list[Write]:
-        made = self._scoped.new(
+    def _version_writes(self, head: Memory, procedure: Procedure, version_meta: VersionMeta) -> list[Write]:
+        record = self._scoped.new(
             PROCEDURE,
             "",
             body=dump_procedure(procedure),
@@ -237,10 +241,10 @@ class ProcedureStore:
             state="archived",
             metadata=version_meta.model_dump(mode="json"),
         )
-        return [Put(made, existing="fail"), AddLink(Link(source=made.id, relation=DERIVED_FROM, target=head.id))]
+        return [Put(record, existing="fail"), AddLink(Link(source=record.id, relation=DERIVED_FROM, target=head.id))]
 
     async def _surplus(self, head: LoadedProcedure, needed: tuple[int, ...]) -> set[int]:
-        """The oldest versions beyond the bound. One that is in use, labelled, or being run is not among them."""
+        """Return the oldest versions beyond the limit. A version in use, labelled or being run is never among them."""
         gone: set[int] = set()
         pinned = {*needed, *head.meta.labels.values()}
         for number in sorted(head.meta.kept):
@@ -263,12 +267,12 @@ class ProcedureStore:
 
 
 def load_procedure(memory: Memory) -> LoadedProcedure:
-    """A procedure from its record."""
+    """Load a procedure from its head record."""
     return LoadedProcedure(memory, validated(ProcedureMeta, memory.metadata), validated(Procedure, memory.body))
 
 
 def current_version(head: LoadedProcedure) -> Version:
-    """The version in use, from the procedure's own record."""
+    """Return the version in use, from the head record."""
     return _as_version(head, head.meta, head.procedure)
 
 

@@ -33,21 +33,21 @@ _MAX_SECONDS = 3_600.0
 
 
 class PatchProposal(Model):
-    """A patch that may make a procedure better, and the evidence for it."""
+    """A patch that may improve a procedure, and the evidence for it."""
 
     patch: Mapping[str, Any]
     why: str
 
 
 def propose_from_runs(procedure: Procedure, good: Sequence[Run], bad: Sequence[Run]) -> PatchProposal | None:
-    """The first of these that the runs speak for: a better default, more time, more attempts. None if nothing does."""
+    """Propose a better default, a longer timeout or more attempts, whichever the runs support first; None if none."""
     if len(good) < MIN_RUNS or len(bad) < MIN_RUNS:
         return None
     return _better_default(procedure, good, bad) or _sturdier_step(procedure, bad)
 
 
 def _better_default(procedure: Procedure, good: Sequence[Run], bad: Sequence[Run]) -> PatchProposal | None:
-    """A default value of a parameter that does clearly worse than another value that was tried."""
+    """Propose another default for a parameter if a value that was tried is clearly better."""
     for name, part in schema.declared_params(procedure.parameters).items():
         if "default" not in part or name in procedure.choices:
             continue
@@ -74,7 +74,7 @@ def _better_default(procedure: Procedure, good: Sequence[Run], bad: Sequence[Run
 
 
 def _sturdier_step(procedure: Procedure, bad: Sequence[Run]) -> PatchProposal | None:
-    """More time, or more attempts, for the step where most failed runs failed and the others passed."""
+    """Propose a longer timeout or more attempts for the step where most of the failed runs failed."""
     where = Counter((run.error.step, run.error.type) for run in bad if run.error and run.error.step)
     if not where:
         return None
@@ -82,11 +82,11 @@ def _sturdier_step(procedure: Procedure, bad: Sequence[Run]) -> PatchProposal | 
     step = next((s for s in procedure.steps if s.name == name), None)
     if step is None or count < _SHARE * len(bad) or kind in _NOT_TRANSIENT:
         return None
-    told = f"{count} of {len(bad)} failed runs failed at {name} with {kind}, and the others passed it"
+    evidence = f"{count} of {len(bad)} failed runs failed at {name} with {kind}, and the others passed it"
     if kind == "Timeout" and step.seconds * 2 <= _MAX_SECONDS:
         return PatchProposal(
             patch={"steps": {name: {"timeout": step.seconds * 2}}},
-            why=f"{told}: it gets {step.seconds * 2:g} seconds in place of {step.seconds:g}.",
+            why=f"{evidence}: it gets {step.seconds * 2:g} seconds in place of {step.seconds:g}.",
         )
     attempts = step.retry.attempts + 2
     if attempts > _MAX_ATTEMPTS:
@@ -94,7 +94,7 @@ def _sturdier_step(procedure: Procedure, bad: Sequence[Run]) -> PatchProposal | 
     retry = {**step.retry.model_dump(mode="json"), "attempts": attempts}
     return PatchProposal(
         patch={"steps": {name: {"retry": retry}}},
-        why=f"{told}: it is tried up to {attempts} times in place of {step.retry.attempts}.",
+        why=f"{evidence}: it is tried up to {attempts} times in place of {step.retry.attempts}.",
     )
 
 
@@ -103,7 +103,7 @@ PROMPT = "improve"
 
 
 class StepChange(Model):
-    """What to change in one step."""
+    """The changes of one step."""
 
     step: str
     attempts: Annotated[int, Field(ge=1, le=20)] | None = None
@@ -112,14 +112,14 @@ class StepChange(Model):
 
 
 class DefaultChange(Model):
-    """Another default for a parameter."""
+    """A new default of a parameter."""
 
     parameter: str
     value: Scalar
 
 
 class Suggestion(Model):
-    """What a model may answer."""
+    """The answer of a model."""
 
     why: Annotated[str, Field(max_length=1_000)]
     steps: tuple[StepChange, ...] = ()
@@ -136,8 +136,8 @@ class ModelProposer:
         prompt = prompts.load(PROMPT)
         shown = {
             "procedure": dump_procedure(procedure),
-            "went_well": [_told(run) for run in good[:_SHOWN]],
-            "went_wrong": [_told(run) for run in bad[:_SHOWN]],
+            "went_well": [_describe_run(run) for run in good[:_SHOWN]],
+            "went_wrong": [_describe_run(run) for run in bad[:_SHOWN]],
             "counts": {"went_well": len(good), "went_wrong": len(bad)},
         }
         messages = [
@@ -149,22 +149,22 @@ class ModelProposer:
         return PatchProposal(patch=patch, why=f"{self._chat.name} ({prompt.id}): {said.why}") if patch else None
 
 
-def _told(run: Run) -> dict[str, Any]:
+def _describe_run(run: Run) -> dict[str, Any]:
     error = run.error.model_dump(mode="json") if run.error else None
     return {"params": run.params, "status": run.status, "seconds": round(run.seconds, 3), "error": error}
 
 
 def _patch(procedure: Procedure, said: Suggestion) -> dict[str, Any]:
-    """The patch that a suggestion comes to; names that do not exist are left for ``patched`` to refuse."""
+    """Build the patch of a suggestion. Names that do not exist are refused later, by ``apply_patch``."""
     known = {step.name: step for step in procedure.steps}
     steps: dict[str, Any] = {}
     for change in said.steps:
-        told = change.model_dump(mode="json", exclude_none=True, include={"timeout", "on_error"})
+        changes = change.model_dump(mode="json", exclude_none=True, include={"timeout", "on_error"})
         if change.attempts is not None:
             retry = known[change.step].retry if change.step in known else None
-            told["retry"] = {**(retry.model_dump(mode="json") if retry else {}), "attempts": change.attempts}
-        if told:
-            steps[change.step] = told
+            changes["retry"] = {**(retry.model_dump(mode="json") if retry else {}), "attempts": change.attempts}
+        if changes:
+            steps[change.step] = changes
     properties = schema.declared_params(procedure.parameters)
     for default in said.defaults:
         properties[default.parameter] = {**properties.get(default.parameter, {}), "default": default.value}

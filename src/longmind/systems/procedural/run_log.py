@@ -1,8 +1,7 @@
-"""The durable log of one run: what is written here before the next step starts is never done again.
+"""The durable log of one run: a step that is recorded here is never done again.
 
-Whoever works on a run owns it. Each write replaces the run's progress at the version it was read at, and stores the
-finished step in the same transaction. So of two that work on one run only one can go on: the other's next write is
-refused, and it stops.
+A run has one owner. Each write replaces the run's progress by compare-and-set and stores the finished step in the same
+transaction. If two processes work on one run, the next write of one of them is refused, and it stops.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ _ACTOR = "procedure"
 
 
 class Halt(Exception):
-    """Why a run stops where it is, without having failed; what it did so far stays done."""
+    """The run stops here without having failed; finished steps stay done."""
 
 
 class TakenOver(Halt):
-    """Somebody else works on the run."""
+    """Another process owns the run now."""
 
 
 class CancelRequested(Halt):
-    """Somebody asked for the run to be cancelled."""
+    """The run is to be cancelled."""
 
 
 class Paused(Halt):
@@ -93,21 +92,21 @@ class RunLog:
         return build_run(self._memory, self.records)
 
     def find(self, path: str) -> StepRecord | None:
-        """What this step did, if it is finished."""
+        """Return the record of a step; None if it is not finished."""
         return self._records.get(path)
 
     def fits(self, result: Any) -> bool:
-        """Whether this result still has room in the run."""
+        """Whether this result fits into the size limit of the run."""
         return self._bytes + json_size(result) <= MAX_RUN
 
     def approval(self, path: str) -> bool | None:
-        """What was decided about a step that needs approval; None if nothing yet."""
+        """Return whether a step was approved; None if nobody has decided yet."""
         decided = self.progress.approvals.get(path)
         return None if decided is None else decided.approved
 
     async def record(self, record: StepRecord) -> None:
-        """Store what a step did. When this returns, no crash can make it happen again."""
-        made = self._scoped.new(
+        """Store what a step did. After this returns, the step is not repeated, even after a crash."""
+        memory = self._scoped.new(
             STEP,
             "",
             body=record.model_dump(mode="json"),
@@ -118,8 +117,8 @@ class RunLog:
             occurred_at=record.started_at,
             metadata={"run": self.run_id, "outcome": record.outcome},
         )
-        belongs = Link(source=made.id, relation=DERIVED_FROM, target=self.run_id)  # who erases the run erases its steps
-        writes: list[Write] = [Put(made, existing="fail"), AddLink(belongs)]
+        belongs = Link(source=memory.id, relation=DERIVED_FROM, target=self.run_id)  # erasing the run erases its steps
+        writes: list[Write] = [Put(memory, existing="fail"), AddLink(belongs)]
         await self.save({"cursor": record.path}, writes, reason=f"step {record.path}")
         self._records[record.path] = record
         self._bytes += json_size(record.result)
@@ -127,15 +126,15 @@ class RunLog:
             raise CancelRequested(self.run_id)
 
     async def wait_for(self, waiting: PendingApproval) -> None:
-        """Stop here until somebody has decided."""
+        """Store that the run waits for an approval, and give up ownership."""
         await self.save({"status": "waiting", "waiting": waiting, "owner": None}, reason=f"wait for {waiting.path}")
 
     async def interrupt(self) -> None:
-        """Let go of the run, so that it can be resumed at once."""
+        """Give up ownership, so that the run can be resumed at once."""
         await self.save({"status": "interrupted", "owner": None}, reason="interrupted")
 
     async def compensating(self, ending: str, error: RunFailure | None) -> None:
-        """From now on what was done is taken back; a run resumed later goes on with that."""
+        """Store that compensation has begun; a run that is resumed later continues with it."""
         await self.save({"ending": ending, "error": error}, reason="compensate")
 
     async def save(
@@ -146,13 +145,13 @@ class RunLog:
         reason: str,
         content: str | None = None,
     ) -> None:
-        """Store the run's progress and these writes together; a wish to cancel that came in between is kept."""
+        """Store the run's progress and these writes together. A request to cancel that came in between is kept."""
         while True:
             progress = self.changed(changes)
-            told: dict[str, Any] = {"metadata": progress.model_dump(mode="json")}
+            fields: dict[str, Any] = {"metadata": progress.model_dump(mode="json")}
             if content is not None:
-                told["content"] = content
-            update = Update(self.run_id, told, expected_version=self.version)
+                fields["content"] = content
+            update = Update(self.run_id, fields, expected_version=self.version)
             try:
                 receipt = await self._scoped.write([update, *(writes or ())], reason=reason, actor=_ACTOR)
             except VersionConflict as conflict:
@@ -165,7 +164,7 @@ class RunLog:
             return
 
     def changed(self, changes: Mapping[str, Any]) -> Progress:
-        """The progress with these changes, the time spent until now, and a new lease while somebody owns the run."""
+        """Return the progress with these changes and the time spent so far, and a renewed lease if it has an owner."""
         now = self.now()
         spent = max(0.0, (now - self._mark).total_seconds())
         ours = {"lease_until": now + timedelta(seconds=self._lease), "seconds": self.progress.seconds + spent}
@@ -173,15 +172,15 @@ class RunLog:
         return changed if changed.owner else changed.model_copy(update={"lease_until": None})
 
     async def reread(self) -> None:
-        """Read the run again after somebody else wrote it; only a wish to cancel lets its owner go on."""
-        self._memory = await self._look()
+        """Read the run again after another process wrote it; ``TakenOver`` unless it only asked to cancel."""
+        self._memory = await self._load_if_owned()
 
     async def cancel_requested(self) -> bool:
-        """Whether somebody asked for this run to be cancelled, since it was last written."""
-        await self._look()
+        """Whether a request to cancel was stored since the last write."""
+        await self._load_if_owned()
         return self.progress.cancel is not None
 
-    async def _look(self) -> Memory:
+    async def _load_if_owned(self) -> Memory:
         fresh = await self._scoped.need(self.run_id, RUN)
         progress = read_progress(fresh)
         if progress.owner != self.progress.owner or progress.status in FINAL:
@@ -191,14 +190,14 @@ class RunLog:
 
 
 async def load_steps(scoped: ScopedStore, run: Memory) -> tuple[StepRecord, ...]:
-    """What the steps of a run did, in the order in which they finished."""
+    """Load the step records of a run, in the order in which the steps finished."""
     where = Filter(kinds=(STEP,), sessions=(run_session(run.id),), states=None)
-    found = [memory async for memory in scoped.store.scan_all(scoped.scope, where)]
-    return tuple(StepRecord.model_validate(memory.body) for memory in found)
+    memories = [memory async for memory in scoped.store.scan_all(scoped.scope, where)]
+    return tuple(StepRecord.model_validate(memory.body) for memory in memories)
 
 
 async def claim_run(scoped: ScopedStore, run: Memory, lease_seconds: float, *, take_over: bool) -> RunLog:
-    """Become the owner of a run, to go on with it; refused while somebody else may be at work on it."""
+    """Take ownership of a run to continue it; ``Conflict`` while another process may be working on it."""
     progress = read_progress(run)
     now = scoped.now()
     if progress.status == "running" and progress.lease_until and progress.lease_until > now and not take_over:

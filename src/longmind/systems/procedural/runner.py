@@ -1,7 +1,7 @@
-"""Running procedures: start, resume, cancel, approve.
+"""Starting, resuming, cancelling and approving runs.
 
-A run is driven by whoever owns it: the process that started it or, after a crash, the one that took it over. Any
-failure of a step is an outcome of the run; what is raised here is only what kept the run from being worked on.
+A run is driven by its owner: the process that started it or, after a crash, the one that took it over. A step that
+fails is an outcome of the run. Exceptions are raised only for what keeps the run from being worked on.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _CLAIM = 30.0
 
 
 class Runner:
-    """Drives runs."""
+    """Drives runs: start, resume, cancel, approve."""
 
     def __init__(
         self,
@@ -71,10 +71,10 @@ class Runner:
     async def execute(
         self, head: LoadedProcedure, params: Mapping[str, Any], *, number: int | None, key: str | None
     ) -> Run:
-        """Start a run and drive it as far as it goes. A key that was used before gives the run it started."""
+        """Start a run and drive it as far as it goes. For a key that was used before, return the run it started."""
         named = None if key is None else f"{RUN}:{head.name}:{key}"
-        await self._ready(head.procedure, {head.name})
-        memory, procedure, created = await self._begin(head, params, named, number=number)
+        await self._check_tools(head.procedure, {head.name})
+        memory, procedure, created = await self._create_run(head, params, named, number=number)
         if not created:
             asked = read_request(memory)
             if asked.procedure != head.id or not all(json_equal(asked.params.get(k), v) for k, v in params.items()):
@@ -82,9 +82,9 @@ class Runner:
                     f"The key {key} was used before for a run with other parameters.", run=memory.id
                 )
             return build_run(memory, await load_steps(self._scoped, memory))
-        return await self._driven(RunLog(self._scoped, memory, (), run_lease_seconds(procedure)), procedure)
+        return await self._drive_to_run(RunLog(self._scoped, memory, (), run_lease_seconds(procedure)), procedure)
 
-    async def _begin(
+    async def _create_run(
         self,
         head: LoadedProcedure,
         params: Mapping[str, Any],
@@ -131,17 +131,17 @@ class Runner:
     # -- going on ------------------------------------------------------------------------------------------------
 
     async def resume(self, run_id: str, *, take_over: bool) -> Run:
-        """Go on with a run at the step where it stopped. One that has ended is returned as it is."""
+        """Continue a run at the step where it stopped. Return a run that has ended as it is."""
         memory = await self._scoped.need(run_id, RUN)
         if read_progress(memory).status in FINAL:
             return build_run(memory, await load_steps(self._scoped, memory))
         procedure = await self._procedure(memory)
-        await self._ready(procedure, set())
+        await self._check_tools(procedure, set())
         run_log = await claim_run(self._scoped, memory, run_lease_seconds(procedure), take_over=take_over)
-        return await self._driven(run_log, procedure, take_over=take_over)
+        return await self._drive_to_run(run_log, procedure, take_over=take_over)
 
-    async def _ready(self, procedure: Procedure, seen: set[str]) -> None:
-        """Refuse to work on a run here if a function it may call is not registered; elsewhere it may be."""
+    async def _check_tools(self, procedure: Procedure, seen: set[str]) -> None:
+        """Raise ``NotFound`` if a function that the procedure may call is not registered in this process."""
         for step, used in called_tools(procedure):
             if used not in self.tools:
                 raise NotFound(
@@ -151,15 +151,15 @@ class Runner:
                 )
         for name in {step.procedure for step in procedure.steps if step.procedure} - seen:
             seen.add(name)
-            await self._ready((await self._procedures.need(name)).procedure, seen)
+            await self._check_tools((await self._procedures.need(name)).procedure, seen)
 
     async def _procedure(self, run: Memory) -> Procedure:
-        """The procedure as the run's own version has it, whatever is in use now."""
+        """Return the version of the procedure that the run started with, whichever is in use now."""
         asked = read_request(run)
         head = await self._procedures.need(asked.procedure)
         return (await self._procedures.version(head, asked.number)).procedure
 
-    async def _driven(self, run_log: RunLog, procedure: Procedure, *, take_over: bool = False) -> Run:
+    async def _drive_to_run(self, run_log: RunLog, procedure: Procedure, *, take_over: bool = False) -> Run:
         try:
             await self._drive(run_log, procedure, take_over)
         except TakenOver as gone:
@@ -171,58 +171,58 @@ class Runner:
         steps = Interpreter(procedure, run_log.request.params, run_log, caller, sleep=self._sleep)
         try:
             if run_log.progress.ending is None:
-                await self._forward(run_log, steps)
+                await self._run_forward(run_log, steps)
             else:
-                await self._backward(run_log, steps)
+                await self._compensate(run_log, steps)
         except Paused as paused:
             await run_log.wait_for(paused.waiting)
         except asyncio.CancelledError:
-            await self._let_go(run_log)
+            await self._release(run_log)
             raise
         if any(step.procedure for step in procedure.steps) and run_log.progress.status in FINAL:
             await self._cancel_children(run_log)
 
-    async def _let_go(self, run_log: RunLog) -> None:
-        """Leave a run that is interrupted ready to be resumed; if that fails, it is ready when its lease ends."""
+    async def _release(self, run_log: RunLog) -> None:
+        """Give up an interrupted run so that it can be resumed at once. Otherwise its lease has to expire first."""
         try:
             await asyncio.shield(run_log.interrupt())
         except (Halt, LongmindError) as error:
             log.warning("Run %s was interrupted and could not be released: %s", run_log.run_id, error)
 
-    async def _forward(self, run_log: RunLog, steps: Interpreter) -> None:
+    async def _run_forward(self, run_log: RunLog, steps: Interpreter) -> None:
         try:
             if run_log.progress.cancel is not None:
                 raise CancelRequested(run_log.run_id)
-            result = await self._watched(run_log, steps.forward())
+            result = await self._run_until_cancelled(run_log, steps.forward())
         except CancelRequested:
             if run_log.progress.cancel == "compensate":
                 await run_log.compensating("cancelled", None)
-                await self._backward(run_log, steps)
+                await self._compensate(run_log, steps)
             else:
                 await self._learner.end(run_log, "cancelled")
         except StepFailed as failed:
             if failed.step.on_error == "compensate":
                 await run_log.compensating("failed", failed.failure)
-                await self._backward(run_log, steps)
+                await self._compensate(run_log, steps)
             else:
                 await self._learner.end(run_log, "failed", error=failed.failure)
         else:
             await self._learner.end(run_log, "succeeded", result=result)
 
-    async def _backward(self, run_log: RunLog, steps: Interpreter) -> None:
-        """Take back what was done, and end the run. A wish to cancel makes no difference any more."""
+    async def _compensate(self, run_log: RunLog, steps: Interpreter) -> None:
+        """Compensate what was done, and end the run. Requests to cancel are ignored from here on."""
         ending, error = run_log.progress.ending, run_log.progress.error
         assert ending is not None
         await steps.backward()
         left = [record.step for record in run_log.records if record.undo and record.outcome == "failed"]
         if left:
-            told = f"{error.message if error else 'Cancelled.'} Not taken back: {', '.join(left)}."
+            message = f"{error.message if error else 'Cancelled.'} Not taken back: {', '.join(left)}."
             kind, step = (error.type, error.step) if error else ("CompensationFailed", None)
-            error = RunFailure(type=kind, message=told, step=step)
+            error = RunFailure(type=kind, message=message, step=step)
         await self._learner.end(run_log, ending, error=error)
 
-    async def _watched(self, run_log: RunLog, work: Coroutine[Any, Any, Any]) -> Any:
-        """Do the work, and look now and then whether somebody asked to cancel the run meanwhile."""
+    async def _run_until_cancelled(self, run_log: RunLog, work: Coroutine[Any, Any, Any]) -> Any:
+        """Do the work, and poll for a request to cancel the run."""
         task, look = asyncio.ensure_future(work), None
         try:
             while True:
@@ -235,14 +235,14 @@ class Runner:
                 if look is not None and look.done() and look.result():
                     raise CancelRequested(run_log.run_id)
         finally:
-            await _stopped(task)
+            await _stop(task)
             if look is not None:
-                await _stopped(look)
+                await _stop(look)
 
     # -- cancelling and approving --------------------------------------------------------------------------------
 
     async def cancel(self, run_id: str, *, compensate: bool) -> Run:
-        """Ask for a run to be cancelled. Its owner does so at the next step; one without an owner ends here."""
+        """Request that a run is cancelled. Its owner stops at the next poll; a run without an owner ends here."""
 
         async def ask() -> Memory:
             memory = await self._scoped.need(run_id, RUN)
@@ -267,13 +267,13 @@ class Runner:
         return run_log.run()
 
     async def _cancel_children(self, run_log: RunLog) -> None:
-        """Cancel what this run started and did not wait for: after a timeout, or because it was cancelled itself."""
+        """Cancel the child runs that are still open, after a timeout or a cancellation of this run."""
         where = Filter(kinds=(RUN,), metadata={"open": True, "parent": run_log.run_id}, states=None)
         async for child in self._scoped.store.scan_all(self._scoped.scope, where):
             await self.cancel(child.id, compensate=run_log.progress.cancel == "compensate")
 
     async def approve(self, run_id: str, *, approved: bool, by: str, why: str, resume: bool) -> Run:
-        """Decide about the step that waits, and go on."""
+        """Store the decision about the step that waits, and continue."""
         memory = await self._scoped.need(run_id, RUN)
         progress = read_progress(memory)
         if progress.status != "waiting" or progress.waiting is None:
@@ -291,16 +291,16 @@ class Runner:
         return await (self.resume(run_id, take_over=False) if resume else self.read(run_id))
 
     async def read(self, run_id: str) -> Run:
-        """A run as it stands, with its steps."""
+        """Return the current state of a run, with its steps."""
         memory = await self._scoped.need(run_id, RUN)
         return build_run(memory, await load_steps(self._scoped, memory))
 
     # -- procedures that steps call ------------------------------------------------------------------------------
 
-    async def child(
+    async def run_child(
         self, run_log: RunLog, step: Step, args: Mapping[str, Any], path: str, attempt: int, take_over: bool
     ) -> Any:
-        """Run the procedure that a step names, or go on with the run of it that was begun before."""
+        """Run the procedure that a step names, or continue the child run that was started before."""
         depth = run_log.request.depth + 1
         if depth > MAX_DEPTH:
             raise InvalidInput(
@@ -310,10 +310,12 @@ class Runner:
         head = await self._procedures.need(step.procedure)
         parent = Parent(run=run_log.run_id, path=path)
         key = f"{RUN}:{run_log.run_id}/{path}~{attempt}"
-        memory, procedure, created = await self._begin(head, args, key, parent=parent, depth=depth)
+        memory, procedure, created = await self._create_run(head, args, key, parent=parent, depth=depth)
         try:
             if created:
-                run = await self._driven(RunLog(self._scoped, memory, (), run_lease_seconds(procedure)), procedure)
+                run = await self._drive_to_run(
+                    RunLog(self._scoped, memory, (), run_lease_seconds(procedure)), procedure
+                )
             else:
                 run = await self.resume(memory.id, take_over=take_over)
         except Conflict as conflict:
@@ -327,7 +329,7 @@ class Runner:
 
 
 class _RunCaller:
-    """Makes the calls of one run."""
+    """Makes the calls of one run: registered functions and child runs."""
 
     def __init__(self, runner: Runner, run_log: RunLog, take_over: bool) -> None:
         self._runner = runner
@@ -337,17 +339,17 @@ class _RunCaller:
     async def __call__(self, step: Step, args: Mapping[str, Any], *, path: str, key: str, attempt: int) -> Any:
         if step.use is not None:
             return await self._runner.tools.get(step.use).call(args, key)
-        return await self._runner.child(self._ledger, step, args, path, attempt, self._take_over)
+        return await self._runner.run_child(self._ledger, step, args, path, attempt, self._take_over)
 
     async def undo(self, step: Step, args: Mapping[str, Any], *, key: str) -> Any:
         assert step.compensate is not None
         return await self._runner.tools.get(step.compensate.use).call(args, key)
 
 
-async def _stopped(task: asyncio.Future[Any]) -> None:
-    """Cancel a task and wait for its end. Before Python 3.12 a database driver can lose a cancellation: ask again."""
+async def _stop(task: asyncio.Future[Any]) -> None:
+    """Cancel a task and wait for its end. Repeat: before Python 3.12 a database driver can lose a cancellation."""
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=_ASK_AGAIN)
     if not task.cancelled():
-        task.exception()  # what it ended with is not news any more; looking at it keeps Python from reporting it
+        task.exception()  # retrieved so that asyncio does not report it

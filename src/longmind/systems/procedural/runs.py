@@ -1,8 +1,8 @@
-"""What a run is: what was asked, how far it has come, and what each of its steps did.
+"""The records of a run: its request, its progress, and what each step did.
 
-A run is one record of the kind ``run``. What was asked never changes and is its body; how far it has come changes with
-every step and is its metadata, so the journal keeps a small line for each step and not the whole run again. Each
-finished step is a record of the kind ``step``.
+A run is one record of the kind ``run``. The request never changes and is the body. The progress changes with every
+step and is the metadata, so that the journal stores only the progress again. Each finished step is a record of the
+kind ``step``.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from longmind.types import Memory, Model, Moment, PlainJson
 
 RUN, STEP = "run", "step"
 DERIVED_FROM = "derived_from"
-"""The relation that erasure follows: what is linked so to an erased record is erased with it."""
+"""The relation that erasure follows: records linked to an erased record are erased too."""
 RunStatus = Literal["running", "waiting", "interrupted", "succeeded", "failed", "cancelled"]
 FINAL: tuple[RunStatus, ...] = ("succeeded", "failed", "cancelled")
-Outcome = Literal["succeeded", "failed", "skipped"]
 
 
 class RunFailure(Model):
-    """What went wrong: the exception's type and message, and the step where it happened."""
+    """Why a step or a run failed: the exception's type and message, and the step."""
 
     type: str
     message: str
@@ -32,7 +31,7 @@ class RunFailure(Model):
 
 
 class Chosen(Model):
-    """A value that learning chose for a parameter, and why this one."""
+    """A value that learning chose for a parameter, and the reason."""
 
     value: Any
     why: str
@@ -46,7 +45,7 @@ class Parent(Model):
 
 
 class RunRequest(Model):
-    """What was asked of a run; it never changes."""
+    """The request that started a run; it never changes."""
 
     procedure: str
     name: str
@@ -54,13 +53,13 @@ class RunRequest(Model):
     params: PlainJson
     chosen: Mapping[str, Chosen] = Field(default_factory=dict)
     candidate: bool = False
-    """Whether this run tries a version that is on trial."""
+    """Whether this run uses the version on trial."""
     parent: Parent | None = None
     depth: int = 0
 
 
 class PendingApproval(Model):
-    """The step that waits for somebody's approval, and what it would do."""
+    """A step that waits for approval, and the call it would make."""
 
     path: str
     use: str
@@ -68,11 +67,11 @@ class PendingApproval(Model):
     items: int | None = None
     """For a loop: how many items it would go over."""
     run: str | None = None
-    """The run that waits, when it is one that a step of this run started."""
+    """The child run that waits, if a step of this run started it."""
 
 
 class Approval(Model):
-    """What somebody decided about a step."""
+    """The decision about a step that needed approval."""
 
     approved: bool
     by: str
@@ -81,7 +80,7 @@ class Approval(Model):
 
 
 class Progress(Model):
-    """How far a run has come; replaced as a whole, with the version it was read at, by whoever owns the run."""
+    """How far a run has come. The owner of the run replaces it as a whole, by compare-and-set."""
 
     procedure: str
     name: str
@@ -91,11 +90,11 @@ class Progress(Model):
     status: RunStatus = "running"
     owner: str | None = None
     lease_until: Moment | None = None
-    """Until then its owner is taken to be alive."""
+    """Until then the owner counts as alive."""
     cursor: str | None = None
-    """The last step that is recorded as finished."""
+    """The path of the last finished step."""
     ending: Literal["failed", "cancelled"] | None = None
-    """How the run will end once what it did has been compensated."""
+    """How the run will end after compensation."""
     cancel: Literal["stop", "compensate"] | None = None
     waiting: PendingApproval | None = None
     approvals: Mapping[str, Approval] = Field(default_factory=dict)
@@ -103,19 +102,19 @@ class Progress(Model):
     error: RunFailure | None = None
     finished_at: Moment | None = None
     seconds: float = 0.0
-    """Time spent at work; waiting for an approval, or for somebody to resume, does not count."""
+    """Time spent working; waiting for an approval or for a resume does not count."""
     counted: bool | None = None
-    """What learning counted: a success, a failure, or nothing."""
+    """What learning counted the run as: success, failure, or neither."""
     metrics: Mapping[str, float] = Field(default_factory=dict)
 
 
 class StepRecord(Model):
-    """What one step did, or one item of a loop, or a compensation."""
+    """What a step, one item of a loop, or a compensation did."""
 
     path: str
     """``send``, ``send[2]`` for an item of a loop, ``send!undo`` for a compensation."""
     step: str
-    outcome: Outcome
+    outcome: Literal["succeeded", "failed", "skipped"]
     result: Any = None
     error: RunFailure | None = None
     attempts: int = 0
@@ -123,7 +122,7 @@ class StepRecord(Model):
     finished_at: Moment
     idempotency_key: str | None = None
     items: int | None = None
-    """For a loop as a whole: how many items it went over. Their results are in their own records."""
+    """For a loop as a whole: the number of items. Their results are in their own records."""
     why: str = ""
 
     @property
@@ -136,7 +135,7 @@ class StepRecord(Model):
 
 
 class Run(Model):
-    """One run of a procedure, as it stands."""
+    """The current state of one run of a procedure."""
 
     id: str
     procedure: str
@@ -164,7 +163,7 @@ class Run(Model):
 
 
 def run_session(run_id: str) -> str:
-    """The session of a run's records. It also keeps consolidation from seeing two runs as one thing said twice."""
+    """Return the session of a run's records. It keeps consolidation from merging two runs that are alike."""
     return f"run:{run_id}"
 
 
@@ -177,7 +176,7 @@ def read_progress(memory: Memory) -> Progress:
 
 
 def build_run(memory: Memory, steps: tuple[StepRecord, ...] = ()) -> Run:
-    """A run as its caller sees it."""
+    """Build a run, as callers see it, from its record and steps."""
     request, progress = read_request(memory), read_progress(memory)
     return Run(
         id=memory.id,
@@ -203,5 +202,5 @@ def build_run(memory: Memory, steps: tuple[StepRecord, ...] = ()) -> Run:
 
 
 def has_live_owner(progress: Progress, now: datetime) -> bool:
-    """Whether somebody may be working on this run."""
+    """Whether a process may be working on this run."""
     return progress.status == "running" and progress.lease_until is not None and progress.lease_until > now

@@ -1,4 +1,4 @@
-"""The JSON schema of a procedure's parameters: what is declared is checked, and what cannot be checked is refused.
+"""The JSON schema of a procedure's parameters: validation of schemas and of values.
 
 A subset of JSON schema. A keyword that is not known here is an error when the procedure is stored, so that no
 constraint is ever written down and then ignored. ``pattern`` is left out on purpose: a regular expression from a record
@@ -38,7 +38,7 @@ _RULES = {"type", "properties", "required", "additionalProperties", "items", "en
 
 
 def validate_schema(schema: Any) -> dict[str, Any]:
-    """A schema of parameters that can be relied on, or ``InvalidInput``."""
+    """Validate a schema of parameters and return it; ``InvalidInput`` if it is not valid."""
     if not isinstance(schema, Mapping) or schema.get("type") != "object":
         raise InvalidInput(
             "The parameters must be a JSON schema of an object.",
@@ -55,14 +55,14 @@ def validate_schema(schema: Any) -> dict[str, Any]:
 
 
 def declared_params(schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The declared parameters by name."""
+    """Return the declared parameters by name."""
     return dict(schema.get("properties", {}))
 
 
-def bind_params(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters a run starts with: those given, the defaults, and null for the rest. Unknown ones are refused."""
+def bind_params(schema: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a run: those given, the defaults, and None for the rest; unknown ones are refused."""
     declared = declared_params(schema)
-    unknown = sorted(set(given) - set(declared))
+    unknown = sorted(set(params) - set(declared))
     if unknown:
         raise InvalidInput(
             f"There is no parameter {', '.join(unknown)}.",
@@ -70,8 +70,8 @@ def bind_params(schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str
         )
     taken: dict[str, Any] = {}
     for name, part in declared.items():
-        if name in given:
-            taken[name] = check_value(given[name], part, f"the parameter {name}")
+        if name in params:
+            taken[name] = check_value(params[name], part, f"the parameter {name}")
         elif "default" in part:
             taken[name] = part["default"]
         elif name in schema.get("required", ()):
@@ -85,11 +85,13 @@ def check_value(value: Any, schema: Mapping[str, Any], what: str) -> Any:
     """The value, if the schema allows it; else ``InvalidInput`` names what is wrong."""
     kinds = _kinds(schema)
     if kinds and not any(_is(value, kind) for kind in kinds):
-        raise InvalidInput(f"{_cap(what)} must be {' or '.join(kinds)}, not {_told(value)}.")
-    if "enum" in schema and not any(json_equal(value, one) for one in schema["enum"]):
-        raise InvalidInput(f"{_cap(what)} must be one of {_told(list(schema['enum']))}, not {_told(value)}.")
+        raise InvalidInput(f"{_cap(what)} must be {' or '.join(kinds)}, not {_short_repr(value)}.")
+    if "enum" in schema and not any(json_equal(value, allowed) for allowed in schema["enum"]):
+        raise InvalidInput(
+            f"{_cap(what)} must be one of {_short_repr(list(schema['enum']))}, not {_short_repr(value)}."
+        )
     if "const" in schema and not json_equal(value, schema["const"]):
-        raise InvalidInput(f"{_cap(what)} must be {_told(schema['const'])}, not {_told(value)}.")
+        raise InvalidInput(f"{_cap(what)} must be {_short_repr(schema['const'])}, not {_short_repr(value)}.")
     if "anyOf" in schema:
         _any_of(value, schema["anyOf"], what)
     _bounds(value, schema, what)
@@ -192,7 +194,7 @@ def _is(value: Any, kind: str) -> bool:
     return isinstance(value, _TYPES[kind])
 
 
-def _told(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 100 else text[:99] + "…"
 

@@ -22,7 +22,7 @@ from longmind.types import Filter, Link, Memory, Model, Moment
 
 
 class Metric(Model):
-    """A number that callers report about runs."""
+    """A metric that callers report about runs: its count and sum."""
 
     count: int = 0
     total: float = 0.0
@@ -33,7 +33,7 @@ class Metric(Model):
 
 
 class VersionTally(Model):
-    """How one version fared."""
+    """The counters of one version."""
 
     successes: int = 0
     failures: int = 0
@@ -45,7 +45,7 @@ class VersionTally(Model):
 
 
 class Canary(Model):
-    """A version on trial against the one in use; both are counted from the moment the trial began."""
+    """A version on trial against the one in use, with the outcomes of both since the trial began."""
 
     base: int
     candidate: int
@@ -56,7 +56,7 @@ class Canary(Model):
 
 
 class LearningState(Model):
-    """All that was learnt about one procedure."""
+    """The counters of one procedure: by version, by chosen value, and of its trial."""
 
     tallies: Mapping[str, VersionTally] = Field(default_factory=dict)
     choices: Mapping[str, Mapping[str, SuccessCounts]] = Field(default_factory=dict)
@@ -69,7 +69,7 @@ class LearningState(Model):
         return self.model_copy(update={"tallies": {**self.tallies, str(number): tally}})
 
     def ended(self, request: RunRequest, progress: Progress, started_at: datetime) -> LearningState:
-        """With one more run that has ended; it counts as what ``progress.counted`` says."""
+        """Return the state with one more ended run, counted as ``progress.counted`` says."""
         tally = self.tally(request.number)
         changes: dict[str, Any] = {
             "last_run": max(filter(None, (tally.last_run, progress.finished_at)), default=None),
@@ -83,9 +83,9 @@ class LearningState(Model):
     def counting(
         self, request: RunRequest, success: bool | None, started_at: datetime, times: int = 1
     ) -> LearningState:
-        """With this outcome of a run added or, with ``times=-1``, taken away again.
+        """Return the state with this outcome of a run added or, with ``times=-1``, removed.
 
-        A run that started before the trial did says nothing in the trial.
+        A run that started before the trial does not count in the trial.
         """
         if success is None:
             return self
@@ -102,7 +102,7 @@ class LearningState(Model):
         return changed.model_copy(update={"choices": choices, "canary": canary})
 
     def measured(self, number: int, metrics: Mapping[str, float], times: int = 1) -> LearningState:
-        """With these metrics of a run added to, or taken from, its version."""
+        """Return the state with these metrics of a run added to its version, or removed with ``times=-1``."""
         tally = self.tally(number)
         changed = dict(tally.metrics)
         for name, value in metrics.items():
@@ -111,7 +111,7 @@ class LearningState(Model):
         return self.with_tally(number, tally.model_copy(update={"metrics": changed}))
 
     def only(self, kept: tuple[int, ...]) -> LearningState:
-        """Without the tallies of versions that are no longer kept."""
+        """Return the state without the counters of versions that are no longer kept."""
         return self.model_copy(update={"tallies": {k: v for k, v in self.tallies.items() if int(k) in kept}})
 
 
@@ -131,22 +131,22 @@ class LearningRecords:
 
     def write(self, head: LoadedProcedure, record: Memory | None, learning: LearningState) -> list[Write]:
         """The writes that replace what was learnt, if nobody replaced it since it was read."""
-        told = learning.only(
+        state = learning.only(
             head.meta.kept if learning.canary is None else (*head.meta.kept, learning.canary.candidate)
         )
         if record is not None:
-            return [Update(record.id, {"metadata": told.model_dump(mode="json")}, expected_version=record.version)]
-        made = self._scoped.new(
+            return [Update(record.id, {"metadata": state.model_dump(mode="json")}, expected_version=record.version)]
+        memory = self._scoped.new(
             PROCEDURE,
             "",
             key=_key(head.name),
             session=procedure_session(head.name),
             user=head.memory.user,
             state="archived",
-            metadata=told.model_dump(mode="json"),
+            metadata=state.model_dump(mode="json"),
         )
-        link = Link(source=made.id, relation=DERIVED_FROM, target=head.id)
-        return [Put(made, existing="fail"), AddLink(link)]
+        link = Link(source=memory.id, relation=DERIVED_FROM, target=head.id)
+        return [Put(memory, existing="fail"), AddLink(link)]
 
 
 def _on_trial(canary: Canary, number: int, success: bool, times: int) -> Canary:
@@ -161,11 +161,11 @@ def _key(name: str) -> str:
 
 
 RECENT = 200
-"""The runs that the 95th percentile is taken over: the latest of a version that were not cancelled."""
+"""How many of the latest runs of a version the 95th percentile is computed from."""
 
 
 class VersionStatistics(Model):
-    """How one version fared."""
+    """The statistics of one version."""
 
     number: int
     current: bool
@@ -182,21 +182,21 @@ class VersionStatistics(Model):
 
 
 class ProcedureStatistics(Model):
-    """How a procedure fared."""
+    """The statistics of a procedure."""
 
     name: str
     versions: tuple[VersionStatistics, ...]
-    """The newest first."""
+    """Newest first."""
     choices: Mapping[str, Mapping[str, SuccessCounts]]
-    """For each parameter that learning tunes, how each value (as JSON) fared."""
+    """For each parameter that learning tunes, the outcomes of each value (as JSON)."""
     trial: Canary | None
 
     def version(self, number: int) -> VersionStatistics:
-        return next(one for one in self.versions if one.number == number)
+        return next(version for version in self.versions if version.number == number)
 
 
 async def statistics(scoped: ScopedStore, head: LoadedProcedure, learning: LearningState) -> ProcedureStatistics:
-    """The statistics of every kept version."""
+    """Compute the statistics of every kept version."""
     numbers = sorted(head.meta.kept, reverse=True)
     versions = [_of_version(head, learning, number, await _p95(scoped, head, number)) for number in numbers]
     return ProcedureStatistics(
@@ -230,7 +230,7 @@ async def _p95(scoped: ScopedStore, head: LoadedProcedure, number: int) -> float
 
 
 def percentile(values: list[float], share: float) -> float | None:
-    """The smallest value that at least this share of the values do not exceed; None of none."""
+    """Return the smallest value that at least this share of the values do not exceed; None if there are no values."""
     if not values:
         return None
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]

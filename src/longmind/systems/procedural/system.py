@@ -1,4 +1,4 @@
-"""Procedural memory, as its users see it."""
+"""``ProceduralMemory``: the public interface of procedural memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from longmind.types import Filter, Link, Page
 
 ProcedureInput = Procedure | Mapping[str, Any]
 Proposer = Callable[[Procedure, Sequence[Run], Sequence[Run]], Awaitable[PatchProposal | None]]
-"""What proposes a patch from a procedure, its good runs and its bad ones: a model, or anything else."""
+"""Proposes a patch from a procedure, its successful runs and its failed ones, such as ``ModelProposer``."""
 Versions = list[Version]
 Decisions = list[Decision]
 ProcedureHits = list[ProcedureHit]
@@ -44,7 +44,7 @@ _RUNS_COMPARED = 200
 
 
 class ProceduralMemory:
-    """How to do things: procedures that run, survive crashes, keep their versions, and learn from how runs end."""
+    """How to do things: procedures that run, resume after a crash, keep versions, and learn from outcomes."""
 
     def __init__(
         self,
@@ -68,78 +68,82 @@ class ProceduralMemory:
     async def store(
         self, procedure: ProcedureInput, *, why: str = "", expected: int | None = None, derived_from: Sequence[str] = ()
     ) -> Version:
-        """Store a procedure, or a new version of one; the same again changes nothing.
+        """Store a procedure, or a new version of one. Storing the same definition again changes nothing.
 
-        With ``expected`` only if this is the number of the version in use now. ``derived_from`` names memories it was
-        made from. A trial that is under way ends, since what it was measured against is replaced.
+        With ``expected``, ``Conflict`` unless that is the number of the version in use. ``derived_from`` names the
+        memories it was made from. A trial that is under way ends, since the version it compares with is replaced.
         """
-        told = _defined(procedure)
+        definition = _validated_definition(procedure)
 
         async def write() -> Version:
-            head = await self._procedures.find(told.name)
+            head = await self._procedures.find(definition.name)
             if head is not None and head.memory.user != self._scoped.scope.user:
                 head = None  # the agent's procedure stays; this user gets one of their own
             number = head.meta.number if head else 0
             if expected is not None and expected != number:
-                raise Conflict(f"Version {number} of {told.name} is in use, not {expected}.", hint="Read it again.")
-            if head is not None and json_equal(dump_procedure(head.procedure), dump_procedure(told)):
+                raise Conflict(
+                    f"Version {number} of {definition.name} is in use, not {expected}.", hint="Read it again."
+                )
+            if head is not None and json_equal(dump_procedure(head.procedure), dump_procedure(definition)):
                 return current_version(head)
             if head is None:
-                record, writes = self._procedures.created(told, why)
+                record, writes = self._procedures.create(definition, why)
                 id = record.id
             else:
-                _, writes = await self._procedures.added(head, told, why, use=True)
+                _, writes = await self._procedures.add_version(head, definition, why, use=True)
                 writes += await self._trials.displaced(head, "A new version was stored.")
                 id = head.id
             links: Sequence[Write] = [
                 AddLink(Link(source=id, relation="derived_from", target=origin))
                 for origin in dict.fromkeys(derived_from)
             ]
-            receipt = await self._scoped.write([*writes, *links], reason=why or f"store {told.name}", actor="user")
-            return _written(receipt, id)
+            receipt = await self._scoped.write(
+                [*writes, *links], reason=why or f"store {definition.name}", actor="user"
+            )
+            return _stored_version(receipt, id)
 
         return await retry_on_conflict(write)
 
     async def retrieve(self, name: str, version: int | str | None = None) -> Version:
-        """A procedure by its name or id, as it is in use, or as one kept version has it (by number or label)."""
+        """Return a procedure by name or id: the version in use, or a kept version by number or label."""
         head = await self._procedures.need(name)
         if version is None:
             return current_version(head)
-        return await self._procedures.version(head, self._procedures.which(head, version, None))
+        return await self._procedures.version(head, self._procedures.resolve_number(head, version, None))
 
     async def list(self, category: str | None = None, *, limit: int = 50, cursor: str | None = None) -> Page[Version]:
-        """The procedures, of one category or of all, the oldest first."""
+        """List the procedures, of one category or of all, oldest first."""
         where = Filter(states=("active",), metadata={"category": category} if category is not None else None)
         page = await self._scoped.page(PROCEDURE, where=where, limit=limit, cursor=cursor)
         return Page(items=tuple(current_version(load_procedure(memory)) for memory in page.items), cursor=page.cursor)
 
     async def search(self, query: str, k: int = 5, *, category: str | None = None) -> ProcedureHits:
-        """The procedures that fit a task best."""
+        """Search the procedures that match a task best."""
         where = Filter(states=("active",), metadata={"category": category} if category is not None else None)
         hits = await self._scoped.search(query, k=k, kinds=(PROCEDURE,), where=where)
         return [ProcedureHit(version=current_version(load_procedure(h.memory)), score=h.score, why=h.why) for h in hits]
 
     async def versions(self, name: str) -> Versions:
-        """The kept versions, the newest first."""
+        """Return the kept versions, newest first."""
         return await self._procedures.versions(await self._procedures.need(name))
 
     async def diff(self, name: str, before: int | str | None = None, after: int | str | None = None) -> Diff:
-        """What differs between two versions; by default between the one in use and the one it was made from."""
+        """Compare two versions; by default the one in use with the one it was made from."""
         head = await self._procedures.need(name)
         new = current_version(head) if after is None else await self.retrieve(name, after)
         origin = before if before is not None else new.parent
         if origin is None:
             raise InvalidInput(f"Version {new.number} of {name} is the first; name what to compare it with.")
         old = await self.retrieve(name, origin)
-        found = differences(old.procedure, new.procedure)
-        return Diff(name=head.name, before=old.number, after=new.number, differences=found)
+        changes = differences(old.procedure, new.procedure)
+        return Diff(name=head.name, before=old.number, after=new.number, differences=changes)
 
     async def rollback(
         self, name: str, version: int | str | None = None, *, index: int | None = None, why: str = ""
     ) -> Version:
-        """Put a kept version in use again: by number, by label, or by index (0 the newest, 1 the one before).
+        """Put a kept version in use again, by number, by label, or by index (0 is the newest).
 
-        Without either it is the version that the one in use was made from.
+        By default it is the version that the one in use was made from.
         """
 
         async def write() -> Version:
@@ -147,26 +151,26 @@ class ProceduralMemory:
             asked = version if version is not None or index is not None else head.meta.parent
             if asked is None and index is None:
                 raise InvalidInput(f"Version {head.meta.number} of {head.name} is the first.", hint="Name a version.")
-            found = await self._procedures.version(head, self._procedures.which(head, asked, index))
-            if found.current:
-                return found
-            reason = why or f"roll {head.name} back to version {found.number}"
-            writes = [self._procedures.switched(head, found), *await self._trials.displaced(head, reason)]
-            return _written(await self._scoped.write(writes, reason=reason, actor="user"), head.id)
+            restored = await self._procedures.version(head, self._procedures.resolve_number(head, asked, index))
+            if restored.current:
+                return restored
+            reason = why or f"roll {head.name} back to version {restored.number}"
+            writes = [self._procedures.use_version(head, restored), *await self._trials.displaced(head, reason)]
+            return _stored_version(await self._scoped.write(writes, reason=reason, actor="user"), head.id)
 
         return await retry_on_conflict(write)
 
     async def tag(self, name: str, label: str, version: int | None = None) -> Version:
-        """Give a version a label, such as ``stable``; it is kept as long as it has one. By default the one in use."""
+        """Label a version, such as ``stable``; by default the one in use. A labelled version is always kept."""
         if not label.strip() or len(label) > 100 or label.isdigit():
             raise InvalidInput(f"{label!r} cannot be a label.", hint="Use a word.")
         return await self._relabel(name, lambda head: {**head.meta.labels, label: version or head.meta.number})
 
     async def untag(self, name: str, label: str) -> Version:
-        """Take a label away."""
+        """Remove a label."""
 
         def without(head: LoadedProcedure) -> dict[str, int]:
-            self._procedures.which(head, label, None)
+            self._procedures.resolve_number(head, label, None)
             return {held: number for held, number in head.meta.labels.items() if held != label}
 
         return await self._relabel(name, without)
@@ -177,29 +181,29 @@ class ProceduralMemory:
             changed = labels(head)
             for number in changed.values():
                 await self._procedures.version(head, number)
-            labelled = self._procedures.labelled(head, changed)
-            return _written(await self._scoped.write([labelled], reason="label", actor="user"), head.id)
+            labelled = self._procedures.set_labels(head, changed)
+            return _stored_version(await self._scoped.write([labelled], reason="label", actor="user"), head.id)
 
         return await retry_on_conflict(write)
 
     async def delete(self, name: str) -> None:
-        """Remove a procedure with its versions and what was learnt about it. Its runs stay, as history."""
+        """Delete a procedure with its versions and statistics. Its runs stay, as history."""
 
         async def write() -> None:
             head = await self._procedures.own(name)
-            await self._scoped.write(await self._procedures.deletes(head), reason=f"delete {head.name}", actor="user")
+            await self._scoped.write(await self._procedures.delete(head), reason=f"delete {head.name}", actor="user")
 
         await retry_on_conflict(write)
 
     async def clear(self, category: str | None = None) -> int:
-        """Remove all procedures of a category, or all that this scope may change, and say how many."""
+        """Delete all procedures of a category, or all that this scope may change; return how many."""
         where = Filter(states=("active",), metadata={"category": category} if category is not None else None)
         where = where.model_copy(update={"kinds": (PROCEDURE,)})
         mine = self._scoped.scope.user
-        found = [m.id async for m in self._scoped.store.scan_all(self._scoped.scope, where) if mine in (None, m.user)]
-        for id in found:
+        ids = [m.id async for m in self._scoped.store.scan_all(self._scoped.scope, where) if mine in (None, m.user)]
+        for id in ids:
             await self.delete(id)
-        return len(found)
+        return len(ids)
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -211,34 +215,34 @@ class ProceduralMemory:
         version: int | str | None = None,
         key: str | None = None,
     ) -> Run:
-        """Run a procedure until it ends, or waits for an approval. A step that fails is an outcome, not an exception.
+        """Run a procedure until it ends or waits for an approval. A step that fails is an outcome, not an exception.
 
-        With a ``key`` of yours the call can be repeated: the run it started is returned as it stands. A ``version``
-        that is named is the one that runs, whatever is in use or on trial.
+        With a ``key`` the call is idempotent: called again, it returns the run that it started. A given ``version`` is
+        used whatever is in use or on trial.
         """
         head = await self._procedures.need(name)
-        number = None if version is None else self._procedures.which(head, version, None)
+        number = None if version is None else self._procedures.resolve_number(head, version, None)
         return await self._runner.execute(head, params or {}, number=number, key=key)
 
     async def resume(self, run: str, *, take_over: bool = False) -> Run:
-        """Go on with a run at the step where it stopped; no finished step is done again.
+        """Continue a run at the step where it stopped; no finished step is done again.
 
-        Refused while another process may be at work on it. ``take_over`` says that you know that it is gone.
+        ``Conflict`` while another process may be working on it. Pass ``take_over`` if you know that it is gone.
         """
         return await self._runner.resume(run, take_over=take_over)
 
     async def cancel(self, run: str, *, compensate: bool = False) -> Run:
-        """Cancel a run; with ``compensate`` what it did is taken back. One that is at work stops when it next looks."""
+        """Cancel a run; with ``compensate``, undo what it did. A run in another process stops when it next polls."""
         return await self._runner.cancel(run, compensate=compensate)
 
     async def approve(
         self, run: str, *, approved: bool = True, by: str = "user", why: str = "", resume: bool = True
     ) -> Run:
-        """Decide about the step that a run waits with, and go on. A refusal counts as a failure of that step."""
+        """Approve or refuse the step that a run waits for, and continue. A refusal is a failure of that step."""
         return await self._runner.approve(run, approved=approved, by=by, why=why, resume=resume)
 
     async def run(self, run: str) -> Run:
-        """A run as it stands, with what each of its steps did."""
+        """Return the current state of a run, with its steps."""
         return await self._runner.read(run)
 
     async def runs(
@@ -250,7 +254,7 @@ class ProceduralMemory:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Run]:
-        """The runs, the newest first, without their steps; of one procedure, of one status, or the unfinished ones."""
+        """List runs without their steps, newest first; of one procedure, of one status, or the unfinished ones."""
         asked: dict[str, Any] = {} if name is None else {"procedure": (await self._procedures.need(name)).id}
         asked |= ({"status": status} if status else {}) | ({"open": True} if unfinished else {})
         where = Filter(states=None, metadata=asked or None)
@@ -258,9 +262,13 @@ class ProceduralMemory:
         return Page(items=tuple(build_run(memory) for memory in page.items), cursor=page.cursor)
 
     async def check(self, procedure: str | ProcedureInput, *, effects: bool = False) -> CheckReport:
-        """Test a procedure on its examples. Only ``pure`` functions are really called, unless ``effects`` is set."""
-        told = (await self.retrieve(procedure)).procedure if isinstance(procedure, str) else _defined(procedure)
-        return await check(self._scoped, told, self.tools, effects=effects)
+        """Test a procedure by its examples. Only ``pure`` functions are called, unless ``effects`` is set."""
+        definition = (
+            (await self.retrieve(procedure)).procedure
+            if isinstance(procedure, str)
+            else _validated_definition(procedure)
+        )
+        return await check(self._scoped, definition, self.tools, effects=effects)
 
     # -- learning ------------------------------------------------------------------------------------------------
 
@@ -272,16 +280,16 @@ class ProceduralMemory:
         *,
         run: str | None = None,
     ) -> LearningResult:
-        """Say how a run really came out, in place of what was counted when it ended; None takes it out of the count.
+        """Report the outcome of a run, replacing what was counted when it ended; None removes it from the count.
 
-        Without a run it is about work that was done in this way elsewhere, and counts for the version in use.
+        Without a run, the outcome is of work done elsewhere, and counts for the version in use.
         """
         return await self._learner.learn(procedure, outcome, metrics or {}, run)
 
     async def propose(
         self, name: str, patch: Mapping[str, Any], *, why: str = "", rule: TrialRule | None = None
     ) -> Decision:
-        """Put a changed version on trial: it gets a share of the runs until the evidence promotes or rejects it."""
+        """Put a changed version on trial. It gets a share of the runs until the evidence promotes or rejects it."""
 
         async def write() -> Decision:
             head = await self._procedures.own(name)
@@ -292,9 +300,9 @@ class ProceduralMemory:
     async def improve(
         self, name: str, proposer: Proposer | None = None, *, rule: TrialRule | None = None
     ) -> Decision | None:
-        """Let good and bad runs suggest a new version and put it on trial; by rules, or by a proposer such as a model.
+        """Derive a new version from successful and failed runs, by rules or by a proposer, and put it on trial.
 
-        A proposal must be valid, and can neither take away an approval nor call something new without one.
+        A proposal must be valid. It cannot drop an approval, nor call something new without one.
         """
         head = await self._procedures.own(name)
         where = Filter(states=None, metadata={"procedure": head.id, "number": head.meta.number, "open": False})
@@ -316,19 +324,19 @@ class ProceduralMemory:
         return await retry_on_conflict(lambda: self._trials.end(name, promote=True, why=why))
 
     async def withdraw(self, name: str, *, why: str = "") -> Decision:
-        """End the trial and stay with the version in use."""
+        """End the trial and keep the version in use."""
         return await retry_on_conflict(lambda: self._trials.end(name, promote=False, why=why))
 
     async def decisions(self, name: str) -> Decisions:
-        """What was decided about the versions of a procedure and why, the newest first."""
+        """Return the decisions about the versions of a procedure, newest first."""
         return await self._trials.decisions(await self._procedures.need(name))
 
     async def undo(self, decision: str) -> Decision:
-        """Take a decision back."""
+        """Reverse a decision."""
         return await retry_on_conflict(lambda: self._trials.undo(decision))
 
     async def statistics(self, name: str) -> ProcedureStatistics:
-        """How the kept versions fared: successes, failures, durations, metrics, and how the choices did."""
+        """Return the statistics of the kept versions: outcomes, durations, metrics, and outcomes of chosen values."""
         head = await self._procedures.need(name)
         _, learning = await self._learning_records.read(head)
         return await statistics(self._scoped, head, learning)
@@ -344,19 +352,19 @@ class ProceduralMemory:
         limit: int = 50,
         min_trust: float = 0.5,
     ) -> Distilled | None:
-        """A procedure out of what successful episodes did alike: those named, those that fit a task, or the latest.
+        """Distill a procedure from successful episodes: those given by id, those that match a task, or the latest.
 
-        It is a proposal. Look at it, ``check`` it, and ``store`` it with ``derived_from=distilled.episodes``.
+        It is a proposal. Read it, ``check`` it, and ``store`` it with ``derived_from=distilled.episodes``.
         """
-        found = await load_traces(self._scoped, task, episodes, limit=limit, min_trust=min_trust)
-        return distill(found, name=name, purpose=purpose, min_support=max(2, min_support))
+        traces = await load_traces(self._scoped, task, episodes, limit=limit, min_trust=min_trust)
+        return distill(traces, name=name, purpose=purpose, min_support=max(2, min_support))
 
 
-def _defined(procedure: ProcedureInput) -> Procedure:
-    """A definition that holds; also a copy with changes, which pydantic does not check again by itself."""
+def _validated_definition(procedure: ProcedureInput) -> Procedure:
+    """Return a validated definition; a copy with changes is validated again, which pydantic does not do by itself."""
     return validated(Procedure, dump_procedure(procedure) if isinstance(procedure, Procedure) else procedure)
 
 
-def _written(receipt: Receipt, id: str) -> Version:
-    """The version in use as this write left it: another may have stored one since."""
+def _stored_version(receipt: Receipt, id: str) -> Version:
+    """Return the version in use as this write left it, since another writer may have stored one meanwhile."""
     return current_version(load_procedure(next(memory for memory in reversed(receipt.memories) if memory.id == id)))

@@ -5,7 +5,7 @@
 with its type; a placeholder inside a longer text becomes part of the text. ``\\{{`` is a literal ``{{``.
 
 A path only ever walks objects and lists, so it reaches nothing but the data. What a placeholder becomes is never
-looked at again: a value that contains ``{{`` stays what it is.
+parsed again: a value that contains ``{{`` stays as it is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HINT = 'Write a path such as {{ params.city }}, {{ steps.find.items[0] }} or {{
 
 @dataclass(frozen=True, slots=True)
 class ValuePath:
-    """Where a value is: the root's name, and the keys and indexes that lead on from it."""
+    """The location of a value: the name of the root, then keys and indexes."""
 
     root: str
     parts: tuple[str | int, ...]
@@ -39,26 +39,26 @@ class ValuePath:
 
 @lru_cache(maxsize=4096)
 def parse_template(text: str) -> tuple[str | ValuePath, ...]:
-    """The literal texts and paths that a template is made of."""
-    found: list[str | ValuePath] = []
+    """Split a template into literal texts and paths."""
+    parts: list[str | ValuePath] = []
     at = 0
     while mark := _MARK.search(text, at):
-        found.append(text[at : mark.start()])
+        parts.append(text[at : mark.start()])
         at = mark.end()
         if mark.group() == "\\{{":
-            found.append("{{")
+            parts.append("{{")
             continue
         end = text.find("}}", at)
         if end < 0:
             raise InvalidInput(f"In {_short(text)} a placeholder has no end.", hint="Close it with }}.")
-        found.append(_path(text[at:end], text))
+        parts.append(_path(text[at:end], text))
         at = end + 2
-    found.append(text[at:])
-    return tuple(part for part in found if part != "")
+    parts.append(text[at:])
+    return tuple(part for part in parts if part != "")
 
 
 def template_references(node: Any) -> Iterator[ValuePath]:
-    """Every path that a template, or an object or list of templates, refers to."""
+    """Yield every path that a template, or an object or list of templates, refers to."""
     if isinstance(node, str):
         yield from (part for part in parse_template(node) if isinstance(part, ValuePath))
     elif isinstance(node, Mapping):
@@ -70,7 +70,7 @@ def template_references(node: Any) -> Iterator[ValuePath]:
 
 
 def render_template(node: Any, context: Mapping[str, Any]) -> Any:
-    """A template with its placeholders replaced by the values they name."""
+    """Replace the placeholders of a template by the values they name."""
     if isinstance(node, str):
         parts = parse_template(node)
         if len(parts) == 1 and isinstance(parts[0], ValuePath):
@@ -84,7 +84,7 @@ def render_template(node: Any, context: Mapping[str, Any]) -> Any:
 
 
 def resolve_path(path: ValuePath, context: Mapping[str, Any]) -> Any:
-    """The value at a path; ``InvalidInput`` tells how far it led."""
+    """Return the value at a path; ``InvalidInput`` says where the path ends."""
     if path.root not in context:
         raise InvalidInput(f"There is no {path.root} here.", hint=f"There are: {', '.join(sorted(context))}.")
     value = context[path.root]
@@ -104,7 +104,7 @@ def resolve_path(path: ValuePath, context: Mapping[str, Any]) -> Any:
 
 
 def escape_template(node: Any) -> Any:
-    """The template that renders to exactly this value."""
+    """Return the template that renders to exactly this value."""
     if isinstance(node, str):
         return node.replace("{{", "\\{{")
     if isinstance(node, Mapping):

@@ -48,7 +48,7 @@ class ToolDecorator(Protocol):
 
 
 class ToolDescription(Model):
-    """A function as a person or a model is told about it."""
+    """The description of a function for a person or a model."""
 
     name: ToolName
     description: str
@@ -65,10 +65,10 @@ class Tool:
     function: Callable[..., Any]
     arguments: type[BaseModel]
     names: Mapping[str, str]
-    """The model's field for each argument."""
+    """The field of ``arguments`` for each argument of the function."""
     wants_key: bool
     pure: bool
-    """Whether it only looks and computes, so that a test of a procedure may call it."""
+    """Whether it has no side effects, so that a check of a procedure may call it."""
 
     def described(self) -> ToolDescription:
         try:
@@ -76,14 +76,14 @@ class Tool:
         except PydanticUserError as error:
             raise InvalidInput(f"The arguments of {self.name} cannot be described: {error.message}.") from error
         parameters.pop("title", None)
-        told = {"name": self.name, "description": self.description, "parameters": parameters, "pure": self.pure}
-        return validated(ToolDescription, told)
+        fields = {"name": self.name, "description": self.description, "parameters": parameters, "pure": self.pure}
+        return validated(ToolDescription, fields)
 
     async def call(self, args: Mapping[str, Any], key: str) -> Any:
-        """Call the function with checked arguments; what it returns is plain, bounded JSON.
+        """Call the function with validated arguments; return plain JSON of limited size.
 
-        A function that is not async runs in a thread, so it cannot hold up the others. Python cannot stop a thread:
-        after a timeout such a function still comes to its own end, unheard.
+        A function that is not async runs in a thread, so that it does not block the event loop. Python cannot stop a
+        thread: after a timeout such a function runs to its end, and its result is ignored.
         """
         try:
             taken = self.arguments.model_validate(dict(args))
@@ -91,13 +91,13 @@ class Tool:
             problem = error.errors(include_input=False, include_url=False)[0]
             where = ".".join(map(str, problem["loc"]))
             raise InvalidInput(f"The function {self.name} does not take this: {where}: {problem['msg']}.") from error
-        given = {name: getattr(taken, slot) for name, slot in self.names.items() if slot in taken.model_fields_set}
+        values = {name: getattr(taken, slot) for name, slot in self.names.items() if slot in taken.model_fields_set}
         if self.wants_key:
-            given[IDEMPOTENCY_KEY] = key
+            values[IDEMPOTENCY_KEY] = key
         if inspect.iscoroutinefunction(self.function):
-            result = await cast(Awaitable[Any], self.function(**given))
+            result = await cast(Awaitable[Any], self.function(**values))
         else:
-            result = await asyncio.to_thread(self.function, **given)
+            result = await asyncio.to_thread(self.function, **values)
             if inspect.isawaitable(result):
                 result = await result
         return to_plain_json(result, f"What {self.name} returned")
@@ -128,9 +128,9 @@ class ToolRegistry:
     ) -> F | Callable[[F], F]:
         """Register a function; use it as ``@registry.tool`` or ``@registry.tool(name=..., pure=True)``."""
 
-        def register(given: F) -> F:
-            self.register(given, name=name, description=description, pure=pure)
-            return given
+        def register(registered: F) -> F:
+            self.register(registered, name=name, description=description, pure=pure)
+            return registered
 
         return register if function is None else register(function)
 
@@ -142,28 +142,28 @@ class ToolRegistry:
         description: str | None = None,
         pure: bool = False,
     ) -> Tool:
-        """Register a function. The same function again is fine; another one under a taken name is refused."""
+        """Register a function. The same function may be registered twice; another one under its name is refused."""
         called = name or str(getattr(function, "__name__", type(function).__name__))
-        there = self._tools.get(called)
-        if there is not None and there.function is not function:
+        registered = self._tools.get(called)
+        if registered is not None and registered.function is not function:
             raise InvalidInput(f"Another function is registered as {called}.", hint="Give this one another name.")
-        told = description or inspect.getdoc(function) or ""
+        text = description or inspect.getdoc(function) or ""
         arguments, names, wants_key = _arguments(function, called)
-        made = Tool(called, told, function, arguments, names, wants_key, pure)
-        made.described()
-        self._tools[called] = made
-        return made
+        tool = Tool(called, text, function, arguments, names, wants_key, pure)
+        tool.described()
+        self._tools[called] = tool
+        return tool
 
     def get(self, name: str) -> Tool:
-        """A function by its name."""
-        found = self._tools.get(name)
-        if found is None:
+        """Return a function by its name."""
+        tool = self._tools.get(name)
+        if tool is None:
             known = ", ".join(sorted(self._tools)) or "none"
             raise NotFound(f"No function is registered as {name}.", hint=f"Registered are: {known}.", tool=name)
-        return found
+        return tool
 
     def described(self) -> list[ToolDescription]:
-        """All functions, as a person or a model is told about them."""
+        """Return the descriptions of all functions."""
         return [self._tools[name].described() for name in sorted(self._tools)]
 
     def __contains__(self, name: object) -> bool:
@@ -174,7 +174,7 @@ class ToolRegistry:
 
 
 def _arguments(function: Callable[..., Any], called: str) -> tuple[type[BaseModel], dict[str, str], bool]:
-    """A model of a function's arguments. Fields have neutral names, so that no argument's name can clash."""
+    """Build a model of a function's arguments. Its fields have neutral names, so that no argument's name can clash."""
     try:
         hints = typing.get_type_hints(function, include_extras=True)
         parameters = inspect.signature(function).parameters

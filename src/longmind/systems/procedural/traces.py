@@ -1,4 +1,4 @@
-"""What an agent did in an episode, as a sequence of calls.
+"""The calls that an agent made in an episode, in order.
 
 An event is a call when its data names a function: ``{"tool": "search", "args": {...}, "result": ...}``, with ``error``
 in place of ``result`` when it failed. That is how an agent's loop records what it does.
@@ -18,7 +18,7 @@ _CALLS = 200
 
 
 class TracedCall(Model):
-    """One call that worked."""
+    """One call that succeeded."""
 
     tool: str
     args: Mapping[str, Any]
@@ -26,7 +26,7 @@ class TracedCall(Model):
 
 
 class Trace(Model):
-    """The calls of one episode that came out well."""
+    """The successful calls of one successful episode."""
 
     id: str
     title: str
@@ -36,18 +36,18 @@ class Trace(Model):
 async def load_traces(
     scoped: ScopedStore, task: str | None, episodes: Sequence[str] | None, *, limit: int, min_trust: float
 ) -> list[Trace]:
-    """The traces of successful episodes: those named, those that fit a task, or the latest."""
-    found: list[Trace] = []
+    """Load the traces of successful episodes: those given by id, those that match a task, or the latest."""
+    traces: list[Trace] = []
     for memory in await _episodes(scoped, task, episodes, limit):
         if memory.kind != EPISODE or memory.body.get("outcome") != "succeeded" or memory.trust < min_trust:
             continue
         calls = await _calls(scoped, memory, min_trust)
         if calls:
             title = str(memory.body.get("title") or memory.content.partition("\n")[0])
-            found.append(Trace(id=memory.id, title=title, calls=calls))
-        if len(found) == limit:
+            traces.append(Trace(id=memory.id, title=title, calls=calls))
+        if len(traces) == limit:
             break
-    return found
+    return traces
 
 
 async def _episodes(

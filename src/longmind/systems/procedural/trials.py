@@ -1,7 +1,7 @@
-"""A new version on trial, and the decisions about it: each explained, stored, and undoable.
+"""Trials of new versions, and the decisions about them, each stored with its reason and reversible.
 
-A trial gives a share of the runs to the new version and counts both. When the evidence is clear the better one is used
-from then on. A decision is a record of the kind ``decision``, whose text search finds; ``undo`` takes it back.
+A trial gives a share of the runs to the new version and counts the outcomes of both. When the evidence is clear, the
+better version is used from then on. A decision is a record of the kind ``decision``; ``undo`` reverses it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _VERBS = {
 
 
 class Decision(Model):
-    """Something that learning, or a person, decided about a version."""
+    """A decision about a version, made by learning or by a person."""
 
     id: str
     procedure: str
@@ -47,7 +47,7 @@ class Decision(Model):
 
 
 class Trials:
-    """Puts versions on trial and decides."""
+    """Puts versions on trial and decides about them."""
 
     def __init__(self, scoped: ScopedStore, procedures: ProcedureStore, learning_records: LearningRecords) -> None:
         self._scoped = scoped
@@ -55,7 +55,7 @@ class Trials:
         self._learning_records = learning_records
 
     async def begin(self, name: str, procedure: Procedure, rule: TrialRule, why: str) -> Decision:
-        """Add a version and give it its share of the runs."""
+        """Add a version and start its trial."""
         head = await self._procedures.own(name)
         record, learning = await self._learning_records.read(head)
         if learning.canary is not None:
@@ -63,18 +63,18 @@ class Trials:
                 f"Version {learning.canary.candidate} of {name} is on trial already.",
                 hint="Let it be decided, or promote or withdraw it first.",
             )
-        number, writes = await self._procedures.added(head, procedure, why, use=False)
+        number, writes = await self._procedures.add_version(head, procedure, why, use=False)
         canary = Canary(base=head.meta.number, candidate=number, rule=rule, started_at=self._scoped.now())
-        memory, decision = self._decided(head, canary, "trial", why or "Asked for.")
+        memory, decision = self._new_decision(head, canary, "trial", why or "Asked for.")
         changed = learning.model_copy(update={"canary": canary})
-        writes = [*writes, *self._learning_records.write(head, record, changed), *_recorded(memory, head)]
+        writes = [*writes, *self._learning_records.write(head, record, changed), *_decision_writes(memory, head)]
         await self._scoped.write(writes, reason=memory.content, actor="learning")
         return decision
 
     async def judged(
         self, head: LoadedProcedure, learning: LearningState
     ) -> tuple[LearningState, list[Write], Decision | None]:
-        """What the evidence now says: the learning without the trial, and the writes, if it is decided."""
+        """Judge the trial. If it is decided, return the state without it, the writes, and the decision."""
         canary = learning.canary
         if canary is None:
             return learning, [], None
@@ -82,16 +82,16 @@ class Trials:
         if said.verdict == "wait":
             return learning, [], None
         action: DecisionKind = "promoted" if said.verdict == "promote" else "rejected"
-        return await self._ended(head, learning, action, said.why, said.probability)
+        return await self._end_trial(head, learning, action, said.why, said.probability)
 
     async def end(self, name: str, *, promote: bool, why: str) -> Decision:
-        """End a trial by hand."""
+        """End a trial without waiting for evidence."""
         head = await self._procedures.own(name)
         record, learning = await self._learning_records.read(head)
         if learning.canary is None:
             raise Conflict(f"No version of {name} is on trial.")
         action: DecisionKind = "promoted" if promote else "withdrawn"
-        changed, writes, decision = await self._ended(head, learning, action, why or "Decided by hand.", None)
+        changed, writes, decision = await self._end_trial(head, learning, action, why or "Decided by hand.", None)
         assert decision is not None
         writes = [*writes, *self._learning_records.write(head, record, changed)]
         await self._scoped.write(writes, reason=decision.why, actor="user")
@@ -102,21 +102,21 @@ class Trials:
         record, learning = await self._learning_records.read(head)
         if learning.canary is None:
             return []
-        changed, writes, _ = await self._ended(head, learning, "withdrawn", why, None)
+        changed, writes, _ = await self._end_trial(head, learning, "withdrawn", why, None)
         return [*writes, *self._learning_records.write(head, record, changed)]
 
     async def decisions(self, head: LoadedProcedure) -> list[Decision]:
-        """All decisions about a procedure, the newest first."""
+        """Return all decisions about a procedure, newest first."""
         where = Filter(kinds=(DECISION,), sessions=(procedure_session(head.name),), states=None)
-        found = [
+        memories = [
             m
             async for m in self._scoped.store.scan_all(self._scoped.scope, where)
             if m.metadata["procedure"] == head.id
         ]
-        return [_decision(memory) for memory in reversed(found)]
+        return [_decision(memory) for memory in reversed(memories)]
 
     async def undo(self, id: str) -> Decision:
-        """Take a decision back, if the version it left in use is still in use."""
+        """Reverse a decision, if nothing was decided since."""
         memory = await self._scoped.need(id, DECISION)
         decision = _decision(memory)
         head = await self._procedures.own(decision.procedure)
@@ -133,7 +133,7 @@ class Trials:
         canary: Canary | None = None
         writes: list[Write] = []
         if decision.action == "promoted":
-            writes.append(self._procedures.switched(head, await self._procedures.version(head, decision.base)))
+            writes.append(self._procedures.use_version(head, await self._procedures.version(head, decision.base)))
         elif decision.action in ("rejected", "withdrawn"):
             await self._procedures.version(head, decision.candidate)
             canary = Canary(
@@ -141,27 +141,27 @@ class Trials:
             )
         writes += self._learning_records.write(head, record, learning.model_copy(update={"canary": canary}))
         undone = decision.model_copy(update={"undone": True})
-        told = {"body": undone.model_dump(mode="json", exclude={"id"})}
-        writes.append(Update(id, told, expected_version=memory.version))
+        changes = {"body": undone.model_dump(mode="json", exclude={"id"})}
+        writes.append(Update(id, changes, expected_version=memory.version))
         await self._scoped.write(writes, reason=f"undo: {memory.content}", actor="user")
         return undone
 
-    async def _ended(
+    async def _end_trial(
         self, head: LoadedProcedure, learning: LearningState, action: DecisionKind, why: str, probability: float | None
     ) -> tuple[LearningState, list[Write], Decision | None]:
         canary = learning.canary
         assert canary is not None
-        memory, decision = self._decided(head, canary, action, why, probability=probability)
-        writes = _recorded(memory, head)
+        memory, decision = self._new_decision(head, canary, action, why, probability=probability)
+        writes = _decision_writes(memory, head)
         if action == "promoted":
-            writes.append(self._procedures.switched(head, await self._procedures.version(head, canary.candidate)))
+            writes.append(self._procedures.use_version(head, await self._procedures.version(head, canary.candidate)))
         return learning.model_copy(update={"canary": None}), writes, decision
 
-    def _decided(
+    def _new_decision(
         self, head: LoadedProcedure, canary: Canary, action: DecisionKind, why: str, **more: Any
     ) -> tuple[Memory, Decision]:
-        """A decision and the record of it."""
-        told = {
+        """Build a decision and its record."""
+        fields = {
             "procedure": head.id,
             "name": head.name,
             "action": action,
@@ -175,7 +175,7 @@ class Trials:
             **more,
         }
         verb = _VERBS[action].format(name=head.name, base=canary.base, candidate=canary.candidate)
-        body = Decision(id="", **told).model_dump(mode="json", exclude={"id"})
+        body = Decision(id="", **fields).model_dump(mode="json", exclude={"id"})
         memory = self._scoped.new(
             DECISION,
             f"{verb} {why}",
@@ -187,7 +187,7 @@ class Trials:
         return memory, _decision(memory)
 
 
-def _recorded(memory: Memory, head: LoadedProcedure) -> list[Write]:
+def _decision_writes(memory: Memory, head: LoadedProcedure) -> list[Write]:
     return [Put(memory), AddLink(Link(source=memory.id, relation=DERIVED_FROM, target=head.id))]
 
 

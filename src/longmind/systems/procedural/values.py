@@ -1,7 +1,7 @@
-"""Plain, bounded JSON: the only thing that passes between tools, templates and the store.
+"""Plain JSON of limited size: the only values that pass between tools, templates and the store.
 
-What a tool returns is stored before the next step starts, and may end up in a prompt. So it is checked at the door:
-JSON and nothing else, and not more than a record should hold.
+The result of a tool is stored before the next step starts, and may be shown in a prompt. So every result is checked to
+be JSON and small enough for a record.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from longmind.errors import InvalidInput
 from longmind.types import PlainJson
 
 MAX_VALUE = 256 * 1024
-"""Bytes of JSON that one result, or the arguments of one call, may have."""
+"""The largest result, or arguments of one call, in bytes of JSON."""
 MAX_RUN = 8 * 1024 * 1024
-"""Bytes of JSON that all results of one run may have together."""
+"""The largest sum of all results of one run, in bytes of JSON."""
 MAX_MESSAGE = 2_000
 """Characters kept of an exception's message."""
 
@@ -25,17 +25,17 @@ _plain = TypeAdapter[dict[str, Any]](PlainJson)
 
 
 def to_plain_json(value: Any, what: str) -> Any:
-    """The value as plain JSON (models and tuples become objects and lists), or ``InvalidInput`` that says why not."""
-    told = _unwrapped(value)
+    """Return the value as plain JSON, models and tuples as objects and lists; ``InvalidInput`` if it is not JSON."""
+    payload = _unwrapped(value)
     try:
-        _plain.validate_python({"value": told})
+        _plain.validate_python({"value": payload})
     except (ValidationError, RecursionError) as error:
         reason = error.errors(include_url=False)[0]["msg"] if isinstance(error, ValidationError) else "too deep"
         raise InvalidInput(
             f"{what} is not plain JSON: {reason.removeprefix('Value error, ')}.",
             hint="Return text, numbers, true, false, null, lists and objects with text keys.",
         ) from error
-    size = json_size(told)
+    size = json_size(payload)
     if size > MAX_VALUE:
         raise InvalidInput(
             f"{what} is {size:,} bytes of JSON; at most {MAX_VALUE:,} are kept.",
@@ -43,27 +43,27 @@ def to_plain_json(value: Any, what: str) -> Any:
             size=size,
             limit=MAX_VALUE,
         )
-    return told
+    return payload
 
 
 def json_size(value: Any) -> int:
-    """The bytes of a value as JSON."""
+    """Return the size of a value as JSON, in bytes."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def json_equal(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal. Unlike Python, true is not 1."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(json_equal(one[k], other[k]) for k in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(json_equal, one, other))
-    return bool(one == other)
+def json_equal(left: Any, right: Any) -> bool:
+    """Whether two JSON values are equal. Unlike in Python, true is not equal to 1."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(json_equal(left[k], right[k]) for k in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(json_equal, left, right))
+    return bool(left == right)
 
 
 def error_message(error: BaseException) -> str:
-    """What an exception says, short and storable."""
+    """Return the message of an exception, shortened and safe to store."""
     text = str(error).replace("\x00", "␀").encode("utf-8", "replace").decode()
     return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
 
