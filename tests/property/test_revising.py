@@ -168,14 +168,14 @@ class Pursuit:
             self.clock.advance(3_601)
 
     async def attempt(self, goal: str, step: PlanStep) -> None:
-        chance = self.world.random
+        strategy_rng = self.world.random
         await self.goals.start_step(goal, step.id, lease_seconds=60)
-        if chance.random() < self.world.vanishes:
+        if strategy_rng.random() < self.world.vanishes:
             self.clock.advance(61)
-        elif chance.random() < self.world.fails:
-            await self.goals.fail_step(goal, step.id, chance.choice(ERRORS))
+        elif strategy_rng.random() < self.world.fails:
+            await self.goals.fail_step(goal, step.id, strategy_rng.choice(ERRORS))
         else:
-            await self.goals.complete_step(goal, step.id, chance.choice([None, "ok", {"n": 1}]))
+            await self.goals.complete_step(goal, step.id, strategy_rng.choice([None, "ok", {"n": 1}]))
 
 
 @given(world=WORLDS)

@@ -28,12 +28,12 @@ _UNTOUCHED: dict[str, Any] = {
 Rename = Mapping[str, str]
 
 
-def untouched(step: PlanStep, **changes: Any) -> PlanStep:
+def reset_step(step: PlanStep, **changes: Any) -> PlanStep:
     """A step as if nobody had touched it yet."""
     return step.model_copy(update={**_UNTOUCHED, **changes})
 
 
-def renames(old: str, new: str) -> dict[str, str]:
+def name_changes(old: str, new: str) -> dict[str, str]:
     """What is called differently in two descriptions that otherwise say the same: ``{"Lisbon": "Porto"}``.
 
     Only what is unambiguous: a few words in the same place, that stand for one thing only, in texts that are alike.
@@ -50,7 +50,7 @@ def renames(old: str, new: str) -> dict[str, str]:
     return {name: other for name, other in kept.items() if not _names(name, new) and other not in kept}
 
 
-def renamed(value: Any, names: Rename) -> Any:
+def replace_names(value: Any, names: Rename) -> Any:
     """A text, or the texts within a JSON value, with these names exchanged, all at once."""
     if not names:
         return value
@@ -80,14 +80,14 @@ def adapt_past_plan(
     for step in steps:
         serves = tuple(dict.fromkeys(new for old in step.criteria if (new := criteria.get(old)) is not None))
         changes: dict[str, Any] = {
-            "description": renamed(step.description, names),
-            "expected": renamed(step.expected, names),
-            "args": renamed(step.args, names),
+            "description": replace_names(step.description, names),
+            "expected": replace_names(step.expected, names),
+            "args": replace_names(step.args, names),
             "criteria": serves,
         }
         if step.id not in existing:
             changes |= {"tool": None, "procedure": None, "args": {}}
-        made.append(untouched(step, **changes))
+        made.append(reset_step(step, **changes))
     return made
 
 
@@ -99,7 +99,7 @@ def adapt_to_changed_goal(plan: Plan, old: GoalBody, new: Goal, again: Sequence[
     to be done ``again``, else a step of its own.
     """
     known = {criterion.id for criterion in new.criteria}
-    names = renames(old.description, new.description)
+    names = name_changes(old.description, new.description)
     dropped: set[str] = set()
     steps: list[PlanStep] = []
     for step in plan.steps:
@@ -107,7 +107,7 @@ def adapt_to_changed_goal(plan: Plan, old: GoalBody, new: Goal, again: Sequence[
         changes: dict[str, Any] = {"criteria": serves}
         orphaned = bool(step.criteria) and not serves
         if step.status in ("pending", "failed"):
-            changes |= {part: renamed(getattr(step, part), names) for part in ("description", "expected", "args")}
+            changes |= {part: replace_names(getattr(step, part), names) for part in ("description", "expected", "args")}
             if orphaned:
                 dropped.add(step.id)
         elif step.status == "running" and orphaned:
@@ -115,9 +115,9 @@ def adapt_to_changed_goal(plan: Plan, old: GoalBody, new: Goal, again: Sequence[
         steps.append(step.model_copy(update=changes))
     kept = without_steps(steps, dropped)
     for id in again:
-        kept += repeated(kept, id)
+        kept += repeat_steps(kept, id)
     unserved = [criterion for criterion in new.criteria if not criterion.met and not _served(criterion.id, kept)]
-    kept += steps_for(unserved, taken={step.id for step in (*plan.steps, *kept)})
+    kept += steps_for_criteria(unserved, taken={step.id for step in (*plan.steps, *kept)})
     if not kept:  # nothing is left to do, and a plan is never empty: tell what is no longer asked for
         kept = [
             step.model_copy(update={"status": "skipped", "error": "The goal no longer asks for it."}) for step in steps
@@ -125,34 +125,34 @@ def adapt_to_changed_goal(plan: Plan, old: GoalBody, new: Goal, again: Sequence[
     return kept if len(kept) <= MAX_STEPS else _fitting(kept)
 
 
-def repeated(steps: Sequence[PlanStep], criterion: str) -> list[PlanStep]:
+def repeat_steps(steps: Sequence[PlanStep], criterion: str) -> list[PlanStep]:
     """Copies of the steps that were done for a criterion, to be done once more, in the order they had."""
     done = [step for step in order_steps(steps) if criterion in step.criteria and step.status == "done"]
     taken = {step.id for step in steps}
     ids: dict[str, str] = {}
     for step in done:
-        ids[step.id] = free_id(f"{step.id[:40]}_again", taken)
+        ids[step.id] = unused_id(f"{step.id[:40]}_again", taken)
         taken.add(ids[step.id])
     return [
-        untouched(
+        reset_step(
             step, id=ids[step.id], after=tuple(ids[name] for name in step.after if name in ids), criteria=(criterion,)
         )
         for step in done
     ]
 
 
-def steps_for(criteria: Sequence[Criterion], taken: set[str] | None = None) -> list[PlanStep]:
+def steps_for_criteria(criteria: Sequence[Criterion], taken: set[str] | None = None) -> list[PlanStep]:
     """One step for each criterion, in any order."""
     used = set(taken or ())
     made: list[PlanStep] = []
     for criterion in criteria:
-        id = free_id(f"s{len(used) + 1}", used)
+        id = unused_id(f"s{len(used) + 1}", used)
         used.add(id)
         made.append(PlanStep(id=id, description=criterion.description, criteria=(criterion.id,)))
     return made
 
 
-def free_id(wanted: str, taken: set[str]) -> str:
+def unused_id(wanted: str, taken: set[str]) -> str:
     """An id for a step that none has yet: the wanted one, or the same with a number."""
     if wanted not in taken:
         return wanted

@@ -22,7 +22,7 @@ MAX_EVIDENCE = 20
 _ID_LENGTH = 36
 
 
-def criteria_of(given: Iterable[CriterionInput], description: str, known: Sequence[Criterion] = ()) -> Criteria:
+def build_criteria(given: Iterable[CriterionInput], description: str, known: Sequence[Criterion] = ()) -> Criteria:
     """Criteria from what was given; without any, the goal's description is the one criterion.
 
     One that is ``known`` (by its id, or by the same words) keeps its id and stays met. A known one that now says
@@ -34,7 +34,7 @@ def criteria_of(given: Iterable[CriterionInput], description: str, known: Sequen
     taken = {one.id for one in known} | {id for one in wanted if (id := _id(one)) is not None}
     made: list[Criterion] = []
     for one in wanted:
-        told = _told(one)
+        told = _describe(one)
         before = _before(told, known)
         if before is not None:
             told = {**before.model_dump(), **told, "id": before.id}
@@ -59,7 +59,7 @@ def need(goal: Goal, ids: Iterable[str]) -> list[Criterion]:
     return found
 
 
-def checked(goal: Goal, steps: Iterable[PlanStep]) -> None:
+def check_criteria_exist(goal: Goal, steps: Iterable[PlanStep]) -> None:
     """Refuse steps that serve a criterion which the goal does not have."""
     known = {criterion.id for criterion in goal.criteria}
     for step in steps:
@@ -105,7 +105,7 @@ def served(
     return tuple(after)
 
 
-def _told(given: CriterionInput) -> dict[str, Any]:
+def _describe(given: CriterionInput) -> dict[str, Any]:
     if isinstance(given, str):
         return {"description": given.strip()}
     told = dict(given) if isinstance(given, Mapping) else given.model_dump(exclude_unset=True)
@@ -128,7 +128,7 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def evidence_of(given: EvidenceInput, at: datetime, *, step: str | None = None) -> tuple[CriterionEvidence, ...]:
+def build_evidence(given: EvidenceInput, at: datetime, *, step: str | None = None) -> tuple[CriterionEvidence, ...]:
     """Evidence from what was given. A text that is an id names a memory; any other is a note."""
     if given is None:
         return ()

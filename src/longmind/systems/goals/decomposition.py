@@ -70,7 +70,7 @@ class SmallerSteps(Model):
     steps: Annotated[tuple[SmallerStep, ...], Field(max_length=MAX_PARTS, json_schema_extra={"maxItems": 6})] = ()
 
 
-async def parts_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[StepPart]:
+async def split_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[StepPart]:
     """The pieces that a model proposes, one after the other; none if it has no better idea than the step itself."""
     prompt = prompts.load(PROMPT)
     shown = {
@@ -93,7 +93,7 @@ async def parts_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[StepPar
     return parts if len(parts) > 1 else []
 
 
-def parts_by_procedure(procedure: Procedure, args: Json) -> list[StepPart]:
+def split_by_procedure(procedure: Procedure, args: Json) -> list[StepPart]:
     """The procedure's own steps as steps of the plan; none if one of them needs what only a run of it has.
 
     A step that asks for an approval stays inside its procedure, where the approval is asked for.
@@ -114,7 +114,7 @@ def parts_by_procedure(procedure: Procedure, args: Json) -> list[StepPart]:
     return parts if 1 < len(parts) <= MAX_PARTS else []
 
 
-def parts_by_words(step: PlanStep) -> list[StepPart]:
+def split_by_words(step: PlanStep) -> list[StepPart]:
     """The clauses of a description: what comes after "then" comes after, what "and" joins stands beside each other."""
     stages = [text for one in _STAGE.split(_LISTED.sub("", step.description)) if (text := one.strip(" ,;."))]
     parts: list[StepPart] = []
@@ -126,7 +126,7 @@ def parts_by_words(step: PlanStep) -> list[StepPart]:
     return parts if 1 < len(parts) <= MAX_PARTS else []
 
 
-def parts_by_criteria(step: PlanStep, goal: Goal) -> list[StepPart]:
+def split_by_criteria(step: PlanStep, goal: Goal) -> list[StepPart]:
     """One piece for each open criterion that the step serves, if there are several."""
     served = [one for one in goal.criteria if one.id in step.criteria and not one.met]
     if not 1 < len(served) <= MAX_PARTS:

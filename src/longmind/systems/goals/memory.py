@@ -10,7 +10,7 @@ from longmind.errors import Conflict, InvalidInput
 from longmind.store.base import Write
 from longmind.systems.goals import criteria as criteria_
 from longmind.systems.goals.adaptation import adapt_to_changed_goal
-from longmind.systems.goals.criteria import EvidenceInput, evidence_of
+from longmind.systems.goals.criteria import EvidenceInput, build_evidence
 from longmind.systems.goals.models import (
     GOAL,
     OPEN,
@@ -25,10 +25,10 @@ from longmind.systems.goals.models import (
 )
 from longmind.systems.goals.plan_memory import PlanMemory
 from longmind.systems.goals.planning import How, StepInput
-from longmind.systems.goals.progress import GIVEN_UP, ProgressPropagation
-from longmind.systems.goals.records import ABOUT, ACHIEVES, goal_of
-from longmind.systems.goals.rendering import Format, GoalTree, rendered, tree_of
-from longmind.systems.goals.transaction import be_open, change_of, goal_body
+from longmind.systems.goals.progress import GAVE_UP_STATUSES, ProgressPropagation
+from longmind.systems.goals.records import ABOUT, ACHIEVES, goal_from_record
+from longmind.systems.goals.rendering import Format, GoalTree, build_tree, render_tree
+from longmind.systems.goals.transaction import build_goal_change, goal_body, require_open
 from longmind.systems.scoped_store import validated
 from longmind.types import Filter, Json, Memory, Page
 
@@ -106,12 +106,12 @@ class GoalMemory(PlanMemory):
         asked = {name: value for name, value in told.items() if value is not None}
         where = Filter(states=None, metadata=asked or None)
         page = await self._scoped.page(GOAL, where=where, limit=limit, cursor=cursor, descending=True)
-        return Page(items=tuple(goal_of(memory) for memory in page.items), cursor=page.cursor)
+        return Page(items=tuple(goal_from_record(memory) for memory in page.items), cursor=page.cursor)
 
     async def search(self, query: str, k: int = 5) -> Goals:
         """The goals that fit a text best, also those that ended."""
         hits = await self._scoped.search(query, k=k, kinds=(GOAL,), where=Filter(states=None))
-        return [GoalHit(goal=goal_of(hit.memory), score=hit.score, why=hit.why) for hit in hits]
+        return [GoalHit(goal=goal_from_record(hit.memory), score=hit.score, why=hit.why) for hit in hits]
 
     async def update(self, id: str, /, *, why: str = "", **changes: Any) -> Goal:
         """Change a goal: description, criteria, priority, deadline, parent, tags, attributes.
@@ -122,8 +122,8 @@ class GoalMemory(PlanMemory):
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal, plan = state.goal, state.plan
-            be_open(goal)
-            change = change_of(goal, changes)
+            require_open(goal)
+            change = build_goal_change(goal, changes)
             if not change.fields:
                 return None
             links: Sequence[Write] = ()
@@ -159,7 +159,7 @@ class GoalMemory(PlanMemory):
         missing += [
             f"the sub-goal {one.id} ({one.description[:100]})" for one in await self.records.children([id]) if one.open
         ]
-        if goal.status in GIVEN_UP:
+        if goal.status in GAVE_UP_STATUSES:
             raise Conflict(f"The goal {id} is {goal.status}.", hint="Reopen it first.", id=id)
         raise Conflict(
             f"The goal is not achieved: open are {', '.join(missing)}.",
@@ -197,14 +197,14 @@ class GoalMemory(PlanMemory):
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal = state.goal
-            be_open(goal)
+            require_open(goal)
             criteria_.need(goal, [criterion])
-            told = evidence_of(evidence, propagation.now)
+            told = build_evidence(evidence, propagation.now)
             if not told:
                 raise InvalidInput("Say what shows that the criterion is met.", hint="Give a note or a memory's id.")
             after = [criteria_.met(one, told, propagation.now) if one.id == criterion else one for one in goal.criteria]
             propagation.change(state, criteria=after)
-            return await self._transaction.evident(goal, told)
+            return await self._transaction.evidence_links(goal, told)
 
         return (await self._transaction.change(id, f"meet {criterion}", decide)).goal
 
@@ -213,7 +213,7 @@ class GoalMemory(PlanMemory):
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal = state.goal
-            if goal.status in GIVEN_UP:
+            if goal.status in GAVE_UP_STATUSES:
                 raise Conflict(f"The goal {id} is {goal.status}.", hint="Reopen it first.", id=id)
             if not criteria_.need(goal, [criterion])[0].met:
                 return None
@@ -255,7 +255,7 @@ class GoalMemory(PlanMemory):
 
     async def render(self, id: str, format: Format = "text") -> str | Json:
         """A goal, its plan and its sub-goals for reading: as text, as plain data, or as a Mermaid diagram."""
-        return rendered(await self._tree(id), format, self._scoped.now())
+        return render_tree(await self._tree(id), format, self._scoped.now())
 
     # -- internal ------------------------------------------------------------------------------------------------------
 
@@ -270,7 +270,7 @@ class GoalMemory(PlanMemory):
                 hint = "Reopen it first." if not goal.open else f"Possible from {', '.join(ways)}."
                 raise Conflict(f"The goal {id} is {goal.status} and cannot become {to}.", hint=hint, id=id)
             propagation.change(state, status=to, why=why)
-            if to in GIVEN_UP:
+            if to in GAVE_UP_STATUSES:
                 await propagation.give_up_below(id, f"The goal above it is {to}.")
             return ()
 
@@ -291,7 +291,7 @@ class GoalMemory(PlanMemory):
         goals = [await self.records.goal(id)]
         async for level in self.records.descendants(id):
             goals += level
-        return tree_of(id, await self.records.with_plans(goals))
+        return build_tree(id, await self.records.with_plans(goals))
 
 
 def _revision(plan: Plan, steps: Sequence[PlanStep], why: str) -> PlanBody:

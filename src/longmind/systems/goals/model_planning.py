@@ -62,7 +62,7 @@ class PlannedSteps(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class PlanVocabulary:
     """What a plan may name, and how many steps it may have."""
 
     criteria: tuple[str, ...]
@@ -74,7 +74,7 @@ class Names:
     most: int
 
     @classmethod
-    def shown(cls, shown: Mapping[str, Any]) -> Names:
+    def shown(cls, shown: Mapping[str, Any]) -> PlanVocabulary:
         """The names in what a model is shown."""
         taken = [declared_params(one["parameters"]) for one in (*shown["tools"], *shown["procedures"])]
         open_ones = [one for one in shown["criteria"] if not one["met"]]
@@ -89,7 +89,7 @@ class Names:
 
 
 @lru_cache(maxsize=64)
-def form_of(names: Names) -> type[PlannedSteps]:
+def plan_schema(names: PlanVocabulary) -> type[PlannedSteps]:
     """``PlannedSteps`` with a schema that knows these names: a server that holds its model to it lets no other pass.
 
     Only the schema says so. An answer from a server that holds to none is read as before, and what is wrong with it is
@@ -103,21 +103,21 @@ def form_of(names: Names) -> type[PlannedSteps]:
     step = create_model(
         "PlannedStep",
         __base__=PlannedStep,
-        id=(_told_as(str, ids), ...),
-        description=(_told_as(str, {**line, "minLength": 1}), ...),
-        after=(_told_as(texts, _some(ids, names.most - 1)), ()),
-        criteria=(_told_as(texts, _some(_one_of(names.criteria), len(names.criteria))), ()),
-        tool=(_told_as(str | None, _one_or_none(names.tools)), None),
-        procedure=(_told_as(str | None, _one_or_none(names.procedures)), None),
-        args=(_told_as(tuple[Argument, ...], _some(argument, names.most_arguments)), ()),
-        expected=(_told_as(str, line), ""),
+        id=(_with_schema(str, ids), ...),
+        description=(_with_schema(str, {**line, "minLength": 1}), ...),
+        after=(_with_schema(texts, _some(ids, names.most - 1)), ()),
+        criteria=(_with_schema(texts, _some(_one_of(names.criteria), len(names.criteria))), ()),
+        tool=(_with_schema(str | None, _one_or_none(names.tools)), None),
+        procedure=(_with_schema(str | None, _one_or_none(names.procedures)), None),
+        args=(_with_schema(tuple[Argument, ...], _some(argument, names.most_arguments)), ()),
+        expected=(_with_schema(str, line), ""),
     )
     steps = Field(min_length=1, max_length=MAX_STEPS, json_schema_extra={"maxItems": names.most})
     why = Field(max_length=1_000, json_schema_extra={"maxLength": _LINE})
     return create_model("PlannedSteps", __base__=PlannedSteps, why=(str, why), steps=(tuple[step, ...], steps))
 
 
-def _told_as(kind: Any, schema: Json) -> Any:
+def _with_schema(kind: Any, schema: Json) -> Any:
     """The type, with what a model is told of it."""
     return Annotated[kind, WithJsonSchema(schema)]
 
@@ -135,7 +135,7 @@ def _some(items: Json, most: int) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelPlan:
     """The steps that a model proposed, and why, with the prompt they came from."""
 
     steps: tuple[PlanStep, ...]
@@ -146,11 +146,11 @@ class Asked:
 Check = Callable[[PlannedSteps], Awaitable[tuple[PlanStep, ...]]]
 
 
-async def ask(chat: Chat, shown: Mapping[str, Any], check: Check) -> Asked:
+async def request_plan(chat: Chat, shown: Mapping[str, Any], check: Check) -> ModelPlan:
     """A plan by a model, or ``InvalidAnswer`` when also its second one cannot be used."""
     prompt, correction = prompts.load(PROMPT), prompts.load("correction")
-    names = Names.shown(shown)
-    form = form_of(names)
+    names = PlanVocabulary.shown(shown)
+    form = plan_schema(names)
     messages = [
         {"role": "system", "content": prompt.fill(most=str(names.most))},
         {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
@@ -172,7 +172,7 @@ async def ask(chat: Chat, shown: Mapping[str, Any], check: Check) -> Asked:
                 f"The model's plan cannot be used: {again.message}",
                 hint="Give the steps yourself, or let them follow from the criteria.",
             ) from again
-    return Asked(steps, f"{chat.name}: {said.why}", prompt.id)
+    return ModelPlan(steps, f"{chat.name}: {said.why}", prompt.id)
 
 
 def told(goal: Goal, facts: Sequence[str], procedural: ProceduralMemory, procedures: Sequence[Version]) -> Any:
@@ -198,7 +198,7 @@ def told(goal: Goal, facts: Sequence[str], procedural: ProceduralMemory, procedu
     }
 
 
-def checker(goal: Goal, procedural: ProceduralMemory) -> Check:
+def plan_checker(goal: Goal, procedural: ProceduralMemory) -> Check:
     """What decides whether a proposed plan can be taken; ``InvalidInput`` says what is wrong with it."""
 
     async def check(said: PlannedSteps) -> tuple[PlanStep, ...]:

@@ -89,7 +89,7 @@ def findings(
     found += [finding(kind, detail, step) for kind, detail, step in _failures(plan, rule)]
     if stalled := _stall(goal, plan, now, rule, waits):
         found.append(finding("stall", stalled[0], stalled[1]))
-    late = lateness(goal, plan, now, half=rule.deadline_share, behind=rule.deadline_behind)
+    late = describe_lateness(goal, plan, now, half=rule.deadline_share, behind=rule.deadline_behind)
     if late is not None:
         found.append(finding("deadline_risk", late))
     return sorted(found, key=lambda one: GRAVEST.index(one.kind))
@@ -104,21 +104,21 @@ class Monitor:
         self._rule = rule or MonitorSettings()
         self._history = RevisionHistory(scoped)
 
-    async def look(self, goal: str | None = None) -> tuple[Finding, ...]:
+    async def check(self, goal: str | None = None) -> tuple[Finding, ...]:
         """What is wrong with one goal's plan, or with every active plan: a few queries, however many there are."""
         if goal is not None:
             state = await self._records.need(goal)
             parents = {child.parent for child in await self._records.children([goal]) if child.open}
-            return await self._seen([state], parents)
+            return await self._check([state], parents)
         states = await self._records.every(open=True)
-        return await self._seen(states, {one.goal.parent for one in states})
+        return await self._check(states, {one.goal.parent for one in states})
 
-    async def seen(self, state: GoalState) -> tuple[Finding, ...]:
+    async def check_state(self, state: GoalState) -> tuple[Finding, ...]:
         """The same for a goal that was read already."""
         parents = {child.parent for child in await self._records.children([state.goal.id]) if child.open}
-        return await self._seen([state], parents)
+        return await self._check([state], parents)
 
-    async def _seen(self, states: Sequence[GoalState], parents: set[str | None]) -> tuple[Finding, ...]:
+    async def _check(self, states: Sequence[GoalState], parents: set[str | None]) -> tuple[Finding, ...]:
         active = [(one.goal, one.plan) for one in states if one.goal.status == "active" and one.plan is not None]
         if not active:
             return ()
@@ -139,7 +139,7 @@ class Monitor:
         return {memory.id: memory for memory in await self._scoped.store.get_all(self._scoped.scope, ids)}
 
 
-def no_longer_holds(fact: Memory | None, now: datetime) -> str | None:
+def why_invalid(fact: Memory | None, now: datetime) -> str | None:
     """Why nothing can rest on a fact any more; None when it holds.
 
     One that was only archived, for having gone unused, still holds; one that was taken back does not.
@@ -151,7 +151,7 @@ def no_longer_holds(fact: Memory | None, now: datetime) -> str | None:
     if fact.state in ("stale", "superseded", "quarantined"):
         return f"is {fact.state}"
     if fact.valid_to is not None and fact.valid_to <= now:
-        return f"ended {span((now - fact.valid_to).total_seconds())} ago"
+        return f"ended {duration_text((now - fact.valid_to).total_seconds())} ago"
     return None
 
 
@@ -160,7 +160,7 @@ def _broken(plan: Plan, facts: Mapping[str, Memory], now: datetime) -> dict[str,
     told: dict[str, str] = {}
     for id in dict.fromkeys(plan.assumptions):
         fact = facts.get(id)
-        why = no_longer_holds(fact, now)
+        why = why_invalid(fact, now)
         if why is not None:
             told[id] = f"The plan assumes {id if fact is None else repr(fact.content[:200])}, which {why}."
     return told
@@ -247,7 +247,8 @@ def _stall(goal: Goal, plan: Plan, now: datetime, rule: MonitorSettings, waits: 
     if idle <= rule.stall_seconds:
         return None
     could = ", ".join(step.id for step in able)
-    return f"Nothing moved for {span(idle)} (allowed: {span(rule.stall_seconds)}), and {could} could start.", able[0].id
+    allowed = duration_text(rule.stall_seconds)
+    return f"Nothing moved for {duration_text(idle)} (allowed: {allowed}), and {could} could start.", able[0].id
 
 
 def _hangs(step: PlanStep, plan: Plan, now: datetime, rule: MonitorSettings) -> str | None:
@@ -255,11 +256,15 @@ def _hangs(step: PlanStep, plan: Plan, now: datetime, rule: MonitorSettings) -> 
     if step.lease_until is not None:
         if step.lease_until >= now:
             return None
-        over = span((now - step.lease_until).total_seconds())
+        over = duration_text((now - step.lease_until).total_seconds())
         return f"Whoever ran {step.id} has not been heard of since {over}: its lease is over."
     allowed = rule.stall_seconds if step.seconds is None else rule.stall_factor * step.seconds
     runs = (now - started).total_seconds()
-    return f"The step {step.id} runs for {span(runs)}, and {span(allowed)} are allowed." if runs > allowed else None
+    return (
+        f"The step {step.id} runs for {duration_text(runs)}, and {duration_text(allowed)} are allowed."
+        if runs > allowed
+        else None
+    )
 
 
 def _moments(plan: Plan) -> Iterator[datetime]:
@@ -305,17 +310,18 @@ def remaining_seconds(steps: Sequence[PlanStep], now: datetime) -> tuple[float, 
     return max(longest.values(), default=(0.0, ()))
 
 
-def lateness(goal: Goal, plan: Plan, now: datetime, *, half: float, behind: float) -> str | None:
+def describe_lateness(goal: Goal, plan: Plan, now: datetime, *, half: float, behind: float) -> str | None:
     """Why a goal is at risk of missing its deadline, in a sentence with the figures; None when it is in time."""
     if goal.deadline is None:
         return None
     left = (goal.deadline - now).total_seconds()
     if left < 0:
-        return f"The deadline was {span(-left)} ago, and the goal is {goal.progress:.0%} done."
+        return f"The deadline was {duration_text(-left)} ago, and the goal is {goal.progress:.0%} done."
     need = remaining_seconds(plan.steps, now)
     if need is not None and need[0] > left:
         chain = ", ".join(need[1])
-        return f"What remains takes about {span(need[0])} ({chain}), and {span(left)} are left to the deadline."
+        takes = duration_text(need[0])
+        return f"What remains takes about {takes} ({chain}), and {duration_text(left)} are left to the deadline."
     whole = (goal.deadline - goal.created_at).total_seconds()
     elapsed = 1 - left / whole if whole > 0 else 1.0
     done = max(goal.progress, sum(step.is_finished for step in plan.steps) / len(plan.steps))
@@ -329,7 +335,7 @@ def value_of(step: PlanStep, weights: Mapping[str, float], usual: float | None) 
     return sum(weights.get(name, 0.0) for name in step.criteria) / (step.seconds or usual or 1.0)
 
 
-def span(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """A time span as a person says it, in its largest unit."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= size:

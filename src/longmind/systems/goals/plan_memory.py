@@ -9,7 +9,7 @@ from longmind.errors import Conflict, InvalidInput
 from longmind.store.base import Write
 from longmind.systems.goals import criteria as criteria_
 from longmind.systems.goals import steps as steps_
-from longmind.systems.goals.criteria import EvidenceInput, evidence_of
+from longmind.systems.goals.criteria import EvidenceInput, build_evidence
 from longmind.systems.goals.models import (
     Finding,
     GoalState,
@@ -20,13 +20,13 @@ from longmind.systems.goals.models import (
     Strategy,
 )
 from longmind.systems.goals.monitor import Monitor
-from longmind.systems.goals.planning import CanExecute, How, Planner, StepInput, listed
+from longmind.systems.goals.planning import CanExecute, How, Planner, StepInput, step_list
 from longmind.systems.goals.progress import ProgressPropagation
 from longmind.systems.goals.records import ABOUT, GoalRecords
 from longmind.systems.goals.revising import Reviser
 from longmind.systems.goals.steps import ready_steps
 from longmind.systems.goals.strategy_selection import ChatProvider
-from longmind.systems.goals.transaction import GoalTransaction, be_open
+from longmind.systems.goals.transaction import GoalTransaction, require_open
 from longmind.systems.procedural import ProceduralMemory
 from longmind.systems.scoped_store import ScopedStore
 
@@ -86,19 +86,19 @@ class PlanMemory:
         By ``steps``, or ``how``: a stored procedure, a past plan of a goal like this, the model, or the criteria;
         ``auto`` takes the first of these that has one.
         """
-        given = None if steps is None else listed(steps)
+        given = None if steps is None else step_list(steps)
         made: dict[tuple[str, Any], PlanBody] = {}
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal, plan = state.goal, state.plan
-            be_open(goal)
+            require_open(goal)
             running = [step.id for step in plan.steps if step.status == "running"] if plan else []
             if running:
                 raise Conflict(f"The step {running[0]} is running.", hint="Complete, fail or skip it first.", id=id)
             asked = (goal.description, goal.criteria)
             if asked not in made:  # not again after a conflict, unless the goal is another one since
                 made[asked] = await self._planner.plan(goal, how, given)
-            propagation.change(state, plan=await self._transaction.grounded(made[asked]))
+            propagation.change(state, plan=await self._transaction.without_missing_sources(made[asked]))
             return ()
 
         state = await self._transaction.change(id, "plan", decide)
@@ -120,8 +120,8 @@ class PlanMemory:
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal, plan = state.goal, _planned(state)
-            be_open(goal)
-            found = steps_.step_of(plan, step)
+            require_open(goal)
+            found = steps_.find_step(plan, step)
             criteria_.need(goal, criteria)
             changed = found.model_copy(update={"criteria": tuple(dict.fromkeys((*found.criteria, *criteria)))})
             steps = tuple(changed if one.id == step else one for one in plan.steps)
@@ -191,11 +191,11 @@ class PlanMemory:
             steps = steps_.completed(plan, step, result, propagation.now)
             if steps is None:
                 return None
-            be_open(goal)
-            told = evidence_of(evidence, propagation.now, step=step)
+            require_open(goal)
+            told = build_evidence(evidence, propagation.now, step=step)
             done = next(one for one in steps if one.id == step)
             propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, done, told, propagation.now))
-            return await self._transaction.evident(goal, told)
+            return await self._transaction.evidence_links(goal, told)
 
         return await self._transaction.change(id, f"complete {step}", decide)
 
@@ -206,7 +206,7 @@ class PlanMemory:
             steps = steps_.failed(_planned(state), step, error, propagation.now)
             if steps is None:
                 return None
-            be_open(state.goal)
+            require_open(state.goal)
             propagation.change(state, steps=steps)
             return ()
 
@@ -220,7 +220,7 @@ class PlanMemory:
             steps = steps_.skipped(plan, step, why, propagation.now)
             if steps is None:
                 return None
-            be_open(goal)
+            require_open(goal)
             left = next(one for one in steps if one.id == step)
             propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, left, (), propagation.now))
             return ()
@@ -235,8 +235,8 @@ class PlanMemory:
         A ``GoalState`` that was just read is not read again.
         """
         if isinstance(goal, GoalState):
-            return await self._monitor.seen(goal)
-        return await self._monitor.look(goal)
+            return await self._monitor.check_state(goal)
+        return await self._monitor.check(goal)
 
     async def revise(
         self, id: str, finding: Finding | None = None, strategy: Strategy | None = None, why: str = ""

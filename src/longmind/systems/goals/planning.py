@@ -11,13 +11,20 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from longmind.errors import Conflict, InvalidInput, ModelError
-from longmind.systems.goals.adaptation import adapt_past_plan, free_id, renamed, renames, steps_for, untouched
-from longmind.systems.goals.criteria import checked
+from longmind.systems.goals.adaptation import (
+    adapt_past_plan,
+    name_changes,
+    replace_names,
+    reset_step,
+    steps_for_criteria,
+    unused_id,
+)
+from longmind.systems.goals.criteria import check_criteria_exist
 from longmind.systems.goals.fingerprints import step_fingerprint
-from longmind.systems.goals.model_planning import ask, checker, told
+from longmind.systems.goals.model_planning import plan_checker, request_plan, told
 from longmind.systems.goals.models import GOAL, Criterion, Goal, GoalState, PlanBody, PlanStep, order_steps
-from longmind.systems.goals.records import GoalRecords, goal_of
-from longmind.systems.goals.similarity import best_match, likenesses
+from longmind.systems.goals.records import GoalRecords, goal_from_record
+from longmind.systems.goals.similarity import best_match, similarities
 from longmind.systems.procedural import ProceduralMemory, Version, bind_params, declared_params
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.text.analysis import terms
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
 CanExecute = Callable[[PlanStep], Awaitable[bool]]
 """Whether a step can be executed here: its tool, its procedure or somebody to do it is present."""
 How = Literal["auto", "procedure", "past", "model", "criteria"]
-HOWS: tuple[How, ...] = ("procedure", "past", "model", "criteria")
+METHODS: tuple[How, ...] = ("procedure", "past", "model", "criteria")
 StepInput = str | PlanStep | Mapping[str, Any]
 """A step as a caller gives it. Texts are done one after the other; what is told in full says what it waits for."""
 _LEAST_SCORE = 0.5
@@ -45,7 +52,7 @@ _THEN = re.compile(r"^\W*(?:and\s+)?(?:then|afterwards|after that|finally)\b", r
 _AFTER = re.compile(r"\bafter\s+(?P<what>[^.;,]+)", re.IGNORECASE)
 
 
-class NoPlan(Exception):
+class PlanUnavailable(Exception):
     """One way of planning has nothing to offer; the message says why."""
 
 
@@ -68,14 +75,14 @@ class Planner:
 
     async def plan(self, goal: Goal, how: How = "auto", steps: Iterable[StepInput] | None = None) -> PlanBody:
         """A plan for what of a goal is still to be done; with ``auto`` by the first way that has one."""
-        if how != "auto" and how not in HOWS:
+        if how != "auto" and how not in METHODS:
             raise InvalidInput(
-                f"There is no way of planning called {how!r}.", hint=f"There are auto, {', '.join(HOWS)}."
+                f"There is no way of planning called {how!r}.", hint=f"There are auto, {', '.join(METHODS)}."
             )
         facts = await self._facts(goal)
         if steps is not None:
             made = validated(
-                PlanBody, {"goal": goal.id, "steps": given_steps(goal, steps), "why": "Given by the caller."}
+                PlanBody, {"goal": goal.id, "steps": build_steps(goal, steps), "why": "Given by the caller."}
             )
             return _assuming(made, facts)
         if all(criterion.met for criterion in goal.criteria):
@@ -83,15 +90,15 @@ class Planner:
         if how != "auto":
             try:
                 return _assuming(await self._by(how, goal, facts), facts)
-            except NoPlan as error:
+            except PlanUnavailable as error:
                 raise InvalidInput(
                     f"No plan could be made in this way: {error}", hint="Try how='auto', or --plan auto."
                 ) from error
         reasons: list[str] = []
-        for way in HOWS:
+        for way in METHODS:
             try:
                 made = await self._by(way, goal, facts)
-            except NoPlan as error:
+            except PlanUnavailable as error:
                 reasons.append(str(error))
             else:
                 return _assuming(made.model_copy(update={"why": " ".join([made.why, *reasons])}), facts)
@@ -113,7 +120,7 @@ class Planner:
         current = state.plan.steps if state.plan else ()
         left = sorted(step_fingerprint(step) for step in current if not step.is_finished)
         same: PlanBody | None = None
-        for how in HOWS:
+        for how in METHODS:
             try:
                 body = await self.plan(state.goal, how)
             except InvalidInput:
@@ -133,7 +140,7 @@ class Planner:
             case "model":
                 return await self._from_model(goal, facts)
             case _:
-                steps = await self._in_told_order(steps_for(_open(goal)))
+                steps = await self._in_told_order(steps_for_criteria(_open(goal)))
                 return _body(goal, steps, origin="criteria", why="A step for each criterion.")
 
     # -- from a stored procedure -----------------------------------------------------------------------------------
@@ -154,18 +161,18 @@ class Planner:
             steps = await self._covering(goal, [main], [procedure.text()])
             why = f"The procedure {procedure.name} does this."
             return _body(goal, steps, origin="procedure", why=why, source=version.id)
-        raise NoPlan(reason)
+        raise PlanUnavailable(reason)
 
     async def _fitting(self, goal: Goal) -> list[Version]:
         """The procedures that do what the goal says, the best first."""
         hits = await self._procedural.search(goal.description, _LOOKED_AT)
         found = await self._usable(goal, [hit.version for hit in hits])
-        (alike,) = await likenesses(self._scoped, [goal.description], [one.procedure.purpose for one in found])
+        (alike,) = await similarities(self._scoped, [goal.description], [one.procedure.purpose for one in found])
         verb = set(terms(goal.description)[:1])
         kept: list[tuple[float, Version]] = []
-        for version, likeness in zip(found, alike, strict=True):
+        for version, similarity in zip(found, alike, strict=True):
             name = version.name.replace("_", " ").replace("-", " ")
-            fit = max(likeness, shared_words(goal.description, name))
+            fit = max(similarity, shared_words(goal.description, name))
             if fit >= (_ALIKE if verb <= set(terms(version.procedure.text())) else _SAME):
                 kept.append((fit, version))
         return [version for _, version in sorted(kept, key=lambda pair: -pair[0])]
@@ -183,7 +190,7 @@ class Planner:
             plan = (await self._records.need(past.id)).plan
             if plan is None or all(step.status != "done" for step in plan.steps):
                 continue
-            names = renames(past.description, goal.description)
+            names = name_changes(past.description, goal.description)
             criteria = await self._matched(past.criteria, goal, names)
             existing = {step.id for step in plan.steps if await self._exists(step)}
             steps = adapt_past_plan(plan, names, criteria, existing)
@@ -191,14 +198,16 @@ class Planner:
             changed = "".join(f", with {new} for {old}" for old, new in names.items())
             why = f"A plan that worked for “{past.description[:200]}”{changed}."
             return _body(goal, steps, origin="past", why=why, source=plan.id)
-        raise NoPlan("No achieved goal is alike enough.")
+        raise PlanUnavailable("No achieved goal is alike enough.")
 
     async def _alike(self, goal: Goal) -> list[Goal]:
         """Goals that were achieved and are about the same kind of thing, the most alike first."""
         where = Filter(states=None, metadata={"status": "achieved"})
         hits = await self._scoped.search(goal.description, k=_LOOKED_AT, kinds=(GOAL,), where=where)
-        goals = [goal_of(hit.memory) for hit in hits if hit.memory.id != goal.id and _may_use(goal, hit.memory)]
-        (alike,) = await likenesses(self._scoped, [goal.description], [past.description for past in goals])
+        goals = [
+            goal_from_record(hit.memory) for hit in hits if hit.memory.id != goal.id and _may_use(goal, hit.memory)
+        ]
+        (alike,) = await similarities(self._scoped, [goal.description], [past.description for past in goals])
         verb = terms(goal.description)[:1]
         kept = [
             (alike[n], past)
@@ -209,8 +218,8 @@ class Planner:
 
     async def _matched(self, old: Sequence[Criterion], goal: Goal, names: Mapping[str, str]) -> dict[str, str | None]:
         """For each criterion of a past goal the one of this goal that takes its place."""
-        texts = [renamed(criterion.description, names) for criterion in old]
-        table = await likenesses(self._scoped, texts, [criterion.description for criterion in goal.criteria])
+        texts = [replace_names(criterion.description, names) for criterion in old]
+        table = await similarities(self._scoped, texts, [criterion.description for criterion in goal.criteria])
         found: dict[str, str | None] = {}
         for criterion, row in zip(old, table, strict=True):
             best = max(range(len(row)), key=row.__getitem__)
@@ -231,15 +240,15 @@ class Planner:
     async def _from_model(self, goal: Goal, facts: Sequence[Hit]) -> PlanBody:
         chat = None if self._chat is None else await self._chat()
         if chat is None:
-            raise NoPlan("No model is configured.")
+            raise PlanUnavailable("No model is configured.")
         hits = await self._procedural.search(goal.description, _SHOWN)
-        listed = (await self._procedural.list(limit=_SHOWN)).items
-        known = await self._usable(goal, [*(hit.version for hit in hits), *listed])
+        step_list = (await self._procedural.list(limit=_SHOWN)).items
+        known = await self._usable(goal, [*(hit.version for hit in hits), *step_list])
         shown = told(goal, [hit.memory.content for hit in facts], self._procedural, known[:_SHOWN])
         try:
-            asked = await ask(chat, shown, checker(goal, self._procedural))
+            asked = await request_plan(chat, shown, plan_checker(goal, self._procedural))
         except ModelError as error:
-            raise NoPlan(f"The model gave no plan: {error.message[:500]}") from error
+            raise PlanUnavailable(f"The model gave no plan: {error.message[:500]}") from error
         return _body(goal, asked.steps, origin="model", why=asked.why, prompt=asked.prompt)
 
     # -- what they share -----------------------------------------------------------------------------------------------
@@ -268,7 +277,7 @@ class Planner:
                 step = made[steps[best].id]
                 made[step.id] = step.model_copy(update={"criteria": (*step.criteria, criterion.id)})
         last = tuple(id for id in made if all(id not in step.after for step in made.values()))
-        own = [step.model_copy(update={"after": last}) for step in steps_for(left, taken=set(made))]
+        own = [step.model_copy(update={"after": last}) for step in steps_for_criteria(left, taken=set(made))]
         return [*made.values(), *own]
 
     async def _in_told_order(self, steps: Sequence[PlanStep]) -> list[PlanStep]:
@@ -289,32 +298,32 @@ class Planner:
         return made
 
 
-def listed(given: Iterable[StepInput]) -> list[StepInput]:
+def step_list(given: Iterable[StepInput]) -> list[StepInput]:
     """The steps as a list; one text is not one, though Python could take its letters for steps."""
     if isinstance(given, str | Mapping):
         raise InvalidInput("The steps must be a list.", hint='Write steps=["Search.", "Book."].')
     return list(given)
 
 
-def given_steps(goal: Goal, given: Iterable[StepInput]) -> list[PlanStep]:
+def build_steps(goal: Goal, given: Iterable[StepInput]) -> list[PlanStep]:
     """Steps from what a caller gives. When none says what it serves and there is one criterion, all serve it."""
-    wanted = listed(given)
+    wanted = step_list(given)
     taken = {id for one in wanted if (id := _id(one)) is not None}
     made: list[PlanStep] = []
     for n, one in enumerate(wanted, start=1):
         if isinstance(one, PlanStep):
-            made.append(untouched(one))
+            made.append(reset_step(one))
             continue
-        id = _id(one) or free_id(f"s{n}", taken)
+        id = _id(one) or unused_id(f"s{n}", taken)
         taken.add(id)
         if isinstance(one, str):
             before = (made[-1].id,) if made else ()
             made.append(validated(PlanStep, {"id": id, "description": one, "after": before}))
         else:
-            made.append(untouched(validated(PlanStep, {**one, "id": id})))
+            made.append(reset_step(validated(PlanStep, {**one, "id": id})))
     if len(goal.criteria) == 1 and not any(step.criteria for step in made):
         made = [step.model_copy(update={"criteria": (goal.criteria[0].id,)}) for step in made]
-    checked(goal, made)
+    check_criteria_exist(goal, made)
     return made
 
 

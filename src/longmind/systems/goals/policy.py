@@ -67,8 +67,8 @@ class StrategyExperience(Model):
     def beta(self, kind: FindingKind, strategy: Strategy) -> tuple[float, float]:
         """What is known about how often it works, as the two numbers of a Beta distribution."""
         prior = PRIORS[kind].get(strategy, 0.05)
-        seen = self.of(kind, strategy)
-        return STRENGTH * prior + seen.successes, STRENGTH * (1 - prior) + seen.failures
+        check_state = self.of(kind, strategy)
+        return STRENGTH * prior + check_state.successes, STRENGTH * (1 - prior) + check_state.failures
 
 
 class StrategyChoice(Model):
@@ -78,7 +78,7 @@ class StrategyChoice(Model):
     why: str
 
 
-def choose(
+def choose_strategy(
     kind: FindingKind, possible: Sequence[Strategy], experience: StrategyExperience, rng: np.random.Generator
 ) -> StrategyChoice | None:
     """The strategy to try; None when none is possible."""
@@ -88,11 +88,11 @@ def choose(
     best = max(expected.values(), default=0.0)
     if ways and len(new) == len(ways):
         first = max(ways, key=expected.__getitem__)
-        return StrategyChoice(strategy=first, why=f"{first}, the usual first answer to {_told(kind)}.")
+        return StrategyChoice(strategy=first, why=f"{first}, the usual first answer to {_describe(kind)}.")
     if ways and new and best < HOPELESS:
         first = max(new, key=expected.__getitem__)
         return StrategyChoice(
-            strategy=first, why=f"{first}, which was never tried for {_told(kind)}; nothing else works."
+            strategy=first, why=f"{first}, which was never tried for {_describe(kind)}; nothing else works."
         )
     if not ways or (best < HOPELESS and "ask" in possible and rng.random() >= RECHECKED):
         last = next((one for one in LAST if one in possible), None)
@@ -104,10 +104,10 @@ def choose(
     told = ", ".join(
         f"{one} {rate:.2f} ({experience.of(kind, one)} worked)" for one, rate in zip(worth, drawn, strict=True)
     )
-    return StrategyChoice(strategy=chosen, why=f"{chosen} drew the highest rate for {_told(kind)}: {told}.")
+    return StrategyChoice(strategy=chosen, why=f"{chosen} drew the highest rate for {_describe(kind)}: {told}.")
 
 
-def chance(goal: str, plan: str, kind: FindingKind, step: str | None) -> np.random.Generator:
+def strategy_rng(goal: str, plan: str, kind: FindingKind, step: str | None) -> np.random.Generator:
     """Random numbers that depend on what is revised and on nothing else, so that a choice can be checked."""
     return seeded_generator(f"{goal}:{plan}:{kind}:{step}", "revision")
 
@@ -117,11 +117,11 @@ def experience_record(scoped: ScopedStore) -> KeyedRecord[StrategyExperience]:
     return KeyedRecord.of_agent(scoped, _KEY, StrategyExperience())
 
 
-def _told(kind: FindingKind) -> str:
+def _describe(kind: FindingKind) -> str:
     return kind.replace("_", " ")
 
 
-def verdict(one: RevisionBody, later: Sequence[RevisionBody], state: GoalState, now: datetime) -> bool | None:
+def judge_revision(one: RevisionBody, later: Sequence[RevisionBody], state: GoalState, now: datetime) -> bool | None:
     """True when what it changed was then done, False when it failed again, None while nobody can say.
 
     An answer to a deadline at risk worked if the goal was achieved in time. Asking a person worked if what was then

@@ -24,7 +24,7 @@ from longmind.systems.scoped_store import validated
 
 _ALMOST = 0.999999
 """The progress that a goal has at most while it is not achieved."""
-GIVEN_UP: tuple[GoalStatus, ...] = ("failed", "abandoned")
+GAVE_UP_STATUSES: tuple[GoalStatus, ...] = ("failed", "abandoned")
 
 
 def complete(goal: GoalBody, children: Sequence[GoalBody]) -> bool:
@@ -32,20 +32,20 @@ def complete(goal: GoalBody, children: Sequence[GoalBody]) -> bool:
     return all(criterion.met for criterion in goal.criteria) and all(child.status not in OPEN for child in children)
 
 
-def measured(goal: GoalBody, children: Sequence[GoalBody]) -> float:
+def compute_progress(goal: GoalBody, children: Sequence[GoalBody]) -> float:
     """How far a goal has come, from 0 to 1; 1 only when nothing is left to do."""
     if complete(goal, children):
         return 1.0
-    counted = [child for child in children if child.status not in GIVEN_UP]
+    counted = [child for child in children if child.status not in GAVE_UP_STATUSES]
     whole = sum(criterion.weight for criterion in goal.criteria) + len(counted)
     done = sum(criterion.weight for criterion in goal.criteria if criterion.met)
     done += sum(child.progress for child in counted)
     return min(round(done / whole, 6), _ALMOST)
 
 
-def status_of(goal: GoalBody, children: Sequence[GoalBody]) -> GoalStatus:
+def compute_status(goal: GoalBody, children: Sequence[GoalBody]) -> GoalStatus:
     """The status that follows from the criteria and the sub-goals; what was given up stays so."""
-    if goal.status in GIVEN_UP:
+    if goal.status in GAVE_UP_STATUSES:
         return goal.status
     if complete(goal, children):
         return "achieved"
@@ -108,20 +108,20 @@ class ProgressPropagation:
         visits = 0
         while self._order:
             visits += 1
-            await self._settle(self._order.pop(0))
+            await self._recompute(self._order.pop(0))
             if visits > 10_000:
                 raise Conflict("The goals above this one go round in a circle.", hint="Give one of them no parent.")
         made: list[Write] = []
         for draft in self.drafts.values():
-            made += self._written(draft)
+            made += self._writes_for(draft)
         return made
 
-    async def _settle(self, id: str) -> None:
+    async def _recompute(self, id: str) -> None:
         """Compute one goal anew, and go on with its parent if that could matter there."""
         draft = self.drafts[id]
         children = await self._children(id)
-        status = status_of(draft.after, children)
-        changes: dict[str, Any] = {"status": status, "progress": measured(draft.after, children)}
+        status = compute_status(draft.after, children)
+        changes: dict[str, Any] = {"status": status, "progress": compute_progress(draft.after, children)}
         was_open, is_open = draft.before.open, status in OPEN
         if was_open != is_open or draft.new:
             changes["ended_at"] = None if is_open else self.now
@@ -131,10 +131,10 @@ class ProgressPropagation:
         if not is_open:
             self._halt(draft)
         for parent in dict.fromkeys((draft.before.parent, draft.after.parent)):
-            if parent is not None and _matters_above(draft):
-                await self._pass_on(parent, risen=is_open and (draft.new or not was_open))
+            if parent is not None and _affects_parent(draft):
+                await self._propagate_to(parent, risen=is_open and (draft.new or not was_open))
 
-    async def _pass_on(self, parent: str, *, risen: bool) -> None:
+    async def _propagate_to(self, parent: str, *, risen: bool) -> None:
         if parent not in self.drafts:
             try:
                 state = await self.records.need(parent)
@@ -142,7 +142,7 @@ class ProgressPropagation:
                 return  # it was removed; there is nobody to tell
             self.drafts[parent] = GoalDraft(state.goal, state.goal, state.plan)
         draft = self.drafts[parent]
-        if risen and draft.after.status in GIVEN_UP:
+        if risen and draft.after.status in GAVE_UP_STATUSES:
             raise Conflict(
                 f"The goal above, {parent}, is {draft.after.status}.", hint="Reopen that one first.", parent=parent
             )
@@ -165,22 +165,22 @@ class ProgressPropagation:
         elif draft.plan is not None:
             draft.steps = halted(draft.steps or draft.plan.steps) or draft.steps
 
-    def _written(self, draft: GoalDraft) -> list[Write]:
+    def _writes_for(self, draft: GoalDraft) -> list[Write]:
         made: list[Write] = []
         if draft.new:
-            made += self.records.goal_put(draft.after)
+            made += self.records.insert_goal(draft.after)
         else:  # also one that does not change is written, on condition that it is as it was read
             names = [*GoalBody.model_fields, "tags"]
-            made.append(self.records.goal_write(draft.before, **{name: getattr(draft.after, name) for name in names}))
+            made.append(self.records.update_goal(draft.before, **{name: getattr(draft.after, name) for name in names}))
         if draft.replaced is not None:
-            made += self.records.new_plan(draft.after, draft.plan, draft.replaced)
+            made += self.records.replace_plan(draft.after, draft.plan, draft.replaced)
         elif draft.plan is not None and (draft.steps is not None or (draft.before.open and not draft.after.open)):
             # when a goal ends, none of its steps may have been started meanwhile
-            made.append(self.records.plan_write(draft.plan, draft.steps or draft.plan.steps))
+            made.append(self.records.update_plan(draft.plan, draft.steps or draft.plan.steps))
         return made
 
 
-def _matters_above(draft: GoalDraft) -> bool:
+def _affects_parent(draft: GoalDraft) -> bool:
     one, other = draft.before, draft.after
     changed = (one.status, one.progress, one.parent) != (other.status, other.progress, other.parent)
     return draft.new or changed

@@ -49,7 +49,7 @@ class GoalRecords:
         found = await self._scoped.store.get(self._scoped.scope, id)
         if found is None or found.kind != GOAL:
             raise NotFound(f"There is no goal {id} here.", hint="`list` and `search` tell which there are.", id=id)
-        return goal_of(found)
+        return goal_from_record(found)
 
     async def need(self, id: str) -> GoalState:
         """A goal and its current plan; ``NotFound`` when there is no such goal."""
@@ -72,7 +72,7 @@ class GoalRecords:
     async def every(self, open: bool | None = True) -> list[GoalState]:
         """All goals that are open (False: ended, None: all), each with its plan; a few queries, however many."""
         where = Filter(kinds=(GOAL,), states=None, metadata=None if open is None else {"open": open})
-        goals = [goal_of(memory) async for memory in self._scoped.store.scan_all(self._scoped.scope, where)]
+        goals = [goal_from_record(memory) async for memory in self._scoped.store.scan_all(self._scoped.scope, where)]
         plans = await self._current(goals)
         return [GoalState(goal=goal, plan=plans.get(goal.id)) for goal in goals]
 
@@ -80,7 +80,7 @@ class GoalRecords:
         """All versions of a goal's plan, the newest first."""
         where = Filter(kinds=(PLAN,), states=None, metadata={"goal": goal.id})
         records = self._scoped.store.scan_all(self._scoped.scope, where)
-        found = [plan_of(m) async for m in records if m.user == goal.user]
+        found = [plan_from_record(m) async for m in records if m.user == goal.user]
         return sorted(found, key=lambda plan: -plan.number)
 
     async def children(self, goals: Sequence[str]) -> list[Goal]:
@@ -88,17 +88,17 @@ class GoalRecords:
         store, scope = self._scoped.store, self._scoped.scope
         links = await store.all_links(scope, goals, relation=PART_OF, direction="in")
         found = await store.get_all(scope, [link.source for link in links])
-        return sorted((goal_of(m) for m in found if m.kind == GOAL), key=lambda goal: goal.id)
+        return sorted((goal_from_record(m) for m in found if m.kind == GOAL), key=lambda goal: goal.id)
 
     async def descendants(self, id: str) -> AsyncIterator[list[Goal]]:
         """The sub-goals of a goal, theirs, and so on: one level at a time."""
-        seen, frontier = {id}, [id]
+        check_state, frontier = {id}, [id]
         while frontier:
-            level = [child for child in await self.children(frontier) if child.id not in seen]
+            level = [child for child in await self.children(frontier) if child.id not in check_state]
             if level:
                 yield level
             frontier = [child.id for child in level]
-            seen.update(frontier)
+            check_state.update(frontier)
 
     async def with_plans(self, goals: Sequence[Goal]) -> list[GoalState]:
         """These goals, each with its current plan."""
@@ -113,25 +113,25 @@ class GoalRecords:
             keys = tuple(plan_key(goal.id) for goal in goals[start : start + _AT_ONCE])
             where = Filter(keys=keys, kinds=(PLAN,), states=None)
             async for memory in self._scoped.store.scan_all(self._scoped.scope, where):
-                plan = plan_of(memory)
+                plan = plan_from_record(memory)
                 if memory.user == owners[plan.goal]:
                     found[plan.goal] = plan
         return found
 
     # -- writing -------------------------------------------------------------------------------------------------
 
-    def drafted(self, body: GoalBody, *, tags: Sequence[str] = (), user: str | None) -> Goal:
+    def new_goal(self, body: GoalBody, *, tags: Sequence[str] = (), user: str | None) -> Goal:
         """A goal with an id of its own that is not stored yet."""
         told = {"id": self._scoped.clock.new_id(), "version": 1, "created_at": self._scoped.now(), "user": user}
         return validated(Goal, {**_plain(body), **told, "tags": tuple(tags)})
 
-    def goal_put(self, goal: Goal) -> list[Write]:
+    def insert_goal(self, goal: Goal) -> list[Write]:
         """The writes that store a goal for the first time, as a part of its parent if it has one."""
         record = self._scoped.new(
             GOAL,
             goal_text(goal),
             id=goal.id,
-            body=_plain(body_of(goal)),
+            body=_plain(stored_goal_body(goal)),
             importance=goal.priority,
             tags=goal.tags,
             user=goal.user,
@@ -142,14 +142,14 @@ class GoalRecords:
             writes.append(AddLink(Link(source=goal.id, relation=PART_OF, target=goal.parent)))
         return writes
 
-    def goal_write(self, goal: Goal, **changes: Any) -> Update:
+    def update_goal(self, goal: Goal, **changes: Any) -> Update:
         """The update that changes fields of a goal as it was read; ``InvalidInput`` when they are not valid.
 
         It changes this one record. A change of status or criteria also concerns the goals above: ``progress.carried``
         makes the writes for all of them.
         """
         tags = tuple(changes.pop("tags", goal.tags))
-        body = validated(GoalBody, {**_plain(body_of(goal)), **changes})
+        body = validated(GoalBody, {**_plain(stored_goal_body(goal)), **changes})
         told: Json = {
             "body": _plain(body),
             "importance": body.priority,
@@ -160,7 +160,7 @@ class GoalRecords:
             told["content"] = goal_text(body)
         return Update(goal.id, told, expected_version=goal.version)
 
-    def plan_write(self, plan: Plan, steps: Sequence[PlanStep]) -> Update:
+    def update_plan(self, plan: Plan, steps: Sequence[PlanStep]) -> Update:
         """The update that changes how the steps of a plan stand. What is planned anew is ``new_plan``."""
         body = validated(PlanBody, {**_plain(_plan_body(plan)), "steps": [_plain(step) for step in steps]})
         told: Json = {"body": _plain(body)}
@@ -168,7 +168,7 @@ class GoalRecords:
             told["content"] = plan_text(body)
         return Update(plan.id, told, expected_version=plan.version)
 
-    def new_plan(self, goal: Goal, plan: Plan | None, body: PlanBody) -> list[Write]:
+    def replace_plan(self, goal: Goal, plan: Plan | None, body: PlanBody) -> list[Write]:
         """The writes that make this the goal's plan, in place of the current one, which is kept as superseded.
 
         The number is given here. The new record is the one ``Put`` among them. It is linked to the goal
@@ -202,22 +202,22 @@ class GoalRecords:
         return [*writes, *(AddLink(Link(source=record.id, relation=name, target=to)) for name, to in links)]
 
 
-def goal_of(memory: Memory) -> Goal:
+def goal_from_record(memory: Memory) -> Goal:
     """A goal from its record."""
     told = {"id": memory.id, "version": memory.version, "created_at": memory.recorded_at, "user": memory.user}
     return validated(Goal, {**memory.body, **told, "tags": memory.tags})
 
 
-def plan_of(memory: Memory) -> Plan:
+def plan_from_record(memory: Memory) -> Plan:
     """A plan from its record."""
     told = {"id": memory.id, "version": memory.version, "made_at": memory.recorded_at}
     return validated(Plan, {**memory.body, **told, "current": memory.key is not None})
 
 
-def written(receipt: Receipt, id: str) -> GoalState:
+def state_from_receipt(receipt: Receipt, id: str) -> GoalState:
     """A goal and its plan as a batch left them; both must be among what it wrote."""
-    goal = next(goal_of(m) for m in reversed(receipt.memories) if m.id == id)
-    plan = next((plan_of(m) for m in reversed(receipt.memories) if m.key == plan_key(id)), None)
+    goal = next(goal_from_record(m) for m in reversed(receipt.memories) if m.id == id)
+    plan = next((plan_from_record(m) for m in reversed(receipt.memories) if m.key == plan_key(id)), None)
     return GoalState(goal=goal, plan=plan)
 
 
@@ -226,7 +226,7 @@ def plan_key(goal: str) -> str:
     return f"{PLAN}:{goal}"
 
 
-def body_of(goal: Goal) -> GoalBody:
+def stored_goal_body(goal: Goal) -> GoalBody:
     """What of a goal is stored in its body."""
     return GoalBody.model_validate({name: getattr(goal, name) for name in GoalBody.model_fields})
 
@@ -293,7 +293,7 @@ class RevisionHistory:
             for goal, recorded in found.items()
         }
 
-    def write(self, goal: Goal, plan: Plan, body: RevisionBody, new_plan: str | None) -> list[Write]:
+    def write(self, goal: Goal, plan: Plan, body: RevisionBody, replace_plan: str | None) -> list[Write]:
         """The writes that record a revision; it must be the next one of its goal."""
         record = self._scoped.new(
             REVISION,
@@ -304,7 +304,7 @@ class RevisionHistory:
             user=goal.user,
             metadata={"goal": goal.id, "strategy": body.strategy, "finding": body.finding, **_mark(body.worked)},
         )
-        links = [(ABOUT, goal.id), (DERIVED, plan.id), *([(ABOUT, new_plan)] if new_plan else [])]
+        links = [(ABOUT, goal.id), (DERIVED, plan.id), *([(ABOUT, replace_plan)] if replace_plan else [])]
         return [
             Put(record, existing="fail"),
             *(AddLink(Link(source=record.id, relation=name, target=to)) for name, to in links),

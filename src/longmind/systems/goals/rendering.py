@@ -51,7 +51,7 @@ class GoalTree:
         )
 
 
-def tree_of(root: str, states: Sequence[GoalState]) -> GoalTree:
+def build_tree(root: str, states: Sequence[GoalState]) -> GoalTree:
     """The tree of goals under one of them."""
     by_id = {state.goal.id: state for state in states}
     children: dict[str, list[str]] = {}
@@ -65,13 +65,13 @@ def tree_of(root: str, states: Sequence[GoalState]) -> GoalTree:
     return built(root)
 
 
-def rendered(tree: GoalTree, format: Format, now: datetime) -> str | Json:
+def render_tree(tree: GoalTree, format: Format, now: datetime) -> str | Json:
     """The tree in one of the formats."""
     match format:
         case "text":
             return "\n".join(_lines(tree, 0))
         case "dict":
-            return _told(tree, now)
+            return _describe(tree, now)
         case "mermaid":
             return "\n".join(["flowchart TD", *_diagram(tree)])
     raise InvalidInput(f"There is no format {format!r}.", hint=f"There are {', '.join(FORMATS)}.")
@@ -118,12 +118,12 @@ def _step_lines(step: PlanStep, indent: str) -> list[str]:
     return [*lines, *(f"{indent}    error: {_line(error)}" for error in errors)]
 
 
-def _told(tree: GoalTree, now: datetime) -> Json:
+def _describe(tree: GoalTree, now: datetime) -> Json:
     return {
         "goal": tree.goal.model_dump(mode="json"),
         "plan": tree.plan.model_dump(mode="json") if tree.plan else None,
         "next": list(tree.progress(now).next),
-        "sub_goals": [_told(below, now) for below in tree.below],
+        "sub_goals": [_describe(below, now) for below in tree.below],
     }
 
 

@@ -17,11 +17,11 @@ from longmind.store.base import Put, Write
 from longmind.systems.configuration import configuration
 from longmind.systems.goals.fingerprints import plan_fingerprint
 from longmind.systems.goals.models import Finding, Goal, GoalState, Plan, PlanBody, Revision, RevisionBody, Strategy
-from longmind.systems.goals.monitor import Monitor, no_longer_holds
-from longmind.systems.goals.policy import LAST, experience_record, verdict
+from longmind.systems.goals.monitor import Monitor, why_invalid
+from longmind.systems.goals.policy import LAST, experience_record, judge_revision
 from longmind.systems.goals.progress import ProgressPropagation
 from longmind.systems.goals.records import GoalRecords, RevisionHistory, RevisionRecord, plan_key
-from longmind.systems.goals.strategies import Proposal, question, surrender
+from longmind.systems.goals.strategies import Proposal, give_up_reason, question
 from longmind.systems.goals.strategy_selection import (
     ChatProvider,
     Replan,
@@ -92,7 +92,7 @@ class Reviser:
             now, bodies = self._scoped.now(), [one.body for one in past]
             known: list[tuple[RevisionRecord, bool]] = []
             for n, one in enumerate(past):
-                worked = verdict(one.body, bodies[n + 1 :], state, now) if one.body.worked is None else None
+                worked = judge_revision(one.body, bodies[n + 1 :], state, now) if one.body.worked is None else None
                 if worked is not None:
                     known.append((one, worked))
             return await self._learn(known) if known else []
@@ -141,7 +141,7 @@ class Reviser:
     async def _found(self, state: GoalState, past: list[RevisionRecord]) -> Finding | None:
         """The gravest finding that nobody has answered. An answer to a deadline at risk stands until its outcome."""
         waiting = any(one.body.finding == "deadline_risk" and one.body.worked is None for one in past)
-        for one in await self._monitor.seen(state):
+        for one in await self._monitor.check_state(state):
             if one.kind != "deadline_risk" or not waiting:
                 return one
         return None
@@ -221,7 +221,7 @@ class Reviser:
             propagation.change(state, status="blocked", why=asked, revisions=number)
         else:
             status = "abandoned" if named else "failed"
-            ended = surrender(finding, case.tried, why if named and why else f"Given up: {decision.why}")
+            ended = give_up_reason(finding, case.tried, why if named and why else f"Given up: {decision.why}")
             propagation.change(state, status=status, why=ended, revisions=number)
             await propagation.give_up_below(goal.id, f"The goal above was given up. {ended}"[:_WHY])
         return propagation
@@ -235,7 +235,7 @@ class Reviser:
         kept = [id for id in origin.assumptions if id in there]
         if case.finding.kind == "broken_assumption":
             now = self._scoped.now()
-            kept = [id for id in kept if no_longer_holds(there[id], now) is None]
+            kept = [id for id in kept if why_invalid(there[id], now) is None]
         return PlanBody(
             goal=plan.goal,
             number=plan.number + 1,

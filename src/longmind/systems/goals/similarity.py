@@ -17,7 +17,7 @@ _UNRELATED, _SAME = 0.15, 0.8
 """The cosines at which recall takes two texts to have nothing in common, and to say the same."""
 
 
-async def likenesses(scoped: ScopedStore, texts: Sequence[str], others: Sequence[str]) -> list[list[float]]:
+async def similarities(scoped: ScopedStore, texts: Sequence[str], others: Sequence[str]) -> list[list[float]]:
     """For each text how alike it is to each of the others, from 0 to 1."""
     if not texts or not others:
         return [[] for _ in texts]
@@ -33,9 +33,9 @@ async def best_match(
     scoped: ScopedStore, text: str, others: Sequence[str], *, least: float, within: bool = False
 ) -> int | None:
     """The place of the text that is most alike, if it is alike enough; ``within`` also one that merely holds it."""
-    (row,) = await likenesses(scoped, [text], others)
+    (row,) = await similarities(scoped, [text], others)
     if within:
-        row = [max(likeness, covered_words(text, other)) for likeness, other in zip(row, others, strict=True)]
+        row = [max(similarity, covered_words(text, other)) for similarity, other in zip(row, others, strict=True)]
     best = max(range(len(row)), key=row.__getitem__, default=None)
     return best if best is not None and row[best] >= least else None
 

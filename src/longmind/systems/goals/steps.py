@@ -66,7 +66,7 @@ def _left(step: PlanStep, now: datetime) -> bool:
     return expired and step.attempts < step.max_attempts
 
 
-def step_of(plan: Plan, id: str) -> PlanStep:
+def find_step(plan: Plan, id: str) -> PlanStep:
     """A step of a plan; ``NotFound`` names those there are."""
     found = plan.step(id)
     if found is None:
@@ -79,7 +79,7 @@ def started(
     goal: Goal, plan: Plan, id: str, now: datetime, *, lease_seconds: float = LEASE_SECONDS, episode: str | None = None
 ) -> Steps:
     """The steps with one of them running, until it ends or its lease does."""
-    step = step_of(plan, id)
+    step = find_step(plan, id)
     if goal.status != "active":
         raise Conflict(f"The goal is {goal.status}, so no step of it can start.", hint="Activate it first.", step=id)
     if all(one.id != id for one in ready_steps(plan.steps, now)):
@@ -100,7 +100,7 @@ def started(
 
 def renewed(plan: Plan, id: str, now: datetime, lease_seconds: float) -> Steps:
     """The steps with the lease of a running one made longer."""
-    step = step_of(plan, id)
+    step = find_step(plan, id)
     if step.status != "running":
         raise Conflict(f"The step {id} is {step.status}, so it has no lease to renew.", step=id)
     return _replaced(plan.steps, step, {"lease_until": _until(now, lease_seconds)})
@@ -108,7 +108,7 @@ def renewed(plan: Plan, id: str, now: datetime, lease_seconds: float) -> Steps:
 
 def released(plan: Plan, id: str) -> Steps:
     """The steps with a running one given back untried: whoever began it stopped for a reason that is not the step's."""
-    step = step_of(plan, id)
+    step = find_step(plan, id)
     if step.status != "running":
         raise Conflict(f"The step {id} is {step.status}, so it cannot be given back.", step=id)
     return _replaced(
@@ -118,7 +118,7 @@ def released(plan: Plan, id: str) -> Steps:
 
 def completed(plan: Plan, id: str, result: Any, now: datetime) -> Steps | None:
     """The steps with one of them done; None when it was done before with the same result."""
-    step = step_of(plan, id)
+    step = find_step(plan, id)
     kept = truncate_value(result)
     if step.status == "done":
         if result is None or json_equal(kept, step.result):
@@ -141,7 +141,7 @@ def completed(plan: Plan, id: str, result: Any, now: datetime) -> Steps | None:
 
 def failed(plan: Plan, id: str, error: str, now: datetime) -> Steps | None:
     """The steps with one of them failed; None when it failed before with the same error."""
-    step = step_of(plan, id)
+    step = find_step(plan, id)
     told = truncate_text(error.strip(), MAX_RESULT)
     if not told:
         raise InvalidInput(f"Say what went wrong with the step {id}.")
@@ -164,7 +164,7 @@ def failed(plan: Plan, id: str, error: str, now: datetime) -> Steps | None:
 
 def skipped(plan: Plan, id: str, why: str, now: datetime) -> Steps | None:
     """The steps with one of them skipped: what comes after it need not wait. None when it was skipped before."""
-    step = step_of(plan, id)
+    step = find_step(plan, id)
     if step.status == "skipped":
         return None
     if step.status == "done":
@@ -238,7 +238,7 @@ def truncate_value(value: Any, limit: int = MAX_RESULT) -> Any:
             nested = to_plain_json({"step": {"result": {"value": json.loads(text)}}}, "A result")
             return nested["step"]["result"]["value"]
     except (TypeError, ValueError, RecursionError, InvalidInput):
-        return truncate_text(_told(told), limit)
+        return truncate_text(_describe(told), limit)
     return truncate_text(text, limit)
 
 
@@ -257,7 +257,7 @@ def result_note(result: Any) -> str:
     return truncate_text(result if isinstance(result, str) else json.dumps(result, ensure_ascii=False), 500)
 
 
-def _told(value: Any) -> str:
+def _describe(value: Any) -> str:
     """An object as text, also when its own ``repr`` fails: what a tool returned is not ours."""
     try:
         return repr(value)

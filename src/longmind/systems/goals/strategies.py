@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from longmind.systems.goals.adaptation import free_id, untouched
+from longmind.systems.goals.adaptation import reset_step, unused_id
 from longmind.systems.goals.decomposition import StepPart
 from longmind.systems.goals.fingerprints import error_fingerprint, error_outlook, step_fingerprint
 from longmind.systems.goals.models import MAX_STEPS, Finding, Goal, Plan, PlanBody, PlanStep, order_steps
@@ -49,7 +49,7 @@ def retry(plan: Plan, finding: Finding, *, answered: bool = False) -> Proposal |
     errors = step.errors
     if step.status == "running":
         errors = (*errors, "It did not come to an end.")[-_KEPT_ERRORS:]
-    return Proposal(_with(plan.steps, untouched(step, errors=errors)), (step.id,), f"{step.id} is tried again.")
+    return Proposal(_with(plan.steps, reset_step(step, errors=errors)), (step.id,), f"{step.id} is tried again.")
 
 
 def substitute(
@@ -64,7 +64,7 @@ def substitute(
     if chosen is None:
         return None
     tool, procedure = (None, chosen.name) if chosen.procedure else (chosen.name, None)
-    changed = untouched(step, tool=tool, procedure=procedure, args=dict(chosen.args))  # the errors were another call's
+    changed = reset_step(step, tool=tool, procedure=procedure, args=dict(chosen.args))  # the errors were another call's
     used = label_of(step)
     why = f"{step.id} uses {chosen.label.replace(':', ' ')}" + (
         f" in place of {used.replace(':', ' ')}." if used else "."
@@ -80,7 +80,7 @@ def decompose(plan: Plan, finding: Finding, parts: Sequence[StepPart]) -> Propos
     taken = {one.id for one in plan.steps}
     names: list[str] = []
     for n in range(1, len(parts) + 1):
-        names.append(free_id(f"{step.id[:_STEM]}_{n}", taken))
+        names.append(unused_id(f"{step.id[:_STEM]}_{n}", taken))
         taken.add(names[-1])
     made = _pieces(step, parts, names)
     leaves = [one.id for one in made if not any(one.id in other.after for other in made)]
@@ -133,13 +133,13 @@ def replan(plan: Plan, finding: Finding, rest: PlanBody | None) -> Proposal | No
     steps = [one.model_copy(update={"after": tuple(n for n in one.after if n in staying)}) for one in kept]
     taken, names = set(staying), dict[str, str]()
     for one in rest.steps:
-        names[one.id] = free_id(one.id[:_STEM], taken)
+        names[one.id] = unused_id(one.id[:_STEM], taken)
         taken.add(names[one.id])
     for one in rest.steps:
         after = tuple(dict.fromkeys(names.get(name, name) for name in one.after))
         if not taken.issuperset(after):
             return None
-        steps.append(untouched(one, id=names[one.id], after=after))
+        steps.append(reset_step(one, id=names[one.id], after=after))
     told = f"{len(kept)} steps stay, the rest is planned anew: {', '.join(names.values())}."
     return Proposal(tuple(steps), tuple(names.values()), told, rest=rest)
 
@@ -155,7 +155,7 @@ def question(goal: Goal, plan: Plan, finding: Finding, tried: Sequence[str]) -> 
     )[:4_000]
 
 
-def surrender(finding: Finding, tried: Sequence[str], reason: str) -> str:
+def give_up_reason(finding: Finding, tried: Sequence[str], reason: str) -> str:
     """Why a goal is given up."""
     so_far = f" Tried: {', '.join(tried)}." if tried else ""
     return f"{reason} {finding.detail}{so_far}"[:4_000]
@@ -163,7 +163,7 @@ def surrender(finding: Finding, tried: Sequence[str], reason: str) -> str:
 
 def again(step: PlanStep, **changes: Any) -> PlanStep:
     """A step as if it had never begun; what went wrong before is still told."""
-    return untouched(step, errors=step.errors, **changes)
+    return reset_step(step, errors=step.errors, **changes)
 
 
 def _may_pass(step: PlanStep) -> bool:

@@ -14,18 +14,25 @@ from pydantic import ValidationError
 
 from longmind.errors import Conflict, InvalidInput, ModelError, NotFound
 from longmind.systems.goals import strategies
-from longmind.systems.goals.criteria import checked
+from longmind.systems.goals.criteria import check_criteria_exist
 from longmind.systems.goals.decomposition import (
     StepPart,
-    parts_by_criteria,
-    parts_by_model,
-    parts_by_procedure,
-    parts_by_words,
+    split_by_criteria,
+    split_by_model,
+    split_by_procedure,
+    split_by_words,
 )
 from longmind.systems.goals.fingerprints import plan_fingerprint
 from longmind.systems.goals.models import Finding, Goal, GoalState, Plan, PlanBody, PlanStep, RevisionBody, Strategy
-from longmind.systems.goals.policy import LAST, PRIORS, StrategyChoice, StrategyExperience, chance, choose
-from longmind.systems.goals.similarity import likenesses
+from longmind.systems.goals.policy import (
+    LAST,
+    PRIORS,
+    StrategyChoice,
+    StrategyExperience,
+    choose_strategy,
+    strategy_rng,
+)
+from longmind.systems.goals.similarity import similarities
 from longmind.systems.goals.strategies import Alternative, Proposal, label_of
 from longmind.systems.procedural import ProceduralMemory, Procedure, ToolRegistry, bind_params, declared_params
 from longmind.systems.scoped_store import ScopedStore, validated
@@ -92,12 +99,12 @@ class StrategySelector:
         left = [one for one in (*PRIORS[kind], *LAST) if case.used(one) < case.max_same or one == "abandon"]
         if kind == "deadline_risk" and case.overdue:
             left = [one for one in left if one in LAST]  # no order of steps brings back the time
-        rng = chance(case.goal.id, case.plan.id, kind, finding.step)
+        rng = strategy_rng(case.goal.id, case.plan.id, kind, finding.step)
         notes: list[str] = []
         if _answered(case) and "retry" in left and (made := await self.made("retry", case, notes)) is not None:
             return RevisionDecision("retry", "retry, since a person was asked and let the goal go on.", made)
         while True:
-            choice = choose(kind, left, experience, rng)
+            choice = choose_strategy(kind, left, experience, rng)
             assert choice is not None, "giving up is always possible"
             if choice.strategy in LAST:
                 return RevisionDecision(choice.strategy, _joined(choice, notes))
@@ -111,7 +118,7 @@ class StrategySelector:
         try:
             proposal = await self._proposal(strategy, case)
             if proposal is not None:
-                checked(case.goal, proposal.steps)
+                check_criteria_exist(case.goal, proposal.steps)
                 validated(PlanBody, {"goal": case.goal.id, "steps": [step.model_dump() for step in proposal.steps]})
         except (Conflict, InvalidInput, ModelError, NotFound) as error:
             notes.append(f"{strategy} was not possible: {error.message}")
@@ -127,7 +134,7 @@ class StrategySelector:
             case "reorder":
                 return strategies.reorder(case.goal, plan, finding)
             case "substitute" if step is not None and self.procedural is not None:
-                found = await alternatives(self.scoped, case.goal, step, self.procedural)
+                found = await find_alternatives(self.scoped, case.goal, step, self.procedural)
                 failed = {one.replaced for one in case.past if one.step == step.id and one.replaced}
                 return strategies.substitute(plan, finding, found, failed)
             case "decompose" if step is not None and not step.is_finished:
@@ -140,13 +147,13 @@ class StrategySelector:
     async def _parts(self, goal: Goal, step: PlanStep) -> Sequence[StepPart]:
         """The pieces of a step, from whoever knows: a model, its procedure, its words, its criteria."""
         chat = None if self.chat is None else await self.chat()
-        if chat is not None and (parts := await parts_by_model(chat, goal, step)):
+        if chat is not None and (parts := await split_by_model(chat, goal, step)):
             return parts
         if step.procedure is not None and self.procedural is not None:
             procedure = (await self.procedural.retrieve(step.procedure)).procedure
-            if parts := parts_by_procedure(procedure, step.args):
+            if parts := split_by_procedure(procedure, step.args):
                 return parts
-        return parts_by_words(step) or parts_by_criteria(step, goal)
+        return split_by_words(step) or split_by_criteria(step, goal)
 
     def _leads_on(self, proposal: Proposal, strategy: Strategy, case: RevisionCase) -> bool:
         """Whether a plan is not one that was there before. To try again, or to rest on less, changes no step."""
@@ -166,7 +173,7 @@ def _joined(choice: StrategyChoice, notes: Sequence[str]) -> str:
     return " ".join([choice.why, *notes])
 
 
-async def alternatives(
+async def find_alternatives(
     scoped: ScopedStore, goal: Goal, step: PlanStep, procedural: ProceduralMemory
 ) -> list[Alternative]:
     """What else could do a step, the best fit first; procedures, which were found to work, before functions.
@@ -185,7 +192,7 @@ async def alternatives(
     for told in procedural.tools.described():
         found += _called(procedural.tools, told.name, told.description, step)
     others = [(text, one) for text, one in found if one.label != label_of(step)]
-    (fits,) = await likenesses(scoped, [step.description], [text for text, _ in others])
+    (fits,) = await similarities(scoped, [step.description], [text for text, _ in others])
     fitting = [replace(one, fit=fit) for (_, one), fit in zip(others, fits, strict=True) if fit >= FITS]
     return sorted(fitting, key=lambda one: (not one.procedure, -one.fit, one.name))
 

@@ -10,10 +10,10 @@ from typing import Any
 from longmind.errors import Conflict, InvalidInput, NotFound
 from longmind.store.base import AddLink, RemoveLink, Write
 from longmind.systems.goals import criteria as criteria_
-from longmind.systems.goals.criteria import criteria_of
+from longmind.systems.goals.criteria import build_criteria
 from longmind.systems.goals.models import OPEN, CriterionEvidence, Goal, GoalBody, GoalState, GoalStatus, PlanBody
 from longmind.systems.goals.progress import ProgressPropagation
-from longmind.systems.goals.records import ABOUT, PART_OF, GoalRecords, body_of, written
+from longmind.systems.goals.records import ABOUT, PART_OF, GoalRecords, state_from_receipt, stored_goal_body
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Link
 
@@ -39,14 +39,14 @@ class GoalTransaction:
         async def write() -> GoalState:
             user = self._scoped.scope.user
             if body.parent is not None:
-                user = (await parent_for(self.records, body.parent)).goal.user
-            state = GoalState(goal=self.records.drafted(body, tags=tags, user=user))
+                user = (await load_parent(self.records, body.parent)).goal.user
+            state = GoalState(goal=self.records.new_goal(body, tags=tags, user=user))
             if planned is not None and not made:
                 made.append(await planned(state.goal))
             propagation = ProgressPropagation(self.records, self._scoped.now())
-            propagation.change(state, new=True, plan=await self.grounded(made[0]) if made else None)
+            propagation.change(state, new=True, plan=await self.without_missing_sources(made[0]) if made else None)
             receipt = await self._scoped.rewrite(await propagation.writes(), "create a goal")
-            return written(receipt, state.goal.id)
+            return state_from_receipt(receipt, state.goal.id)
 
         return await retry_on_conflict(write)
 
@@ -60,7 +60,7 @@ class GoalTransaction:
             if more is None:
                 return state
             receipt = await self._scoped.rewrite([*await propagation.writes(), *more], reason)
-            after = written(receipt, id)
+            after = state_from_receipt(receipt, id)
             return after if after.plan is not None else GoalState(goal=after.goal, plan=state.plan)
 
         return await retry_on_conflict(write)
@@ -68,19 +68,19 @@ class GoalTransaction:
     async def moved(self, goal: Goal, parent: str | None) -> Sequence[Write]:
         """The writes that make a goal a part of another one, or of none."""
         if parent is not None:
-            await parent_for(self.records, parent, below=goal)
+            await load_parent(self.records, parent, below=goal)
         held = await self._scoped.store.links(self._scoped.scope, [goal.id], relation=PART_OF)
         links: list[Write] = [RemoveLink(link.source, link.relation, link.target) for link in held]
         return [*links, *([] if parent is None else [AddLink(Link(source=goal.id, relation=PART_OF, target=parent))])]
 
-    async def grounded(self, body: PlanBody) -> PlanBody:
+    async def without_missing_sources(self, body: PlanBody) -> PlanBody:
         """A plan without what it was made from and what is gone since."""
         ids = [*body.assumptions, *([body.source] if body.source else [])]
         there = {memory.id for memory in await self._scoped.store.get_all(self._scoped.scope, ids)} if ids else set()
         kept = tuple(id for id in body.assumptions if id in there)
         return body.model_copy(update={"assumptions": kept, "source": body.source if body.source in there else None})
 
-    async def evident(self, goal: Goal, evidence: Iterable[CriterionEvidence]) -> Sequence[Write]:
+    async def evidence_links(self, goal: Goal, evidence: Iterable[CriterionEvidence]) -> Sequence[Write]:
         """The links from the memories among the evidence to the goal; ``NotFound`` for one that is not there."""
         return await self.linked(goal, [one.memory for one in evidence if one.memory is not None], ABOUT)
 
@@ -111,7 +111,7 @@ def goal_body(
         raise InvalidInput(f"A goal cannot begin as {status!r}.", hint=f"It begins as {', '.join(OPEN)}.")
     told = {
         "description": description,
-        "criteria": criteria_.criteria_of(criteria, description.strip()),
+        "criteria": criteria_.build_criteria(criteria, description.strip()),
         "priority": priority,
         "deadline": deadline,
         "parent": parent,
@@ -121,14 +121,14 @@ def goal_body(
     return validated(GoalBody, told)
 
 
-def be_open(goal: Goal) -> None:
+def require_open(goal: Goal) -> None:
     """Refuse to change a goal that ended."""
     if not goal.open:
         raise Conflict(f"The goal {goal.id} is {goal.status}.", hint="Reopen it first.", id=goal.id)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GoalChange:
     """A goal's new fields, and what of it the plan has to follow."""
 
     fields: dict[str, Any]
@@ -136,7 +136,7 @@ class Change:
     """What changed that the plan depends on, told for a person."""
 
 
-def change_of(goal: Goal, told: Mapping[str, Any]) -> Change:
+def build_goal_change(goal: Goal, told: Mapping[str, Any]) -> GoalChange:
     """What an update comes to; ``InvalidInput`` for what cannot be changed in this way."""
     unknown = sorted(set(told) - set(FIELDS))
     if unknown:
@@ -149,16 +149,16 @@ def change_of(goal: Goal, told: Mapping[str, Any]) -> Change:
     if "description" in fields:
         fields["description"] = description.strip()
     if "criteria" in fields:
-        fields["criteria"] = criteria_of(fields["criteria"] or (), description, goal.criteria)
+        fields["criteria"] = build_criteria(fields["criteria"] or (), description, goal.criteria)
     elif len(goal.criteria) == 1 and goal.criteria[0].description == goal.description:
         only = {"id": goal.criteria[0].id, "description": description}
-        fields["criteria"] = criteria_of([only], description, goal.criteria)
+        fields["criteria"] = build_criteria([only], description, goal.criteria)
     tags = tuple(fields.pop("tags", goal.tags))
-    new = validated(GoalBody, {**dict(body_of(goal)), **fields})
+    new = validated(GoalBody, {**dict(stored_goal_body(goal)), **fields})
     kept = {name: getattr(new, name) for name in fields if getattr(new, name) != getattr(goal, name)}
     if tags != goal.tags:
         kept["tags"] = tags
-    return Change(kept, tuple(_reasons(goal, new)))
+    return GoalChange(kept, tuple(_reasons(goal, new)))
 
 
 def _reasons(old: Goal, new: GoalBody) -> list[str]:
@@ -179,7 +179,7 @@ def _reasons(old: Goal, new: GoalBody) -> list[str]:
     return found
 
 
-async def parent_for(records: GoalRecords, id: str, *, below: Goal | None = None) -> GoalState:
+async def load_parent(records: GoalRecords, id: str, *, below: Goal | None = None) -> GoalState:
     """The goal that another one is to be a part of; ``below`` is that other one, if it exists already."""
     state = await records.own(id)
     if not state.goal.open:

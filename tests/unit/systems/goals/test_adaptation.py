@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from longmind.systems.goals.adaptation import free_id, renamed, renames
+from longmind.systems.goals.adaptation import name_changes, replace_names, unused_id
 from longmind.systems.goals.models import PlanStep, order_steps
 from longmind.systems.goals.steps import without_steps
 
@@ -28,14 +28,14 @@ from longmind.systems.goals.steps import without_steps
     ],
 )
 def test_names_that_differ(old: str, new: str, found: dict[str, str]) -> None:
-    assert renames(old, new) == found
+    assert name_changes(old, new) == found
 
 
 def test_names_are_exchanged_as_whole_words_and_all_at_once() -> None:
     told: Any = {"city": "Lisbon", "also": ["Lisbonne, Lisbon!", 3, None], "Lisbon": "Ann"}
-    changed = renamed(told, {"Lisbon": "Ann", "Ann": "Bob"})
+    changed = replace_names(told, {"Lisbon": "Ann", "Ann": "Bob"})
     assert changed == {"city": "Ann", "also": ["Lisbonne, Ann!", 3, None], "Lisbon": "Bob"}
-    assert renamed("Lisbon", {}) == "Lisbon"
+    assert replace_names("Lisbon", {}) == "Lisbon"
 
 
 def test_taking_steps_out_keeps_the_order_of_the_rest() -> None:
@@ -52,5 +52,5 @@ def test_taking_steps_out_keeps_the_order_of_the_rest() -> None:
 
 
 def test_an_id_is_free() -> None:
-    assert free_id("s1", {"s1", "s1_2"}) == "s1_3"
-    assert free_id("s1", set()) == "s1"
+    assert unused_id("s1", {"s1", "s1_2"}) == "s1_3"
+    assert unused_id("s1", set()) == "s1"

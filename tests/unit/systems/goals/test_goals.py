@@ -76,7 +76,15 @@ async def test_what_is_not_a_goal_is_refused_and_nothing_is_written(
 
 
 async def test_a_goal_that_is_not_there(goals: GoalMemory) -> None:
-    for ask in (goals.get, goals.plan, goals.plans, goals.next_steps, goals.progress, goals.render, goals.activate):
+    for ask in (
+        goals.get,
+        goals.plan,
+        goals.plans,
+        goals.next_steps,
+        goals.progress,
+        goals.render,
+        goals.activate,
+    ):
         with pytest.raises(NotFound, match="no goal"):
             await ask(NOWHERE)  # type: ignore[operator]
     with pytest.raises(NotFound):
@@ -160,7 +168,10 @@ async def test_evidence_is_a_memory_of_this_scope(scoped: ScopedStore, goals: Go
             await goals.meet(goal.id, "c1", nothing)
     assert await stored(scoped) == before
     met = await goals.meet(goal.id, "c1", [seen.id, "and I was there"])
-    assert [(one.memory, one.note) for one in met.criteria[0].evidence] == [(seen.id, ""), (None, "and I was there")]
+    assert [(one.memory, one.note) for one in met.criteria[0].evidence] == [
+        (seen.id, ""),
+        (None, "and I was there"),
+    ]
     assert [memory.id for memory in await goals.linked(goal.id, "about")] == [seen.id]
 
 

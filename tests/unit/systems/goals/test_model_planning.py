@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from longmind.models.schemas import schema_of
-from longmind.systems.goals.model_planning import Names, PlannedSteps, form_of
+from longmind.systems.goals.model_planning import PlannedSteps, PlanVocabulary, plan_schema
 
 TOOLS = [
     {"name": "search", "parameters": {"type": "object", "properties": {"to": {}, "day": {}}}},
@@ -21,8 +21,8 @@ def shown(tools: list[Any], open_criteria: int = 2, met: int = 1) -> dict[str, A
     return {"criteria": criteria, "tools": tools, "procedures": []}
 
 
-def step_of(names: Names) -> dict[str, Any]:
-    schema = schema_of(form_of(names))
+def step_of(names: PlanVocabulary) -> dict[str, Any]:
+    schema = schema_of(plan_schema(names))
     steps = schema["properties"]["steps"]
     assert steps["maxItems"] == names.most
     properties: dict[str, Any] = schema["$defs"]["PlannedStep"]["properties"]
@@ -30,7 +30,7 @@ def step_of(names: Names) -> dict[str, Any]:
 
 
 def test_the_schema_knows_the_names_that_exist_and_no_others() -> None:
-    names = Names.shown(shown(TOOLS))
+    names = PlanVocabulary.shown(shown(TOOLS))
     step = step_of(names)
     assert step["tool"] == {"anyOf": [{"type": "string", "enum": ["search", "book"]}, {"type": "null"}]}
     assert step["procedure"] == {"type": "null"}
@@ -38,19 +38,19 @@ def test_the_schema_knows_the_names_that_exist_and_no_others() -> None:
     assert step["after"]["items"] == step["id"]
     assert step["args"]["items"]["properties"]["name"]["enum"] == ["to", "day", "flight"]
     assert step["args"]["maxItems"] == 2
-    bare = step_of(Names.shown(shown([])))
+    bare = step_of(PlanVocabulary.shown(shown([])))
     assert bare["tool"] == {"type": "null"}
     assert bare["args"]["maxItems"] == 0
 
 
 def test_a_plan_may_be_longer_the_more_is_open_but_not_without_end() -> None:
-    lengths = [Names.shown(shown(TOOLS, count, met=0)).most for count in (1, 5, 50)]
+    lengths = [PlanVocabulary.shown(shown(TOOLS, count, met=0)).most for count in (1, 5, 50)]
     assert lengths == [8, 16, 100]
-    assert Names.shown(shown(TOOLS, 1, met=9)).most == 8
+    assert PlanVocabulary.shown(shown(TOOLS, 1, met=9)).most == 8
 
 
 def test_every_text_and_list_that_a_model_may_give_has_an_end() -> None:
-    told = json.loads(json.dumps(schema_of(form_of(Names.shown(shown(TOOLS))))))
+    told = json.loads(json.dumps(schema_of(plan_schema(PlanVocabulary.shown(shown(TOOLS))))))
     nodes = [told]
     while nodes:
         node = nodes.pop()
@@ -66,7 +66,7 @@ def test_every_text_and_list_that_a_model_may_give_has_an_end() -> None:
 
 def test_an_answer_that_nothing_held_to_the_schema_is_still_read() -> None:
     """What is wrong with its names is told in words by whoever checks them, and it is asked again."""
-    form = form_of(Names.shown(shown([])))
+    form = plan_schema(PlanVocabulary.shown(shown([])))
     said = {"why": "w" * 900, "steps": [{"id": "find it", "description": "d" * 900, "tool": "teleport"}]}
     read = TypeAdapter(form).validate_python(said)
     assert isinstance(read, PlannedSteps)

@@ -288,7 +288,7 @@ async def stored(scoped: ScopedStore, *steps: PlanStep, facts: Sequence[str] = (
     records = GoalRecords(scoped)
     made = goal(id=scoped.clock.new_id(), created_at=scoped.now(), **fields)
     told = PlanBody(goal=made.id, steps=steps, assumptions=tuple(facts))
-    await scoped.write([*records.goal_put(made), *records.new_plan(made, None, told)])
+    await scoped.write([*records.insert_goal(made), *records.replace_plan(made, None, told)])
     return made
 
 
@@ -303,10 +303,10 @@ async def test_every_active_plan_is_looked_at_and_nothing_is_written(scoped: Sco
     await semantic.learn("Alice", "lives in", "Berlin")
     head = await scoped.store.backend.head(scoped.scope)
     monitor = Monitor(scoped, GoalRecords(scoped))
-    told = {(one.goal, one.kind) for one in await monitor.look()}
+    told = {(one.goal, one.kind) for one in await monitor.check()}
     assert told == {(broken.id, "broken_assumption"), (failed.id, "failed_step")}
-    assert [one.kind for one in await monitor.look(failed.id)] == ["failed_step"]
-    assert await monitor.look(fine.id) == ()
+    assert [one.kind for one in await monitor.check(failed.id)] == ["failed_step"]
+    assert await monitor.check(fine.id) == ()
     assert await scoped.store.backend.head(scoped.scope) == head
 
 
@@ -314,28 +314,28 @@ async def test_a_fact_that_was_deleted_is_told(scoped: ScopedStore) -> None:
     fact = (await SemanticMemory(scoped).learn("Alice", "lives in", "Porto")).fact
     made = await stored(scoped, step("a"), facts=[fact.id])
     await scoped.write([Delete(fact.id)])
-    assert [one.kind for one in await Monitor(scoped, GoalRecords(scoped)).look(made.id)] == ["broken_assumption"]
+    assert [one.kind for one in await Monitor(scoped, GoalRecords(scoped)).check(made.id)] == ["broken_assumption"]
 
 
 async def test_an_open_sub_goal_is_waited_for(scoped: ScopedStore) -> None:
     made = await stored(scoped, step("a", "done"))
     records, monitor = GoalRecords(scoped), Monitor(scoped, GoalRecords(scoped))
-    assert [one.kind for one in await monitor.look(made.id)] == ["stall"]
+    assert [one.kind for one in await monitor.check(made.id)] == ["stall"]
     child = await stored(scoped, step("a"), parent=made.id)
-    assert await monitor.look(made.id) == () == await monitor.look()
+    assert await monitor.check(made.id) == () == await monitor.check()
     propagation = ProgressPropagation(records, scoped.now())
     propagation.change(await records.need(child.id), status="abandoned")
     await scoped.write(await propagation.writes())
-    assert [one.kind for one in await monitor.look()] == ["stall"]
+    assert [one.kind for one in await monitor.check()] == ["stall"]
 
 
 async def test_the_rule_is_the_agents_own(scoped: ScopedStore, clock: FakeClock) -> None:
     await stored(scoped, step("a"))
     clock.advance(HOUR * 2)
     monitor = Monitor(scoped, GoalRecords(scoped))
-    assert [one.kind for one in await monitor.look()] == ["stall"]
+    assert [one.kind for one in await monitor.check()] == ["stall"]
     await configure(scoped, MONITORING, MonitorSettings(), {"stall_seconds": 86_400})
-    assert await monitor.look() == ()
+    assert await monitor.check() == ()
 
 
 async def test_a_hundred_plans_take_as_many_queries_as_one(
@@ -357,6 +357,6 @@ async def test_a_hundred_plans_take_as_many_queries_as_one(
             fact = (await semantic.learn(f"thing {n} {one}", "is", "so")).fact
             await stored(scoped, step("a", "failed"), facts=[fact.id])
         calls.clear()
-        assert len(await Monitor(scoped, GoalRecords(scoped)).look()) == (1 if n == 1 else 100)
+        assert len(await Monitor(scoped, GoalRecords(scoped)).check()) == (1 if n == 1 else 100)
         spent.append(len(calls))
     assert spent[0] == spent[1] <= 6

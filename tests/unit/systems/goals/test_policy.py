@@ -13,9 +13,9 @@ from longmind.systems.goals.policy import (
     PRIORS,
     REMEMBERED,
     StrategyExperience,
-    chance,
-    choose,
+    choose_strategy,
     experience_record,
+    strategy_rng,
 )
 from longmind.systems.procedural import SuccessCounts
 from longmind.systems.scoped_store import ScopedStore
@@ -27,7 +27,7 @@ KINDS: tuple[FindingKind, ...] = tuple(PRIORS)
 def picked(
     kind: FindingKind, possible: tuple[Strategy, ...], experience: StrategyExperience, name: str = "g"
 ) -> Strategy:
-    choice = choose(kind, possible, experience, chance(name, "p", kind, "s1"))
+    choice = choose_strategy(kind, possible, experience, strategy_rng(name, "p", kind, "s1"))
     assert choice is not None
     return choice.strategy
 
@@ -57,13 +57,13 @@ def test_a_person_is_asked_before_giving_up_and_only_when_nothing_else_is_possib
     assert picked("failed_step", ("abandon", "ask"), StrategyExperience()) == "ask"
     assert picked("failed_step", ("abandon",), StrategyExperience()) == "abandon"
     assert picked("failed_step", ("ask", "abandon", "reorder"), StrategyExperience()) == "reorder"
-    assert choose("failed_step", (), StrategyExperience(), chance("g", "p", "failed_step", None)) is None
+    assert choose_strategy("failed_step", (), StrategyExperience(), strategy_rng("g", "p", "failed_step", None)) is None
 
 
 def test_the_same_case_always_gets_the_same_choice_and_says_why() -> None:
     seen = StrategyExperience().plus("failed_step", "retry", False).plus("failed_step", "substitute", True)
-    one = choose("failed_step", ALL, seen, chance("g", "p", "failed_step", "s1"))
-    assert one == choose("failed_step", ALL, seen, chance("g", "p", "failed_step", "s1"))
+    one = choose_strategy("failed_step", ALL, seen, strategy_rng("g", "p", "failed_step", "s1"))
+    assert one == choose_strategy("failed_step", ALL, seen, strategy_rng("g", "p", "failed_step", "s1"))
     assert one is not None
     assert "worked" in one.why
     several = {picked("failed_step", ALL, seen, f"g{n}") for n in range(200)}

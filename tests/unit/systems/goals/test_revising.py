@@ -68,7 +68,7 @@ class World:
     async def fail(self, goal: str, step: str = "s1", error: str = TIMEOUT) -> Finding:
         await self.goals.start_step(goal, step)
         await self.goals.fail_step(goal, step, error)
-        return (await self.monitor.look(goal))[0]
+        return (await self.monitor.check(goal))[0]
 
     async def revise(self, goal: str, **how: Any) -> Revision:
         made = await self.reviser.revise(goal, **how)
@@ -245,7 +245,7 @@ async def test_a_model_takes_apart_and_what_it_cannot_do_is_told(scoped: ScopedS
     assert (await world.revise(goal)).strategy == "decompose"
     assert [step.description for step in (await world.plan(goal)).steps] == ["Open the file.", "Read it."]
     await world.fail(goal, "s1_1", DENIED)
-    last = await world.revise(goal, finding=(await world.monitor.look(goal))[0])
+    last = await world.revise(goal, finding=(await world.monitor.check(goal))[0])
     assert ("The model is down." in last.why and last.strategy == "reorder") or last.strategy == "ask"
 
 
@@ -259,7 +259,7 @@ async def test_the_rest_is_planned_anew_when_what_it_rests_on_changed(world: Wor
     state = await records.need(goal)
     assert state.plan is not None
     body = PlanBody(goal=goal, steps=state.plan.steps, assumptions=(fact.id, keeps.id))
-    await world.scoped.write(records.new_plan(state.goal, state.plan, body))
+    await world.scoped.write(records.replace_plan(state.goal, state.plan, body))
     clock.advance(60)
     await semantic.learn("Alice", "lives in", "Berlin")
     world.rest = [["Write to Berlin"]]
@@ -269,7 +269,7 @@ async def test_the_rest_is_planned_anew_when_what_it_rests_on_changed(world: Wor
     assert [(step.id, step.status) for step in now.steps] == [("s1", "done"), ("n1", "pending")]
     assert now.origin == "model"
     assert now.assumptions == ()
-    assert await world.monitor.look(goal) == ()
+    assert await world.monitor.check(goal) == ()
 
 
 async def test_a_plan_whose_assumption_was_deleted_can_still_be_revised(world: World) -> None:
@@ -278,12 +278,12 @@ async def test_a_plan_whose_assumption_was_deleted_can_still_be_revised(world: W
     state = await world.goals.records.need(goal)
     assert state.plan is not None
     body = PlanBody(goal=goal, steps=state.plan.steps, assumptions=(fact.id,))
-    await world.scoped.write(world.goals.records.new_plan(state.goal, state.plan, body))
+    await world.scoped.write(world.goals.records.replace_plan(state.goal, state.plan, body))
     await world.scoped.write([Delete(fact.id)])
     world.rest = [["Write to Porto"]]
     assert (await world.revise(goal)).strategy == "replan"
     assert (await world.plan(goal)).assumptions == ()
-    assert await world.monitor.look(goal) == ()
+    assert await world.monitor.check(goal) == ()
 
 
 async def test_a_plan_is_not_made_that_was_there_before(world: World) -> None:
@@ -340,7 +340,7 @@ async def test_a_goal_at_risk_is_answered_once_and_not_stopped(world: World, clo
 async def test_a_goal_at_risk_with_no_better_order_goes_on(world: World) -> None:
     only = {"id": "a", "description": "All of it", "seconds": 5000}
     goal = await world.goal(only, deadline=world.scoped.now() + timedelta(seconds=10))
-    assert [one.kind for one in await world.monitor.look(goal)] == ["deadline_risk"]
+    assert [one.kind for one in await world.monitor.check(goal)] == ["deadline_risk"]
     assert await world.reviser.revise(goal) is None
     assert (await world.goals.get(goal)).status == "active"
 
@@ -454,7 +454,7 @@ async def test_a_reason_without_a_finding_plans_anew_and_teaches_nothing(world: 
     assert (made.strategy, made.finding) == ("replan", "broken_assumption")
     await world.goals.complete_step(goal, "n1")
     assert [one.worked for one in await world.reviser.evaluate(goal)] == [True]
-    assert await world.seen("broken_assumption", "replan") == "0 of 0"
+    assert await world.check_state("broken_assumption", "replan") == "0 of 0"
 
 
 # -- learning -------------------------------------------------------------------------------------------------------
@@ -469,7 +469,7 @@ async def test_an_outcome_is_counted_once(world: World) -> None:
     told = await asyncio.gather(*(world.reviser.evaluate(goal) for _ in range(6)))
     assert sum(map(len, told)) == 1
     assert await world.reviser.evaluate(goal) == []
-    assert await world.seen("failed_step", "retry") == "1 of 1"
+    assert await world.check_state("failed_step", "retry") == "1 of 1"
 
 
 async def test_failing_again_is_counted_before_the_next_choice(world: World) -> None:
@@ -479,7 +479,7 @@ async def test_failing_again_is_counted_before_the_next_choice(world: World) -> 
     await world.fail(goal)
     await world.revise(goal)
     assert [one.worked for one in await world.reviser.revisions(goal)] == [False, None]
-    assert await world.seen("failed_step", "retry") == "0 of 1"
+    assert await world.check_state("failed_step", "retry") == "0 of 1"
 
 
 async def test_a_step_whose_runner_is_lost_again_was_not_helped_by_trying_again(world: World, clock: FakeClock) -> None:
@@ -491,7 +491,7 @@ async def test_a_step_whose_runner_is_lost_again_was_not_helped_by_trying_again(
         assert (made.finding, made.strategy) == ("stall", "retry")
     await world.reviser.evaluate(goal)
     assert [one.worked for one in await world.reviser.revisions(goal)] == [False, None]
-    assert await world.seen("stall", "retry") == "0 of 1"
+    assert await world.check_state("stall", "retry") == "0 of 1"
 
 
 async def test_when_the_goal_is_reached_what_was_open_is_taken_to_have_worked(world: World) -> None:
@@ -511,7 +511,7 @@ async def test_what_was_learnt_outlives_the_process_and_serves_every_user(world:
         await world.fail(goal)
         await world.revise(goal)
     other = World(await rooms.restart(user="bob"))
-    assert await other.seen("failed_step", "retry") == "0 of 1"
+    assert await other.check_state("failed_step", "retry") == "0 of 1"
     assert [one.worked for one in await other.reviser.revisions(goal)] == [False, None]
 
 

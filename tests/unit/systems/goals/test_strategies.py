@@ -10,15 +10,15 @@ from longmind.systems.goals import strategies
 from longmind.systems.goals.decomposition import (
     SmallerSteps,
     StepPart,
-    parts_by_criteria,
-    parts_by_model,
-    parts_by_procedure,
-    parts_by_words,
+    split_by_criteria,
+    split_by_model,
+    split_by_procedure,
+    split_by_words,
 )
 from longmind.systems.goals.fingerprints import error_fingerprint, error_outlook, plan_fingerprint
 from longmind.systems.goals.models import MAX_STEPS, Criterion, Finding, FindingKind, Goal, Plan, PlanBody, PlanStep
 from longmind.systems.goals.strategies import Alternative
-from longmind.systems.goals.strategy_selection import alternatives
+from longmind.systems.goals.strategy_selection import find_alternatives
 from longmind.systems.procedural import ProceduralMemory, Procedure, ToolRegistry
 from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import START, ScriptedModel
@@ -161,11 +161,11 @@ async def test_other_ways_fit_what_the_step_says_and_take_what_it_gives(scoped: 
     await procedural.store(broken)
     args = {"to": "ann", "text": "hi", "channel": "chat"}
     asked = PlanStep(id="a", description="Send a message to Ann", tool="send_chat", args=args)
-    found = await alternatives(scoped, GOAL, asked, procedural)
+    found = await find_alternatives(scoped, GOAL, asked, procedural)
     assert [one.label for one in found] == ["procedure:polite", "tool:send_mail"]
     assert [one.args for one in found] == [{"to": "ann"}, {"to": "ann", "text": "hi"}]
     mail = asked.model_copy(update={"tool": "send_mail"})
-    assert [one.label for one in await alternatives(scoped, GOAL, mail, procedural)] == ["procedure:polite"]
+    assert [one.label for one in await find_alternatives(scoped, GOAL, mail, procedural)] == ["procedure:polite"]
 
 
 # -- decompose ------------------------------------------------------------------------------------------------------
@@ -189,15 +189,15 @@ async def test_other_ways_fit_what_the_step_says_and_take_what_it_gives(scoped: 
 def test_a_description_is_taken_apart_by_its_clauses(
     text: str, parts: list[tuple[str | None, tuple[int, ...]]]
 ) -> None:
-    found = parts_by_words(PlanStep(id="a", description=text))
+    found = split_by_words(PlanStep(id="a", description=text))
     assert [one.after for one in found] == [after for _, after in parts]
     assert all(said is None or one.description == said for one, (said, _) in zip(found, parts, strict=True))
 
 
 def test_a_step_for_several_criteria_is_taken_apart_by_them() -> None:
-    found = parts_by_criteria(step("a", criteria=("c1", "c3")), GOAL)
+    found = split_by_criteria(step("a", criteria=("c1", "c3")), GOAL)
     assert [(one.description, one.criteria) for one in found] == [("Criterion 1.", ("c1",)), ("Criterion 3.", ("c3",))]
-    assert parts_by_criteria(step("a", criteria=("c1",)), GOAL) == []
+    assert split_by_criteria(step("a", criteria=("c1",)), GOAL) == []
 
 
 def procedure(**first: Any) -> Procedure:
@@ -210,25 +210,25 @@ def procedure(**first: Any) -> Procedure:
 
 
 def test_a_procedure_is_taken_apart_into_its_own_calls_if_they_stand_alone() -> None:
-    found = parts_by_procedure(procedure(), {"to": "ann"})
+    found = split_by_procedure(procedure(), {"to": "ann"})
     assert [(one.tool, one.args, one.after) for one in found] == [
         ("find", {"who": "ann"}, ()),
         ("send", {"text": "hi"}, (0,)),
     ]
-    assert parts_by_procedure(procedure(), {}) == [], "a parameter is missing"
-    assert parts_by_procedure(procedure(needs_approval=True), {"to": "ann"}) == [], "an approval stays an approval"
-    assert parts_by_procedure(procedure(for_each=[1, 2]), {"to": "ann"}) == []
+    assert split_by_procedure(procedure(), {}) == [], "a parameter is missing"
+    assert split_by_procedure(procedure(needs_approval=True), {"to": "ann"}) == [], "an approval stays an approval"
+    assert split_by_procedure(procedure(for_each=[1, 2]), {"to": "ann"}) == []
 
 
 async def test_a_model_may_take_a_step_apart_but_not_repeat_it() -> None:
     said = SmallerSteps.model_validate({"steps": [{"description": one} for one in ("Do a.", "First.", "Second.")]})
     model = ScriptedModel(said)
-    found = await parts_by_model(model.chat(), GOAL, step("a", "failed"))
+    found = await split_by_model(model.chat(), GOAL, step("a", "failed"))
     assert [(one.description, one.after) for one in found] == [("First.", ()), ("Second.", (0,))]
     assert {one.prompt for one in found} == {"decompose@1"}
     assert model.requests[0].prompts[0] == "decompose@1"
     alone = SmallerSteps.model_validate({"steps": [{"description": "Do  A"}, {"description": "Only this."}]})
-    assert await parts_by_model(ScriptedModel(alone).chat(), GOAL, step("a", "failed")) == []
+    assert await split_by_model(ScriptedModel(alone).chat(), GOAL, step("a", "failed")) == []
 
 
 def test_the_pieces_take_the_place_of_the_step_in_the_order() -> None:
@@ -331,7 +331,7 @@ def test_a_step_that_was_skipped_ahead_of_its_turn_does_not_tie_the_new_plan_in_
 def test_a_question_says_what_is_wrong_what_was_tried_and_what_is_needed() -> None:
     asked = strategies.question(GOAL, plan(step("a", "failed")), finding("a"), ["retry (failed again)"])
     assert all(part in asked for part in ("It went wrong.", "Do a.", "retry (failed again)", "needed", "Publish"))
-    ended = strategies.surrender(finding("a"), ["retry (failed again)"], "Given up.")
+    ended = strategies.give_up_reason(finding("a"), ["retry (failed again)"], "Given up.")
     assert ended == "Given up. It went wrong. Tried: retry (failed again)."
 
 
