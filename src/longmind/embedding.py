@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from longmind.config import Settings
 from longmind.errors import InvalidSetting, ModelMismatch
-from longmind.store.base import ReembedBackend, Space
-from longmind.store.holding import HoldsWriters
+from longmind.store.base import ExclusiveReembedBackend, ReembedBackend, Space
 from longmind.store.store import Store
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ class Embedding:
         while True:
             missing = await backend.missing_vectors(space, _PART)
             near = not missing or (done > 0 and (done >= total or len(missing) < _PART))
-            if near and isinstance(backend, HoldsWriters):
+            if near and isinstance(backend, ExclusiveReembedBackend):
                 in_time = int(_HELD_S * done / max(now() - began, 0.001))
                 part = max(_LEAST, min(_PART, in_time))
                 return await self._finish(space, new, backend, part, done, progress)
@@ -124,7 +123,7 @@ class Embedding:
         self,
         space: Space,
         new: Embedder,
-        backend: HoldsWriters,
+        backend: ExclusiveReembedBackend,
         part: int,
         done: int,
         progress: Callable[[int, int], None],

@@ -1,8 +1,9 @@
 """The contract between Longmind and a database.
 
-A backend gives eight methods (``Backend``): one that writes and seven that read. Everything a caller uses
-(``Store``) is built on them once, so a new backend is small and cannot drift: search runs in ``store/search``
-over what ``feed`` returns, and ``put``, ``update``, ``link`` and the rest are batches of one.
+A backend gives the twelve methods of ``Backend``: ``apply``, which writes, ten that read, and ``close``. Everything a
+caller uses (``Store``) is built on them once, so a new backend is small and cannot drift: search runs in
+``store/search`` over what ``feed`` returns, and ``put``, ``update``, ``link`` and the rest are batches of one write.
+Optional powers are further protocols: ``ReembedBackend``, ``ExclusiveReembedBackend``, ``Checkable``.
 
 Invariants that the conformance suite checks:
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float32]
+    EmbedTexts = Callable[[Sequence[str]], Awaitable[Iterable[Vector]]]
+    """Makes a vector of one given space for each text."""
 
 MAX_PAGE = 1_000
 MAX_DEPTH = 8
@@ -51,7 +54,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Change fields of a memory (``types.UPDATABLE``). A changed content needs its new vector, or has none."""
+    """Change fields of a memory (``types.UPDATABLE``). New content drops the old vector, so give the new one."""
 
     id: str
     changes: Json
@@ -61,7 +64,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Remove a memory and its links. With ``erase`` also what the journal remembers of it: no undo then."""
+    """Remove a memory and its links. With ``erase`` also its content in the journal, so that it cannot be undone."""
 
     id: str
     expected_version: int | None = None
@@ -86,7 +89,7 @@ class RemoveLink:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Count one read of each of these memories. Ids that are gone are passed over."""
+    """Count one read of each of these memories. Unknown ids are ignored."""
 
     ids: tuple[str, ...]
     at: datetime
@@ -97,7 +100,7 @@ Write = Put | Update | Delete | AddLink | RemoveLink | Touch
 
 
 class Batch(NamedTuple):
-    """Writes that happen together or not at all, and who makes them and why."""
+    """Writes that are applied together or not at all, with who makes them and why."""
 
     scope: Scope
     operation: str
@@ -108,27 +111,27 @@ class Batch(NamedTuple):
     idempotent: bool = False
     """Whether the caller chose the operation id and may send the batch again; only then is the id remembered."""
     space: str | None = None
-    """The space the vectors of this batch are of. If given and not the active one, the batch is ``ModelMismatch``."""
+    """The space of the vectors in this batch. If it is set and not the active one, the batch is ``ModelMismatch``."""
 
     def fingerprint(self) -> str:
-        """What this batch asks for, without the ids and times that a retry would make anew."""
-        told: list[Any] = []
+        """Return a hash of what this batch asks for, without the ids and times that differ in a retry."""
+        requests: list[Any] = []
         for write in self.writes:
             match write:
                 case Put(memory=m):
-                    told.append(["put", m.user, m.session, m.kind, m.key, m.content, m.body])
+                    requests.append(["put", m.user, m.session, m.kind, m.key, m.content, m.body])
                 case Update():
-                    told.append(["update", write.id, write.changes, write.expected_version])
+                    requests.append(["update", write.id, write.changes, write.expected_version])
                 case Delete():
-                    told.append(["delete", write.id, write.expected_version, write.erase])
+                    requests.append(["delete", write.id, write.expected_version, write.erase])
                 case AddLink(link=link):
-                    told.append(["link", link.relation, link.weight])
+                    requests.append(["link", link.relation, link.weight])
                 case RemoveLink():
-                    told.append(["unlink", write.source, write.relation, write.target])
+                    requests.append(["unlink", write.source, write.relation, write.target])
                 case Touch():
-                    told.append(["touch", write.ids, write.interaction])
+                    requests.append(["touch", write.ids, write.interaction])
         scope = [self.scope.tenant, self.scope.agent, self.scope.user]
-        text = json.dumps([scope, told], sort_keys=True, default=str)
+        text = json.dumps([scope, requests], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -143,7 +146,7 @@ class Receipt(NamedTuple):
 
 
 class Head(NamedTuple):
-    """How far an agent's journal has come (0: nothing yet), and how often the active vector space has changed."""
+    """The number of an agent's last journal line (0: none), and how often the active vector space has changed."""
 
     seq: int
     epoch: int
@@ -151,11 +154,11 @@ class Head(NamedTuple):
 
 @dataclass(slots=True)
 class IndexRow:
-    """What search needs to know of one memory. ``vector`` is float16 bytes in the active space."""
+    """What search reads of a memory. ``vector`` is float16 bytes in the active space."""
 
     id: str
     seq: int
-    """The number of the change that put this memory: the order in which the agent learnt things."""
+    """The number of the change that put this memory. It gives the order in which the agent learnt things."""
     user: str | None
     session: str | None
     kind: str
@@ -173,7 +176,7 @@ class IndexRow:
 
 @dataclass(slots=True)
 class Feed:
-    """Rows that were written, and ids that are gone, after a sequence number; ``head`` is the number reached."""
+    """The rows written and the ids removed after a sequence number. ``head`` is where the journal stood then."""
 
     head: Head
     rows: list[IndexRow] = field(default_factory=list)
@@ -182,7 +185,7 @@ class Feed:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A vector space: the embedder that made it, and how many numbers a vector has."""
+    """A vector space: the name of its embedder and the length of its vectors."""
 
     name: str
     dimensions: int
@@ -190,14 +193,14 @@ class Space:
 
 @runtime_checkable
 class Backend(Protocol):
-    """What a database must do. Reads see every write that was acknowledged before they began."""
+    """What a database must do. A read sees every write that was acknowledged before it began."""
 
     async def apply(self, batch: Batch) -> Receipt:
-        """Make all writes of a batch, durably, or none of them."""
+        """Apply all writes of a batch, durably, or none of them."""
         ...
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
-        """Those of these memories that exist in the scope, in the order asked for, each once."""
+        """Return those of these memories that exist in the scope, in the order of ``ids``, each once."""
         ...
 
     async def scan(
@@ -210,13 +213,16 @@ class Backend(Protocol):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        """A page of the memories that match. Ties are broken by id, so pages neither overlap nor skip."""
+        """Return a page of the memories that match. Ties are broken by id, so pages neither overlap nor skip."""
         ...
 
     async def links(
         self, scope: Scope, ids: Sequence[str], *, relation: str | None, direction: Direction, limit: int
     ) -> list[Link]:
-        """Links that leave (out) or reach (in) these memories, heaviest first, then by source, relation, target."""
+        """Return links that leave (out) or reach (in) these memories.
+
+        The heaviest come first, then they are sorted by source, relation and target.
+        """
         ...
 
     async def journal(
@@ -228,39 +234,39 @@ class Backend(Protocol):
         memory_id: str | None = None,
         operation: str | None = None,
     ) -> list[Change]:
-        """Changes in order. ``after`` of one change is ``before`` of the next of that memory, or the record now."""
+        """Return changes in order. ``after`` of a change is ``before`` of the memory's next, or the record now."""
         ...
 
     async def stats(self, scope: Scope) -> Stats:
-        """Counts of what the scope holds."""
+        """Return counts of what the scope holds."""
         ...
 
     async def head(self, scope: Scope) -> Head:
-        """Where the agent's journal stands. Cheap: asked before every search."""
+        """Return where the agent's journal stands. It must be cheap: every search asks first."""
         ...
 
     def feed(self, scope: Scope, after: int) -> AsyncIterator[Feed]:
-        """All that changed in the scope after a number, in chunks, as it stands now.
+        """Yield what changed in the scope after a number, in chunks, as it stands now.
 
-        With ``after=0`` only what exists is told, no ids that are gone. The chunks together are one consistent
-        reading, and ``head`` is the same in each.
+        With ``after=0`` there are only rows, no removed ids. The chunks together are one consistent read, with the
+        same ``head`` in each.
         """
         ...
 
     async def matching(self, scope: Scope, where: Filter) -> set[str]:
-        """The ids of all memories that match; for filters that search cannot decide by itself."""
+        """Return the ids of all memories that match, for filters that search cannot decide by itself."""
         ...
 
     async def scopes(self) -> list[Scope]:
-        """Every tenant and agent that holds something, without users."""
+        """Return every tenant and agent that holds something, without users."""
         ...
 
     async def space(self) -> Space | None:
-        """The vector space that recall reads now; None until one is declared."""
+        """Return the vector space that recall reads now; None until one is declared."""
         ...
 
     async def close(self) -> None:
-        """Finish what is under way and let go of the database."""
+        """Finish what is under way and release the database."""
         ...
 
 
@@ -273,29 +279,46 @@ class ReembedBackend(Protocol):
         ...
 
     async def begin_space(self, space: Space) -> None:
-        """Start, or go on, building a second space."""
+        """Begin, or continue, to build a second space."""
         ...
 
     async def missing_vectors(self, space: Space, limit: int) -> list[tuple[Scope, str, str]]:
-        """(scope, id, content) of memories that say something and have no vector in this space."""
+        """Return (scope, id, content) of memories that have content and no vector in this space."""
         ...
 
     async def put_vectors(self, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
         """Store (scope, id, content, vector); a memory that is gone or whose content has changed since is skipped.
 
-        In the active space this raises the epoch, so that views which were read without these vectors are read anew.
+        Return how many were stored. In the active space this raises the epoch, so that cached views are read anew.
         """
         ...
 
     async def activate_space(self, space: Space) -> None:
-        """From now on reads use this space; the vectors of the other are dropped. Refused while any is missing."""
+        """Make reads use this space and drop the vectors of the other. Refused while any vector is missing."""
+        ...
+
+
+@runtime_checkable
+class ExclusiveReembedBackend(Protocol):
+    """The power to keep all writers of a store waiting, in every process, while the last vectors of a space are made.
+
+    Writers give vectors of the active space while a second one is built, so each of their memories is one more to
+    embed. If they are faster than the embedder, only this power ends the re-embedding.
+    """
+
+    async def finish_space(self, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
+        """Embed what is missing, at most ``limit``, while nobody else writes; activate the space if that was all.
+
+        Return how many got a vector and how many are left. Writers wait and then go on, readers do not wait. If
+        ``embed`` fails nothing has happened. It must not write to this store: it would wait for itself.
+        """
         ...
 
 
 @runtime_checkable
 class Checkable(Protocol):
-    """The power to examine itself, for ``longmind doctor``."""
+    """The power to check itself, for ``longmind doctor``."""
 
     async def check(self) -> list[str]:
-        """What is wrong, one line each, with what to do; empty when all is well."""
+        """Return what is wrong, one line each, with what to do; empty when all is well."""
         ...

@@ -1,4 +1,4 @@
-"""The cursor of a scan: which order and direction, and the value and id of the memory that a page ended with."""
+"""The cursor of a scan: its order and direction, and the sort value and id of the last memory of a page."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from longmind.errors import InvalidInput
 from longmind.types import Order
 
 NEVER = -(2**63)
-"""Where a memory stands that was never read: before every moment there is."""
+"""The sort value of a memory that was never read: before every moment."""
 
 _AGAIN = "Begin again without a cursor."
 
 
-def write(value: float, id: str, order: Order, descending: bool) -> str:
-    """The cursor that goes on after a memory."""
+def write_cursor(value: float, id: str, order: Order, descending: bool) -> str:
+    """Return the cursor that continues after a memory."""
     return base64.urlsafe_b64encode(json.dumps([order, descending, value, id]).encode()).decode()
 
 
-def read(cursor: str, order: Order, descending: bool) -> tuple[Any, str]:
-    """The value and id after which a page begins: a number for importance, else a whole one of 64 bits."""
+def read_cursor(cursor: str, order: Order, descending: bool) -> tuple[Any, str]:
+    """Return the sort value and id after which a page begins."""
     try:
-        told_order, told_descending, value, id = json.loads(base64.b64decode(cursor.encode(), b"-_", validate=True))
+        cursor_order, cursor_descending, value, id = json.loads(base64.b64decode(cursor.encode(), b"-_", validate=True))
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidInput("The cursor is not one of this store.", hint=_AGAIN) from error
-    if (told_order, told_descending) != (order, descending):
+    if (cursor_order, cursor_descending) != (order, descending):
         raise InvalidInput(
             "The cursor belongs to a listing in another order.",
             hint="Go on with the order and direction the listing began with.",

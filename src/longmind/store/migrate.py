@@ -1,4 +1,4 @@
-"""Bringing a database up to the schema this version ships, with yoyo.
+"""Migrations of a database to the schema of this version, with yoyo.
 
 The caller opens the connection, begins the transaction, takes whatever lock keeps a second process out, and commits.
 yoyo then runs wholly inside that transaction: either the schema and the note that it was applied are both there
@@ -26,7 +26,7 @@ APPLIED_TABLE = "_yoyo_migration"
 
 
 def shipped(package: str) -> list[str]:
-    """The ids of the migrations that a package ships, oldest first."""
+    """Return the ids of the migrations that a package ships, oldest first."""
     files = resources.files(package).joinpath(FOLDER).iterdir()
     names = (file.name for file in files)
     return sorted(n.removesuffix(".sql") for n in names if n.endswith(".sql") and not n.endswith(".rollback.sql"))
@@ -47,7 +47,7 @@ def apply(connection: Any, package: str, dialect: Literal["sqlite", "postgresql"
 
 
 def _backend(connection: Any, dialect: Literal["sqlite", "postgresql"]) -> Any:
-    """A yoyo backend that works on a connection it was given, inside a transaction it did not begin."""
+    """Return a yoyo backend that uses an open connection, inside a transaction that the caller began."""
     from yoyo import internalmigrations
     from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
     from yoyo.backends.core.sqlite3 import SQLiteBackend
@@ -95,7 +95,7 @@ def _backend(connection: Any, dialect: Literal["sqlite", "postgresql"]) -> Any:
 
 
 class _Apsw:
-    """The little of a DB-API driver module that yoyo asks for."""
+    """The part of a DB-API driver module that yoyo uses."""
 
     paramstyle = "named"
 
@@ -106,7 +106,7 @@ class _Apsw:
 
 
 class _Cursor:
-    """An apsw cursor with the DB-API's manners: times as text, and no complaint about a statement without rows."""
+    """An apsw cursor that behaves as the DB-API says: times as text, and no error for a statement without rows."""
 
     description = None
 
@@ -114,8 +114,8 @@ class _Cursor:
         self._cursor = connection.cursor()
 
     def execute(self, sql: str, params: Mapping[str, Any] | None = None) -> None:
-        told = {k: v.isoformat(" ") if isinstance(v, datetime) else v for k, v in (params or {}).items()}
-        self._cursor.execute(sql, told)
+        values = {k: v.isoformat(" ") if isinstance(v, datetime) else v for k, v in (params or {}).items()}
+        self._cursor.execute(sql, values)
 
     def fetchone(self) -> Any:
         return self._cursor.fetchone()

@@ -1,4 +1,4 @@
-"""From a URL to a store: the only place where backends are named."""
+"""Opening the store at a URL: the only place where backends are named."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def _backend(url: str, clock: Clock, settings: Settings) -> Backend:
 
 
 def sqlite_path(url: str) -> Path:
-    """The file a path or a ``sqlite:`` URL names: three slashes for a relative path, four for an absolute one."""
+    """Return the file of a path or ``sqlite:`` URL: three slashes for a relative path, four for an absolute one."""
     if not url.lower().startswith("sqlite://"):
         return Path(url).expanduser()
     parts = urlsplit(url)

@@ -67,12 +67,12 @@ def link_key(link: Link) -> LinkKey:
     return link.source, link.relation, link.target
 
 
-def reached(
+def step_over_links(
     start: Sequence[str], links: Sequence[Link], depth: int, seen: set[str], direction: Direction
 ) -> list[Neighbour]:
-    """The new memories that one step over these links reaches from ``start``, which must be in ``seen``."""
+    """Return the memories that one step over these links newly reaches from ``start``, and add them to ``seen``."""
     frontier = set(start)
-    found: list[Neighbour] = []
+    neighbours: list[Neighbour] = []
     for link in links:
         ends: list[str] = []
         if direction in ("out", "both") and link.source in frontier:
@@ -82,5 +82,5 @@ def reached(
         for end in ends:
             if end not in seen:
                 seen.add(end)
-                found.append(Neighbour(id=end, depth=depth, link=link))
-    return found
+                neighbours.append(Neighbour(id=end, depth=depth, link=link))
+    return neighbours

@@ -1,6 +1,6 @@
-"""What a store refuses, whatever the database: the checks, and the errors that say what was wrong and what to do.
+"""The checks that every backend makes, and the errors that say what was wrong and what to do.
 
-A function named ``require_...`` raises; the others make the error, for a backend that has found out by itself.
+A function named ``require_...`` raises. The others return the error, for a backend that detects the case by itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def storable(text: str) -> bool:
-    """Whether a database can hold this text at all, without NUL and lone surrogates; if not, it does not have it."""
+    """Return whether a database can hold this text: it has no NUL and no lone surrogate."""
     if not text.isascii():
         try:
             text.encode()
@@ -40,7 +40,7 @@ def storable(text: str) -> bool:
 
 
 def require_storable(batch: Batch) -> None:
-    """Refuse what stands beside the records in the journal, and so was not validated with them."""
+    """Refuse an operation id, actor or reason that cannot be stored: they were not validated with the records."""
     for name, text in (("operation", batch.operation), ("actor", batch.actor), ("reason", batch.reason)):
         if not storable(text):
             raise InvalidInput(
@@ -74,7 +74,7 @@ def require_same_writes(operation: str, before: str, now: str) -> None:
 
 
 def expected(scope: Scope, id: str, memory: Memory | None, version: int | None = None) -> Memory:
-    """The memory a write names: refused if it is not there for this scope, or is not at the version given."""
+    """Return the memory that a write names. Refused if the scope does not see it, or it is at another version."""
     if memory is None or not scope.sees(memory):
         raise missing(id)
     if version is not None and version != memory.version:
@@ -121,17 +121,17 @@ def unchangeable(names: list[str]) -> InvalidInput:
 
 
 def invalid(what: str, error: ValidationError) -> InvalidInput:
-    """Which fields are wrong, and why."""
+    """Return the error that says which fields are wrong, and why."""
     reasons = {".".join(map(str, e["loc"])) or "record": e["msg"] for e in error.errors()}
-    told = "; ".join(f"{field}: {reason}" for field, reason in reasons.items())
-    return InvalidInput(f"{what} is not valid: {told}.", hint="Correct it.", fields=reasons)
+    text = "; ".join(f"{field}: {reason}" for field, reason in reasons.items())
+    return InvalidInput(f"{what} is not valid: {text}.", hint="Correct it.", fields=reasons)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
 def require_limit(limit: int) -> None:
-    """Refuse a page that is empty or too long."""
+    """Refuse a page size that is too small or too large."""
     if not 1 <= limit <= MAX_PAGE:
         raise InvalidInput(f"limit is {limit}.", hint=f"Ask for 1 to {MAX_PAGE} memories at a time.", limit=limit)
 
@@ -142,7 +142,7 @@ _ANOTHER_MODEL = "Use the embedder the store was built with, or re-embed the sto
 
 
 def require_space(batch: Batch, active: Space | None) -> None:
-    """Refuse a batch whose vectors are of a space that is not, or no longer, the active one."""
+    """Refuse a batch whose vectors are not of the active space."""
     if batch.space is not None and (active is None or active.name != batch.space):
         raise ModelMismatch(
             f"The vectors are of {batch.space}, but {'no space' if active is None else active.name} is active.",
@@ -151,7 +151,7 @@ def require_space(batch: Batch, active: Space | None) -> None:
 
 
 def require_fit(vector: Vector, space: Space | None) -> Space:
-    """The space of a vector; one of another length was made by another model."""
+    """Return the space of a vector. Refused if its length shows that another model made it."""
     if space is None:
         raise ModelMismatch("The store has no vector space yet.", hint="Declare one before giving vectors.")
     if len(vector) != space.dimensions:
@@ -172,7 +172,7 @@ def require_declared(active: Space, space: Space) -> None:
 
 
 def require_beside(active: Space | None, space: Space) -> Space:
-    """The active space, beside which this one can be built."""
+    """Return the active space. Refused if this space cannot be built beside it."""
     if active is None:
         raise ModelMismatch("The store has no vector space yet.", hint="Declare this one instead of building a second.")
     if active.name == space.name and active != space:
@@ -183,7 +183,7 @@ def require_beside(active: Space | None, space: Space) -> Space:
 
 
 def require_complete(left: int, space: Space) -> None:
-    """Refuse to read a space in which memories have no vector yet."""
+    """Refuse to activate a space while memories have no vector in it."""
     if left:
         raise ModelMismatch(
             f"{left} memories have no vector of {space.name} yet.", hint="Go on re-embedding until none is missing."

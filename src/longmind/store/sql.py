@@ -13,7 +13,7 @@ _NAME = re.compile(r"^--\s*name:\s*([a-z][a-z0-9_]*)\s*$", re.MULTILINE)
 
 
 def load(package: str, filename: str) -> dict[str, str]:
-    """The queries of one file by their names."""
+    """Return the queries of one file by their names."""
     text = resources.files(package).joinpath(filename).read_text(encoding="utf-8")
     parts = _NAME.split(text)
     queries: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The store as the rest of Longmind uses it: friendly verbs over a backend, and search over its feed."""
+"""The store as the rest of Longmind uses it: verbs for writing and reading over a backend, and search over its feed."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from longmind.store.search.view import View
 
     Embed = Callable[[Sequence[str]], Awaitable[tuple[Sequence[Vector | None], str | None]]]
-    """A vector for each text, and the name of the space they are of."""
+    """Makes a vector for each text, and names the vector space they are in."""
 
 Listener = Callable[[Scope, Receipt], None]
-"""Hears what was written, and where."""
+"""Called with the scope and receipt of every batch that was applied."""
 ANY = Filter(states=None)
 _log = logging.getLogger(__name__)
 
 
-def _tell(listener: Listener, scope: Scope, receipt: Receipt) -> None:
-    """Tell a listener. The write is made and has succeeded, whatever becomes of this."""
+def _notify(listener: Listener, scope: Scope, receipt: Receipt) -> None:
+    """Call a listener. Its failure is logged only: the write has succeeded already."""
     try:
         listener(scope, receipt)
     except Exception:
@@ -51,7 +51,7 @@ def _tell(listener: Listener, scope: Scope, receipt: Receipt) -> None:
 
 
 async def _with_vectors(writes: tuple[Write, ...], embed: Embed) -> tuple[tuple[Write, ...], str | None]:
-    """These writes with a vector for every new or changed text that has none yet, and the space of these vectors."""
+    """Return the writes with a vector for every new or changed text that has none yet, and the space of the vectors."""
     texts = [(n, text) for n, write in enumerate(writes) if (text := _unembedded(write))]
     if not texts:
         return writes, None
@@ -77,7 +77,7 @@ def _unembedded(write: Write) -> str | None:
 
 @dataclass(slots=True)
 class Transaction:
-    """Writes collected by ``Store.transaction``, made together when the block ends without an error."""
+    """Writes collected by ``Store.transaction`` and applied together when the block ends without an error."""
 
     scope: Scope
     operation: str
@@ -113,7 +113,7 @@ class Store:
         self.backend = backend
         self.clock = clock
         self.listeners: list[Listener] = []
-        """Told of every write after it is durable, in this process. They must be quick: they only take note."""
+        """Called after every write of this process, once it is durable. They run in line, so they must be quick."""
         self._views = Views(backend, view_bytes)
 
     # -- writing -------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ class Store:
     async def transaction(
         self, scope: Scope, *, operation: str | None = None, actor: str = "user", reason: str = ""
     ) -> AsyncIterator[Transaction]:
-        """Collect writes and make them all, or none. An operation id given by the caller makes a retry harmless."""
+        """Collect writes and apply them all, or none. With an operation id from the caller a retry is harmless."""
         transaction = Transaction(scope, operation or self.clock.new_id())
         yield transaction
         transaction.receipt = await self.apply(
@@ -140,25 +140,25 @@ class Store:
         reason: str = "",
         generated: str | None = None,
     ) -> Receipt:
-        """Make these writes together, durably. With ``embed``, new and changed texts get their vectors here.
+        """Apply these writes together, durably. With ``embed``, new and changed texts get their vectors here.
 
-        ``operation`` is an id of the caller's that makes a retry harmless; ``generated`` one that only names the batch.
+        ``operation`` is the caller's own id, with which a retry is harmless. ``generated`` only names the batch.
         """
-        told, at = operation or generated or self.clock.new_id(), self.clock.now()
+        batch_id, at = operation or generated or self.clock.new_id(), self.clock.now()
 
         def batch(ready: tuple[Write, ...], space: str | None) -> Batch:
-            return Batch(scope, told, at, ready, actor, reason, operation is not None, space)
+            return Batch(scope, batch_id, at, ready, actor, reason, operation is not None, space)
 
         with telemetry.span("longmind.store.apply", {"longmind.agent": scope.agent, "longmind.writes": len(writes)}):
             if embed is None:
                 receipt = await self.backend.apply(batch(tuple(writes), None))
             else:
-                receipt = await self._embedded(tuple(writes), embed, batch)
+                receipt = await self._apply_embedded(tuple(writes), embed, batch)
         for listener in self.listeners:
-            _tell(listener, scope, receipt)
+            _notify(listener, scope, receipt)
         return receipt
 
-    async def _embedded(
+    async def _apply_embedded(
         self, writes: tuple[Write, ...], embed: Embed, batch: Callable[[tuple[Write, ...], str | None], Batch]
     ) -> Receipt:
         refused: set[str | None] = set()
@@ -203,8 +203,8 @@ class Store:
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def get(self, scope: Scope, id: str) -> Memory | None:
-        found = await self.backend.get(scope, [id])
-        return found[0] if found else None
+        memories = await self.backend.get(scope, [id])
+        return memories[0] if memories else None
 
     async def get_all(self, scope: Scope, ids: Iterable[str]) -> list[Memory]:
         """Return those of these memories that exist in the scope, in the order of ``ids``, each once.
@@ -214,7 +214,7 @@ class Store:
         return await reads.get_all(self.backend, scope, ids)
 
     async def by_key(self, scope: Scope, key: str) -> Memory | None:
-        """The memory that holds a key; the user's own before one that belongs to no user."""
+        """Return the memory that holds a key; the user's own before one that belongs to no user."""
         other: Memory | None = None
         async for memory in self.scan_all(scope, Filter(keys=(key,), states=None)):
             if memory.user == scope.user:
@@ -265,18 +265,18 @@ class Store:
         direction: Direction = "both",
         limit: int = 100,
     ) -> list[Neighbour]:
-        """Memories that can be reached over links, nearest first, each once."""
+        """Return the memories that can be reached over links, nearest first, each once."""
         if not 1 <= depth <= MAX_DEPTH:
             raise InvalidInput(f"depth must be from 1 to {MAX_DEPTH}, not {depth}.")
-        seen, frontier, found = {id}, [id], list[Neighbour]()
+        seen, frontier, neighbours = {id}, [id], list[Neighbour]()
         for level in range(1, depth + 1):
-            if not frontier or len(found) >= limit:
+            if not frontier or len(neighbours) >= limit:
                 break
             links = await self.backend.links(scope, frontier, relation=relation, direction=direction, limit=10 * limit)
-            step = reads.reached(frontier, links, level, seen, direction)
-            found += step
-            frontier = [n.id for n in step]
-        return found[:limit]
+            new = reads.step_over_links(frontier, links, level, seen, direction)
+            neighbours += new
+            frontier = [neighbour.id for neighbour in new]
+        return neighbours[:limit]
 
     async def journal(
         self, scope: Scope, *, after: int = 0, limit: int = 100, operation: str | None = None
@@ -284,7 +284,7 @@ class Store:
         return await self.backend.journal(scope, after=after, limit=limit, operation=operation)
 
     async def history(self, scope: Scope, id: str) -> list[Change]:
-        """Every change of one memory, oldest first; also of one that is gone."""
+        """Return every change of a memory, oldest first, also if it has been deleted."""
         return [change async for change in journal.changes(self.backend, scope, memory_id=id)]
 
     async def undo(
@@ -296,24 +296,26 @@ class Store:
         actor: str = "user",
         shared: undo.Shared = undo.NOTHING_SHARED,
     ) -> Receipt:
-        """Take an operation back, if nothing that it wrote was changed since, other than what it shares with others.
-        The undoing is an operation too."""
-        writes = await undo.undoing(self.backend, scope, operation, shared)
+        """Undo an operation, unless something it wrote was changed since (what is ``shared`` with others apart).
+
+        The undo is an operation too.
+        """
+        writes = await undo.undo_writes(self.backend, scope, operation, shared)
         return await self.apply(scope, writes, embed=embed, actor=actor, reason=f"undo {operation}")
 
     async def get_at(self, scope: Scope, id: str, moment: datetime) -> Memory | None:
-        """A memory as it was recorded at a moment."""
+        """Return a memory as it was recorded at a moment."""
         return await journal.memory_at(self.backend, scope, id, moment)
 
     async def all_at(self, scope: Scope, moment: datetime) -> list[Memory]:
-        """Every memory as it was recorded at a moment."""
+        """Return every memory as it was recorded at a moment."""
         return await journal.memories_at(self.backend, scope, moment)
 
     async def stats(self, scope: Scope) -> Stats:
         return await self.backend.stats(scope)
 
     async def content_hash(self, scope: Scope) -> str:
-        """One hash of all memories and links of a scope: equal before and after a restart, and across backends."""
+        """Return one hash of all memories and links of a scope, equal after a restart and across backends."""
         total = 0
         ids: list[str] = []
         async for memory in self.scan_all(scope):
@@ -327,24 +329,24 @@ class Store:
     # -- search --------------------------------------------------------------------------------------------------
 
     async def view(self, scope: Scope) -> View:
-        """The scope's rows in arrays, fresh; recall ranks on them."""
+        """Return the up-to-date search view of a scope, on which recall ranks."""
         return await self._views.fresh(scope)
 
     async def allowed_ids(self, scope: Scope, where: Filter) -> set[str] | None:
-        """For ``View.allowed``: the ids that match what a view cannot decide, or None if it can decide all."""
-        from longmind.store.search.view import undecided
+        """Return the ids that match a filter, for ``View.allowed``; None if the view can decide the filter alone."""
+        from longmind.store.search.view import needs_database
 
-        return await self.backend.matching(scope, where) if undecided(where) else None
+        return await self.backend.matching(scope, where) if needs_database(where) else None
 
     async def search_text(self, scope: Scope, text: str, *, k: int = 10, where: Filter = ANY) -> list[Scored]:
-        """The memories whose words fit best, by BM25."""
+        """Return the memories whose words fit best, by BM25."""
         from longmind.store.search import ranking
 
         ids = await self.allowed_ids(scope, where)
         return ranking.by_text(await self.view(scope), text, k, where, ids)
 
     async def search_vector(self, scope: Scope, vector: Vector, *, k: int = 10, where: Filter = ANY) -> list[Scored]:
-        """The memories whose vectors are nearest, by the cosine."""
+        """Return the memories whose vectors are nearest, by the cosine."""
         from longmind.store.search import ranking
 
         ids = await self.allowed_ids(scope, where)

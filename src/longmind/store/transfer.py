@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 M = TypeVar("M", Memory, Link)
-_PART = 500
+_BATCH = 500
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Imported:
 
 
 async def export_lines(store: Store, scopes: Sequence[Scope]) -> AsyncIterator[str]:
-    """The lines of an export of these scopes."""
+    """Yield the lines of an export of these scopes."""
     yield _line({"longmind": FORMAT, "exported_at": store.clock.now().isoformat()})
     memories = links = 0
     hashes: dict[str, str] = {}
@@ -54,15 +54,15 @@ async def export_lines(store: Store, scopes: Sequence[Scope]) -> AsyncIterator[s
             ids.append(memory.id)
             yield _line({"memory": memory.model_dump(mode="json", exclude_defaults=True)})
         memories += len(ids)
-        for start in range(0, len(ids), _PART):
-            for link in await store.all_links(scope, ids[start : start + _PART]):
+        for start in range(0, len(ids), _BATCH):
+            for link in await store.all_links(scope, ids[start : start + _BATCH]):
                 links += 1
-                told = {
+                fields = {
                     "tenant": scope.tenant,
                     "agent": scope.agent,
                     **link.model_dump(mode="json", exclude_defaults=True),
                 }
-                yield _line({"link": told})
+                yield _line({"link": fields})
         hashes[f"{scope.tenant}/{scope.agent}"] = await store.content_hash(scope)
     yield _line({"end": {"memories": memories, "links": links, "content_hash": hashes}})
 
@@ -70,33 +70,33 @@ async def export_lines(store: Store, scopes: Sequence[Scope]) -> AsyncIterator[s
 async def import_lines(
     store: Store, lines: Iterable[str], embed: Embed, *, progress: Callable[[int], None] = lambda _: None
 ) -> Imported:
-    """Store what an export holds. A memory that is there already is left as it is, so an import can be run again."""
+    """Store what an export holds. A memory that exists already is left as it is, so an import can be repeated."""
     done = Imported()
     waiting: list[Memory] = []
     links: dict[tuple[str, str], list[Link]] = {}
     ended = False
-    for number, told in _parsed(lines):
+    for number, record in _parse(lines):
         if ended:
             raise InvalidInput(f"Line {number} comes after the end of the export.")
-        if "memory" in told:
-            waiting.append(_valid(Memory, told["memory"], number))
-            if len(waiting) >= _PART:
+        if "memory" in record:
+            waiting.append(_validated(Memory, record["memory"], number))
+            if len(waiting) >= _BATCH:
                 await _store(store, waiting, embed, done)
                 progress(len(waiting))
                 waiting = []
-        elif "link" in told:
-            link = dict(told["link"])
+        elif "link" in record:
+            link = dict(record["link"])
             owner = (str(link.pop("tenant", "")), str(link.pop("agent", "")))
-            links.setdefault(owner, []).append(_valid(Link, link, number))
-        elif "end" in told:
+            links.setdefault(owner, []).append(_validated(Link, link, number))
+        elif "end" in record:
             ended = True
     await _store(store, waiting, embed, done)
     progress(len(waiting))
-    for (tenant, agent), found in links.items():
+    for (tenant, agent), agent_links in links.items():
         scope = Scope(tenant=tenant, agent=agent)
-        for start in range(0, len(found), _PART):
-            await store.apply(scope, [AddLink(link) for link in found[start : start + _PART]], reason="import")
-        done.links += len(found)
+        for start in range(0, len(agent_links), _BATCH):
+            await store.apply(scope, [AddLink(link) for link in agent_links[start : start + _BATCH]], reason="import")
+        done.links += len(agent_links)
     if not ended:
         raise InvalidInput(
             f"The export was cut short: its last line is missing. Imported before that: {done.memories}.",
@@ -105,26 +105,26 @@ async def import_lines(
     return done
 
 
-def _parsed(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, dict[str, object]]]]:
+def _parse(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, dict[str, object]]]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            told = json.loads(line)
+            record = json.loads(line)
         except json.JSONDecodeError as error:
             raise InvalidInput(f"Line {number} is not JSON: {error.msg}.", hint="Is this a Longmind export?") from error
-        if not isinstance(told, dict):
+        if not isinstance(record, dict):
             raise InvalidInput(f"Line {number} is not a JSON object.", hint="Is this a Longmind export?")
         if number == 1:
-            if told.get("longmind") != FORMAT:
+            if record.get("longmind") != FORMAT:
                 raise InvalidInput("The first line does not say that this is a Longmind export of format 1.")
             continue
-        yield number, told
+        yield number, record
 
 
-def _valid(model: type[M], told: object, number: int) -> M:
+def _validated(model: type[M], record: object, number: int) -> M:
     try:
-        return model.model_validate(told)
+        return model.model_validate(record)
     except ValidationError as error:
         problem = error.errors(include_input=False)[0]
         raise InvalidInput(f"Line {number}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.") from error
@@ -142,5 +142,5 @@ async def _store(store: Store, memories: list[Memory], embed: Embed, done: Impor
         done.agents.add(owner)
 
 
-def _line(told: dict[str, object]) -> str:
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+def _line(record: dict[str, object]) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))

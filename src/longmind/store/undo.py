@@ -1,8 +1,8 @@
-"""Taking an operation back: the writes that do it, and when they are refused.
+"""Undo of an operation: the writes that undo it, and when they are refused.
 
-What the operation wrote must be as it left it. Where many work one after the other, such as the runs of consolidation,
-two things are left out of that, and whoever asks says which they are: the bookmark that each of them moves, and the
-vocabulary that each may use.
+What the operation wrote must be as it left it. Operations that work one after the other, such as the runs of
+consolidation, share two things, which the caller names: the bookmark that each run moves, and the vocabulary that each
+may use. A change of these since then is no reason to refuse.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from longmind.errors import Conflict, NotFound
 from longmind.store.base import AddLink, Backend, Delete, Put, RemoveLink, Update, Write
-from longmind.store.journal import before, changes
-from longmind.store.reads import all_links, get_all, scan_all
+from longmind.store.journal import changes, state_before
+from longmind.store.reads import all_links, get_all, link_key, scan_all
 from longmind.types import Change, Filter, Json, Link, Memory, Scope
 
 _COUNTED = frozenset({"version", "access_count", "last_accessed_at", "interaction"})
@@ -21,30 +21,29 @@ _COUNTED = frozenset({"version", "access_count", "last_accessed_at", "interactio
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What many operations write, or use, one after the other: that it was changed since is no reason to refuse."""
+    """What several operations write or use one after the other. That it was changed since is no reason to refuse."""
 
     bookmarks: Mapping[str, str] = field(default_factory=dict)
-    """Records that say up to which change of the journal somebody has come: by key, the field of the body that says it.
-    A bookmark is only ever taken back, never forward: whoever reads on from there meets some changes again, and none is
-    passed over."""
+    """Records that hold a position in the journal: by key, the field of the body with the number of the last change
+    read. A bookmark is only moved back, never forward: its reader meets some changes again and misses none."""
     linked: frozenset[str] = frozenset()
-    """Kinds of which a record stays while others link to it."""
+    """Kinds whose records stay while other records link to them."""
     named: frozenset[str] = frozenset()
-    """Kinds that stay in any case, since others name them without a link."""
+    """Kinds whose records always stay, since others name them without a link."""
 
 
 NOTHING_SHARED = Shared()
 
 
-async def undoing(backend: Backend, scope: Scope, operation: str, shared: Shared = NOTHING_SHARED) -> list[Write]:
-    """The writes that take an operation back, the last change first. Refused if what it wrote was changed since."""
-    made = [change async for change in changes(backend, scope, operation=operation)]
-    if not made:
+async def undo_writes(backend: Backend, scope: Scope, operation: str, shared: Shared = NOTHING_SHARED) -> list[Write]:
+    """Return the writes that undo an operation, the last change first. Refused if what it wrote was changed since."""
+    own = [change async for change in changes(backend, scope, operation=operation)]
+    if not own:
         raise NotFound(f"There is no operation {operation} in this scope.", hint="`history` tells their ids.")
-    marks = await _bookmarks(backend, scope, made, shared)
+    marks = await _bookmarks(backend, scope, own, shared)
     moved = False
-    for id in _written(made):
-        change = await _changed_since(backend, scope, id, made)
+    for id in _written_ids(own):
+        change = await _changed_since(backend, scope, id, own)
         moved = moved or (change is not None and id in marks)
         if change is not None and id not in marks:
             raise Conflict(
@@ -53,74 +52,72 @@ async def undoing(backend: Backend, scope: Scope, operation: str, shared: Shared
                 memory_id=id,
                 operation=change.operation,
             )
-    kept = await _still_used(backend, scope, made, marks, shared) if moved else set()
-    writes = [_inverse(c) for c in reversed(made) if c.memory_id not in marks and (c.memory_id, c.action) not in kept]
+    kept = await _used_since(backend, scope, own, marks, shared) if moved else set()
+    writes = [_inverse(c) for c in reversed(own) if c.memory_id not in marks and (c.memory_id, c.action) not in kept]
     for id, mark in marks.items():
-        first = next(change for change in made if change.memory_id == id)
-        writes += await _taken_back(backend, scope, mark, first, shared)
+        first = next(change for change in own if change.memory_id == id)
+        writes += await _move_back(backend, scope, mark, first, shared)
     return writes
 
 
-def _written(made: Sequence[Change]) -> list[str]:
-    """The ids of the records that changes were made to, each once."""
-    return list({change.memory_id: None for change in made if change.link is None})
+def _written_ids(own: Sequence[Change]) -> list[str]:
+    """Return the ids of the records that were changed, each once."""
+    return list({change.memory_id: None for change in own if change.link is None})
 
 
 async def _records(backend: Backend, scope: Scope, ids: Sequence[str]) -> dict[str, Memory]:
-    """Those of these memories that there are."""
+    """Return those of these memories that exist, by id."""
     return {memory.id: memory for memory in await get_all(backend, scope, ids)}
 
 
 # -- what may have changed since -------------------------------------------------------------------------------------
 
 
-async def _changed_since(backend: Backend, scope: Scope, id: str, made: Sequence[Change]) -> Change | None:
-    """The first change of a record since an operation; None if it is what that left, or was changed back to it."""
-    last = max(change.seq for change in made if change.memory_id == id)
+async def _changed_since(backend: Backend, scope: Scope, id: str, own: Sequence[Change]) -> Change | None:
+    """Return the first change of a record since an operation; None if the record is as the operation left it."""
+    last = max(change.seq for change in own if change.memory_id == id)
     later = [change async for change in changes(backend, scope, memory_id=id, after=last) if change.link is None]
     if not later:
         return None
-    found = await backend.get(scope, [id])
-    now = then = found[0].model_dump(mode="json") if found else None
+    memories = await backend.get(scope, [id])
+    now = then = memories[0].model_dump(mode="json") if memories else None
     for change in reversed(later):
-        then = before(change, then)
+        then = state_before(change, then)
     same = _content(now) == _content(then) and all(change.action != "erase" for change in later)
     return None if same else later[0]
 
 
 def _content(record: Json | None) -> Json | None:
-    """A record without what counts its changes and readings."""
+    """Return a record without its version and read counts."""
     return None if record is None else {name: value for name, value in record.items() if name not in _COUNTED}
 
 
-async def _still_used(
-    backend: Backend, scope: Scope, made: Sequence[Change], marks: Collection[str], shared: Shared
+async def _used_since(
+    backend: Backend, scope: Scope, own: Sequence[Change], marks: Collection[str], shared: Shared
 ) -> set[tuple[str, str]]:
-    """The vocabulary that an operation put and that others came to use; refused if they lean on more than that."""
-    put = [change.memory_id for change in made if change.action == "put" and change.memory_id not in marks]
+    """Return the vocabulary that an operation put and others use now. Refused if they link to anything else it put."""
+    put = [change.memory_id for change in own if change.action == "put" and change.memory_id not in marks]
     kinds = {id: record.kind for id, record in (await _records(backend, scope, put)).items()}
-    own = {_ends(change.link) for change in made if change.link is not None}
+    own_links = {link_key(change.link) for change in own if change.link is not None}
     used = {id for id, kind in kinds.items() if kind in shared.named}
     for link in await all_links(backend, scope, put, direction="both"):
-        for id in {link.source, link.target} & kinds.keys() if _ends(link) not in own else ():
+        for id in {link.source, link.target} & kinds.keys() if link_key(link) not in own_links else ():
             if kinds[id] not in shared.linked:
-                raise await _leant_on(backend, scope, id, link)
+                raise await _linked_since(backend, scope, id, link)
             used.add(id)
     return {(id, "put") for id in used}
 
 
-def _ends(link: Link) -> tuple[str, str, str]:
-    return link.source, link.relation, link.target
-
-
-async def _leant_on(backend: Backend, scope: Scope, id: str, link: Link) -> Conflict:
-    """The refusal to take away what a link leads to, or comes from."""
+async def _linked_since(backend: Backend, scope: Scope, id: str, link: Link) -> Conflict:
+    """Return the error that refuses to remove a memory which was linked since."""
     lines = changes(backend, scope, memory_id=link.source)
-    linking = [line.operation async for line in lines if line.link is not None and _ends(line.link) == _ends(link)]
+    linking = [
+        line.operation async for line in lines if line.link is not None and link_key(line.link) == link_key(link)
+    ]
     operation = linking[-1] if linking else None
-    told = f"Memory {id} was linked with another ({link.relation}) since"
+    message = f"Memory {id} was linked with another ({link.relation}) since"
     return Conflict(
-        f"{told}, by operation {operation}." if operation else f"{told}.",
+        f"{message}, by operation {operation}." if operation else f"{message}.",
         hint="Undo that first.",
         memory_id=id,
         operation=operation,
@@ -130,11 +127,11 @@ async def _leant_on(backend: Backend, scope: Scope, id: str, link: Link) -> Conf
 # -- bookmarks -------------------------------------------------------------------------------------------------------
 
 
-async def _bookmarks(backend: Backend, scope: Scope, made: Sequence[Change], shared: Shared) -> dict[str, Memory]:
-    """The bookmarks among what an operation wrote, by id, as they are now or were when they were deleted."""
+async def _bookmarks(backend: Backend, scope: Scope, own: Sequence[Change], shared: Shared) -> dict[str, Memory]:
+    """Return the bookmarks that an operation wrote, by id, as they are now or were when they were deleted."""
     if not shared.bookmarks:
         return {}
-    ids = _written(made)
+    ids = _written_ids(own)
     records = await _records(backend, scope, ids)
     for id in ids:
         if id not in records:
@@ -144,8 +141,8 @@ async def _bookmarks(backend: Backend, scope: Scope, made: Sequence[Change], sha
     return {id: memory for id, memory in records.items() if memory.key in shared.bookmarks}
 
 
-async def _taken_back(backend: Backend, scope: Scope, mark: Memory, first: Change, shared: Shared) -> list[Write]:
-    """What takes a bookmark back to where it was before its first change by an operation, if that is further back."""
+async def _move_back(backend: Backend, scope: Scope, mark: Memory, first: Change, shared: Shared) -> list[Write]:
+    """Return the writes that move a bookmark back to where it was before an operation, if that is further back."""
     assert mark.key is not None
     where = Filter(keys=(mark.key,), users=None if mark.user is None else (mark.user,), states=None)
     async for now in scan_all(backend, scope, where):  # under the same id, or made anew since

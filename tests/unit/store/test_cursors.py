@@ -18,19 +18,22 @@ from longmind.types import Order
 )
 @pytest.mark.parametrize("descending", [False, True])
 def test_what_was_written_is_read(value: float, order: Order, descending: bool) -> None:
-    assert cursors.read(cursors.write(value, "an id", order, descending), order, descending) == (value, "an id")
+    assert cursors.read_cursor(cursors.write_cursor(value, "an id", order, descending), order, descending) == (
+        value,
+        "an id",
+    )
 
 
 @pytest.mark.parametrize("told", [[], ["recorded", False, 1], "text", {"a": 1}, [1, 2, 3, 4, 5]])
 def test_other_text_is_no_cursor(told: object) -> None:
     with pytest.raises(InvalidInput):
-        cursors.read(base64.urlsafe_b64encode(json.dumps(told).encode()).decode(), "recorded", False)
+        cursors.read_cursor(base64.urlsafe_b64encode(json.dumps(told).encode()).decode(), "recorded", False)
 
 
 @pytest.mark.parametrize("text", ["", "ü", "=", "AAAA", base64.b64encode(b"[" * 100_000).decode()])
 def test_what_cannot_be_read_is_no_cursor(text: str) -> None:
     with pytest.raises(InvalidInput, match="not one of this store"):
-        cursors.read(text, "recorded", False)
+        cursors.read_cursor(text, "recorded", False)
 
 
 @pytest.mark.parametrize(
@@ -49,4 +52,4 @@ def test_what_cannot_be_read_is_no_cursor(text: str) -> None:
 def test_a_value_that_no_memory_has_is_damage(value: object, order: Order) -> None:
     damaged = base64.urlsafe_b64encode(json.dumps([order, False, value, "an id"]).encode()).decode()
     with pytest.raises(InvalidInput, match="damaged"):
-        cursors.read(damaged, order, False)
+        cursors.read_cursor(damaged, order, False)

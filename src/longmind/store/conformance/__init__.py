@@ -14,8 +14,8 @@
                 return await MyBackend.open(...)    # the same store once more
             return again
 
-Each module holds one subject; the docstring of a class says the rules its tests check. Optional powers
-(``ReembedBackend``, ``HoldsWriters``, ``Checkable``) are tested when the backend has them and skipped when it has not.
+Each module holds one subject; the docstring of a class says the rules its tests check. The optional protocols
+(``ReembedBackend``, ``ExclusiveReembedBackend``, ``Checkable``) are tested if the backend has them and skipped if not.
 This is the only part of the package that needs pytest (with pytest-asyncio).
 """
 

@@ -11,9 +11,9 @@ from longmind.store.conformance.steps import (
     ALICE,
     ANY,
     BOB,
-    NOBODY,
     NOON,
     OTHER_AGENT,
+    UNKNOWN_ID,
     actions,
     apply,
     clock,
@@ -23,7 +23,7 @@ from longmind.store.conformance.steps import (
     link,
     links,
     put,
-    unit,
+    unit_vector,
     update,
     with_space,
 )
@@ -61,7 +61,7 @@ class Deletes:
     @pytest.mark.parametrize("erase", [False, True])
     async def test_what_is_not_in_scope_cannot_be_deleted(self, backend: Backend, erase: bool) -> None:
         hers = await put(backend, scope=ALICE)
-        for scope, id in ((ALICE, NOBODY), (ALICE, "no id"), (BOB, hers.id), (OTHER_AGENT, hers.id)):
+        for scope, id in ((ALICE, UNKNOWN_ID), (ALICE, "no id"), (BOB, hers.id), (OTHER_AGENT, hers.id)):
             with pytest.raises(NotFound):
                 await apply(backend, Delete(id, erase=erase), scope=scope)
         await apply(backend, Delete(hers.id, erase=erase), scope=ALICE)
@@ -83,7 +83,7 @@ class Deletes:
 
     async def test_a_deleted_memory_loses_its_vector(self, backend: Backend) -> None:
         await with_space(backend)
-        old = await put(backend, vector=unit(1, 1, 1, 1))
+        old = await put(backend, vector=unit_vector(1, 1, 1, 1))
         await apply(backend, Delete(old.id))
         assert (await backend.stats(AGENT)).vectors == 0
         await put(backend, id=old.id)

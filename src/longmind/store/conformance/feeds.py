@@ -14,10 +14,10 @@ from longmind.store.conformance.steps import (
     NOON,
     apply,
     feed,
-    half,
+    float16_bytes,
     link,
     put,
-    unit,
+    unit_vector,
     update,
     with_space,
 )
@@ -37,7 +37,7 @@ class Feeds:
 
     async def test_a_row_tells_what_search_needs(self, backend: Backend) -> None:
         await with_space(backend)
-        vector = unit(0.3, -0.2, 0.9, 0.1)
+        vector = unit_vector(0.3, -0.2, 0.9, 0.1)
         new = await put(
             backend,
             "The harbour of Lisbon.",
@@ -70,7 +70,7 @@ class Feeds:
             valid_from=0.0,
             valid_to=None,
             terms=index_terms(new),
-            vector=half(vector),
+            vector=float16_bytes(vector),
         )
 
     async def test_an_empty_feed_has_one_chunk(self, backend: Backend) -> None:
@@ -166,7 +166,7 @@ class Feeds:
 
 def _random_write(dice: random.Random, alive: list[Memory]) -> Write:
     """A put, update, link or delete; ``alive`` is kept up to date."""
-    vector = unit(*(dice.uniform(-1, 1) for _ in range(4)))
+    vector = unit_vector(*(dice.uniform(-1, 1) for _ in range(4)))
     choice = dice.randrange(6) if alive else 0
     if choice <= 1:
         new = memory(f"{dice.random()}", scope=dice.choice((AGENT, ALICE, BOB)))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from longmind.store.base import Backend, Put
-from longmind.store.conformance.steps import AGENT, ALICE, ANY, BOB, NOON, apply, found, put
+from longmind.store.conformance.steps import AGENT, ALICE, ANY, BOB, NOON, apply, matching_ids, put
 from longmind.testing import memory
 from longmind.types import STATES, Filter, Source
 
@@ -23,10 +23,10 @@ class Filters:
 
     async def test_states(self, backend: Backend) -> None:
         kept = {state: (await put(backend, state=state)).id for state in STATES}
-        assert await found(backend, Filter()) == {kept[s] for s in ("active", "stale", "superseded")}
-        assert await found(backend, ANY) == {*kept.values()}
-        assert await found(backend, Filter(states=())) == set()
-        assert await found(backend, Filter(states=("archived", "quarantined"))) == {
+        assert await matching_ids(backend, Filter()) == {kept[s] for s in ("active", "stale", "superseded")}
+        assert await matching_ids(backend, ANY) == {*kept.values()}
+        assert await matching_ids(backend, Filter(states=())) == set()
+        assert await matching_ids(backend, Filter(states=("archived", "quarantined"))) == {
             kept["archived"],
             kept["quarantined"],
         }
@@ -40,43 +40,46 @@ class Filters:
         kept = [await put(backend, **({} if value is None else {stored: value})) for value in values]
         await put(backend)
         names = [getattr(m, stored) for m in kept]
-        assert await found(backend, Filter(**{field: (names[1],)})) == {kept[1].id}
-        assert await found(backend, Filter(**{field: (names[2],)})) == {kept[2].id}
-        assert await found(backend, Filter(**{field: (names[0], names[3], names[0])})) == {kept[0].id, kept[3].id}
-        assert await found(backend, Filter(**{field: ()})) == set()
-        assert await found(backend, Filter(**{field: ("nothing",)})) == set()
+        assert await matching_ids(backend, Filter(**{field: (names[1],)})) == {kept[1].id}
+        assert await matching_ids(backend, Filter(**{field: (names[2],)})) == {kept[2].id}
+        assert await matching_ids(backend, Filter(**{field: (names[0], names[3], names[0])})) == {
+            kept[0].id,
+            kept[3].id,
+        }
+        assert await matching_ids(backend, Filter(**{field: ()})) == set()
+        assert await matching_ids(backend, Filter(**{field: ("nothing",)})) == set()
 
     async def test_roles_and_speakers(self, backend: Backend) -> None:
         ann = await put(backend, source=Source(role="user", name="Ann"))
         bot = await put(backend, source=Source(role="assistant", name="Bot"))
         tool = await put(backend, source=Source(role="tool"))
-        assert await found(backend, Filter(roles=("user", "tool"))) == {ann.id, tool.id}
-        assert await found(backend, Filter(roles=())) == set()
-        assert await found(backend, Filter(speakers=("Bot",))) == {bot.id}
-        assert await found(backend, Filter(speakers=("ann",))) == set()
-        assert await found(backend, Filter(speakers=("Ann", "Bot"), roles=("assistant",))) == {bot.id}
-        assert await found(backend, Filter(speakers=())) == set()
+        assert await matching_ids(backend, Filter(roles=("user", "tool"))) == {ann.id, tool.id}
+        assert await matching_ids(backend, Filter(roles=())) == set()
+        assert await matching_ids(backend, Filter(speakers=("Bot",))) == {bot.id}
+        assert await matching_ids(backend, Filter(speakers=("ann",))) == set()
+        assert await matching_ids(backend, Filter(speakers=("Ann", "Bot"), roles=("assistant",))) == {bot.id}
+        assert await matching_ids(backend, Filter(speakers=())) == set()
 
     async def test_tags(self, backend: Backend) -> None:
         both = await put(backend, tags=("a", "b"))
         one = await put(backend, tags=("a",))
         odd = await put(backend, tags=('x,"y', "%", "A", "é'"))
         await put(backend)
-        assert await found(backend, Filter(tags_any=("a",))) == {both.id, one.id}
-        assert await found(backend, Filter(tags_any=("b", "A"))) == {both.id, odd.id}
-        assert await found(backend, Filter(tags_any=())) == set()
-        assert await found(backend, Filter(tags_all=("a", "b"))) == {both.id}
-        assert await found(backend, Filter(tags_all=("a", "a"))) == {both.id, one.id}
-        assert await found(backend, Filter(tags_all=("a", "%"))) == set()
-        assert len(await found(backend, Filter(tags_all=()))) == 4
+        assert await matching_ids(backend, Filter(tags_any=("a",))) == {both.id, one.id}
+        assert await matching_ids(backend, Filter(tags_any=("b", "A"))) == {both.id, odd.id}
+        assert await matching_ids(backend, Filter(tags_any=())) == set()
+        assert await matching_ids(backend, Filter(tags_all=("a", "b"))) == {both.id}
+        assert await matching_ids(backend, Filter(tags_all=("a", "a"))) == {both.id, one.id}
+        assert await matching_ids(backend, Filter(tags_all=("a", "%"))) == set()
+        assert len(await matching_ids(backend, Filter(tags_all=()))) == 4
         for tag in odd.tags:
             assert (
-                await found(backend, Filter(tags_all=(tag,)))
-                == await found(backend, Filter(tags_any=(tag,)))
+                await matching_ids(backend, Filter(tags_all=(tag,)))
+                == await matching_ids(backend, Filter(tags_any=(tag,)))
                 == {odd.id}
             )
         for nothing in ("x", '"y', "_", "e'"):
-            assert await found(backend, Filter(tags_any=(nothing,))) == set()
+            assert await matching_ids(backend, Filter(tags_any=(nothing,))) == set()
 
     @pytest.mark.parametrize(
         ("since", "until", "stored"),
@@ -88,10 +91,10 @@ class Filters:
         steps = [NOON + n * timedelta(microseconds=1) for n in range(4)]
         fields: list[dict[str, Any]] = [{stored: at} for at in steps]
         kept = [(await put(backend, **given)).id for given in fields]
-        assert await found(backend, Filter(**{since: steps[1]})) == {*kept[1:]}
-        assert await found(backend, Filter(**{until: steps[1]})) == {*kept[:1]}
-        assert await found(backend, Filter(**{since: steps[1], until: steps[3]})) == {*kept[1:3]}
-        assert await found(backend, Filter(**{since: steps[2], until: steps[2]})) == set()
+        assert await matching_ids(backend, Filter(**{since: steps[1]})) == {*kept[1:]}
+        assert await matching_ids(backend, Filter(**{until: steps[1]})) == {*kept[:1]}
+        assert await matching_ids(backend, Filter(**{since: steps[1], until: steps[3]})) == {*kept[1:3]}
+        assert await matching_ids(backend, Filter(**{since: steps[2], until: steps[2]})) == set()
 
     async def test_validity(self, backend: Backend) -> None:
         always = await put(backend)
@@ -105,17 +108,17 @@ class Filters:
             (NOON, [always, begun, during]),
             (NOON + SECOND, [always, begun]),
         ):
-            ids = await found(backend, Filter(valid_at=at))
+            ids = await matching_ids(backend, Filter(valid_at=at))
             assert ids == {m.id for m in expected}
             assert never.id not in ids
 
     async def test_at_least(self, backend: Backend) -> None:
         low = await put(backend, importance=0.1, trust=0.9)
         high = await put(backend, importance=0.9, trust=0.1)
-        assert await found(backend, Filter(min_importance=0.1)) == {low.id, high.id}
-        assert await found(backend, Filter(min_importance=0.1 + 2**-50)) == {high.id}
-        assert await found(backend, Filter(min_trust=0.9)) == {low.id}
-        assert await found(backend, Filter(min_trust=1.0, min_importance=0.0)) == set()
+        assert await matching_ids(backend, Filter(min_importance=0.1)) == {low.id, high.id}
+        assert await matching_ids(backend, Filter(min_importance=0.1 + 2**-50)) == {high.id}
+        assert await matching_ids(backend, Filter(min_trust=0.9)) == {low.id}
+        assert await matching_ids(backend, Filter(min_trust=1.0, min_importance=0.0)) == set()
 
     async def test_fields_narrow_together(self, backend: Backend) -> None:
         fields: dict[str, Any] = {
@@ -143,14 +146,14 @@ class Filters:
             min_importance=0.5,
             until=NOON + 999 * SECOND,
         )
-        assert await found(backend, where) == {right.id}
+        assert await matching_ids(backend, where) == {right.id}
 
     async def test_users_within_a_scope(self, backend: Backend) -> None:
         hers, his = await put(backend, scope=ALICE), await put(backend, scope=BOB)
         await put(backend)
-        assert await found(backend, Filter(users=("alice", "bob"))) == {hers.id, his.id}
-        assert await found(backend, Filter(users=("alice", "bob")), ALICE) == {hers.id}
-        assert await found(backend, Filter(users=("alice",)), BOB) == set()
+        assert await matching_ids(backend, Filter(users=("alice", "bob"))) == {hers.id, his.id}
+        assert await matching_ids(backend, Filter(users=("alice", "bob")), ALICE) == {hers.id}
+        assert await matching_ids(backend, Filter(users=("alice",)), BOB) == set()
 
 
 class MetadataFilters:
@@ -181,20 +184,20 @@ class MetadataFilters:
         await apply(backend, *(Put(m) for m in made), Put(memory(scope=AGENT)))
         ids = {repr(m.metadata["v"]): m.id for m in made}
         for value in (v for v in self.VALUES if isinstance(v, (str, int, float))):
-            assert await found(backend, Filter(metadata={"v": value})) == {ids[repr(value)]}, value
+            assert await matching_ids(backend, Filter(metadata={"v": value})) == {ids[repr(value)]}, value
         for value, stored in ((1.0, 1), (0.0, 0), (-3.0, -3)):
-            assert await found(backend, Filter(metadata={"v": value})) == {ids[repr(stored)]}
+            assert await matching_ids(backend, Filter(metadata={"v": value})) == {ids[repr(stored)]}
         for nothing in ("null", "None", "[1]", '{"a": 1}', "True", 2, 2.4, 2.0**53, "%", "it_s%", "1.0"):
-            assert await found(backend, Filter(metadata={"v": nothing})) == set(), nothing
+            assert await matching_ids(backend, Filter(metadata={"v": nothing})) == set(), nothing
 
     async def test_stored_reals_equal_whole_numbers(self, backend: Backend) -> None:
         real = await put(backend, metadata={"v": 4.0})
-        assert await found(backend, Filter(metadata={"v": 4})) == {real.id}
+        assert await matching_ids(backend, Filter(metadata={"v": 4})) == {real.id}
 
     async def test_numbers_out_of_range_match_nothing(self, backend: Backend) -> None:
         await put(backend, metadata={"v": 1})
         for value in (2**70, -(2**70), float("inf"), float("nan")):
-            assert await found(backend, Filter(metadata={"v": value})) == set()
+            assert await matching_ids(backend, Filter(metadata={"v": value})) == set()
 
     @pytest.mark.parametrize(
         "key",
@@ -204,13 +207,13 @@ class MetadataFilters:
     async def test_any_key_will_do(self, backend: Backend, key: str) -> None:
         right = await put(backend, metadata={key: "x", "other": 1})
         await put(backend, metadata={key + "x": "x", "deep": {key: "x"}, "a": [{"b": "x"}]})
-        assert await found(backend, Filter(metadata={key: "x"})) == {right.id}
-        assert await found(backend, Filter(metadata={key: "y"})) == set()
+        assert await matching_ids(backend, Filter(metadata={key: "x"})) == {right.id}
+        assert await matching_ids(backend, Filter(metadata={key: "y"})) == set()
 
     async def test_every_pair_must_match(self, backend: Backend) -> None:
         right = await put(backend, metadata={"a": 1, "b": "x"})
         await put(backend, metadata={"a": 1})
-        everything = await found(backend, Filter())
-        assert await found(backend, Filter(metadata={"a": 1, "b": "x"})) == {right.id}
-        assert await found(backend, Filter(metadata={"a": 1, "b": "y"})) == set()
-        assert await found(backend, Filter(metadata={})) == everything
+        everything = await matching_ids(backend, Filter())
+        assert await matching_ids(backend, Filter(metadata={"a": 1, "b": "x"})) == {right.id}
+        assert await matching_ids(backend, Filter(metadata={"a": 1, "b": "y"})) == set()
+        assert await matching_ids(backend, Filter(metadata={})) == everything

@@ -21,7 +21,7 @@ from longmind.store.conformance.steps import (
     link,
     links,
     put,
-    unit,
+    unit_vector,
     with_space,
 )
 from longmind.types import Filter, Link, Memory, Scope
@@ -88,8 +88,8 @@ class Isolation:
 
     async def test_twins_live_apart(self, backend: Backend) -> None:
         await with_space(backend)
-        mine = await put(backend, "mine", vector=unit(1, 0, 0, 0))
-        theirs = await put(backend, "theirs", scope=OTHER_AGENT, id=mine.id, vector=unit(0, 1, 0, 0))
+        mine = await put(backend, "mine", vector=unit_vector(1, 0, 0, 0))
+        theirs = await put(backend, "theirs", scope=OTHER_AGENT, id=mine.id, vector=unit_vector(0, 1, 0, 0))
         await link(backend, mine, "x", mine, weight=1)
         await link(backend, theirs, "x", theirs, weight=2, scope=OTHER_AGENT)
         await apply(backend, Update(mine.id, {"content": "changed"}))
@@ -159,7 +159,7 @@ class HostileInput:
 
 async def _fill(backend: Backend) -> tuple[list[Memory], Link]:
     await with_space(backend)
-    kept = [await put(backend, "secret", key=f"k{n}", vector=unit(1, n, 0, 0)) for n in range(2)]
+    kept = [await put(backend, "secret", key=f"k{n}", vector=unit_vector(1, n, 0, 0)) for n in range(2)]
     edge = await link(backend, kept[0], "x", kept[1])
     await apply(backend, Update(kept[0].id, {"tags": ("t",)}), operation="op")
     return await backend.get(AGENT, [m.id for m in kept]), edge

@@ -24,7 +24,7 @@ from longmind.store.conformance.steps import (
     link,
     links,
     put,
-    unit,
+    unit_vector,
     update,
     with_space,
 )
@@ -95,7 +95,7 @@ class Lifecycle:
 async def _fill(backend: Backend) -> None:
     """Some of everything."""
     await with_space(backend)
-    a, b, c = [await put(backend, f"{s.user}", scope=s, vector=unit(1, 2, 3, 4)) for s in (AGENT, ALICE, BOB)]
+    a, b, c = [await put(backend, f"{s.user}", scope=s, vector=unit_vector(1, 2, 3, 4)) for s in (AGENT, ALICE, BOB)]
     await put(backend, "elsewhere", scope=OTHER_TENANT, tags=("t",), metadata={"a": [1]})
     await link(backend, a, "x", b, weight=0.5)
     await update(backend, b.id, content="changed", tags=("u",))

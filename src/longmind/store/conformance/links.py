@@ -12,9 +12,9 @@ from longmind.store.conformance.steps import (
     AGENT,
     ALICE,
     BOB,
-    NOBODY,
     NOON,
     OTHER_AGENT,
+    UNKNOWN_ID,
     actions,
     apply,
     journal,
@@ -52,7 +52,7 @@ class Links:
         assert await links(backend, b.id) == [ab, bc]
         for direction in ("out", "in", "both"):
             assert (await links(backend, a.id, direction=direction)).count(aa) == 1
-        assert await links(backend, a.id, b.id, c.id, b.id, NOBODY, "no id") == [aa, ab, bc]
+        assert await links(backend, a.id, b.id, c.id, b.id, UNKNOWN_ID, "no id") == [aa, ab, bc]
         assert await links(backend) == []
 
     async def test_heaviest_first_then_by_name(self, backend: Backend) -> None:
@@ -101,7 +101,7 @@ class Links:
     async def test_both_ends_must_be_in_scope(self, backend: Backend) -> None:
         mine, hers = await put(backend), await put(backend, scope=ALICE)
         theirs = await put(backend, scope=OTHER_AGENT)
-        for scope, far in ((AGENT, NOBODY), (AGENT, theirs.id), (BOB, hers.id), (OTHER_AGENT, mine.id)):
+        for scope, far in ((AGENT, UNKNOWN_ID), (AGENT, theirs.id), (BOB, hers.id), (OTHER_AGENT, mine.id)):
             for source, target in ((mine.id, far), (far, mine.id), (far, far)):
                 with pytest.raises(NotFound):
                     await apply(backend, AddLink(Link(source=source, relation="x", target=target)), scope=scope)
@@ -119,7 +119,12 @@ class Links:
     async def test_a_missing_link_cannot_be_removed(self, backend: Backend) -> None:
         a, b = await put(backend), await put(backend)
         await link(backend, a, "x", b)
-        for source, relation, target in ((b.id, "x", a.id), (a.id, "y", b.id), (a.id, "x", NOBODY), ("?", "x", b.id)):
+        for source, relation, target in (
+            (b.id, "x", a.id),
+            (a.id, "y", b.id),
+            (a.id, "x", UNKNOWN_ID),
+            ("?", "x", b.id),
+        ):
             with pytest.raises(NotFound):
                 await apply(backend, RemoveLink(source, relation, target))
         with pytest.raises(NotFound):

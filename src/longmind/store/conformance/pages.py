@@ -10,7 +10,7 @@ import pytest
 
 from longmind.errors import InvalidInput
 from longmind.store.base import MAX_PAGE, Backend, Delete, Put, Touch
-from longmind.store.conformance.steps import AGENT, ANY, NOON, apply, put, walk
+from longmind.store.conformance.steps import AGENT, ANY, NOON, apply, put, scan_pages
 from longmind.testing import memory
 from longmind.types import Filter, Memory, Order
 
@@ -43,7 +43,7 @@ class Pages:
             return values[order], m.id
 
         expected = [m.id for _, m in sorted(enumerate(kept), key=place, reverse=descending)]
-        assert await walk(backend, order=order, descending=descending, limit=limit) == expected
+        assert await scan_pages(backend, order=order, descending=descending, limit=limit) == expected
 
     async def test_recorded_is_the_default(self, backend: Backend) -> None:
         kept = await _fill(backend)
@@ -61,24 +61,24 @@ class Pages:
     async def test_a_filter_holds_on_every_page(self, backend: Backend) -> None:
         kept = [await put(backend, kind="fact" if n % 3 else "goal") for n in range(9)]
         facts = [m.id for m in kept if m.kind == "fact"]
-        assert await walk(backend, order="recorded", where=Filter(kinds=("fact",))) == facts
+        assert await scan_pages(backend, order="recorded", where=Filter(kinds=("fact",))) == facts
 
     async def test_never_read_is_before_the_year_one(self, backend: Backend) -> None:
         first, never = await put(backend), await put(backend)
         await apply(backend, Touch((first.id,), EARLIEST))
-        assert await walk(backend, order="accessed", limit=1) == [never.id, first.id]
-        assert await walk(backend, order="accessed", limit=1, descending=True) == [first.id, never.id]
+        assert await scan_pages(backend, order="accessed", limit=1) == [never.id, first.id]
+        assert await scan_pages(backend, order="accessed", limit=1, descending=True) == [first.id, never.id]
 
     async def test_moments_a_microsecond_apart_are_told_apart(self, backend: Backend) -> None:
         end = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
         steps = [end - timedelta(microseconds=n) for n in (0, 2, 1, 3)]
         kept = {m.occurred_at: m.id for m in [await put(backend, occurred_at=at) for at in steps]}
-        assert await walk(backend, order="occurred", limit=1) == [kept[at] for at in sorted(steps)]
+        assert await scan_pages(backend, order="occurred", limit=1) == [kept[at] for at in sorted(steps)]
 
     async def test_importances_that_differ_little_are_told_apart(self, backend: Backend) -> None:
         low, high = 0.1, 0.1 + 2**-50
         kept = {value: (await put(backend, importance=value)).id for value in (high, low)}
-        assert await walk(backend, order="importance", limit=1) == [kept[low], kept[high]]
+        assert await scan_pages(backend, order="importance", limit=1) == [kept[low], kept[high]]
 
     async def test_what_comes_and_goes_between_pages(self, backend: Backend) -> None:
         kept = [await put(backend) for _ in range(4)]

@@ -11,10 +11,10 @@ from longmind.store.conformance.steps import (
     ALICE,
     ANY,
     BOB,
-    NOBODY,
     NOON,
     OTHER_AGENT,
     OTHER_TENANT,
+    UNKNOWN_ID,
     actions,
     apply,
     feed,
@@ -152,11 +152,11 @@ class Puts:
             Put(memory(scope=OTHER_AGENT)),
             Put(memory(scope=AGENT, key="k"), existing="fail"),
             Put(kept),
-            Update(NOBODY, {"content": "x"}),
+            Update(UNKNOWN_ID, {"content": "x"}),
             Update(kept.id, {"content": "x"}, expected_version=99),
             Update(kept.id, {"importance": 7}),
-            Delete(NOBODY),
-            AddLink(Link(source=kept.id, relation="next", target=NOBODY)),
+            Delete(UNKNOWN_ID),
+            AddLink(Link(source=kept.id, relation="next", target=UNKNOWN_ID)),
         )
         for write in bad:
             with pytest.raises(LongmindError):

@@ -7,13 +7,13 @@ from longmind.store.conformance.steps import (
     AGENT,
     ALICE,
     ANY,
-    NOBODY,
     OTHER_AGENT,
     OTHER_TENANT,
+    UNKNOWN_ID,
     apply,
     link,
     put,
-    unit,
+    unit_vector,
     update,
     with_space,
 )
@@ -29,7 +29,7 @@ class Reads:
 
     async def test_get_keeps_the_order_and_tells_each_once(self, backend: Backend) -> None:
         a, b, c = [await put(backend, text) for text in "abc"]
-        assert await backend.get(AGENT, [c.id, NOBODY, a.id, c.id, b.id, a.id]) == [c, a, b]
+        assert await backend.get(AGENT, [c.id, UNKNOWN_ID, a.id, c.id, b.id, a.id]) == [c, a, b]
         assert await backend.get(AGENT, []) == []
         assert await backend.get(OTHER_AGENT, [a.id]) == []
 
@@ -59,10 +59,10 @@ class Reads:
 
     async def test_stats(self, backend: Backend) -> None:
         await with_space(backend)
-        a = await put(backend, kind="fact", vector=unit(1, 0, 0, 0))
+        a = await put(backend, kind="fact", vector=unit_vector(1, 0, 0, 0))
         b = await put(backend, kind="fact", state="archived")
-        c = await put(backend, kind="goal", vector=unit(0, 1, 0, 0))
-        await put(backend, scope=OTHER_AGENT, kind="plan", vector=unit(0, 1, 0, 0))
+        c = await put(backend, kind="goal", vector=unit_vector(0, 1, 0, 0))
+        await put(backend, scope=OTHER_AGENT, kind="plan", vector=unit_vector(0, 1, 0, 0))
         await link(backend, a, "x", b)
         await link(backend, b, "x", c)
         await update(backend, a.id, importance=0.1)
@@ -85,7 +85,7 @@ class Reads:
 
     async def test_a_scope_never_written_is_empty(self, backend: Backend) -> None:
         nowhere = Scope(tenant="nowhere", agent="nobody")
-        assert await backend.get(nowhere, [NOBODY]) == []
+        assert await backend.get(nowhere, [UNKNOWN_ID]) == []
         assert (await backend.scan(nowhere, ANY)).items == ()
         assert await backend.journal(nowhere) == []
         assert await backend.head(nowhere) == (0, 0)

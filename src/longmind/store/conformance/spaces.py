@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from longmind.errors import ModelError, ModelMismatch
-from longmind.store.base import Backend, Batch, Delete, Put, Receipt, ReembedBackend, Space, Update
+from longmind.store.base import (
+    Backend,
+    Batch,
+    Delete,
+    ExclusiveReembedBackend,
+    Put,
+    Receipt,
+    ReembedBackend,
+    Space,
+    Update,
+)
 from longmind.store.conformance.steps import (
     AGENT,
     ALICE,
@@ -21,26 +31,25 @@ from longmind.store.conformance.steps import (
     actions,
     apply,
     feed,
-    half,
+    float16_bytes,
     put,
-    reembedding,
-    unit,
+    require_reembed,
+    unit_vector,
     update,
     with_space,
 )
-from longmind.store.holding import HoldsWriters
 from longmind.testing import START, memory
 from longmind.types import Scope
 
 if TYPE_CHECKING:
     from longmind.store.base import Vector
 
-ONE, TWO = unit(1, 2, 3, 4), unit(4, 3, 2, 1)
+ONE, TWO = unit_vector(1, 2, 3, 4), unit_vector(4, 3, 2, 1)
 
 
 def large(text: str) -> Vector:
     """What the embedder of the large space says of a text."""
-    return unit(len(text), 1, 2, 3, 4, 5)
+    return unit_vector(len(text), 1, 2, 3, 4, 5)
 
 
 class Spaces:
@@ -50,7 +59,7 @@ class Spaces:
 
     async def test_none_until_declared(self, backend: Backend) -> None:
         assert await backend.space() is None
-        able = reembedding(backend)
+        able = require_reembed(backend)
         for _ in range(2):
             await able.declare_space(SMALL)
             assert await backend.space() == SMALL
@@ -66,7 +75,7 @@ class Spaces:
         assert (await backend.head(AGENT)).epoch == 1
 
     async def test_many_openers_declare_at_once(self, backend: Backend) -> None:
-        able = reembedding(backend)
+        able = require_reembed(backend)
         await asyncio.gather(*(able.declare_space(SMALL) for _ in range(5)))
         assert await backend.head(AGENT) == (0, 1)
 
@@ -80,27 +89,27 @@ class Spaces:
     async def test_a_vector_needs_the_right_length(self, backend: Backend) -> None:
         await with_space(backend)
         old = await put(backend, vector=ONE)
-        for wrong in (unit(1, 2, 3), unit(1, 2, 3, 4, 5)):
+        for wrong in (unit_vector(1, 2, 3), unit_vector(1, 2, 3, 4, 5)):
             for write in (Put(memory(scope=AGENT), wrong), Update(old.id, {"content": "x"}, vector=wrong)):
                 with pytest.raises(ModelMismatch):
                     await apply(backend, write)
         assert await backend.get(AGENT, [old.id]) == [old]
-        assert [row.vector for row in (await feed(backend)).rows] == [half(ONE)]
+        assert [row.vector for row in (await feed(backend)).rows] == [float16_bytes(ONE)]
 
     async def test_memories_with_and_without_vectors(self, backend: Backend) -> None:
         before = await put(backend)
         await with_space(backend)
         with_one, without = await put(backend, vector=ONE), await put(backend)
         told = {row.id: row.vector for row in (await feed(backend)).rows}
-        assert told == {before.id: None, with_one.id: half(ONE), without.id: None}
+        assert told == {before.id: None, with_one.id: float16_bytes(ONE), without.id: None}
         assert (await backend.stats(AGENT)).vectors == 1
 
     async def test_numbers_of_a_vector_are_rounded_to_half_precision(self, backend: Backend) -> None:
         await with_space(backend)
-        given = [unit(0.1, -0.2, 1e-3, 1), unit(1 / 3, 1e-6, -1e-7, 0), unit(0, 0, 0, -1)]
+        given = [unit_vector(0.1, -0.2, 1e-3, 1), unit_vector(1 / 3, 1e-6, -1e-7, 0), unit_vector(0, 0, 0, -1)]
         for vector in given:
             await put(backend, vector=vector)
-        assert [row.vector for row in (await feed(backend)).rows] == [half(vector) for vector in given]
+        assert [row.vector for row in (await feed(backend)).rows] == [float16_bytes(vector) for vector in given]
 
 
 class Reembedding:
@@ -111,7 +120,7 @@ class Reembedding:
     third space drops what was built of the second; the active one cannot be built again, least of all with another
     length. Nothing of this is journalled.
 
-    A backend that ``HoldsWriters`` embeds the last memories itself, at most so many at a time, and activates the space
+    An ``ExclusiveReembedBackend`` embeds the last memories itself, at most ``limit`` at a time, and activates the space
     when none is left. Whoever writes meanwhile waits, with vectors or without, and then goes on; readers do not wait.
     If embedding fails nothing has happened. So it ends however fast others write, and no memory that was there at the
     switch is without a vector."""
@@ -126,13 +135,18 @@ class Reembedding:
         assert await backend.space() == SMALL
         assert len(await able.missing_vectors(LARGE, 1)) == 1
         assert await _embed(able) == len(kept) + 1
-        assert [row.vector for row in (await feed(backend)).rows] == [half(ONE), half(ONE), None, None]
+        assert [row.vector for row in (await feed(backend)).rows] == [
+            float16_bytes(ONE),
+            float16_bytes(ONE),
+            None,
+            None,
+        ]
         assert await backend.head(AGENT) == (4, 1)
         await able.activate_space(LARGE)
         assert await backend.space() == LARGE
         assert await backend.head(AGENT) == (4, 2)
         told = {row.id: row.vector for scope in _SCOPES for row in (await feed(backend, scope)).rows}
-        assert told == {m.id: half(large(m.content)) for m in [*kept, bare]} | {mute.id: None}
+        assert told == {m.id: float16_bytes(large(m.content)) for m in [*kept, bare]} | {mute.id: None}
         assert (await backend.stats(AGENT)).vectors == 3
 
     async def test_holes_of_the_active_space_are_filled_and_noticed(self, backend: Backend) -> None:
@@ -168,7 +182,7 @@ class Reembedding:
         with pytest.raises(ModelMismatch):
             await able.activate_space(LARGE)
         assert await backend.space() == SMALL
-        assert [row.vector for row in (await feed(backend)).rows] == [half(ONE), half(TWO)]
+        assert [row.vector for row in (await feed(backend)).rows] == [float16_bytes(ONE), float16_bytes(TWO)]
         assert (await backend.head(AGENT)).epoch == 1
         await _embed(able)
         await able.activate_space(LARGE)
@@ -200,10 +214,10 @@ class Reembedding:
         await able.activate_space(LARGE)
         told = {row.id: row.vector for row in (await feed(backend)).rows}
         assert told == {
-            stays.id: half(large("s")),
-            changes.id: half(large("C")),
-            loses.id: half(large("L")),
-            late.id: half(large("late")),
+            stays.id: float16_bytes(large("s")),
+            changes.id: float16_bytes(large("C")),
+            loses.id: float16_bytes(large("L")),
+            late.id: float16_bytes(large("late")),
         }
 
     async def test_vectors_of_old_texts_are_skipped(self, backend: Backend) -> None:
@@ -249,7 +263,7 @@ class Reembedding:
         assert await _ids_missing(able) == {new.id}, "what was built of it was dropped"
 
     async def test_what_cannot_be_begun(self, backend: Backend) -> None:
-        able = reembedding(backend)
+        able = require_reembed(backend)
         with pytest.raises(ModelMismatch):
             await able.begin_space(SMALL)
         await able.declare_space(SMALL)
@@ -282,7 +296,7 @@ class Reembedding:
         assert await able.missing_vectors(SMALL, 10) == [(AGENT, new.id, "text")]
         await able.put_vectors(SMALL, [(AGENT, new.id, "text", TWO)])
         await able.activate_space(SMALL)
-        assert [row.vector for row in (await feed(backend)).rows] == [half(TWO)]
+        assert [row.vector for row in (await feed(backend)).rows] == [float16_bytes(TWO)]
         assert await backend.head(AGENT) == (1, 3)
 
     async def test_re_embedding_is_not_journalled(self, backend: Backend) -> None:
@@ -307,7 +321,7 @@ class Reembedding:
         assert await backend.space() == LARGE
         assert await backend.head(AGENT) == (4, 2)
         told = [row.vector for row in (await feed(backend)).rows]
-        assert told == [*(half(large(text)) for text in ("one", "two", "three")), None]
+        assert told == [*(float16_bytes(large(text)) for text in ("one", "two", "three")), None]
         assert await able.finish_space(LARGE, _larges, 2) == (0, 0)
         assert await backend.head(AGENT) == (4, 2)
 
@@ -342,7 +356,7 @@ class Reembedding:
                 await able.finish_space(LARGE, embed, 2)
             assert await backend.space() == SMALL
             await put(backend, "writers go on", vector=ONE)
-        assert new.id in await _ids_missing(reembedding(backend))
+        assert new.id in await _ids_missing(require_reembed(backend))
         assert await able.finish_space(LARGE, _larges, 9) == (3, 0)
 
     async def test_writers_wait_while_a_space_is_finished_and_readers_do_not(self, backend: Backend) -> None:
@@ -364,7 +378,7 @@ class Reembedding:
             for _ in range(10):
                 await asyncio.sleep(0.005)
                 assert await backend.get(AGENT, [old.id, *(m.id for m in fresh)]) == [old]
-                assert [row.vector for row in (await feed(backend)).rows] == [half(ONE), half(ONE)]
+                assert [row.vector for row in (await feed(backend)).rows] == [float16_bytes(ONE), float16_bytes(ONE)]
                 assert await backend.space() == SMALL
             assert not any(writer.done() for writer in writers)
             return [large(text) for text in texts]
@@ -373,7 +387,7 @@ class Reembedding:
         outcomes = await asyncio.gather(*writers, return_exceptions=True)
         assert [type(outcome) for outcome in outcomes] == [ModelMismatch, *[Receipt] * 4]
         told = {row.id: row.vector for row in (await feed(backend)).rows}
-        assert told == {old.id: None, other.id: half(large("other"))} | {m.id: None for m in fresh[1:]}
+        assert told == {old.id: None, other.id: float16_bytes(large("other"))} | {m.id: None for m in fresh[1:]}
 
     async def test_finishing_ends_though_others_never_stop_writing(self, backend: Backend) -> None:
         await with_space(backend)
@@ -411,7 +425,7 @@ class Reembedding:
         await reader
         assert await backend.space() == LARGE
         assert made == 20 + written
-        assert await reembedding(backend).missing_vectors(LARGE, 1) == []
+        assert await require_reembed(backend).missing_vectors(LARGE, 1) == []
         vectors = sum([(await backend.stats(scope)).vectors for scope in (AGENT, OTHER_TENANT)])
         assert vectors == 20 + written
 
@@ -419,12 +433,12 @@ class Reembedding:
 _SCOPES = (AGENT, ALICE, OTHER_TENANT)
 
 
-async def _holding(backend: Backend, *, begun: bool = True) -> HoldsWriters:
+async def _holding(backend: Backend, *, begun: bool = True) -> ExclusiveReembedBackend:
     """The backend, building the large space, as one that can hold off writers; skips the test if it cannot."""
-    if not isinstance(backend, HoldsWriters):
+    if not isinstance(backend, ExclusiveReembedBackend):
         pytest.skip("this backend does not hold off writers")
     if begun:
-        await reembedding(backend).begin_space(LARGE)
+        await require_reembed(backend).begin_space(LARGE)
     return backend
 
 

@@ -24,7 +24,7 @@ OTHER_TENANT = Scope(tenant="globex", agent="assistant")
 
 ANY = Filter(states=None)
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-NOBODY = "00000000-0000-7000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-7000-8000-000000000000"
 """A well-formed id that no memory has."""
 
 SMALL = Space("small", 4)
@@ -81,11 +81,11 @@ async def link(
 
 async def get(backend: Backend, id: str, scope: Scope = AGENT) -> Memory | None:
     """One memory, or None."""
-    found = await backend.get(scope, [id])
-    return found[0] if found else None
+    memories = await backend.get(scope, [id])
+    return memories[0] if memories else None
 
 
-async def found(backend: Backend, where: Filter, scope: Scope = AGENT) -> set[str]:
+async def matching_ids(backend: Backend, where: Filter, scope: Scope = AGENT) -> set[str]:
     """The ids that pass a filter; a scan and ``matching`` must agree on them."""
     ids = await backend.matching(scope, where)
     scanned = [m.id for m in (await backend.scan(scope, where, limit=1_000)).items]
@@ -94,7 +94,7 @@ async def found(backend: Backend, where: Filter, scope: Scope = AGENT) -> set[st
     return ids
 
 
-async def walk(
+async def scan_pages(
     backend: Backend, *, order: Order, descending: bool = False, limit: int = 2, where: Filter = ANY
 ) -> list[str]:
     """The ids of a whole listing, read page by page; every page but the last must be full."""
@@ -140,18 +140,18 @@ async def feed(backend: Backend, scope: Scope = AGENT, after: int = 0) -> Feed:
     return whole
 
 
-def unit(*numbers: float) -> Vector:
+def unit_vector(*numbers: float) -> Vector:
     """A vector of length one in this direction."""
     vector = np.array(numbers, np.float32)
     return vector / np.linalg.norm(vector)
 
 
-def half(vector: Vector) -> bytes:
+def float16_bytes(vector: Vector) -> bytes:
     """A vector as a feed tells it."""
     return vector.astype("<f2").tobytes()
 
 
-def reembedding(backend: Backend) -> ReembedBackend:
+def require_reembed(backend: Backend) -> ReembedBackend:
     """The backend as one that can change its vector space; skips the test if it cannot."""
     if not isinstance(backend, ReembedBackend):
         pytest.skip("this backend is no ReembedBackend")
@@ -160,6 +160,6 @@ def reembedding(backend: Backend) -> ReembedBackend:
 
 async def with_space(backend: Backend, space: Space = SMALL) -> ReembedBackend:
     """The backend with an active space."""
-    able = reembedding(backend)
+    able = require_reembed(backend)
     await able.declare_space(space)
     return able

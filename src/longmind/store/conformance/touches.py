@@ -10,9 +10,9 @@ from longmind.store.conformance.steps import (
     AGENT,
     ALICE,
     BOB,
-    NOBODY,
     NOON,
     OTHER_AGENT,
+    UNKNOWN_ID,
     actions,
     apply,
     feed,
@@ -46,7 +46,7 @@ class Touches:
 
     async def test_what_is_not_in_scope_is_passed_over(self, backend: Backend) -> None:
         hers, everyones = await put(backend, scope=ALICE), await put(backend)
-        await apply(backend, Touch((NOBODY, "no id", hers.id, everyones.id), NOON), scope=BOB)
+        await apply(backend, Touch((UNKNOWN_ID, "no id", hers.id, everyones.id), NOON), scope=BOB)
         await apply(backend, Touch((hers.id,), NOON), scope=OTHER_AGENT)
         assert [m.access_count for m in await backend.get(AGENT, [hers.id, everyones.id])] == [0, 1]
 

@@ -13,16 +13,16 @@ from longmind.store.conformance.steps import (
     AGENT,
     ALICE,
     BOB,
-    NOBODY,
     NOON,
     OTHER_AGENT,
+    UNKNOWN_ID,
     actions,
     apply,
     feed,
+    float16_bytes,
     get,
-    half,
     put,
-    unit,
+    unit_vector,
     update,
     with_space,
 )
@@ -166,7 +166,7 @@ class Updates:
 
     async def test_what_is_not_in_scope_cannot_be_updated(self, backend: Backend) -> None:
         hers = await put(backend, scope=ALICE)
-        for scope, id in ((ALICE, NOBODY), (ALICE, "no id"), (BOB, hers.id), (OTHER_AGENT, hers.id)):
+        for scope, id in ((ALICE, UNKNOWN_ID), (ALICE, "no id"), (BOB, hers.id), (OTHER_AGENT, hers.id)):
             with pytest.raises(NotFound):
                 await apply(backend, Update(id, {"content": "x"}, expected_version=1), scope=scope)
         assert await get(backend, hers.id) == hers
@@ -203,21 +203,21 @@ class Updates:
 
     async def test_the_vector_follows_the_content(self, backend: Backend) -> None:
         await with_space(backend)
-        first, second, third = unit(1, 0, 0, 0), unit(1, 2, 3, 4), unit(0, 0, 0, 1)
+        first, second, third = unit_vector(1, 0, 0, 0), unit_vector(1, 2, 3, 4), unit_vector(0, 0, 0, 1)
 
         async def vector() -> bytes | None:
             return (await feed(backend)).rows[0].vector
 
         old = await put(backend, vector=first)
         await update(backend, old.id, importance=0.1)
-        assert await vector() == half(first)
+        assert await vector() == float16_bytes(first)
         await apply(backend, Update(old.id, {"importance": 0.2}, vector=second))
-        assert await vector() == half(second)
+        assert await vector() == float16_bytes(second)
         await apply(backend, Update(old.id, {"importance": 0.2}, vector=third))
-        assert await vector() == half(second), "an update that changes nothing leaves the vector as well"
+        assert await vector() == float16_bytes(second), "an update that changes nothing leaves the vector as well"
         await apply(backend, Update(old.id, {"content": "new"}, vector=third))
-        assert await vector() == half(third)
+        assert await vector() == float16_bytes(third)
         await update(backend, old.id, content="newer")
         assert await vector() is None
         await apply(backend, Update(old.id, {"tags": ("t",)}, vector=first))
-        assert await vector() == half(first)
+        assert await vector() == float16_bytes(first)

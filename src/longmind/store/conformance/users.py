@@ -18,7 +18,7 @@ from longmind.store.conformance.steps import (
     link,
     links,
     put,
-    unit,
+    unit_vector,
     update,
     with_space,
 )
@@ -121,7 +121,7 @@ class Users:
 async def _fill(backend: Backend) -> list[Memory]:
     """A memory of no user, one of alice's, one of bob's; each with a vector."""
     await with_space(backend)
-    vector = unit(1, 2, 3, 4)
+    vector = unit_vector(1, 2, 3, 4)
     return [
         await put(backend, str(scope.user), scope=scope, vector=vector, recorded_at=NOON)
         for scope in (AGENT, ALICE, BOB)

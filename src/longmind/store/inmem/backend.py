@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING
 
 from longmind.errors import StoreUnavailable
 from longmind.store.base import Batch, Feed, Head, Receipt, Space
-from longmind.store.inmem import history, indexing, pages, spaces, verify, writes
-from longmind.store.inmem.filters import matches
+from longmind.store.inmem import checks, reads, spaces, writes
 from longmind.store.inmem.state import Row, State, owned_copy
 from longmind.store.plan import JournalLine
 from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
-    from longmind.store.base import Vector
-    from longmind.store.holding import Embed
+    from longmind.store.base import EmbedTexts, Vector
 
 CHUNK = 5_000
 
@@ -72,9 +70,9 @@ class InmemBackend:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        rows = [row for row in self._rows(scope) if matches(row.memory, where)]
-        found = pages.page(rows, order, descending, limit, cursor)
-        return Page(items=tuple(owned_copy(memory) for memory in found.items), cursor=found.cursor)
+        rows = [row for row in self._rows(scope) if reads.matches(row.memory, where)]
+        page = reads.page(rows, order, descending, limit, cursor)
+        return Page(items=tuple(owned_copy(memory) for memory in page.items), cursor=page.cursor)
 
     async def links(
         self, scope: Scope, ids: Sequence[str], *, relation: str | None, direction: Direction, limit: int
@@ -98,14 +96,15 @@ class InmemBackend:
         operation: str | None = None,
     ) -> list[Change]:
         agent = self._open.agent(scope)
-        found = [
+        lines = [
             line
             for line in self._lines(scope)
             if line.seq > after
             and (memory_id is None or line.memory_id == memory_id)
             and (operation is None or line.operation == operation)
         ]
-        changes = [history.told(line, agent.journal, agent.rows.get(line.memory_id)) for line in found[: max(limit, 0)]]
+        shown = lines[: max(limit, 0)]
+        changes = [reads.change_of(line, agent.journal, agent.rows.get(line.memory_id)) for line in shown]
         return [change.model_copy(deep=True) for change in changes]
 
     async def stats(self, scope: Scope) -> Stats:
@@ -134,14 +133,14 @@ class InmemBackend:
         else:
             changed = set(visible)
         kept = sorted((visible[id] for id in changed if id in visible), key=lambda row: row.seq)
-        rows = [indexing.index_row(row, agent, state.active) for row in kept]
+        rows = [reads.index_row(row, agent, state.active) for row in kept]
         gone = sorted(changed - set(visible))
         yield Feed(head, rows[:CHUNK], gone)
         for start in range(CHUNK, len(rows), CHUNK):
             yield Feed(head, rows[start : start + CHUNK])
 
     async def matching(self, scope: Scope, where: Filter) -> set[str]:
-        return {row.memory.id for row in self._rows(scope) if matches(row.memory, where)}
+        return {row.memory.id for row in self._rows(scope) if reads.matches(row.memory, where)}
 
     async def scopes(self) -> list[Scope]:
         return [Scope(tenant=t, agent=a) for (t, a), agent in self._open.agents.items() if agent.rows]
@@ -173,12 +172,12 @@ class InmemBackend:
         async with self._turn:
             spaces.activate(self._open, space)
 
-    async def finish_space(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+    async def finish_space(self, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
         async with self._turn:
             return await spaces.finish(self._open, space, embed, limit)
 
     async def check(self) -> list[str]:
-        return verify.faults(self._open)
+        return checks.find_faults(self._open)
 
     # -- what a scope may see ----------------------------------------------------------------------------------------
 

@@ -12,8 +12,7 @@ from longmind.store.inmem.writes import packed
 from longmind.types import Scope
 
 if TYPE_CHECKING:
-    from longmind.store.base import Vector
-    from longmind.store.holding import Embed
+    from longmind.store.base import EmbedTexts, Vector
 
 
 def declare(state: State, space: Space) -> None:
@@ -71,7 +70,7 @@ def activate(state: State, space: Space) -> None:
     state.active, state.building, state.epoch = space, None, state.epoch + 1
 
 
-async def finish(state: State, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+async def finish(state: State, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
     """Embed what is missing, at most so many, and activate the space if that was all. No other writes meanwhile."""
     left = missing(state, space)
     part = left[:limit]

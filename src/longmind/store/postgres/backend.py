@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 from longmind.clock import Clock
 from longmind.store.base import Batch, Feed, Head, Receipt, Space
-from longmind.store.postgres import checks, feed, history, reader, writer
+from longmind.store.postgres import checks, feed, history, reads, writer
 from longmind.store.postgres.database import Database
 from longmind.store.postgres.spaces import Spaces
 from longmind.store.postgres.statistics import Statistics
 from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
-    from longmind.store.base import Vector
-    from longmind.store.holding import Embed
+    from longmind.store.base import EmbedTexts, Vector
 
 
 class PostgresBackend:
@@ -44,7 +43,7 @@ class PostgresBackend:
         return receipt
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
-        return await reader.get(self._database, scope, ids)
+        return await reads.get(self._database, scope, ids)
 
     async def scan(
         self,
@@ -56,12 +55,12 @@ class PostgresBackend:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        return await reader.scan(self._database, scope, where, order, descending, limit, cursor)
+        return await reads.scan(self._database, scope, where, order, descending, limit, cursor)
 
     async def links(
         self, scope: Scope, ids: Sequence[str], *, relation: str | None, direction: Direction, limit: int
     ) -> list[Link]:
-        return await reader.links(self._database, scope, ids, relation, direction, limit)
+        return await reads.links(self._database, scope, ids, relation, direction, limit)
 
     async def journal(
         self,
@@ -75,19 +74,19 @@ class PostgresBackend:
         return await history.journal(self._database, scope, after, limit, memory_id, operation)
 
     async def stats(self, scope: Scope) -> Stats:
-        return await reader.stats(self._database, scope)
+        return await reads.stats(self._database, scope)
 
     async def head(self, scope: Scope) -> Head:
-        return await reader.head(self._database, scope)
+        return await reads.head(self._database, scope)
 
     def feed(self, scope: Scope, after: int) -> AsyncIterator[Feed]:
         return feed.feed(self._database, scope, after)
 
     async def matching(self, scope: Scope, where: Filter) -> set[str]:
-        return await reader.matching(self._database, scope, where)
+        return await reads.matching(self._database, scope, where)
 
     async def scopes(self) -> list[Scope]:
-        return await reader.scopes(self._database)
+        return await reads.scopes(self._database)
 
     async def space(self) -> Space | None:
         return await self._spaces.active()
@@ -112,10 +111,10 @@ class PostgresBackend:
     async def activate_space(self, space: Space) -> None:
         await self._spaces.activate(space)
 
-    async def finish_space(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+    async def finish_space(self, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
         return await self._spaces.finish(space, embed, limit)
 
     # -- the power to examine itself ---------------------------------------------------------------------------------
 
     async def check(self) -> list[str]:
-        return await checks.faults(self._database)
+        return await checks.find_faults(self._database)

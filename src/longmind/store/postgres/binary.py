@@ -1,4 +1,4 @@
-"""Columns as PostgreSQL's binary arrays, and half-precision vectors.
+"""Columns as PostgreSQL's binary arrays, half-precision vectors, and ids.
 
 A batch of any size is one statement whose parameters are whole columns. psycopg would turn each value of each list
 into quoted text; the binary form written directly is much cheaper. The type of each array is what the statement's cast
@@ -7,6 +7,7 @@ says (``%(id)s::uuid[]``), so the parameter itself carries no type.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -120,3 +121,16 @@ def float16(halfvecs: Sequence[bytes | None]) -> list[bytes | None]:
     size = 2 * (width - 2)
     cuts = iter(range(0, len(table), size)) if size else iter(())
     return [None if v is None else table[(at := next(cuts)) : at + size] for v in halfvecs]
+
+
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def is_id(text: object) -> bool:
+    """Return whether a text has the canonical form of an id."""
+    return isinstance(text, str) and _ID.fullmatch(text) is not None
+
+
+def valid_ids(texts: Iterable[str]) -> list[str]:
+    """Return those that have the form of an id, each once. It is no error to ask for another: no memory has it."""
+    return [text for text in dict.fromkeys(texts) if is_id(text)]

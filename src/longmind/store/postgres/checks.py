@@ -1,12 +1,12 @@
-"""What could be wrong with a store, looked for one rule at a time."""
+"""The checks of a store, one rule at a time."""
 
 from __future__ import annotations
 
 from longmind.store.postgres.database import Database
-from longmind.store.postgres.queries import queries
+from longmind.store.postgres.driver import load_queries
 from longmind.text.analysis import ANALYSIS_VERSION, HEADER
 
-_check = queries("check.sql")
+_check = load_queries("check.sql")
 
 _RULES = {
     "links_without_ends": "{n} links lead from or to a memory that is gone. Delete those rows of the table links.",
@@ -18,8 +18,8 @@ _RULES = {
 }
 
 
-async def faults(database: Database) -> list[str]:
-    """Every broken rule, one line for each agent."""
+async def find_faults(database: Database) -> list[str]:
+    """Return every broken rule, one line for each agent."""
     found: list[str] = []
     for name, advice in _RULES.items():
         params = {"header": HEADER.size, "analysis": bytes([ANALYSIS_VERSION])} if "terms" in name else None

@@ -12,12 +12,11 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from longmind.errors import StoreUnavailable
 from longmind.store.postgres.binary import Column, ColumnDumper
-from longmind.store.postgres.driver import psycopg, psycopg_pool
+from longmind.store.postgres.driver import load_queries, psycopg, psycopg_pool
 from longmind.store.postgres.failures import RETRY, Place, is_lost, place, translate
 from longmind.store.postgres.install import Installed, install
-from longmind.store.postgres.queries import queries
 
-_DURABLE = queries("read.sql")["require_durable"]
+_DURABLE = load_queries("read.sql")["require_durable"]
 
 T = TypeVar("T")
 Row = tuple[Any, ...]

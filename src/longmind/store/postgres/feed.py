@@ -10,10 +10,9 @@ from psycopg import AsyncServerCursor
 
 from longmind.store.base import Feed, Head
 from longmind.store.postgres.database import ATTEMPTS, Database, Row
-from longmind.store.postgres.driver import psycopg
+from longmind.store.postgres.driver import join_queries, load_queries, psycopg
 from longmind.store.postgres.failures import is_lost, translate
-from longmind.store.postgres.queries import queries, together
-from longmind.store.postgres.reader import LARGEST
+from longmind.store.postgres.reads import LARGEST
 from longmind.store.postgres.rows import index_rows
 from longmind.types import Scope
 
@@ -21,8 +20,8 @@ CHUNK = 5_000
 SMALL = 20_000
 """Up to this many changes are one statement and one answer; more are read through a cursor, chunk by chunk."""
 
-_read = queries("read.sql")
-_FEW = together(_read["feed_changed"], _read["limited"])
+_read = load_queries("read.sql")
+_FEW = join_queries(_read["feed_changed"], _read["limited"])
 
 
 async def feed(database: Database, scope: Scope, after: int) -> AsyncIterator[Feed]:

@@ -11,7 +11,7 @@ from longmind.store.base import Batch
 from longmind.store.plan import JournalLine, Plan, StoredMemory
 from longmind.store.postgres.binary import halfvecs, longs, texts, uuids
 from longmind.store.postgres.database import Connection
-from longmind.store.postgres.queries import queries
+from longmind.store.postgres.driver import load_queries
 from longmind.store.postgres.rows import json_text, link_columns, memory_columns
 from longmind.text.analysis import index_terms
 from longmind.types import Memory
@@ -21,7 +21,7 @@ MAX_CHARACTERS = 16_000_000
 """What goes into one statement at most; the server takes no more than a gigabyte."""
 
 T = TypeVar("T")
-_write = queries("write.sql")
+_write = load_queries("write.sql")
 
 
 def fits_one_statement(memories: Sequence[Memory]) -> bool:

@@ -10,17 +10,16 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from longmind.store.postgres.binary import uuids
+from longmind.store.postgres.binary import is_id, uuids
 from longmind.store.postgres.database import Connection, Database, Row
-from longmind.store.postgres.ids import is_id
-from longmind.store.postgres.queries import queries, together
-from longmind.store.postgres.reader import LARGEST
+from longmind.store.postgres.driver import join_queries, load_queries
+from longmind.store.postgres.reads import LARGEST
 from longmind.store.postgres.rows import stored
 from longmind.store.refusals import storable
 from longmind.types import Change, Json, Link, Scope
 
-_read = queries("read.sql")
-_BY_IDS = together(_read["select_memories"], _read["and_ids"])
+_read = load_queries("read.sql")
+_BY_IDS = join_queries(_read["select_memories"], _read["and_ids"])
 
 
 async def journal(
@@ -41,7 +40,7 @@ async def journal(
     if operation is not None:
         parts.append(_read["and_operation"])
         params["operation"] = operation
-    query = together(*parts, _read["order_lines"])
+    query = join_queries(*parts, _read["order_lines"])
 
     async def work(connection: Connection) -> list[Change]:
         async with connection.transaction():

@@ -14,16 +14,15 @@ from psycopg import Connection, sql
 
 from longmind.errors import ForeignStore, SchemaTooNew, StoreError
 from longmind.store import migrate
-from longmind.store.postgres.driver import psycopg
+from longmind.store.postgres.driver import load_queries, psycopg
 from longmind.store.postgres.failures import Place, translate
-from longmind.store.postgres.queries import queries
 
 PACKAGE = "longmind.store.postgres"
 OLDEST_SERVER = 14
 LOCK = 0x7265636F6C6C6563
 """The number of the advisory lock; any that no other program is likely to take."""
 
-_install = queries("install.sql")
+_install = load_queries("install.sql")
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from longmind.store import refusals
 from longmind.store.base import Batch, Put, Space, Update
 from longmind.store.plan import Required, Snapshot, StoredLink, required
-from longmind.store.postgres.binary import texts, uuids
+from longmind.store.postgres.binary import is_id, texts, uuids, valid_ids
 from longmind.store.postgres.database import Connection
-from longmind.store.postgres.ids import is_id, well_formed
-from longmind.store.postgres.queries import queries, together
+from longmind.store.postgres.driver import join_queries, load_queries
 from longmind.store.postgres.rows import link, stored
 from longmind.store.refusals import storable
 from longmind.types import Memory, Scope
 
-_write, _read = queries("write.sql"), queries("read.sql")
-_INVOLVED = together(_read["select_memories"], _write["load_involved"])
-_BY_IDS = together(_read["select_memories"], _read["and_ids"])
+_write, _read = load_queries("write.sql"), load_queries("read.sql")
+_INVOLVED = join_queries(_read["select_memories"], _write["load_involved"])
+_BY_IDS = join_queries(_read["select_memories"], _read["and_ids"])
 
 
 async def hold(connection: Connection, batch: Batch) -> Snapshot:
@@ -42,13 +41,13 @@ async def load(connection: Connection, batch: Batch, snapshot: Snapshot) -> None
 
 async def _load_memories(connection: Connection, scope: Scope, needs: Required, snapshot: Snapshot) -> None:
     keys = texts(key for key in needs.keys if storable(key))
-    params = {"tenant": scope.tenant, "agent": scope.agent, "ids": uuids(well_formed(needs.ids)), "keys": keys}
+    params = {"tenant": scope.tenant, "agent": scope.agent, "ids": uuids(valid_ids(needs.ids)), "keys": keys}
     cursor = await connection.execute(_INVOLVED, params, prepare=True, binary=True)
     snapshot.rows = {row[0]: stored(row, scope.tenant, scope.agent) for row in await cursor.fetchall()}
 
 
 async def _load_links(connection: Connection, scope: Scope, needs: Required, snapshot: Snapshot) -> None:
-    deleted = well_formed(needs.deleted)
+    deleted = valid_ids(needs.deleted)
     named = [key for key in needs.links if is_id(key[0]) and is_id(key[2]) and storable(key[1])]
     if not deleted and not named:
         return
@@ -67,7 +66,7 @@ async def _load_links(connection: Connection, scope: Scope, needs: Required, sna
 
 async def seen(connection: Connection, scope: Scope, ids: Sequence[str]) -> dict[str, Memory]:
     """Those of these memories that the scope may see, by their ids."""
-    params = {"tenant": scope.tenant, "agent": scope.agent, "ids": uuids(well_formed(ids))}
+    params = {"tenant": scope.tenant, "agent": scope.agent, "ids": uuids(valid_ids(ids))}
     cursor = await connection.execute(_BY_IDS, params, prepare=True, binary=True)
     found = (stored(row, scope.tenant, scope.agent).memory for row in await cursor.fetchall())
     return {memory.id: memory for memory in found if scope.sees(memory)}

@@ -15,22 +15,20 @@ from typing import TYPE_CHECKING, Any
 from longmind.clock import Clock
 from longmind.store import refusals
 from longmind.store.base import Space
-from longmind.store.postgres.binary import halfvecs, texts, uuids
+from longmind.store.postgres.binary import halfvecs, is_id, texts, uuids
 from longmind.store.postgres.database import Connection, Database, Row
-from longmind.store.postgres.ids import is_id
-from longmind.store.postgres.queries import queries
+from longmind.store.postgres.driver import load_queries
 from longmind.types import Scope
 
 if TYPE_CHECKING:
-    from longmind.store.base import Vector
-    from longmind.store.holding import Embed
+    from longmind.store.base import EmbedTexts, Vector
 
 LOCK = 0x7370616365
 MAX_ROWS = 2_000
 FIRST = ("", "", "00000000-0000-0000-0000-000000000000")
 """A place before that of every vector."""
 
-_spaces = queries("spaces.sql")
+_spaces = load_queries("spaces.sql")
 
 
 class Spaces:
@@ -118,7 +116,7 @@ class Spaces:
 
         await self._database.attempt(work)
 
-    async def finish(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+    async def finish(self, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
         """Make the last vectors while no process writes. The embedder is waited for inside the transaction."""
 
         async def work(connection: Connection) -> tuple[int, int]:

@@ -11,14 +11,13 @@ from __future__ import annotations
 import logging
 
 from longmind.store.postgres.database import Database
-from longmind.store.postgres.driver import psycopg
-from longmind.store.postgres.queries import queries
+from longmind.store.postgres.driver import load_queries, psycopg
 
 ENOUGH = 1_000
 """Writes of a process from which on it matters."""
 
 _log = logging.getLogger(__name__)
-_queries = queries("statistics.sql")
+_queries = load_queries("statistics.sql")
 
 
 class Statistics:

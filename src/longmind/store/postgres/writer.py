@@ -19,18 +19,16 @@ from longmind.store import refusals
 from longmind.store.base import Batch, Put, Receipt, Touch
 from longmind.store.plan import Plan, as_stored, plan_batch
 from longmind.store.postgres import flush
-from longmind.store.postgres.binary import halfvecs, uuids
+from longmind.store.postgres.binary import halfvecs, uuids, valid_ids
 from longmind.store.postgres.database import ATTEMPTS, Connection, Database
-from longmind.store.postgres.driver import psycopg
+from longmind.store.postgres.driver import load_queries, psycopg
 from longmind.store.postgres.failures import RETRY, is_lost, translate
-from longmind.store.postgres.ids import well_formed
 from longmind.store.postgres.loading import hold, load, seen
-from longmind.store.postgres.queries import queries
 from longmind.store.postgres.rows import memory_columns
 from longmind.text.analysis import index_terms
 from longmind.types import Json, Memory
 
-_write = queries("write.sql")
+_write = load_queries("write.sql")
 
 
 async def apply(database: Database, batch: Batch) -> Receipt:
@@ -55,7 +53,7 @@ async def apply(database: Database, batch: Batch) -> Receipt:
 async def _touch(database: Database, batch: Batch, write: Touch) -> Receipt:
     params = _names(batch) | {
         "user": batch.scope.user,
-        "ids": uuids(well_formed(write.ids)),
+        "ids": uuids(valid_ids(write.ids)),
         "at": as_utc(write.at),
         "interaction": float(write.interaction),
     }

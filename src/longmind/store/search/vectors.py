@@ -133,8 +133,8 @@ class Vectors:
     def _add_compressed(self, first: int, end: int, block: Floats) -> None:
         assert self._signs is not None
         if end > self._signs.shape[1]:
-            scoped = max(end, self._signs.shape[1] + (self._signs.shape[1] >> 2))
-            wider = np.zeros((self._signs.shape[0], scoped), np.uint64)
+            capacity = max(end, self._signs.shape[1] + (self._signs.shape[1] >> 2))
+            wider = np.zeros((self._signs.shape[0], capacity), np.uint64)
             wider[:, : self._signs.shape[1]] = self._signs
             self._signs = wider
         self._small = grown(self._small, end)  # type: ignore[assignment]

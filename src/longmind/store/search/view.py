@@ -239,7 +239,7 @@ class View:
         return np.array(found, np.int32)
 
     def allowed(self, where: Filter, ids: set[str] | None = None) -> Flags:
-        """Which rows pass a filter; ``ids`` are those that pass the part a view cannot decide (``undecided``)."""
+        """Which rows pass a filter; ``ids`` are those that pass the part a view cannot decide (``needs_database``)."""
         n = self.rows
         flags: Flags = self.column("alive")[:n].astype(np.bool_)
         for name, names in (("kind", where.kinds), ("user", where.users), ("session", where.sessions)):
@@ -417,8 +417,8 @@ class View:
         return self._scratch
 
 
-def undecided(where: Filter) -> bool:
-    """Whether a filter asks for what a view does not hold, so that the database must be asked for the ids."""
+def needs_database(where: Filter) -> bool:
+    """Return whether a filter asks for what a view does not hold, so that the database must be asked for the ids."""
     return any(
         value is not None
         for value in (

@@ -18,17 +18,16 @@ import apsw
 from longmind.clock import Clock
 from longmind.store.base import Batch, Feed, Head, Receipt, Space
 from longmind.store.refusals import require_limit
-from longmind.store.sqlite import check, reads, scans, spaces
+from longmind.store.sqlite import checks, reads, spaces
 from longmind.store.sqlite.changes import BatchJob
 from longmind.store.sqlite.connect import Readers, Target, prepare
-from longmind.store.sqlite.faults import translate
+from longmind.store.sqlite.failures import translate
 from longmind.store.sqlite.queries import QUERIES, Row
 from longmind.store.sqlite.writer import Writer
 from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
-    from longmind.store.base import Vector
-    from longmind.store.holding import Embed
+    from longmind.store.base import EmbedTexts, Vector
 
 T = TypeVar("T")
 
@@ -97,7 +96,7 @@ class SqliteBackend:
     ) -> Page[Memory]:
         require_limit(limit)
         if cursor is not None:
-            scans.read_cursor(cursor, order, descending)
+            reads.read_cursor(cursor, order, descending)
         return await self._ask_all(
             scope,
             lambda c, number: reads.scan(c, scope, number, where, order, descending, limit, cursor),
@@ -190,7 +189,7 @@ class SqliteBackend:
     async def activate_space(self, space: Space) -> None:
         await self._writer.write(spaces.SpaceJob(lambda t: spaces.activate(t, space)))
 
-    async def finish_space(self, space: Space, embed: Embed, limit: int) -> tuple[int, int]:
+    async def finish_space(self, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
         """The thread that writes holds the file's lock meanwhile and waits for the event loop, which embeds."""
         loop = asyncio.get_running_loop()
 
@@ -205,7 +204,7 @@ class SqliteBackend:
     # -- self-examination ------------------------------------------------------------------------------------------
 
     async def check(self) -> list[str]:
-        return await asyncio.to_thread(self._readers.run, lambda c: check.faults(c, self.path))
+        return await asyncio.to_thread(self._readers.run, lambda c: checks.find_faults(c, self.path))
 
     # -- how a question is asked -------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ import apsw
 
 from longmind.errors import ForeignStore, SchemaTooNew, StoreUnavailable
 from longmind.store import migrate
-from longmind.store.sqlite.faults import closed, translate
+from longmind.store.sqlite.failures import closed, translate
 from longmind.store.sqlite.queries import PACKAGE
 
 T = TypeVar("T")

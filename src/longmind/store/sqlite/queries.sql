@@ -334,7 +334,7 @@ WHERE m.content <> '' AND NOT EXISTS (SELECT 1 FROM {vectors} v WHERE v.row = m.
 SELECT m.row, m.content, m.user FROM memories m WHERE m.scope = ? AND m.id = ?;
 
 -- name: page
--- A page of a scan, put together by scans.page_query: each row with the value it is sorted by in front.
+-- A page of a scan, put together by reads.page_query: each row with the value it is sorted by in front.
 SELECT {by}, {memory_columns} FROM memories m
 WHERE m.row IN (SELECT m.row FROM memories m WHERE {clause} {ordering} LIMIT :limit) {ordering};
 

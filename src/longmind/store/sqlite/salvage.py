@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from longmind.store import sql
 from longmind.store.sqlite import rows
-from longmind.store.sqlite.faults import translate
+from longmind.store.sqlite.failures import translate
 from longmind.store.sqlite.queries import PACKAGE, QUERIES, fetch
 from longmind.types import Link, Memory, Scope
 

@@ -19,7 +19,7 @@ import apsw
 
 from longmind.store.base import Space
 from longmind.store.sqlite.connect import Target, with_lock
-from longmind.store.sqlite.faults import closed, translate
+from longmind.store.sqlite.failures import closed, translate
 from longmind.store.sqlite.queries import QUERIES, Row
 from longmind.types import Scope
 

@@ -136,10 +136,10 @@ async def test_a_damaged_beginning_is_refused(path: Path) -> None:
 def pages_of(path: Path, *tables: str) -> list[int]:
     """The pages on which these tables and indexes lie."""
     connection = apsw.Connection(str(path))
-    found = connection.execute(
+    matching_ids = connection.execute(
         "SELECT pageno FROM dbstat WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(tables),)
     )
-    pages = [page for (page,) in found]
+    pages = [page for (page,) in matching_ids]
     connection.close()
     return pages
 

@@ -12,7 +12,7 @@ import pytest
 
 from longmind.store.base import Put
 from longmind.store.conformance.steps import AGENT, ALICE, NOON, apply, clock, feed, get, put
-from longmind.store.sqlite import SqliteBackend, backend, reads, scans
+from longmind.store.sqlite import SqliteBackend, backend, reads
 from longmind.store.sqlite.queries import QUERIES, of_slot
 from longmind.testing import memory
 from longmind.types import Filter, Order, Scope
@@ -147,7 +147,7 @@ async def test_scans_use_their_index(
     store: SqliteBackend, path: Path, scope: Scope, where: Filter, order: Order, index: str
 ) -> None:
     connection = apsw.Connection(str(path))
-    query, values = scans.page_query(scope, 1, where, order, True, 10, None)
+    query, values = reads.page_query(scope, 1, where, order, True, 10, None)
     assert index in plan(connection, query, values)
     connection.close()
 
@@ -172,4 +172,4 @@ async def test_no_question_reads_more_than_its_agent(store: SqliteBackend, path:
 
 def test_every_order_is_known() -> None:
     for order in get_args(Order):
-        assert scans.page_query(AGENT, 1, ONE, order, False, 10, None)[0]
+        assert reads.page_query(AGENT, 1, ONE, order, False, 10, None)[0]

@@ -12,7 +12,7 @@ import pytest
 
 from longmind.errors import Conflict, InvalidInput, NotFound, StoreFull, StoreUnavailable
 from longmind.store.base import Delete, Put, Update
-from longmind.store.conformance.steps import AGENT, NOBODY, SMALL, apply, clock, feed, get, put, unit
+from longmind.store.conformance.steps import AGENT, SMALL, UNKNOWN_ID, apply, clock, feed, get, put, unit_vector
 from longmind.store.sqlite import SqliteBackend
 from longmind.testing import memory
 from longmind.types import Filter, Memory
@@ -60,7 +60,7 @@ async def test_a_batch_that_fails_takes_nothing_of_the_others_with_it(
     async with held(holder):
         jobs = [
             put(store, "a"),
-            apply(store, Put(new("lost")), Update(NOBODY, {"content": "y"})),
+            apply(store, Put(new("lost")), Update(UNKNOWN_ID, {"content": "y"})),
             put(store, "b"),
             apply(store, Put(new("lost too")), Put(first)),
             apply(store, Delete(first.id)),
@@ -77,7 +77,7 @@ async def test_a_batch_that_fails_takes_nothing_of_the_others_with_it(
 
 async def test_a_new_agent_made_by_a_failed_batch_is_not_there(store: SqliteBackend, holder: apsw.Connection) -> None:
     async with held(holder):
-        failing = apply(store, Put(new()), Delete(NOBODY))
+        failing = apply(store, Put(new()), Delete(UNKNOWN_ID))
         waiting = asyncio.gather(failing, put(store, "kept"), return_exceptions=True)
         await asyncio.sleep(0.05)
     failed, kept = await waiting
@@ -146,7 +146,7 @@ async def test_after_closing_everything_is_refused(path: Path) -> None:
     await store.close()
     await store.close()
     assert len(await asyncio.gather(*waiting)) == 20, "what was under way is finished"
-    for refused in (put(store), store.get(AGENT, [NOBODY]), store.head(AGENT), feed(store), store.check()):
+    for refused in (put(store), store.get(AGENT, [UNKNOWN_ID]), store.head(AGENT), feed(store), store.check()):
         with pytest.raises(StoreUnavailable, match="closed"):
             await refused
     assert not path.with_name("memory.db-wal").exists()
@@ -162,8 +162,8 @@ def test_one_store_serves_several_event_loops(path: Path) -> None:
 async def test_a_space_declared_in_a_failing_group_is_read_again(store: SqliteBackend, holder: apsw.Connection) -> None:
     async with held(holder):
         declared = asyncio.ensure_future(store.declare_space(SMALL))
-        failing = apply(store, Put(new()), Delete(NOBODY))
-        late = put(store, "with a vector", vector=unit(1, 2, 3, 4))
+        failing = apply(store, Put(new()), Delete(UNKNOWN_ID))
+        late = put(store, "with a vector", vector=unit_vector(1, 2, 3, 4))
         waiting = asyncio.gather(declared, failing, late, return_exceptions=True)
         await asyncio.sleep(0.05)
     _, failed, kept = await waiting

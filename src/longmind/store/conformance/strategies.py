@@ -1,21 +1,26 @@
-"""What the state machine draws from: small pools, so that writes collide, miss and contradict each other all the time.
+"""Hypothesis strategies for the state machine: writes, filters, and the existing records that writes are aimed at.
 
-Eight ids, two keys, two operation ids, two users and three agents are enough for every rule to be broken by chance.
-Needs hypothesis.
+The pools are small, so that writes collide, miss and contradict each other all the time. Eight ids, two keys, two
+operation ids, two users and three agents are enough for every rule to be broken by chance. Needs hypothesis.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from longmind.store.base import AddLink, Delete, Put, RemoveLink, Space, Touch, Update, Write
+from longmind.store.inmem import InmemBackend
 from longmind.testing import FakeClock, memory
 from longmind.types import STATES, Filter, Link, Scope
+
+if TYPE_CHECKING:
+    from longmind.store.base import Vector
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 AGENT = Scope(tenant="acme", agent="assistant")
@@ -72,8 +77,8 @@ WHY = pick(("user", ""), ("o'neil", "because; --"))
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A write as it was drawn. Unless it is wild, it is aimed at records that exist before it is made."""
+class DrawnWrite:
+    """A write as it was drawn. Unless it is wild, it is aimed at existing records before it is applied."""
 
     write: Write
     wild: bool = False
@@ -84,34 +89,34 @@ WILD = pick(False, False, False, False, True)
 
 
 @st.composite
-def puts(draw: st.DrawFn, scope: Scope) -> Asked:
+def puts(draw: st.DrawFn, scope: Scope) -> DrawnWrite:
     """A memory that mostly belongs to the scope, and sometimes to somebody else."""
     owner = draw(pick(*[scope] * 6, AGENT, ALICE, BOB, STRANGER))
     fields = draw(st.fixed_dictionaries({}, optional=FIELDS | {"version": pick(1, 4)}))
-    given = {"occurred_at": NOON, "recorded_at": draw(MOMENTS)} | fields
-    new = memory(scope=owner, id=draw(IDENTITY), **given)
-    return Asked(Put(new, existing=draw(pick("return", "return", "fail"))), draw(WILD), draw(FITS))
+    values = {"occurred_at": NOON, "recorded_at": draw(MOMENTS)} | fields
+    new = memory(scope=owner, id=draw(IDENTITY), **values)
+    return DrawnWrite(Put(new, existing=draw(pick("return", "return", "fail"))), draw(WILD), draw(FITS))
 
 
 @st.composite
-def updates(draw: st.DrawFn) -> Asked:
+def updates(draw: st.DrawFn) -> DrawnWrite:
     changes = draw(st.fixed_dictionaries({}, optional=FIELDS))
     if draw(st.integers(0, 9)) == 9:
         changes |= draw(INVALID)
-    return Asked(Update(draw(IDENTITY), changes, draw(VERSIONS)), draw(WILD), draw(FITS))
+    return DrawnWrite(Update(draw(IDENTITY), changes, draw(VERSIONS)), draw(WILD), draw(FITS))
 
 
 @st.composite
-def deletes(draw: st.DrawFn) -> Asked:
-    return Asked(Delete(draw(IDENTITY), draw(VERSIONS), erase=draw(st.booleans())), draw(WILD))
+def deletes(draw: st.DrawFn) -> DrawnWrite:
+    return DrawnWrite(Delete(draw(IDENTITY), draw(VERSIONS), erase=draw(st.booleans())), draw(WILD))
 
 
 @st.composite
-def edges(draw: st.DrawFn) -> Asked:
+def edges(draw: st.DrawFn) -> DrawnWrite:
     """A link, or once in a while its removal."""
     source, relation, target = draw(IDENTITY), draw(RELATIONS), draw(IDENTITY)
     if draw(st.integers(0, 3)) == 3:
-        return Asked(RemoveLink(source, relation, target), draw(WILD))
+        return DrawnWrite(RemoveLink(source, relation, target), draw(WILD))
     link = Link(
         source=source,
         relation=relation,
@@ -120,20 +125,20 @@ def edges(draw: st.DrawFn) -> Asked:
         metadata=draw(JSONS),
         valid_to=draw(st.none() | MOMENTS),
     )
-    return Asked(AddLink(link), draw(WILD))
+    return DrawnWrite(AddLink(link), draw(WILD))
 
 
 @st.composite
-def touches(draw: st.DrawFn) -> Asked:
+def touches(draw: st.DrawFn) -> DrawnWrite:
     ids = draw(st.lists(IDENTITY, min_size=1, max_size=3))
-    return Asked(Touch(tuple(ids), draw(MOMENTS), draw(pick(0.0, 0.5))), draw(WILD))
+    return DrawnWrite(Touch(tuple(ids), draw(MOMENTS), draw(pick(0.0, 0.5))), draw(WILD))
 
 
 @st.composite
-def mixtures(draw: st.DrawFn, scope: Scope) -> list[Asked]:
+def mixtures(draw: st.DrawFn, scope: Scope) -> list[DrawnWrite]:
     """Writes of one batch."""
-    one = st.one_of(puts(scope), updates(), deletes(), edges(), touches())
-    return [draw(one) for _ in range(draw(pick(2, 2, 3, 4)))]
+    write = st.one_of(puts(scope), updates(), deletes(), edges(), touches())
+    return [draw(write) for _ in range(draw(pick(2, 2, 3, 4)))]
 
 
 def in_scope(writes: Callable[[Scope], st.SearchStrategy[Any]]) -> st.SearchStrategy[tuple[Scope, Any]]:
@@ -156,3 +161,55 @@ FILTERS = st.builds(
     min_importance=st.none() | pick(0.1, 0.5),
     metadata=st.none() | pick({"a": 1}, {"a": True}, {"a": "1"}, {"a": 1.5}, {'it\'s "x"': "100%"}, {}),
 )
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The records of a scope at which drawn writes are aimed, so that most of them are not refused."""
+
+    seen: list[str]
+    free: list[str]
+    links: list[Link]
+
+    @classmethod
+    async def at(cls, model: InmemBackend, scope: Scope) -> Targets:
+        agent = Scope(tenant=scope.tenant, agent=scope.agent)
+        taken = await model.matching(agent, ANY)
+        seen = sorted(await model.matching(scope, ANY))
+        links = await model.links(scope, seen, relation=None, direction="out", limit=100)
+        return cls(seen or [IDS[0]], [id for id in IDS if id not in taken] or [IDS[0]], links)
+
+    def aim(self, write: Write) -> Write:
+        match write:
+            case Put():
+                return replace(write, memory=write.memory.model_copy(update={"id": _nth(self.free, write.memory.id)}))
+            case Update() | Delete():
+                return replace(write, id=_nth(self.seen, write.id))
+            case AddLink(link=link):
+                ends = {"source": _nth(self.seen, link.source), "target": _nth(self.seen, link.target)}
+                return AddLink(link.model_copy(update=ends))
+            case RemoveLink() if self.links:
+                link = _nth(self.links, write.source)
+                return RemoveLink(link.source, link.relation, link.target)
+            case Touch():
+                return replace(write, ids=tuple(_nth(self.seen, id) for id in write.ids))
+        return write
+
+
+def _nth(values: list[Any], id: str) -> Any:
+    return values[IDS.index(id) % len(values)]
+
+
+def vector(text: str, space: Space) -> Vector:
+    """Return a unit vector that depends on the text."""
+    numbers = np.random.default_rng(len(text)).normal(size=space.dimensions).astype(np.float32)
+    return numbers / np.linalg.norm(numbers)
+
+
+def with_vector(write: Write, fit: str, space: Space | None) -> Write:
+    """Return the write with a vector that fits the active space, one that does not, or none."""
+    if fit == "none" or not isinstance(write, Put | Update) or (fit == "right" and space is None):
+        return write
+    text = write.memory.content if isinstance(write, Put) else repr(write.changes)
+    right = space or SPACES[0]
+    return replace(write, vector=vector(text, right if fit == "right" else Space("", right.dimensions + 1)))

@@ -1,4 +1,4 @@
-"""Examining a store: are its pages sound, and does what they say fit together?"""
+"""The checks of a store file: its pages are sound, and what they hold fits together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from longmind.text.analysis import ANALYSIS_VERSION
 CHECKS = sql.load(PACKAGE, "checks.sql")
 
 REBUILD = "Export what is there with `longmind export`, and import it into a new store."
-TOLD = {
+CHECK_TEXTS = {
     "memories_misplaced": ("memories do not fit the journal", REBUILD),
     "memories_unreadable": ("memories hold something that is not JSON", REBUILD),
     "terms_missing": ("memories cannot be found by their words", REBUILD),
@@ -25,8 +25,8 @@ TOLD = {
 }
 
 
-def faults(connection: apsw.Connection, path: str) -> list[str]:
-    """What is wrong, one line each with what to do; empty when all is well."""
+def find_faults(connection: apsw.Connection, path: str) -> list[str]:
+    """Return what is wrong, one line each with what to do; empty when all is well."""
     damaged = list(_damage(connection, path))
     return damaged or list(_misfits(connection, path))
 
@@ -44,7 +44,7 @@ def _damage(connection: apsw.Connection, path: str) -> Iterator[str]:
 
 
 def _misfits(connection: apsw.Connection, path: str) -> Iterator[str]:
-    for name, (trouble, remedy) in TOLD.items():
+    for name, (trouble, remedy) in CHECK_TEXTS.items():
         if name == "vectors_loose":
             asked = [CHECKS[name].replace("{vectors}", f"vectors_{slot}").replace("{slot}", slot) for slot in SLOTS]
         else:

@@ -10,14 +10,14 @@ import pytest
 
 from longmind.errors import ForeignStore, StoreUnavailable
 from longmind.store.base import Checkable, Delete, Update
-from longmind.store.conformance.steps import AGENT, SMALL, apply, link, put, unit, update
+from longmind.store.conformance.steps import AGENT, SMALL, apply, link, put, unit_vector, update
 from longmind.store.sqlite import SqliteBackend, salvage
 from longmind.types import Memory
 
 
 async def filled(store: SqliteBackend, count: int = 8) -> list[Memory]:
     await store.declare_space(SMALL)
-    kept = [await put(store, f"number {n}", vector=unit(1, 2, 3, n)) for n in range(count)]
+    kept = [await put(store, f"number {n}", vector=unit_vector(1, 2, 3, n)) for n in range(count)]
     await link(store, kept[0], "about", kept[1])
     await update(store, kept[0].id, tags=("t",))
     return kept
@@ -53,9 +53,9 @@ async def test_what_does_not_fit_is_found(store: SqliteBackend, path: Path, tamp
     other.execute(tampering)
     assert other.changes()
     other.close()
-    found = await store.check()
-    assert any(told in line for line in found), found
-    assert all(str(path) in line and ("longmind export" in line or "longmind reembed" in line) for line in found)
+    matching_ids = await store.check()
+    assert any(told in line for line in matching_ids), matching_ids
+    assert all(str(path) in line and ("longmind export" in line or "longmind reembed" in line) for line in matching_ids)
 
 
 def spoil(path: Path, where: str, pick: Callable[[int], bool] = lambda _: True) -> int:
@@ -84,9 +84,9 @@ async def damaged(path: Path, where: str, pick: Callable[[int], bool] = lambda _
 async def test_damage_is_told_with_what_to_do(path: Path) -> None:
     await damaged(path, "memories", lambda n: n == 3)
     store = await SqliteBackend.open(path)
-    found = await store.check()
-    assert found
-    assert all("damaged" in line and f"longmind doctor --url {path}" in line for line in found)
+    matching_ids = await store.check()
+    assert matching_ids
+    assert all("damaged" in line and f"longmind doctor --url {path}" in line for line in matching_ids)
     await store.close()
 
 
@@ -108,20 +108,20 @@ async def test_damage_elsewhere_costs_no_memory(path: Path, where: str) -> None:
 async def test_damage_in_the_middle_costs_only_what_lay_there(path: Path) -> None:
     kept = await damaged(path, "memories", lambda n: n in (3, 9))
     rescue = salvage(str(path))
-    found = {m.id: m for m in rescue}
-    assert len(kept) - 60 < len(found) < len(kept)
-    assert all(found[id_] == kept[id_] for id_ in found)
-    assert len(rescue.lost) == len(kept) - len(found)
-    for id_ in kept.keys() - found.keys():
+    matching_ids = {m.id: m for m in rescue}
+    assert len(kept) - 60 < len(matching_ids) < len(kept)
+    assert all(matching_ids[id_] == kept[id_] for id_ in matching_ids)
+    assert len(rescue.lost) == len(kept) - len(matching_ids)
+    for id_ in kept.keys() - matching_ids.keys():
         assert any(f"(memory {id_})" in line for line in rescue.lost)
 
 
 async def test_an_agent_whose_name_is_lost_is_still_read(path: Path) -> None:
     kept = await damaged(path, "scopes")
     rescue = salvage(str(path))
-    found = list(rescue)
-    assert [m.content for m in found] == [m.content for m in kept.values()]
-    assert {(m.tenant, m.agent) for m in found} == {("recovered", "agent-1")}
+    matching_ids = list(rescue)
+    assert [m.content for m in matching_ids] == [m.content for m in kept.values()]
+    assert {(m.tenant, m.agent) for m in matching_ids} == {("recovered", "agent-1")}
 
 
 async def test_rows_that_make_no_memory_are_passed_over_and_told(store: SqliteBackend, path: Path) -> None:

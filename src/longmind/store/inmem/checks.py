@@ -1,4 +1,4 @@
-"""What could be wrong with a state, looked for one rule at a time."""
+"""The checks of a state, one rule at a time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from longmind.store.inmem.state import AgentState, State
 DAMAGED = "The state was changed from outside: open an older snapshot."
 
 
-def faults(state: State) -> list[str]:
-    """Every broken rule, one line each."""
+def find_faults(state: State) -> list[str]:
+    """Return every broken rule, one line each."""
     sizes = {space.name: space.dimensions for space in (state.active, state.building) if space is not None}
     found = [] if state.active or not state.epoch else ["An epoch is counted but no vector space is active."]
     for (tenant, name), agent in state.agents.items():

@@ -1,0 +1,193 @@
+"""Everything that reads memories, links and counts. Each is one statement, and so one moment of the store."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from longmind.store import cursors
+from longmind.store.base import Head
+from longmind.store.plan import StoredMemory
+from longmind.store.postgres.binary import is_id, texts, uuids, valid_ids
+from longmind.store.postgres.database import Database
+from longmind.store.postgres.driver import join_queries, load_queries
+from longmind.store.postgres.rows import link, stored
+from longmind.store.refusals import require_limit, storable
+from longmind.types import Direction, Filter, Json, Link, Memory, Order, Page, Scalar, Scope, Stats
+
+_read = load_queries("read.sql")
+_BY_IDS = join_queries(_read["select_memories"], _read["and_ids"])
+LARGEST = 2**63 - 1
+_LISTS = ("kinds", "states", "sessions", "users", "keys", "tags_any", "tags_all", "roles", "speakers")
+_VALUES = ("since", "until", "recorded_since", "recorded_until", "valid_at", "min_importance", "min_trust")
+_Place = tuple[Any, str]
+"""The value a memory is sorted by, and its id, which breaks ties."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+async def get(database: Database, scope: Scope, ids: Sequence[str]) -> list[Memory]:
+    wanted = valid_ids(ids)
+    if not wanted:
+        return []
+    rows = await database.fetch(_BY_IDS, _names(scope) | {"ids": uuids(wanted)})
+    found = {row[0]: stored(row, scope.tenant, scope.agent).memory for row in rows}
+    return [found[id] for id in wanted if id in found and scope.sees(found[id])]
+
+
+async def scan(
+    database: Database,
+    scope: Scope,
+    where: Filter,
+    order: Order,
+    descending: bool,
+    limit: int,
+    cursor: str | None,
+) -> Page[Memory]:
+    require_limit(limit)
+    place = None if cursor is None else _read_cursor(cursor, order, descending)
+    asked = _filtered("select_memories", scope, where)
+    if asked is None:
+        return Page[Memory](items=())
+    query, params = asked
+    direction = f"{order}_descending" if descending else order
+    if place is not None:
+        query = join_queries(query, _read[f"and_after_{direction}"])
+        params |= {"place": place[0], "place_id": place[1]}
+    rows = await database.fetch(join_queries(query, _read[f"order_{direction}"]), params | {"limit": limit + 1})
+    found = [stored(row, scope.tenant, scope.agent) for row in rows[:limit]]
+    following = _write_cursor(found[-1], order, descending) if len(rows) > limit else None
+    return Page[Memory].model_construct(items=tuple(row.memory for row in found), cursor=following)
+
+
+async def matching(database: Database, scope: Scope, where: Filter) -> set[str]:
+    asked = _filtered("select_ids", scope, where)
+    return set() if asked is None else {row[0] for row in await database.fetch(*asked)}
+
+
+async def links(
+    database: Database, scope: Scope, ids: Sequence[str], relation: str | None, direction: Direction, limit: int
+) -> list[Link]:
+    wanted = valid_ids(ids)
+    if not wanted or limit < 1 or (relation is not None and not storable(relation)):
+        return []
+    parts = [_read["select_links"], _read[f"and_{direction}"]]
+    params = _names(scope) | {"ids": uuids(wanted), "limit": min(limit, LARGEST)}
+    if relation is not None:
+        parts.append(_read["and_relation"])
+        params["relation"] = relation
+    if scope.user is not None:
+        parts.append(_read["and_ends_seen"])
+        params["user"] = scope.user
+    return [link(row) for row in await database.fetch(join_queries(*parts, _read["order_links"]), params)]
+
+
+async def stats(database: Database, scope: Scope) -> Stats:
+    rows = await database.fetch(_read["count_all"], _names(scope) | {"user": scope.user})
+    kinds: Counter[str] = Counter()
+    states: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
+    for what, kind, state, count, vectors in rows:
+        totals[what] += count
+        if what == "memories":
+            kinds[kind] += count
+            states[state] += count
+            totals["vectors"] += vectors
+    return Stats(
+        memories=totals["memories"],
+        links=totals["links"],
+        changes=totals["changes"],
+        by_kind=dict(sorted(kinds.items())),
+        by_state=dict(sorted(states.items())),
+        vectors=totals["vectors"],
+    )
+
+
+async def head(database: Database, scope: Scope) -> Head:
+    return Head(*(await database.fetch(_read["read_head"], _names(scope)))[0])
+
+
+async def scopes(database: Database) -> list[Scope]:
+    return [Scope(tenant=tenant, agent=agent) for tenant, agent in await database.fetch(_read["list_scopes"])]
+
+
+def _names(scope: Scope) -> Json:
+    return {"tenant": scope.tenant, "agent": scope.agent}
+
+
+# -- filters and cursors -----------------------------------------------------------------------------------------------
+
+
+def _filtered(beginning: str, scope: Scope, where: Filter) -> tuple[bytes, Json] | None:
+    """A query of ``read.sql`` narrowed to what a scope sees and a filter asks for. None: nothing can match."""
+    parts = [_read[beginning]]
+    params: Json = {"tenant": scope.tenant, "agent": scope.agent}
+    if scope.user is not None:
+        parts.append(_read["and_seen"])
+        params["user"] = scope.user
+    if where.ids is not None:
+        parts.append(_read["and_ids"])
+        params["ids"] = uuids(valid_ids(where.ids))
+    for name in _LISTS:
+        if (given := getattr(where, name)) is not None:
+            parts.append(_read[f"and_{name}"])
+            params[name] = list(given)
+    for name in _VALUES:
+        if (given := getattr(where, name)) is not None:
+            parts.append(_read[f"and_{name}"])
+            params[name] = given
+    if where.metadata:
+        if not all(storable(key) and _storable_value(value) for key, value in where.metadata.items()):
+            return None
+        parts.append(_read["and_metadata"])
+        params["metadata_keys"] = texts(where.metadata)
+        params["metadata_values"] = texts(json.dumps(value) for value in where.metadata.values())
+    return join_queries(*parts), params
+
+
+def _storable_value(value: Scalar) -> bool:
+    if isinstance(value, str):
+        return storable(value)
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _write_cursor(last: StoredMemory, order: Order, descending: bool) -> str:
+    """The cursor that goes on after a memory."""
+    memory = last.memory
+    value: float
+    match order:
+        case "recorded":
+            value = last.seq
+        case "occurred":
+            value = _microseconds(memory.occurred_at)
+        case "importance":
+            value = memory.importance
+        case "accessed":
+            accessed = memory.last_accessed_at
+            value = cursors.NEVER if accessed is None else _microseconds(accessed)
+    return cursors.write_cursor(value, memory.id, order, descending)
+
+
+def _read_cursor(cursor: str, order: Order, descending: bool) -> _Place:
+    """Where a cursor points."""
+    value, id = cursors.read_cursor(cursor, order, descending)
+    if not is_id(id):
+        raise cursors.damaged()
+    if order == "importance":
+        return float(value), id
+    if order == "recorded":
+        return value, id
+    if order == "accessed" and value == cursors.NEVER:
+        return None, id
+    try:
+        return _EPOCH + timedelta(microseconds=value), id
+    except OverflowError as error:
+        raise cursors.damaged() from error
+
+
+def _microseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // timedelta(microseconds=1)
