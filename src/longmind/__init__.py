@@ -7,32 +7,114 @@
         await mem.remember("I moved to Lisbon in May.")
         hits = await mem.recall("where does she live?")
 
-``longmind.sync`` has the same verbs, blocking.
+``longmind.sync`` has the same methods, blocking.
 """
+
+from typing import TYPE_CHECKING
 
 from longmind.agent_memory import AgentMemory
 from longmind.config import AgentSettings, Settings
-from longmind.errors import LongmindError
+from longmind.errors import (
+    BudgetSpent,
+    Conflict,
+    Forbidden,
+    ForeignStore,
+    InvalidAnswer,
+    InvalidInput,
+    InvalidSetting,
+    KeyTaken,
+    LongmindError,
+    ModelError,
+    ModelMismatch,
+    ModelMissing,
+    ModelUnavailable,
+    NotFound,
+    OperationMismatch,
+    SchemaTooNew,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+    VersionConflict,
+)
 from longmind.memory import Longmind
-from longmind.types import Change, Document, Filter, Hit, Link, Memory, Message, Page, Scope, Source, Stats
+from longmind.types import (
+    Change,
+    ConsolidationReport,
+    Document,
+    Filter,
+    Hit,
+    Link,
+    Memory,
+    Message,
+    Page,
+    Scope,
+    Source,
+    StageReport,
+    Stats,
+)
+
+if TYPE_CHECKING:
+    from longmind.agent import Agent, ReflectiveAgent
+    from longmind.conversation import Conversation
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Agent",
     "AgentMemory",
     "AgentSettings",
+    "BudgetSpent",
     "Change",
+    "Conflict",
+    "ConsolidationReport",
+    "Conversation",
     "Document",
     "Filter",
+    "Forbidden",
+    "ForeignStore",
     "Hit",
+    "InvalidAnswer",
+    "InvalidInput",
+    "InvalidSetting",
+    "KeyTaken",
     "Link",
     "Longmind",
     "LongmindError",
     "Memory",
     "Message",
+    "ModelError",
+    "ModelMismatch",
+    "ModelMissing",
+    "ModelUnavailable",
+    "NotFound",
+    "OperationMismatch",
     "Page",
+    "ReflectiveAgent",
+    "SchemaTooNew",
     "Scope",
     "Settings",
     "Source",
+    "StageReport",
     "Stats",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreFull",
+    "StoreUnavailable",
+    "VersionConflict",
 ]
+
+if not TYPE_CHECKING:  # a type checker reads the imports above; to it ``__getattr__`` would allow any name
+    _LAZY = {"Agent": "longmind.agent", "ReflectiveAgent": "longmind.agent", "Conversation": "longmind.conversation"}
+    """Names that are imported on first use, so that importing the package stays cheap."""
+
+    def __getattr__(name):
+        if name not in _LAZY:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = globals()[name] = getattr(import_module(_LAZY[name]), name)
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *_LAZY})
