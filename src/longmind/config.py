@@ -27,7 +27,7 @@ class Settings(Model):
     url: str | None = None
     """The store: a path, ``sqlite:///path``, ``postgresql://...``, or ``memory:``; by default a file of the user."""
     tenant: Name = "default"
-    agent: Name = "default"
+    agent: Name = "assistant"
     """The agent the command line speaks for unless told otherwise."""
     embedder: str | None = None
     """``static``, ``minilm``, ``minilm-int8``, ``http://host/v1#model`` or ``none``; by default the store's own."""

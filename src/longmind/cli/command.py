@@ -51,7 +51,7 @@ _Url = Annotated[
 ]
 _Agent = Annotated[
     str | None,
-    typer.Option("--agent", "-a", rich_help_panel=PANEL, help="Whose memory. By default LONGMIND_AGENT, or default."),
+    typer.Option("--agent", "-a", rich_help_panel=PANEL, help="Whose memory. By default LONGMIND_AGENT, or assistant."),
 ]
 _User = Annotated[
     str | None, typer.Option("--user", "-u", rich_help_panel=PANEL, help="Only what the agent knows with this user.")

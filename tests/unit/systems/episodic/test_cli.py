@@ -23,7 +23,7 @@ async def tell(url: str) -> list[str]:
     clock = FakeClock()
     ids = []
     async with Longmind.open(url, embedder="none", clock=clock, settings=Settings.load({})) as rc:
-        mem = rc.agent("default")
+        mem = rc.agent("assistant")
         scoped = ScopedStore(rc.store, mem.scope, clock, rc.embedding.embed, mem.recall)
         episodic = EpisodicMemory(scoped)
         for n in range(6):

@@ -141,7 +141,7 @@ def test_decisions_are_told_and_undone(cli: Procedures) -> None:
 
     async def propose() -> None:
         async with Longmind.open(cli._env["LONGMIND_URL"], embedder="none", settings=Settings.load()) as rc:
-            mem = rc.agent("default")
+            mem = rc.agent("assistant")
             scoped = ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, mem.recall)
             await ProceduralMemory(scoped, ToolRegistry()).propose("double", {"purpose": "Better."}, why="a thought")
 
