@@ -65,8 +65,8 @@ async def segments(
 ) -> None:
     """List the topics of mid-term memory, the hottest first."""
     async with _dialogue(call) as (_, dialogue):
-        found = await dialogue.hot() if hot else await dialogue.segments(archived=archived)
-    call.answer({"segments": found}, lambda: _show_segments(found))
+        segments = await dialogue.hot() if hot else await dialogue.segments(archived=archived)
+    call.answer({"segments": segments}, lambda: _show_segments(segments))
 
 
 @app.command("pages")
@@ -75,8 +75,8 @@ async def pages(call: Call, id: _Id) -> None:
     """Show the pages of a topic, in the order of their time."""
     async with _dialogue(call) as (mem, dialogue):
         segment = await dialogue.segment(await memory_id(mem, id))
-        found = await dialogue.pages(segment)
-    call.answer({"segment": segment, "pages": found}, lambda: _show_pages(found))
+        pages = await dialogue.pages(segment)
+    call.answer({"segment": segment, "pages": pages}, lambda: _show_pages(pages))
 
 
 @app.command("recall")
@@ -88,8 +88,8 @@ async def recall(
 ) -> None:
     """Ask every level: the window, topics and their pages, persona, and shared memory."""
     async with _dialogue(call) as (_, dialogue):
-        found = await dialogue.recall(query, archived=archived)
-    call.answer(found, lambda: _show_recalled(found))
+        recalled = await dialogue.recall(query, archived=archived)
+    call.answer(recalled, lambda: _show_recalled(recalled))
 
 
 @app.command("upkeep")
@@ -130,18 +130,18 @@ def _one_line(text: str) -> str:
     return screen.plain(" ".join(text.split()))
 
 
-def _show_pages(found: Sequence[Page]) -> None:
+def _show_pages(pages: Sequence[Page]) -> None:
     out = screen.console()
-    if not found:
+    if not pages:
         out.print("No pages.")
-    for page in found:
+    for page in pages:
         out.print(screen.dim(f"{screen.minute(page.at)}  {screen.short(page.id)}  {screen.plain(page.session or '')}"))
         for turn in page.turns:
             out.print(f"  {screen.plain(turn.who)}: {_one_line(turn.text)}")
 
 
-def _show_window(found: Sequence[Page], chain: str) -> None:
-    _show_pages(found)
+def _show_window(pages: Sequence[Page], chain: str) -> None:
+    _show_pages(pages)
     if chain:
         out = screen.console()
         out.print("So far, in short:")
@@ -157,18 +157,18 @@ def _show_added(added: Added) -> None:
         out.print(screen.dim(f"Page {screen.short(moved.page)} moved to {where} {screen.short(moved.segment)}."))
 
 
-def _show_segments(found: Sequence[Segment]) -> None:
+def _show_segments(segments: Sequence[Segment]) -> None:
     from rich.text import Text
 
     out = screen.console()
-    if not found:
+    if not segments:
         out.print("No topics.")
         return
-    made = screen.table("Id", "Heat", "Pages", "Visits", "Last", "Keywords")
-    for column in made.columns[:-1]:
+    table = screen.table("Id", "Heat", "Pages", "Visits", "Last", "Keywords")
+    for column in table.columns[:-1]:
         column.no_wrap = True
-    for segment in found:
-        made.add_row(
+    for segment in segments:
+        table.add_row(
             screen.short(segment.id),
             f"{segment.heat:.2f}",
             str(segment.length),
@@ -176,13 +176,13 @@ def _show_segments(found: Sequence[Segment]) -> None:
             screen.day(segment.last_at),
             Text(_one_line(", ".join(segment.keywords)), no_wrap=True, overflow="ellipsis"),
         )
-    out.print(made)
+    out.print(table)
 
 
-def _show_recalled(found: Recalled) -> None:
+def _show_recalled(recalled: Recalled) -> None:
     from longmind.systems.dialogue import render_recalled
 
-    screen.console().print(screen.plain(render_recalled(found)) or "Nothing.")
+    screen.console().print(screen.plain(render_recalled(recalled)) or "Nothing.")
 
 
 def _show_upkeep(done: Upkeep) -> None:
@@ -196,5 +196,5 @@ def _show_upkeep(done: Upkeep) -> None:
     screen.console().print(", ".join(told) + "." if told else "Nothing to do.")
 
 
-def _show_settings(told: DialogueSettings) -> None:
-    screen.console().print(screen.pairs({k: "none" if v is None else v for k, v in told.model_dump().items()}))
+def _show_settings(settings: DialogueSettings) -> None:
+    screen.console().print(screen.pairs({k: "none" if v is None else v for k, v in settings.model_dump().items()}))

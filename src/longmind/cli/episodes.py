@@ -68,8 +68,8 @@ async def show(
     async with call.agent() as mem:
         full = await memory_id(mem, id)
         episode = await mem.episodic.get(full)
-        told = await mem.episodic.narrate(full, length)
-    call.answer({"episode": episode, "narrative": told}, lambda: screen.console().print(screen.plain(told)))
+        narrative = await mem.episodic.narrate(full, length)
+    call.answer({"episode": episode, "narrative": narrative}, lambda: screen.console().print(screen.plain(narrative)))
 
 
 @app.command("search")
@@ -82,8 +82,8 @@ async def search(
 ) -> None:
     """Find episodes by their words and by those of their events."""
     async with call.agent() as mem:
-        found = await mem.episodic.search(text, limit, type=type)
-    call.answer({"found": found}, lambda: _show_episodes([hit.episode for hit in found]))
+        hits = await mem.episodic.search(text, limit, type=type)
+    call.answer({"found": hits}, lambda: _show_episodes([hit.episode for hit in hits]))
 
 
 @app.command("timeline")
@@ -97,22 +97,22 @@ async def timeline(
     """Tell what happened around a moment, and which episodes were going on."""
     span = timedelta(minutes=minutes)
     async with call.agent() as mem:
-        found = await mem.episodic.timeline(moment, before=span, after=span, limit=limit)
+        timeline = await mem.episodic.timeline(moment, before=span, after=span, limit=limit)
 
     def show() -> None:
         out = screen.console()
-        for event in found.before:
+        for event in timeline.before:
             out.print(_line(event))
-        out.print(screen.dim(f"--- {screen.minute(found.moment)} ---"))
-        for event in found.after:
+        out.print(screen.dim(f"--- {screen.minute(timeline.moment)} ---"))
+        for event in timeline.after:
             out.print(_line(event))
-        if found.ongoing:
+        if timeline.ongoing:
             out.print("Going on then:")
-            _show_episodes(found.ongoing)
-        if found.truncated:
+            _show_episodes(timeline.ongoing)
+        if timeline.truncated:
             out.print(screen.dim("There is more; raise --limit or narrow --minutes."))
 
-    call.answer(found, show)
+    call.answer(timeline, show)
 
 
 @app.command("replay")
@@ -132,10 +132,10 @@ async def replay(
     seen: list[Replayed] = []
     async with call.agent() as mem:
         full = await memory_id(mem, id)
-        async for one in mem.episodic.replay(full, speed=speed, types=type or None, actors=actor or None):
-            seen.append(one)
+        async for replayed in mem.episodic.replay(full, speed=speed, types=type or None, actors=actor or None):
+            seen.append(replayed)
             if not call.json:
-                screen.console().print(_line(one.event))
+                screen.console().print(_line(replayed.event))
     call.answer({"events": seen}, lambda: None if seen else screen.console().print("No events."))
 
 
@@ -148,8 +148,8 @@ async def lessons(
 ) -> None:
     """Tell what the episodes relevant to a task teach: what set success apart from failure."""
     async with call.agent() as mem:
-        found = await mem.episodic.lessons(task, confidence=confidence)
-    call.answer(found, lambda: _show_lessons(found))
+        lessons = await mem.episodic.lessons(task, confidence=confidence)
+    call.answer(lessons, lambda: _show_lessons(lessons))
 
 
 @app.command("clusters")
@@ -163,8 +163,8 @@ async def clusters(
 ) -> None:
     """Group episodes that are alike, and say what they have in common."""
     async with call.agent() as mem:
-        found = await mem.episodic.clusters(type=type, most=limit)
-    call.answer({"clusters": found}, lambda: _show_clusters(found))
+        clusters = await mem.episodic.clusters(type=type, most=limit)
+    call.answer({"clusters": clusters}, lambda: _show_clusters(clusters))
 
 
 def _show_episodes(episodes: Sequence[Episode]) -> None:
@@ -174,11 +174,11 @@ def _show_episodes(episodes: Sequence[Episode]) -> None:
     if not episodes:
         out.print("Nothing here.")
         return
-    made = screen.table("Id", "Began", "Took", "Outcome", "Events", "Type", "Title")
-    for column in made.columns[:-1]:
+    table = screen.table("Id", "Began", "Took", "Outcome", "Events", "Type", "Title")
+    for column in table.columns[:-1]:
         column.no_wrap = True
     for episode in episodes:
-        made.add_row(
+        table.add_row(
             screen.short(episode.id),
             screen.minute(episode.start),
             _took(episode),
@@ -187,7 +187,7 @@ def _show_episodes(episodes: Sequence[Episode]) -> None:
             screen.plain(episode.type),
             Text(screen.plain(" ".join(episode.title.split())), no_wrap=True, overflow="ellipsis"),
         )
-    out.print(made)
+    out.print(table)
 
 
 def _took(episode: Episode) -> str:
@@ -199,30 +199,30 @@ def _took(episode: Episode) -> str:
 def _line(event: Event) -> Text:
     from rich.text import Text
 
-    told = Text.assemble((f"{event.at:%Y-%m-%d %H:%M:%S} ", "dim"), (f"[{screen.plain(event.type)}] ", "bold"))
+    line = Text.assemble((f"{event.at:%Y-%m-%d %H:%M:%S} ", "dim"), (f"[{screen.plain(event.type)}] ", "bold"))
     if event.actor:
-        told.append(f"{screen.plain(event.actor)}: ")
-    told.append(screen.plain(screen.beginning(" ".join(event.what.split()))))
-    return told
+        line.append(f"{screen.plain(event.actor)}: ")
+    line.append(screen.plain(screen.beginning(" ".join(event.what.split()))))
+    return line
 
 
-def _show_lessons(found: Lessons) -> None:
+def _show_lessons(lessons: Lessons) -> None:
     out = screen.console()
     out.print(
-        f"{screen.counted(len(found.considered), 'episode')}: {found.succeeded} succeeded, {found.failed} failed."
+        f"{screen.counted(len(lessons.considered), 'episode')}: {lessons.succeeded} succeeded, {lessons.failed} failed."
     )
-    for lesson in found.lessons:
+    for lesson in lessons.lessons:
         out.print(f"{lesson.advice:>5}  {lesson.confidence:.0%}  {screen.plain(lesson.statement)}")
-    if not found.lessons:
+    if not lessons.lessons:
         out.print("Nothing sets them apart yet.")
-    for remark in found.remarks:
+    for remark in lessons.remarks:
         out.print(screen.dim(f"{remark.outcome}: {screen.plain(remark.title)}: {screen.plain(remark.note)}"))
 
 
-def _show_clusters(found: Sequence[Cluster]) -> None:
+def _show_clusters(clusters: Sequence[Cluster]) -> None:
     out = screen.console()
-    for cluster in found:
+    for cluster in clusters:
         out.print(f"{screen.plain(cluster.label)} ({screen.counted(len(cluster.episodes), 'episode')})")
         out.print(screen.dim(f"  {screen.plain(cluster.summary)}"))
-    if not found:
+    if not clusters:
         out.print("No two episodes are alike.")

@@ -157,10 +157,10 @@ def _show(facts: Sequence[Fact], definition: str = "") -> None:
     if not facts:
         out.print("Nothing is known.")
         return
-    made = screen.table("Id", "Subject", "Predicate", "Object", "From", "To", "Sure", "")
+    table = screen.table("Id", "Subject", "Predicate", "Object", "From", "To", "Sure", "")
     for fact in facts:
         state = "retracted" if fact.retracted else fact.state
-        made.add_row(
+        table.add_row(
             screen.short(fact.id),
             screen.plain(fact.subject),
             screen.plain(fact.predicate),
@@ -170,7 +170,7 @@ def _show(facts: Sequence[Fact], definition: str = "") -> None:
             f"{fact.confidence:.2f}",
             "" if state == "active" else state,
         )
-    out.print(made)
+    out.print(table)
 
 
 def _show_learned(learned: Learned) -> None:

@@ -63,13 +63,13 @@ async def path(
 ) -> None:
     """Find the shortest way from one concept to another."""
     async with call.agent() as mem:
-        found = await mem.semantic.path(one, other, depth=depth, as_of=as_of)
-    if found is None:
+        path = await mem.semantic.path(one, other, depth=depth, as_of=as_of)
+    if path is None:
         raise NotFound(
             f"{one!r} and {other!r} are not connected within {screen.counted(depth, 'fact')}.",
             hint="Ask with a greater --depth.",
         )
-    call.answer(found, lambda: screen.console().print(screen.plain(str(found))))
+    call.answer(path, lambda: screen.console().print(screen.plain(str(path))))
 
 
 @agent_command
@@ -98,16 +98,16 @@ def _show_concepts(page: Page[Concept]) -> None:
     if not page.items:
         out.print("No concepts.")
         return
-    made = screen.table("Id", "Name", "Category", "Also", "Definition")
+    table = screen.table("Id", "Name", "Category", "Also", "Definition")
     for concept in page.items:
-        made.add_row(
+        table.add_row(
             screen.short(concept.id),
             screen.plain(concept.name),
             screen.plain(concept.category or ""),
             screen.plain(", ".join(concept.aliases)),
             screen.plain(" ".join(concept.definition.split())),
         )
-    out.print(made)
+    out.print(table)
     if page.cursor:
         out.print(screen.dim(f"More: --cursor {page.cursor}"), soft_wrap=True)
 

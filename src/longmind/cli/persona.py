@@ -80,10 +80,10 @@ async def history(
 ) -> None:
     """Show every value a dimension ever had, the oldest first."""
     async with _persona(call) as persona:
-        found = await persona.history(dimension, about)
-    if not found:
+        traits = await persona.history(dimension, about)
+    if not traits:
         raise NotFound(f"Nothing was ever observed of {dimension!r}.", hint="`longmind persona show` lists all.")
-    call.answer({"values": found}, lambda: _show_traits(found, history=True))
+    call.answer({"values": traits}, lambda: _show_traits(traits, history=True))
 
 
 @app.command("learn")
@@ -109,8 +109,8 @@ async def shared(
 ) -> None:
     """List what the agents of the tenant share, the best supported first."""
     async with _shared(call) as memory:
-        found = await memory.list(None if status == "any" else status)
-    call.answer({"shared": found}, lambda: _show_shared(found))
+        entries = await memory.list(None if status == "any" else status)
+    call.answer({"shared": entries}, lambda: _show_shared(entries))
 
 
 @app.command("propose")
@@ -127,8 +127,8 @@ async def propose(call: Call, text: Annotated[str, typer.Argument(help="What thi
 async def approve(call: Call, id: _Id, note: _Note = "") -> None:
     """Let a candidate be shared, whatever its support."""
     async with _shared(call) as memory:
-        one = await memory.approve(await _meant(memory, id), note)
-    call.answer(one, lambda: _show_shared([one]))
+        approved = await memory.approve(await _meant(memory, id), note)
+    call.answer(approved, lambda: _show_shared([approved]))
 
 
 @app.command("reject")
@@ -136,19 +136,19 @@ async def approve(call: Call, id: _Id, note: _Note = "") -> None:
 async def reject(call: Call, id: _Id, note: _Note = "") -> None:
     """Keep a candidate from being shared, whatever its support."""
     async with _shared(call) as memory:
-        one = await memory.reject(await _meant(memory, id), note)
-    call.answer(one, lambda: _show_shared([one]))
+        rejected = await memory.reject(await _meant(memory, id), note)
+    call.answer(rejected, lambda: _show_shared([rejected]))
 
 
-async def _meant(memory: SharedMemory, given: str) -> str:
+async def _meant(memory: SharedMemory, prefix: str) -> str:
     """The id of the candidate that is meant; they are not this agent's own memories."""
-    given = given.strip().lower()
-    if len(given) < screen.SHORT:
-        raise InvalidInput(f"{given!r} is too short for an id.", hint=f"Give {screen.SHORT} or more characters.")
-    found = [one.id for one in await memory.list(None) if one.id.startswith(given) or one.id.endswith(given)]
-    if len(found) != 1:
-        raise NotFound(f"{len(found)} candidates are named {given!r}.", hint="`longmind persona shared --status any`.")
-    return found[0]
+    prefix = prefix.strip().lower()
+    if len(prefix) < screen.SHORT:
+        raise InvalidInput(f"{prefix!r} is too short for an id.", hint=f"Give {screen.SHORT} or more characters.")
+    ids = [entry.id for entry in await memory.list(None) if entry.id.startswith(prefix) or entry.id.endswith(prefix)]
+    if len(ids) != 1:
+        raise NotFound(f"{len(ids)} candidates are named {prefix!r}.", hint="`longmind persona shared --status any`.")
+    return ids[0]
 
 
 def _show_profile(profile: Profile) -> None:
@@ -163,10 +163,10 @@ def _show_profile(profile: Profile) -> None:
 
 
 def _show_traits(traits: Sequence[Trait], *, history: bool = False) -> None:
-    made = screen.table("Dimension", "Value", "Conf.", "Score", "Seen", "Against", "Until" if history else "Since")
+    table = screen.table("Dimension", "Value", "Conf.", "Score", "Seen", "Against", "Until" if history else "Since")
     for trait in traits:
         until = screen.day(trait.until) if trait.until else "now"
-        made.add_row(
+        table.add_row(
             screen.plain(trait.dimension),
             screen.plain(trait.value),
             f"{trait.confidence:.2f}",
@@ -175,15 +175,15 @@ def _show_traits(traits: Sequence[Trait], *, history: bool = False) -> None:
             str(trait.against),
             until if history else screen.day(trait.since),
         )
-    screen.console().print(made)
+    screen.console().print(table)
 
 
 def _show_knowledge(entries: Sequence[Knowledge]) -> None:
-    made = screen.table("Knowledge", "Conf.", "Imp.", "Used")
+    table = screen.table("Knowledge", "Conf.", "Imp.", "Used")
     for entry in entries:
         text = screen.beginning(" ".join(entry.text.split()))
-        made.add_row(screen.plain(text), f"{entry.confidence:.2f}", f"{entry.importance:.2f}", str(entry.used))
-    screen.console().print(made)
+        table.add_row(screen.plain(text), f"{entry.confidence:.2f}", f"{entry.importance:.2f}", str(entry.used))
+    screen.console().print(table)
 
 
 def _show_learnt(learnt: Learnt) -> None:
@@ -193,15 +193,17 @@ def _show_learnt(learnt: Learnt) -> None:
         out.print(screen.dim(f"{screen.counted(len(learnt.archived), 'entry')} went to the archive."))
 
 
-def _show_shared(found: Sequence[SharedKnowledge]) -> None:
+def _show_shared(entries: Sequence[SharedKnowledge]) -> None:
     out = screen.console()
-    if not found:
+    if not entries:
         out.print("Nothing.")
         return
-    made = screen.table("Id", "Status", "Support", "Text")
-    for one in found:
-        made.add_row(screen.short(one.id), one.status, str(one.support), screen.plain(" ".join(one.text.split())))
-    out.print(made)
+    table = screen.table("Id", "Status", "Support", "Text")
+    for entry in entries:
+        table.add_row(
+            screen.short(entry.id), entry.status, str(entry.support), screen.plain(" ".join(entry.text.split()))
+        )
+    out.print(table)
 
 
 def _show_proposal(proposal: ShareProposal) -> None:

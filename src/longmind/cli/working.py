@@ -91,11 +91,11 @@ def _show(items: Sequence[Item]) -> None:
     if not items:
         out.print("Nothing is in mind.")
         return
-    made = screen.table("Key", "Att.", "Imp.", "Rec.", "Chunk", "Content")
-    for column in made.columns[:-1]:
+    table = screen.table("Key", "Att.", "Imp.", "Rec.", "Chunk", "Content")
+    for column in table.columns[:-1]:
         column.no_wrap = True
     for item in items:
-        made.add_row(
+        table.add_row(
             screen.plain(item.key),
             f"{item.attention:.2f}",
             f"{item.importance:.2f}",
@@ -103,7 +103,7 @@ def _show(items: Sequence[Item]) -> None:
             screen.plain(item.chunk or ""),
             Text(screen.plain(" ".join(item.content.split())), no_wrap=True, overflow="ellipsis"),
         )
-    out.print(made)
+    out.print(table)
 
 
 def _show_placed(placed: Placed) -> None:

@@ -26,8 +26,8 @@ def own_key(scope: Scope, name: str) -> str:
 async def held(scoped: ScopedStore, name: str, scope: Scope | None = None) -> Memory | None:
     """The record that a scope, by default the room's, holds under a name of its own."""
     whose = scope or scoped.scope
-    found = await scoped.store.by_key(whose, own_key(whose, name))
-    return found if found is not None and found.user == whose.user else None
+    memory = await scoped.store.by_key(whose, own_key(whose, name))
+    return memory if memory is not None and memory.user == whose.user else None
 
 
 def marks(scope: Scope, **more: Any) -> Json:

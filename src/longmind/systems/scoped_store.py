@@ -50,7 +50,7 @@ class ScopedStore:
     def new(self, kind: str, content: str, *, body: Mapping[str, Any] | None = None, **fields: Any) -> Memory:
         """A memory of this scope, made now, not stored yet; what is not valid is ``InvalidInput``."""
         now = self.clock.now()
-        told: dict[str, Any] = {
+        values: dict[str, Any] = {
             "id": self.clock.new_id(),
             "tenant": self.scope.tenant,
             "agent": self.scope.agent,
@@ -63,7 +63,7 @@ class ScopedStore:
             "recorded_at": now,
             **fields,
         }
-        return validated(Memory, told)
+        return validated(Memory, values)
 
     async def write(
         self, writes: Sequence[Write], *, reason: str = "", actor: str = "agent", operation: str | None = None
@@ -75,10 +75,10 @@ class ScopedStore:
 
     async def need(self, id: str, kind: str) -> Memory:
         """The memory of this kind with this id; ``NotFound`` says which was missing."""
-        found = await self.store.get(self.scope, id)
-        if found is None or found.kind != kind:
+        memory = await self.store.get(self.scope, id)
+        if memory is None or memory.kind != kind:
             raise NotFound(f"There is no {kind} {id} here.", id=id, kind=kind)
-        return found
+        return memory
 
     async def page(
         self, kind: str, *, where: Filter | None = None, limit: int = 50, cursor: str | None = None, **order: Any
@@ -111,10 +111,10 @@ async def retry_on_conflict(change: Callable[[], Awaitable[T]]) -> T:
     return await change()
 
 
-def validated(model: type[B], told: Mapping[str, Any]) -> B:
+def validated(model: type[B], values: Mapping[str, Any]) -> B:
     """A typed record from what was given, or ``InvalidInput`` that names the field and the reason."""
     try:
-        return model.model_validate(told)
+        return model.model_validate(values)
     except ValidationError as error:
         problem = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, problem["loc"])) or model.__name__

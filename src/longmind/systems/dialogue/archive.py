@@ -36,12 +36,12 @@ def coldest(
 
 async def page_ids(scoped: ScopedStore, segments: Sequence[str]) -> dict[str, list[str]]:
     """For each segment the ids of its pages."""
-    found: dict[str, list[str]] = {id: [] for id in segments}
+    pages_by_segment: dict[str, list[str]] = {id: [] for id in segments}
     if segments:
         links = await scoped.store.all_links(scoped.scope, segments, relation="part_of", direction="in")
         for link in links:
-            found[link.target].append(link.source)
-    return {id: sorted(pages) for id, pages in found.items()}
+            pages_by_segment[link.target].append(link.source)
+    return {id: sorted(pages) for id, pages in pages_by_segment.items()}
 
 
 async def moving(scoped: ScopedStore, segments: Sequence[Memory], state: State) -> list[Write]:

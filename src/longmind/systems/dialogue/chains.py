@@ -33,7 +33,7 @@ _OPENINGS = frozenset(
 
 @dataclass
 class ChainContext:
-    """What a page stands in: what its chain is about, and the chain in short."""
+    """The terms and the summary of a chain."""
 
     terms: dict[str, float] = field(default_factory=dict)
     summary: str = ""
@@ -41,15 +41,15 @@ class ChainContext:
 
 @dataclass
 class LoadedChain:
-    """A chain in hand: as it is stored, and the pages that go on with it now."""
+    """A chain as it is stored, and the pages that were added to it since."""
 
     id: str
     record: Memory | None
     body: ChainBody
     context: ChainContext
     new: list[LoadedPage] = field(default_factory=list)
-    _told: int = 0
-    """How many of the new pages the summary tells of."""
+    _summarised: int = 0
+    """How many of the new pages the summary includes."""
 
     def add(self, loaded: LoadedPage) -> None:
         terms = {term: weight * _FADING for term, weight in self.context.terms.items()}
@@ -58,33 +58,33 @@ class LoadedChain:
         self.new.append(loaded)
 
     def update_summary(self, settings: DialogueSettings) -> ChainContext:
-        """The context with every page in it; the summary is made once for all that came."""
-        if self._told < len(self.new):
-            lines = [line for loaded in self.new[self._told :] for line in loaded.content.lines]
-            told = self.context.summary.splitlines() + lines
-            self.context.summary = term_weights.summarise(told, self.context.terms, settings.summary_chars)
-            self._told = len(self.new)
+        """Add the new pages to the summary, all at once, and return the context."""
+        if self._summarised < len(self.new):
+            lines = [line for loaded in self.new[self._summarised :] for line in loaded.content.lines]
+            candidates = self.context.summary.splitlines() + lines
+            self.context.summary = term_weights.summarise(candidates, self.context.terms, settings.summary_chars)
+            self._summarised = len(self.new)
         return self.context
 
     def writes(self, scoped: ScopedStore, settings: DialogueSettings) -> list[Write]:
-        """What stores the chain with its new pages and its summary; nothing if it has none."""
+        """Return the writes that store the chain with its new pages; none if there are no new pages."""
         if not self.new:
             return []
-        told = self.update_summary(settings)
+        context = self.update_summary(settings)
         body = ChainBody(
-            pages=self.body.pages + len(self.new), summary=told.summary, terms=term_weights.pack(told.terms)
+            pages=self.body.pages + len(self.new), summary=context.summary, terms=term_weights.pack(context.terms)
         ).model_dump(mode="json")
         if self.record is not None:
             return [Update(self.id, {"body": body}, expected_version=self.record.version)]
-        made = scoped.new(CHAIN, "", id=self.id, body=body, metadata=marks(scoped.scope, of="chain"))
-        return [Put(made)]
+        record = scoped.new(CHAIN, "", id=self.id, body=body, metadata=marks(scoped.scope, of="chain"))
+        return [Put(record)]
 
     def links(self) -> list[Write]:
         return [AddLink(link_unvalidated(self.id, "derived_from", loaded.id)) for loaded in self.new]
 
 
 class LoadedChains:
-    """The chains that a change of the window needs."""
+    """The chains that a change of the window needs, loaded from the store."""
 
     def __init__(self, scoped: ScopedStore, settings: DialogueSettings) -> None:
         self._scoped = scoped
@@ -126,10 +126,10 @@ class LoadedChains:
 
 def continues(before: LoadedPage, loaded: LoadedPage, settings: DialogueSettings) -> bool:
     """Whether a page goes on from the one before it."""
-    one, other = before.record, loaded.record
-    if one.session != other.session:
+    earlier, later = before.record, loaded.record
+    if earlier.session != later.session:
         return False
-    if abs(other.occurred_at - one.occurred_at) > timedelta(hours=settings.chain_hours):
+    if abs(later.occurred_at - earlier.occurred_at) > timedelta(hours=settings.chain_hours):
         return False
     if opens_like_an_answer(loaded):
         return True

@@ -10,7 +10,7 @@ from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Update
 from longmind.systems import configuration
 from longmind.systems.dialogue import archive, mid_term, refresh, rendering, window
-from longmind.systems.dialogue import pages as leaf_pages
+from longmind.systems.dialogue import pages as page_records
 from longmind.systems.dialogue.heat import as_segment
 from longmind.systems.dialogue.models import (
     PAGE,
@@ -99,11 +99,11 @@ class DialogueMemory:
 
     async def add_many(self, drafts: Sequence[PageDraft | Mapping[str, Any]]) -> Added:
         """Add pages in their order, a few hundred in one write."""
-        told = [draft if isinstance(draft, PageDraft) else validated(PageDraft, draft) for draft in drafts]
+        validated_drafts = [draft if isinstance(draft, PageDraft) else validated(PageDraft, draft) for draft in drafts]
         settings = await self.configuration()
         parts: list[Added] = []
-        for start in range(0, len(told), _AT_ONCE):
-            part = told[start : start + _AT_ONCE]
+        for start in range(0, len(validated_drafts), _AT_ONCE):
+            part = validated_drafts[start : start + _AT_ONCE]
 
             async def take(part: Sequence[PageDraft] = part) -> tuple[Added, bool]:
                 return await window.add(self._scoped, settings, part)
@@ -130,7 +130,7 @@ class DialogueMemory:
 
     async def page(self, id: str) -> Page:
         """One page, wherever it is."""
-        (loaded,) = await leaf_pages.loaded_pages(self._scoped, [await self._own(id, PAGE)])
+        (loaded,) = await page_records.load_pages(self._scoped, [await self._own(id, PAGE)])
         return loaded.to_page()
 
     # -- mid-term ------------------------------------------------------------------------------------------------
@@ -139,8 +139,8 @@ class DialogueMemory:
         """The segments of mid-term memory, or those in the archive, the hottest first."""
         settings, now = await self.configuration(), self._scoped.now()
         records = await self._archived() if archived else await active_segments(self._scoped)
-        told = [as_segment(record, settings, now) for record in records]
-        return tuple(sorted(told, key=lambda segment: (-segment.heat, segment.id)))
+        found_segments = [as_segment(record, settings, now) for record in records]
+        return tuple(sorted(found_segments, key=lambda segment: (-segment.heat, segment.id)))
 
     async def segment(self, id: str) -> Segment:
         """One segment as it is now."""
@@ -150,11 +150,13 @@ class DialogueMemory:
         """The pages of a segment in the order of their time; with ``new`` those since it was last analysed."""
         record = await self._own(segment if isinstance(segment, str) else segment.id, SEGMENT)
         ids = (await archive.page_ids(self._scoped, [record.id]))[record.id]
-        found = await self._scoped.store.get_all(self._scoped.scope, ids) if ids else []
+        records = await self._scoped.store.get_all(self._scoped.scope, ids) if ids else []
         since = SegmentBody.read(record).analysed.length if new else 0
-        told = [loaded for loaded in await leaf_pages.loaded_pages(self._scoped, found) if loaded.body.number > since]
+        members = [
+            loaded for loaded in await page_records.load_pages(self._scoped, records) if loaded.body.number > since
+        ]
         return tuple(
-            loaded.to_page() for loaded in sorted(told, key=lambda loaded: (loaded.record.occurred_at, loaded.id))
+            loaded.to_page() for loaded in sorted(members, key=lambda loaded: (loaded.record.occurred_at, loaded.id))
         )
 
     async def retell(self, pages: Sequence[str]) -> tuple[str, ...]:
@@ -164,7 +166,7 @@ class DialogueMemory:
 
     async def visit(self, *segments: Segment | str) -> None:
         """Count a visit of each of these segments."""
-        ids = [one if isinstance(one, str) else one.id for one in segments]
+        ids = [segment if isinstance(segment, str) else segment.id for segment in segments]
         await self._scoped.store.touch(self._scoped.scope, [(await self._own(id, SEGMENT)).id for id in ids])
 
     async def restore(self, segment: Segment | str) -> Segment:
@@ -239,7 +241,7 @@ class DialogueMemory:
         if (segments is not None and segments < 1) or (pages is not None and pages < 1):
             raise InvalidInput("A recall brings at least one segment and one page.", hint="Leave the number out.")
         seen = await window.read(self._scoped, settings)
-        found = await mid_term.recall_mid_term(
+        hits = await mid_term.recall_mid_term(
             self._scoped,
             settings,
             query,
@@ -247,15 +249,15 @@ class DialogueMemory:
             most=pages or settings.recall_pages,
             archived=archived,
         )
-        if visit and found:
-            touched = [hit.segment.id for hit in found] + [one.page.id for hit in found for one in hit.pages]
+        if visit and hits:
+            touched = [hit.segment.id for hit in hits] + [page_hit.page.id for hit in hits for page_hit in hit.pages]
             await self._scoped.store.touch(self._scoped.scope, touched)
         persona = PersonaMemory(self._scoped)
         return Recalled(
             query=query,
             short_term=tuple(loaded.to_page() for loaded in seen.line),
             chain=window.context_of(seen).summary,
-            mid_term=tuple(found),
+            mid_term=tuple(hits),
             traits=(*await persona.traits("user"), *await persona.traits("agent")),
             knowledge=await persona.search(query, k=settings.recall_knowledge),
             shared=await SharedMemory(self._scoped).search(query, k=settings.recall_shared),

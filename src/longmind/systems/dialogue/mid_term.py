@@ -1,7 +1,7 @@
-"""Recall over all levels: the window whole, the segments that fit best and the pages in them, persona, shared memory.
+"""Recall from mid-term memory: the segments that fit a query best, and the best of their pages.
 
-A question has keywords as a page has, and they are compared in the same way. What is brought counts as visited: one
-write that counts reads, and no index is written.
+The keywords of a query are compared as those of a page are. Recalled segments and pages count as visited, by one write
+that counts reads; no index is rewritten.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ async def recall_mid_term(
 
 async def _archived(scoped: ScopedStore, query: str) -> list[Memory]:
     where = mine(scoped.scope, kinds=(SEGMENT,), states=("archived",))
-    found = await scoped.store.search_text(scoped.scope, query, k=_ARCHIVED, where=where)
-    return await scoped.store.get_all(scoped.scope, [one.id for one in found]) if found else []
+    hits = await scoped.store.search_text(scoped.scope, query, k=_ARCHIVED, where=where)
+    return await scoped.store.get_all(scoped.scope, [hit.id for hit in hits]) if hits else []
 
 
 async def _best_segments(
@@ -89,10 +89,10 @@ async def _load_pages(scoped: ScopedStore, segments: Sequence[str], *, archived:
     members = await archive.page_ids(scoped, segments)
     ids = [id for segment in segments for id in members[segment]]
     newest = sorted(ids, reverse=True)[:_PAGES]
-    found = await scoped.store.get_all(scoped.scope, newest) if newest else []
-    told = await pages.loaded_pages(scoped, [page for page in found if archived or page.state == "active"])
+    records = await scoped.store.get_all(scoped.scope, newest) if newest else []
+    loaded_members = await pages.load_pages(scoped, [page for page in records if archived or page.state == "active"])
     by_segment: dict[str, list[LoadedPage]] = {segment: [] for segment in segments}
-    for loaded in told:
+    for loaded in loaded_members:
         if loaded.body.segment in by_segment:
             by_segment[loaded.body.segment].append(loaded)
     return by_segment
@@ -110,7 +110,7 @@ async def _scored(
     weights = term_weights.weigh_text(query)
     asked, keys = term_weights.scale(weights, rarity), term_weights.keywords(weights, rarity, settings.keywords)
     by_vector = {} if vector is None else await _page_vectors(scoped, loaded_pages)
-    told: list[tuple[LoadedPage, float]] = []
+    scored: list[tuple[LoadedPage, float]] = []
     for loaded in loaded_pages:
         own = by_vector.get(loaded.id)
         if own is None or vector is None:
@@ -120,8 +120,8 @@ async def _scored(
         shared = jaccard(keys, term_weights.keywords(loaded.content.weights, rarity, settings.keywords))
         score = min((close + shared) / 2, 1.0)
         if score > 0:
-            told.append((loaded, score))
-    return sorted(told, key=lambda item: (-item[1], item[0].id))
+            scored.append((loaded, score))
+    return sorted(scored, key=lambda item: (-item[1], item[0].id))
 
 
 async def _page_vectors(scoped: ScopedStore, loaded_pages: Sequence[LoadedPage]) -> dict[str, Vector]:
@@ -131,14 +131,14 @@ async def _page_vectors(scoped: ScopedStore, loaded_pages: Sequence[LoadedPage])
         for loaded in loaded_pages
     }
     stored = await stored_vectors(scoped, [id for ids in parts.values() for id in ids])
-    told: dict[str, Vector] = {}
+    vectors: dict[str, Vector] = {}
     for id, ids in parts.items():
-        found = [stored[part] for part in ids if part in stored]
-        if found:
-            mean = np.mean(found, axis=0)
+        parts_found = [stored[part] for part in ids if part in stored]
+        if parts_found:
+            mean = np.mean(parts_found, axis=0)
             length = float(np.linalg.norm(mean))
-            told[id] = np.asarray(mean / length if length else mean, np.float32)
-    return told
+            vectors[id] = np.asarray(mean / length if length else mean, np.float32)
+    return vectors
 
 
 def _ranked(loaded_pages: Sequence[LoadedPage], scores: dict[str, float]) -> list[LoadedPage]:

@@ -1,4 +1,4 @@
-"""Pages in hand: a record, its body, and the texts that its turns have or point to."""
+"""Pages with their texts: a record, its body, and the messages that its turns contain or point to."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BLANK = Memory(
 
 
 class PageContent:
-    """The turns of a page with their texts, and what they say; worked out once."""
+    """The turns of a page with their texts, and the term weights computed from them on first use."""
 
     def __init__(self, turns: tuple[Turn, ...]) -> None:
         self.turns = turns
@@ -44,19 +44,19 @@ class PageContent:
     @cached_property
     def weights(self) -> dict[str, float]:
         """What the page is about; whom the speakers call by name is no topic."""
-        found = term_weights.weigh_stems(chain.from_iterable(told.stems for told in self._told))
+        weights = term_weights.weigh_stems(chain.from_iterable(sentence.stems for sentence in self._sentence_words))
         for name in {turn.name for turn in self.turns if turn.name}:
             for term in term_weights.analyse_sentence(name).distinct:
-                found.pop(term, None)
-        return found
+                weights.pop(term, None)
+        return weights
 
     @cached_property
     def forms(self) -> dict[str, str]:
         """For each stem the word that was written first."""
-        found: dict[str, str] = {}
-        for told in reversed(self._told):
-            found.update(zip(reversed(told.stems), reversed(told.words), strict=True))
-        return found
+        forms: dict[str, str] = {}
+        for sentence in reversed(self._sentence_words):
+            forms.update(zip(reversed(sentence.stems), reversed(sentence.words), strict=True))
+        return forms
 
     @cached_property
     def alone(self) -> dict[str, float]:
@@ -83,7 +83,7 @@ class PageContent:
         return [term_weights.split_sentences(turn.text) for turn in self.turns]
 
     @cached_property
-    def _told(self) -> list[term_weights.SentenceWords]:
+    def _sentence_words(self) -> list[term_weights.SentenceWords]:
         """What each sentence says; a page that is too long to be read whole is read from its beginning."""
         if len(self.text) > term_weights.READ:
             return [term_weights.analyse_sentence(sentence) for sentence in term_weights.split_sentences(self.text)]
@@ -146,7 +146,7 @@ def page_key(draft: PageDraft) -> str | None:
     return None if draft.key is None else f"page:{draft.key}"
 
 
-async def loaded_pages(scoped: ScopedStore, records: Sequence[Memory]) -> list[LoadedPage]:
+async def load_pages(scoped: ScopedStore, records: Sequence[Memory]) -> list[LoadedPage]:
     """Stored pages with their texts, read in one go."""
     bodies = [PageBody.read(record) for record in records]
     texts = await texts_of(scoped, [turn.memory for body in bodies for turn in body.turns if turn.memory])
@@ -228,8 +228,8 @@ async def check_free(scoped: ScopedStore, messages: Sequence[str]) -> None:
     if not messages:
         return
     links = await scoped.store.all_links(scoped.scope, messages, relation="derived_from", direction="in")
-    found = await scoped.store.get_all(scoped.scope, sorted({link.source for link in links})) if links else []
-    paged = {memory.id for memory in found if memory.kind == PAGE}
+    records = await scoped.store.get_all(scoped.scope, sorted({link.source for link in links})) if links else []
+    paged = {memory.id for memory in records if memory.kind == PAGE}
     taken = sorted(link.target for link in links if link.source in paged)
     taken += sorted(id for id, times in Counter(messages).items() if times > 1)
     if taken:
@@ -263,5 +263,5 @@ def _pointer(message: Memory) -> Turn:
 
 def sources(loaded: LoadedPage) -> list[Link]:
     """Links to the messages a page was made of, so that erasing one erases the page."""
-    told = (turn.memory for turn in loaded.body.turns)
-    return [link_unvalidated(loaded.id, "derived_from", id) for id in told if id is not None]
+    messages = (turn.memory for turn in loaded.body.turns)
+    return [link_unvalidated(loaded.id, "derived_from", id) for id in messages if id is not None]

@@ -1,6 +1,6 @@
-"""Chains and segments quote their pages. When what a page says was changed or forgotten, they are told anew.
+"""Rebuild the summaries of chains and segments after messages of their pages were changed or forgotten.
 
-They are told from all of their pages as these are now, so nothing that is no longer said stays in a summary.
+They are rebuilt from all of their pages as these are now, so nothing that was removed stays in a summary.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from longmind.types import Memory
 
 
 async def refresh_quotes(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> tuple[str, ...]:
-    """Tell the chains and segments of these pages anew; says which have changed."""
-    found = [page for page in await scoped.store.get_all(scoped.scope, ids) if page.kind == PAGE]
-    bodies = [PageBody.read(page) for page in found]
+    """Rebuild the chains and segments of these pages; return the ids of those that changed."""
+    records = [page for page in await scoped.store.get_all(scoped.scope, ids) if page.kind == PAGE]
+    bodies = [PageBody.read(page) for page in records]
     chains = list(dict.fromkeys(body.chain for body in bodies))
     segments = list(dict.fromkeys(body.segment for body in bodies if body.segment is not None))
     writes = [*await _chains(scoped, settings, chains), *await _segments(scoped, settings, segments)]
@@ -30,17 +30,17 @@ async def refresh_quotes(scoped: ScopedStore, settings: DialogueSettings, ids: S
 
 
 async def _chains(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> list[Update]:
-    told: list[Update] = []
+    updates: list[Update] = []
     for record in await scoped.store.get_all(scoped.scope, ids) if ids else ():
         if record.kind != CHAIN:
             continue
         links = await scoped.store.all_links(scoped.scope, [record.id], relation="derived_from", direction="out")
         members = await scoped.store.get_all(scoped.scope, sorted(link.target for link in links))
         chain = LoadedChain(record.id, record, ChainBody(), ChainContext())
-        for loaded in await pages.loaded_pages(scoped, [page for page in members if page.kind == PAGE]):
+        for loaded in await pages.load_pages(scoped, [page for page in members if page.kind == PAGE]):
             chain.add(loaded)
-        told += _changing(record, chain.writes(scoped, settings))
-    return told
+        updates += _changing(record, chain.writes(scoped, settings))
+    return updates
 
 
 async def _segments(scoped: ScopedStore, settings: DialogueSettings, ids: Sequence[str]) -> list[Update]:
@@ -51,18 +51,18 @@ async def _segments(scoped: ScopedStore, settings: DialogueSettings, ids: Sequen
         return []
     members = await archive.page_ids(scoped, [record.id for record in records])
     assigner = SegmentAssigner(scoped, settings, await active_segments(scoped))
-    told: list[Update] = []
+    updates: list[Update] = []
     for record in records:
-        found = await scoped.store.get_all(scoped.scope, members[record.id])
-        loaded_pages = await pages.loaded_pages(scoped, [page for page in found if page.kind == PAGE])
-        told += _changing(
+        pages_found = await scoped.store.get_all(scoped.scope, members[record.id])
+        loaded_pages = await pages.load_pages(scoped, [page for page in pages_found if page.kind == PAGE])
+        updates += _changing(
             record, [assigner.rebuild(record, sorted(loaded_pages, key=lambda loaded: loaded.body.number))]
         )
-    return told
+    return updates
 
 
 def _changing(record: Memory, writes: Sequence[Write]) -> list[Update]:
-    """Those of these updates of a record that make a difference."""
+    """Keep the updates that change something in the record."""
     return [
         write
         for write in writes

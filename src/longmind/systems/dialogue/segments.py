@@ -1,10 +1,10 @@
-"""Which segment a page belongs to: ``cos(page, segment) + Jaccard(keywords)``, and a new segment if none fits.
+"""Assign pages to segments by ``cos(page, segment) + Jaccard(keywords)``; a page that fits none begins a new segment.
 
-The cosine is that of vectors where there is an embedder, else of weighted terms. A page is looked at together with the
-chain it stands in, as the published system does: "and that one too" alone says nothing of its topic.
+The cosine is that of embeddings if there is an embedder, else of weighted terms. A page is compared together with its
+chain, as the published system does: "and that one too" alone says nothing of its topic.
 
-A ``Grouping`` is the segments in hand: read once, asked for any number of pages, and written together. A page is given
-a segment once, in its own record, with its version expected: it can be in two segments at no time.
+A ``SegmentAssigner`` reads the segments once, assigns any number of pages, and writes the changes together. A page's
+record names its segment and is written with its version expected, so no page is ever in two segments.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LOOKED_UP = 40
 
 @dataclass
 class LoadedSegment:
-    """A segment in hand."""
+    """A segment as it is stored, and the pages that joined it since."""
 
     id: str
     record: Memory | None
@@ -56,8 +56,8 @@ class LoadedSegment:
 
     @property
     def importance(self) -> float:
-        told = [loaded.record.importance for loaded in self.new]
-        return max(told if self.record is None else [self.record.importance, *told])
+        importances = [loaded.record.importance for loaded in self.new]
+        return max(importances if self.record is None else [self.record.importance, *importances])
 
 
 def _load(record: Memory) -> LoadedSegment:
@@ -84,7 +84,7 @@ async def stored_vectors(scoped: ScopedStore, ids: Sequence[str]) -> dict[str, V
 
 
 class SegmentAssigner:
-    """Segments in hand, and the pages they are given."""
+    """The loaded segments, and the pages assigned to them."""
 
     def __init__(
         self, scoped: ScopedStore, settings: DialogueSettings, records: Sequence[Memory], *, state: State = "active"
@@ -102,7 +102,7 @@ class SegmentAssigner:
             self._index(number)
 
     async def place(self, loaded_pages: Sequence[LoadedPage], chains: Mapping[str, ChainContext]) -> list[LoadedPage]:
-        """These pages, in order, each in the segment that fits best or in one of its own."""
+        """Assign these pages in order, each to the segment that fits best, or to a new one."""
         if not loaded_pages:
             return []
         vectors = await self._vectors(loaded_pages, chains)
@@ -110,13 +110,13 @@ class SegmentAssigner:
         return [self._place(loaded, around[id(chains[loaded.id])], vectors[n]) for n, loaded in enumerate(loaded_pages)]
 
     def writes(self) -> list[Write]:
-        """What stores the segments that were given pages, the new ones first."""
+        """Return the writes that store the changed segments, the new ones first."""
         changed = [segment for segment in self._segments if segment.new]
         changed.sort(key=lambda segment: segment.record is not None)
         return [self._write(segment) for segment in changed]
 
     def rebuild(self, record: Memory, loaded_pages: Sequence[LoadedPage]) -> Write:
-        """The write that tells a stored segment anew, from these pages alone."""
+        """Return the write that rebuilds a stored segment from these pages alone."""
         segment = LoadedSegment(
             record.id, record, copy_unvalidated(SegmentBody.read(record), words=(), summary=""), new=list(loaded_pages)
         )
@@ -128,13 +128,13 @@ class SegmentAssigner:
         return self._write(segment)
 
     def links(self) -> list[Write]:
-        """Where each page belongs, and what each segment was made of."""
-        told: list[Write] = []
+        """Return the links between segments and their new pages."""
+        links: list[Write] = []
         for segment in self._segments:
             for loaded in segment.new:
-                told.append(AddLink(link_unvalidated(loaded.id, "part_of", segment.id)))
-                told.append(AddLink(link_unvalidated(segment.id, "derived_from", loaded.id)))
-        return told
+                links.append(AddLink(link_unvalidated(loaded.id, "part_of", segment.id)))
+                links.append(AddLink(link_unvalidated(segment.id, "derived_from", loaded.id)))
+        return links
 
     @property
     def grown(self) -> set[str]:
@@ -151,25 +151,25 @@ class SegmentAssigner:
     async def _vectors(
         self, loaded_pages: Sequence[LoadedPage], chains: Mapping[str, ChainContext]
     ) -> list[Vector | None]:
-        """The vector of each page with a share of its chain's; also gives the segments in hand theirs."""
+        """Return a vector for each page that includes a share of its chain's; also load the vectors of the segments."""
         texts = [loaded.content.text[:_EMBEDDED] for loaded in loaded_pages]
         around = list(dict.fromkeys(chains[loaded.id].summary[:_EMBEDDED] for loaded in loaded_pages))
-        found, _ = await self._scoped.embed([*texts, *around])
-        own, context = found[: len(texts)], dict(zip(around, found[len(texts) :], strict=True))
+        embedded, _ = await self._scoped.embed([*texts, *around])
+        own, context = embedded[: len(texts)], dict(zip(around, embedded[len(texts) :], strict=True))
         if any(vector is None for vector in own):
             return [None] * len(loaded_pages)
         stored = await stored_vectors(self._scoped, [segment.id for segment in self._segments])
         for segment in self._segments:
             segment.vector = stored.get(segment.id, segment.vector)
-        told: list[Vector | None] = []
+        combined: list[Vector | None] = []
         for loaded, vector in zip(loaded_pages, own, strict=True):
             chain = context[chains[loaded.id].summary[:_EMBEDDED]]
             assert vector is not None
-            told.append(_unit(vector if chain is None else vector + np.float32(self._settings.context) * chain))
-        return told
+            combined.append(_unit(vector if chain is None else vector + np.float32(self._settings.context) * chain))
+        return combined
 
     def _place(self, loaded: LoadedPage, around: Weights, vector: Vector | None) -> LoadedPage:
-        """One page; ``around`` is what its chain is about."""
+        """Assign one page; ``around`` is what its chain is about."""
         telling = self._rarity.times(loaded.content.weights)
         keys = term_weights.heaviest(telling, self._settings.keywords)
         both = term_weights.normalise(telling)
@@ -190,22 +190,22 @@ class SegmentAssigner:
         return placed
 
     def fits(self, terms: Weights, keys: Sequence[str], vector: Vector | None) -> dict[int, float]:
-        """``cos + Jaccard`` with each segment in hand that shares anything, by its number."""
-        found: dict[int, float] = defaultdict(float)
+        """Return ``cos + Jaccard`` with each loaded segment that shares anything, by its number."""
+        scores: dict[int, float] = defaultdict(float)
         known = [segment.vector for segment in self._segments if segment.vector is not None]
         if vector is not None and known and len(known) == len(self._segments):
             matrix = np.stack(known)
-            found.update(enumerate(np.clip(matrix @ vector, 0.0, 1.0).tolist()))
+            scores.update(enumerate(np.clip(matrix @ vector, 0.0, 1.0).tolist()))
         else:
             for term, value in terms.items():
                 for number, weight in self._by_term.get(term, _NOWHERE).items():
-                    found[number] += value * weight
-            for number, value in found.items():
-                found[number] = term_weights.to_embedding_scale(value / self._segments[number].length)
+                    scores[number] += value * weight
+            for number, value in scores.items():
+                scores[number] = term_weights.to_embedding_scale(value / self._segments[number].length)
         sharing = {number for key in keys for number in self._by_keyword.get(key, ())}
         for number in sharing:
-            found[number] += jaccard(keys, self._segments[number].keywords)
-        return found
+            scores[number] += jaccard(keys, self._segments[number].keywords)
+        return scores
 
     @property
     def segments(self) -> Sequence[LoadedSegment]:
@@ -242,7 +242,7 @@ class SegmentAssigner:
             self._grow(number, loaded.content.weights)
 
     def _index(self, number: int) -> None:
-        """Note anew what a segment is about."""
+        """Index a segment by all its terms and keywords."""
         segment = self._segments[number]
         for term in segment.telling:
             self._by_term[term].pop(number, None)
@@ -252,9 +252,9 @@ class SegmentAssigner:
         self._tell(number, segment.telling)
 
     def _grow(self, number: int, terms: Iterable[str]) -> None:
-        """Note that a segment says these more often now.
+        """Update the index after a segment gained these terms.
 
-        Nothing else has changed, and these only gained: so its keywords are among those that it had and these.
+        Only these terms gained weight, so its keywords are among its previous keywords and these.
         """
         segment = self._segments[number]
         grown = self._rarity.times({term: segment.terms[term] for term in terms})
@@ -264,7 +264,7 @@ class SegmentAssigner:
         self._tell(number, {**{key: segment.telling[key] for key in segment.keywords}, **grown})
 
     def _tell(self, number: int, candidates: Weights) -> None:
-        """Note the length of what a segment is about, and which of these terms are its keywords."""
+        """Update a segment's vector length, and choose its keywords among these terms."""
         segment = self._segments[number]
         segment.length = term_weights.norm(segment.telling)
         before, segment.keywords = segment.keywords, term_weights.heaviest(candidates, self._settings.keywords)
@@ -289,7 +289,7 @@ class SegmentAssigner:
         changes: Json = {"content": body.text(), "body": body.model_dump(mode="json"), "importance": segment.importance}
         if segment.record is not None:
             return Update(segment.id, changes, expected_version=segment.record.version)
-        made = self._scoped.new(
+        record = self._scoped.new(
             SEGMENT,
             id=segment.id,
             state=self._state,
@@ -298,20 +298,22 @@ class SegmentAssigner:
             occurred_at=body.last_at,
             **changes,
         )
-        return Put(made)
+        return Put(record)
 
 
 def _written(segment: LoadedSegment) -> dict[str, str]:
     """For each keyword a word that was really written: the one that stood for it before, or the first in a new page."""
-    found: dict[str, str] = {}
+    written: dict[str, str] = {}
     said = [term_weights.analyse_sentence(word) for word in segment.body.words]
-    known = {term: word for told in reversed(said) for term, word in zip(told.stems, told.words, strict=True)}
+    known = {
+        term: word for sentence in reversed(said) for term, word in zip(sentence.stems, sentence.words, strict=True)
+    }
     for key in segment.keywords:
         forms = (known, *(loaded.content.forms for loaded in segment.new))
         word = next((own[key] for own in forms if key in own), None)
         if word is not None:
-            found[key] = word
-    return found
+            written[key] = word
+    return written
 
 
 _NOWHERE: dict[int, float] = {}

@@ -1,4 +1,4 @@
-"""What a text is about, by its words alone: weights, keywords, likeness, and a summary made of its own sentences.
+"""Term weights of a text, its keywords, and a summary made of its own sentences.
 
 Everything here is a pure function of its input, so the same conversation always gives the same segments.
 """
@@ -37,7 +37,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\n+|(?<=[。！？])")
 
 
 class SentenceWords(NamedTuple):
-    """What a sentence says: the words that tell what it is about as they are written, and their stems, in order."""
+    """The topical words of a sentence as written, and their stems, in order."""
 
     words: tuple[str, ...]
     stems: tuple[str, ...]
@@ -53,7 +53,7 @@ def _stem(word: str) -> str:
 
 
 def analyse_sentence(sentence: str) -> SentenceWords:
-    """What a sentence says. It counts for its page, and competes for several summaries, with every new page again."""
+    """Return the topical words of a sentence; cached, since every new page scores the same sentences again."""
     return _known(sentence) if len(sentence) <= _KEPT else _read(sentence)
 
 
@@ -176,8 +176,8 @@ def unpack(line: str) -> dict[str, float]:
 
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text, each on one line."""
-    found = (" ".join(sentence.split()) for sentence in _SENTENCE.split(text[:READ]))
-    return [sentence for sentence in found if sentence]
+    parts = (" ".join(sentence.split()) for sentence in _SENTENCE.split(text[:READ]))
+    return [sentence for sentence in parts if sentence]
 
 
 def summarise(lines: Sequence[str], about: Weights, chars: int) -> str:

@@ -33,13 +33,13 @@ class Caretaker:
         regrouped = await retry_on_conflict(self.regroup)
         faded = await retry_on_conflict(self.fade)
         cold = await retry_on_conflict(self.cool)
-        told = [] if summariser is None else await self.summarise(summariser)
+        text_before = [] if summariser is None else await self.summarise(summariser)
         return Upkeep(
             moved=moved,
             regrouped=regrouped,
             archived_pages=faded,
             archived_segments=cold,
-            summarised=tuple(told),
+            summarised=tuple(text_before),
             operations=tuple(self.operations),
         )
 
@@ -64,7 +64,7 @@ class Caretaker:
         if not lost:
             return ()
         chains = LoadedChains(self.scoped, self.settings)
-        loaded_pages = await pages.loaded_pages(self.scoped, lost)
+        loaded_pages = await pages.load_pages(self.scoped, lost)
         await chains.load(loaded_pages)
         in_use = [loaded for loaded in loaded_pages if loaded.record.state != "archived"]
         asleep = [loaded for loaded in loaded_pages if loaded.record.state == "archived"]
@@ -123,13 +123,13 @@ class Caretaker:
     async def _summarise(self, record: Memory, summariser: SegmentSummariser) -> None:
         """One segment; another writer's page that comes meanwhile is left for the next round."""
         ids = (await archive.page_ids(self.scoped, [record.id]))[record.id]
-        found = await pages.loaded_pages(self.scoped, await self.scoped.store.get_all(self.scoped.scope, ids))
-        told = "\n".join(
+        pages_found = await pages.load_pages(self.scoped, await self.scoped.store.get_all(self.scoped.scope, ids))
+        text_before = "\n".join(
             line
-            for loaded in sorted(found, key=lambda loaded: loaded.record.occurred_at)
+            for loaded in sorted(pages_found, key=lambda loaded: loaded.record.occurred_at)
             for line in loaded.content.lines
         )
-        text = (await summariser.summarise(told, words=self.settings.summary_chars // _WORDS_EACH)).strip()
+        text = (await summariser.summarise(text_before, words=self.settings.summary_chars // _WORDS_EACH)).strip()
         if not text:
             raise ModelError("The summariser returned nothing.", hint="Leave it out, or use another model.")
         covered = SegmentBody.read(record).length
@@ -145,10 +145,12 @@ class Caretaker:
     async def _lost(self, here: set[str]) -> list[Memory]:
         """Pages that are neither in the window nor in a segment that exists."""
         where = mine(self.scoped.scope, kinds=(PAGE,), states=None)
-        found = [page async for page in self.scoped.store.scan_all(self.scoped.scope, where) if page.id not in here]
-        named = sorted({str(page.body["segment"]) for page in found if page.body.get("segment")})
+        pages_found = [
+            page async for page in self.scoped.store.scan_all(self.scoped.scope, where) if page.id not in here
+        ]
+        named = sorted({str(page.body["segment"]) for page in pages_found if page.body.get("segment")})
         there = {m.id for m in await self.scoped.store.get_all(self.scoped.scope, named)}
-        return [page for page in found if page.body.get("segment") not in there]
+        return [page for page in pages_found if page.body.get("segment") not in there]
 
     async def _empty(self, records: list[Memory]) -> set[str]:
         members = await archive.page_ids(self.scoped, [record.id for record in records])

@@ -24,7 +24,7 @@ from longmind.types import Filter, Link, Source
 
 @dataclass
 class Window:
-    """The window at one reading, and the changes to be made to it."""
+    """The window as it was read, and the changes to be written to it."""
 
     scoped: ScopedStore
     settings: DialogueSettings
@@ -41,22 +41,22 @@ class Window:
     operation: str = ""
 
     async def take(self, drafts: Sequence[PageDraft]) -> list[LoadedPage]:
-        """New pages at the end of the window, each in its chain."""
+        """Append new pages to the window, each in its chain, and return them."""
         ids = [id for draft in drafts for id in draft.messages]
         messages = await pages.texts_of(self.scoped, ids)
         await pages.check_free(self.scoped, ids)
-        made: list[LoadedPage] = []
+        added: list[LoadedPage] = []
         for draft in drafts:
             loaded = pages.new_page(self.scoped, draft, messages)
             before = next((old for old in reversed(self.line) if old.record.session == loaded.record.session), None)
             loaded, link = self.chains.attach(before, loaded)
             self.nexts += [link] if link else []
             self.line.append(loaded)
-            made.append(loaded)
-        return made
+            added.append(loaded)
+        return added
 
     async def write(self, leaving: int, reason: str) -> list[LoadedPage]:
-        """Let so many of the oldest pages go to their segments, and write all changes together; those that left."""
+        """Move this many of the oldest pages to their segments, in one batch, and return these pages."""
         out, kept = self.line[:leaving], self.line[leaving:]
         now = self.scoped.now()
         records = await active_segments(self.scoped) if out else []
@@ -85,20 +85,20 @@ class Window:
         return placed
 
     def state(self, kept: Sequence[LoadedPage]) -> Write:
-        """The write that makes these pages the window, if nobody changed it since it was read."""
+        """Return the write that makes these pages the window, unless it changed since it was read."""
         body = WindowBody(pages=tuple(loaded.id for loaded in kept), revision=self.body.revision + 1)
         return self.record.overwrite(body)
 
 
 async def read(scoped: ScopedStore, settings: DialogueSettings) -> Window:
-    """The window as it stands."""
+    """Read the window."""
     record = KeyedRecord.of_user(scoped, WINDOW, WindowBody(), fields={"source": Source(role="assistant")})
     while True:
         body = await record.read()
-        found = await scoped.store.get_all(scoped.scope, body.pages) if body.pages else []
-        if len(found) < len(body.pages) and not await record.is_current():
+        records = await scoped.store.get_all(scoped.scope, body.pages) if body.pages else []
+        if len(records) < len(body.pages) and not await record.is_current():
             continue  # another writer was between the two reads
-        line = await pages.loaded_pages(scoped, [page for page in found if page.kind == PAGE])
+        line = await pages.load_pages(scoped, [page for page in records if page.kind == PAGE])
         line = [loaded for loaded in line if loaded.body.segment is None]
         chains = LoadedChains(scoped, settings)
         await chains.load(line)
@@ -106,39 +106,41 @@ async def read(scoped: ScopedStore, settings: DialogueSettings) -> Window:
 
 
 async def add(scoped: ScopedStore, settings: DialogueSettings, drafts: Sequence[PageDraft]) -> tuple[Added, bool]:
-    """Add pages, those that are known already only told again; and whether there are too many segments now."""
+    """Add pages and return them, known ones as they are stored; also say whether there are too many segments now."""
     held = await _held(scoped, drafts)
     fresh: dict[object, PageDraft] = {}
     for number, draft in enumerate(drafts):
         key = pages.page_key(draft)
         if key is None or key not in held:
             fresh.setdefault(key or number, draft)
-    told: dict[object, LoadedPage] = dict(held.items())
+    known: dict[object, LoadedPage] = dict(held.items())
     if not fresh:
-        return Added(pages=_told(drafts, told)), False
+        return Added(pages=_pages_of(drafts, known)), False
     window = await read(scoped, settings)
-    made = await window.take(list(fresh.values()))
+    added = await window.take(list(fresh.values()))
     placed = await window.write(max(len(window.line) - settings.window, 0), "pages added")
-    told.update(zip(fresh, made, strict=True))
+    known.update(zip(fresh, added, strict=True))
     final = {loaded.id: loaded for loaded in placed}
-    told = {key: final.get(loaded.id, loaded) for key, loaded in told.items()}
-    return Added(pages=_told(drafts, told), moved=window.moved, archived=window.archived), window.crowded
+    known = {key: final.get(loaded.id, loaded) for key, loaded in known.items()}
+    return Added(pages=_pages_of(drafts, known), moved=window.moved, archived=window.archived), window.crowded
 
 
-def _told(drafts: Sequence[PageDraft], loaded_pages: dict[object, LoadedPage]) -> tuple[Page, ...]:
+def _pages_of(drafts: Sequence[PageDraft], loaded_pages: dict[object, LoadedPage]) -> tuple[Page, ...]:
     return tuple(loaded_pages[pages.page_key(draft) or number].to_page() for number, draft in enumerate(drafts))
 
 
 async def _held(scoped: ScopedStore, drafts: Sequence[PageDraft]) -> dict[str, LoadedPage]:
-    """The pages that are stored already, by their keys."""
+    """Return the pages that are stored already, by their keys."""
     keys = tuple(dict.fromkeys(key for draft in drafts if (key := pages.page_key(draft))))
     if not keys:
         return {}
     where = Filter(kinds=(PAGE,), keys=keys, states=None)
-    found = [record async for record in scoped.store.scan_all(scoped.scope, where) if record.user == scoped.scope.user]
-    return {loaded.record.key: loaded for loaded in await pages.loaded_pages(scoped, found) if loaded.record.key}
+    records = [
+        record async for record in scoped.store.scan_all(scoped.scope, where) if record.user == scoped.scope.user
+    ]
+    return {loaded.record.key: loaded for loaded in await pages.load_pages(scoped, records) if loaded.record.key}
 
 
 def context_of(window: Window) -> ChainContext:
-    """What the conversation that goes on now is about."""
+    """Return what the current conversation is about."""
     return window.chains.of(window.line[-1]) if window.line else ChainContext()

@@ -46,16 +46,16 @@ async def cluster_episodes(
     """These episodes in clusters, the largest first."""
     if alike is not None and not 0 < alike <= 1:
         raise InvalidInput(f"How alike episodes must be runs from 0 to 1, and {alike} does not.")
-    told = sorted(episodes, key=lambda e: (e.start, e.id))
-    if not told:
+    ordered = sorted(episodes, key=lambda e: (e.start, e.id))
+    if not ordered:
         return []
-    events = [[event async for event in reading.iterate_events(scoped, e.id, limit=_EVENTS)] for e in told]
-    texts = [_text(episode, own) for episode, own in zip(told, events, strict=True)]
+    events = [[event async for event in reading.iterate_events(scoped, e.id, limit=_EVENTS)] for e in ordered]
+    texts = [_text(episode, own) for episode, own in zip(ordered, events, strict=True)]
     counts = [_counts(text) for text in texts]
     similar, threshold = await _similarity(scoped, texts, counts)
     groups = [g for g in joined(similar, threshold if alike is None else alike) if len(g) >= smallest]
-    made = [await _cluster(group, similar, told, events, counts, summariser) for group in groups]
-    return sorted(made, key=lambda c: (-len(c.episodes), min((e.start, e.id) for e in c.episodes)))
+    clusters = [await _cluster(group, similar, ordered, events, counts, summariser) for group in groups]
+    return sorted(clusters, key=lambda c: (-len(c.episodes), min((e.start, e.id) for e in c.episodes)))
 
 
 async def _similarity(
@@ -116,13 +116,13 @@ async def _cluster(
     cohesion = (float(inner.sum()) - float(np.trace(inner))) / pairs if pairs else 1.0
     terms = _common_terms([counts[n] for n in group], counts)
     outcomes: dict[Outcome, int] = dict(sorted(Counter(e.outcome for e in members).items()))
-    told = _summary(members, [events[n] for n in group], terms, outcomes)
+    summary = _summary(members, [events[n] for n in group], terms, outcomes)
     if summariser is not None:
         accounts = "\n\n".join(narrate(episodes[n], events[n], "medium") for n in group[:20])
-        told = await summarised(summariser, accounts, WORDS["medium"])
+        summary = await summarised(summariser, accounts, WORDS["medium"])
     return Cluster(
         label=members[0].title,
-        summary=told,
+        summary=summary,
         episodes=tuple(members),
         terms=tuple(terms),
         outcomes=outcomes,
@@ -166,12 +166,12 @@ def _summary(
     first, last = min(e.start for e in members), max(e.start for e in members)
     days = f"on {first:%Y-%m-%d}" if first.date() == last.date() else f"from {first:%Y-%m-%d} to {last:%Y-%m-%d}"
     came_out = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
-    told = [f"{len(members)} episode{'' if len(members) == 1 else 's'} {days}: {came_out}."]
+    sentences = [f"{len(members)} episode{'' if len(members) == 1 else 's'} {days}: {came_out}."]
     if terms:
-        told.append(f"In common: {', '.join(terms)}.")
+        sentences.append(f"In common: {', '.join(terms)}.")
     seen = Counter(kind for own in events for kind in {event.type for event in own})
     usual = sorted((kind for kind, n in seen.items() if n * 2 > len(events)), key=lambda kind: (-seen[kind], kind))
     if usual:
-        told.append(f"Usual events: {', '.join(usual[:_TERMS])}.")
-    told.append(f"For example: {', '.join(quoted(e.title, 80) for e in members[:_TITLES])}.")
-    return " ".join(told)
+        sentences.append(f"Usual events: {', '.join(usual[:_TERMS])}.")
+    sentences.append(f"For example: {', '.join(quoted(e.title, 80) for e in members[:_TITLES])}.")
+    return " ".join(sentences)

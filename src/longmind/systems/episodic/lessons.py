@@ -38,17 +38,17 @@ async def lessons(
         raise InvalidInput("Lessons need a task.", hint="Say in a few words what is to be done.")
     if not 0 <= relevance <= 1 or not 0 <= confidence <= 1 or support < 1 or episodes < 1:
         raise InvalidInput("Relevance and confidence run from 0 to 1, and the counts from 1.")
-    told = await _relevant(scoped, task, episodes, relevance)
-    found = lessons_of(cases_of(told), confidence=confidence, support=support)
-    by_model, rejected = await _taught(task, told, teacher)
-    won = sum(episode.outcome == "succeeded" for episode, _ in told)
+    relevant = await _relevant(scoped, task, episodes, relevance)
+    by_statistics = lessons_of(cases_of(relevant), confidence=confidence, support=support)
+    by_model, rejected = await _taught(task, relevant, teacher)
+    won = sum(episode.outcome == "succeeded" for episode, _ in relevant)
     return Lessons(
         task=task,
-        considered=tuple(episode.id for episode, _ in told),
+        considered=tuple(episode.id for episode, _ in relevant),
         succeeded=won,
-        failed=len(told) - won,
-        lessons=(*by_model, *found),
-        remarks=tuple(_remarks([episode for episode, _ in told])),
+        failed=len(relevant) - won,
+        lessons=(*by_model, *by_statistics),
+        remarks=tuple(_remarks([episode for episode, _ in relevant])),
         rejected=rejected,
     )
 
@@ -62,14 +62,14 @@ async def _relevant(scoped: ScopedStore, task: str, most: int, relevance: float)
 
 
 async def _taught(
-    task: str, told: Sequence[tuple[Episode, Sequence[Event]]], teacher: Teacher | None
+    task: str, relevant: Sequence[tuple[Episode, Sequence[Event]]], teacher: Teacher | None
 ) -> tuple[list[Lesson], int]:
     """The lessons of a model that quote what really stands in an episode they cite, and how many did not."""
-    if teacher is None or not told:
+    if teacher is None or not relevant:
         return [], 0
     accounts = [
         Account(episode=episode, text=narrate(episode, events, "full")[:_ACCOUNT_CHARS])
-        for episode, events in told[:_ACCOUNTS]
+        for episode, events in relevant[:_ACCOUNTS]
     ]
     drafts = await teacher.lessons(task, accounts)
     texts = {account.episode.id: account.text for account in accounts}
@@ -115,16 +115,16 @@ class Case:
     traits: frozenset[str]
 
 
-def cases_of(told: Sequence[tuple[Episode, Sequence[Event]]]) -> list[Case]:
+def cases_of(accounts: Sequence[tuple[Episode, Sequence[Event]]]) -> list[Case]:
     """The episodes as cases. Numbers are put into two halves by the median over all of them."""
-    plain = [_plain_traits(episode, events) for episode, events in told]
-    numbers = [_numbers(episode, events) for episode, events in told]
+    plain = [_plain_traits(episode, events) for episode, events in accounts]
+    numbers = [_numbers(episode, events) for episode, events in accounts]
     values: defaultdict[str, list[float]] = defaultdict(list)
-    for one in numbers:
-        for name, value in one.items():
+    for by_name in numbers:
+        for name, value in by_name.items():
             values[name].append(value)
     cases = []
-    for (episode, _), traits, own in zip(told, plain, numbers, strict=True):
+    for (episode, _), traits, own in zip(accounts, plain, numbers, strict=True):
         halves = {_half(name, value, values[name]) for name, value in own.items()}
         cases.append(Case(episode.id, episode.outcome == "succeeded", frozenset(traits | halves)))
     return cases
@@ -140,14 +140,14 @@ def lessons_of(cases: Sequence[Case], *, confidence: float = 0.8, support: int =
     for trait in sorted({t for case in cases for t in case.traits}, key=_rank):
         holders[frozenset(c.id for c in cases if trait in c.traits)].append(trait)
     everyone = frozenset(case.id for case in cases)
-    found, told = [], set[frozenset[str]]()
+    lessons, covered = [], set[frozenset[str]]()
     for ids, traits in holders.items():
-        if support <= len(ids) < len(cases) and everyone - ids not in told:
-            told.add(ids)
+        if support <= len(ids) < len(cases) and everyone - ids not in covered:
+            covered.add(ids)
             lesson = _lesson(traits, [c for c in cases if c.id in ids], [c for c in cases if c.id not in ids])
             if lesson is not None and lesson.confidence >= confidence:
-                found.append(lesson)
-    return sorted(found, key=lambda lesson: (-lesson.confidence, _rank(lesson.subject)))
+                lessons.append(lesson)
+    return sorted(lessons, key=lambda lesson: (-lesson.confidence, _rank(lesson.subject)))
 
 
 def _lesson(traits: Sequence[str], having: Sequence[Case], lacking: Sequence[Case]) -> Lesson | None:
@@ -229,12 +229,12 @@ def _pairs(data: Mapping[str, Any]) -> Iterable[str]:
 
 def _numbers(episode: Episode, events: Sequence[Event]) -> dict[str, float]:
     """The numbers of an episode; one that several events tell is averaged."""
-    found: defaultdict[str, list[float]] = defaultdict(list)
+    values_by_name: defaultdict[str, list[float]] = defaultdict(list)
     for sort, data in [("attribute", episode.attributes), *(("data", event.data) for event in events)]:
         for name, value in data.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
-                found[f"{sort}:{name}"].append(float(value))
-    return {name: sum(values) / len(values) for name, values in found.items()}
+                values_by_name[f"{sort}:{name}"].append(float(value))
+    return {name: sum(values) / len(values) for name, values in values_by_name.items()}
 
 
 def _half(name: str, value: float, all_values: Sequence[float]) -> str:

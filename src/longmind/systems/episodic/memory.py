@@ -68,14 +68,14 @@ class EpisodicMemory:
         session: str | None = None,
     ) -> Episode:
         """Begin an episode, now or at ``start``; with ``parent``, within another one."""
-        told = {
+        fields = {
             "title": title,
             "type": type,
             "description": description,
             "parent": parent,
             "attributes": dict(attributes or {}),
         }
-        body = validated(EpisodeBody, {name: value for name, value in told.items() if value is not None})
+        body = validated(EpisodeBody, {name: value for name, value in fields.items() if value is not None})
         record = await self._writer.begin(body, start=start, tags=tuple(tags), importance=importance, session=session)
         return Episode.of(record)
 
@@ -98,7 +98,7 @@ class EpisodicMemory:
 
         With a ``key`` the same event can be recorded again harmlessly: the one that is there is returned.
         """
-        told = {
+        fields = {
             "what": what,
             "type": type,
             "at": at or self._scoped.now(),
@@ -110,7 +110,7 @@ class EpisodicMemory:
             "tags": tuple(tags),
             "key": key,
         }
-        draft = validated(EventDraft, told)
+        draft = validated(EventDraft, fields)
         return Event.of(await self._writer.add_event(episode, draft))
 
     async def finish(
@@ -248,8 +248,8 @@ class EpisodicMemory:
         until: datetime | None = None,
     ) -> tuple[EpisodeHit, ...]:
         """Episodes that fit a text by their own words or by those of their events, the best first."""
-        found = await reading.search(self._scoped, text, k=k, type=type, outcome=outcome, since=since, until=until)
-        return tuple(found)
+        hits = await reading.search(self._scoped, text, k=k, type=type, outcome=outcome, since=since, until=until)
+        return tuple(hits)
 
     async def timeline(
         self, moment: datetime, *, before: timedelta = HOUR, after: timedelta = HOUR, limit: int = 50
@@ -277,8 +277,8 @@ class EpisodicMemory:
         if length not in narrative.WORDS:
             raise InvalidInput(f"There is no length {length!r}.", hint="There are: short, medium, full.")
         model = summariser or self._summariser
-        told = await self._told(await self.get(episode), "full" if model else length, set())
-        return told if model is None else await summarised(model, told, narrative.WORDS[length])
+        text = await self._narrate(await self.get(episode), "full" if model else length, set())
+        return text if model is None else await summarised(model, text, narrative.WORDS[length])
 
     async def replay(
         self,
@@ -300,7 +300,7 @@ class EpisodicMemory:
         pace = replay.checked_speed(speed)
         begun = await self.get(episode)
         more: dict[str, Any] = {} if sleep is None else {"sleep": sleep}
-        async for one in replay.replay(
+        async for event in replay.replay(
             begun,
             reading.iterate_events(self._scoped, episode),
             speed=pace,
@@ -311,7 +311,7 @@ class EpisodicMemory:
             longest_pause=longest_pause,
             **more,
         ):
-            yield one
+            yield event
 
     async def lessons(
         self,
@@ -352,21 +352,23 @@ class EpisodicMemory:
         if not 1 <= most <= clusters.MOST:
             raise InvalidInput(f"Between 1 and {clusters.MOST} episodes can be compared, not {most}.")
         page = await self.list(type=type, since=since, until=until, limit=most)
-        told = [episode for episode in page.items if not episode.standing]
+        episodes = [episode for episode in page.items if not episode.standing]
         model = summariser or self._summariser
-        made = await clusters.cluster_episodes(self._scoped, told, alike=alike, smallest=smallest, summariser=model)
-        return tuple(made)
+        groups = await clusters.cluster_episodes(
+            self._scoped, episodes, alike=alike, smallest=smallest, summariser=model
+        )
+        return tuple(groups)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _need(self, id: str) -> Memory:
         return await self._scoped.need(id, EPISODE)
 
-    async def _told(self, episode: Episode, length: Length, seen: set[str]) -> str:
+    async def _narrate(self, episode: Episode, length: Length, seen: set[str]) -> str:
         events = [e async for e in reading.iterate_events(self._scoped, episode.id, limit=narrative.TOLD_AT_MOST)]
         seen.add(episode.id)
         children: list[str] = []
         if length == "full":
             inner = (await self.list(parent=episode.id, limit=100)).items
-            children = [await self._told(c, length, seen) for c in reversed(inner) if c.id not in seen]
+            children = [await self._narrate(c, length, seen) for c in reversed(inner) if c.id not in seen]
         return narrative.narrate(episode, events, length, children)

@@ -46,9 +46,9 @@ class EpisodeBody(Model):
     @classmethod
     def read(cls, record: Memory) -> EpisodeBody:
         """The body of a record; one that another writer made may lack what only this system needs."""
-        told = {name: value for name, value in record.body.items() if name in cls.model_fields}
-        told.setdefault("title", record.content.strip().partition("\n")[0][:500] or record.id)
-        return validated(cls, told)
+        fields = {name: value for name, value in record.body.items() if name in cls.model_fields}
+        fields.setdefault("title", record.content.strip().partition("\n")[0][:500] or record.id)
+        return validated(cls, fields)
 
     def text(self) -> str:
         """What is searched."""
@@ -56,8 +56,8 @@ class EpisodeBody(Model):
 
     def filters(self) -> dict[str, Any]:
         """What episodes are filtered by, as the record's metadata."""
-        told: dict[str, Any] = {"type": self.type, "outcome": self.outcome, "open": self.end is None}
-        return told | ({"parent": self.parent} if self.parent else {})
+        fields: dict[str, Any] = {"type": self.type, "outcome": self.outcome, "open": self.end is None}
+        return fields | ({"parent": self.parent} if self.parent else {})
 
 
 class Episode(Model):
@@ -152,8 +152,8 @@ class Event(Model):
 
     @classmethod
     def of(cls, record: Memory) -> Event:
-        told = {name: value for name, value in record.body.items() if name in EventBody.model_fields}
-        body = validated(EventBody, told)
+        fields = {name: value for name, value in record.body.items() if name in EventBody.model_fields}
+        body = validated(EventBody, fields)
         return cls(
             id=record.id,
             episode=body.episode,

@@ -27,10 +27,10 @@ def narrate(episode: Episode, events: Sequence[Event], length: Length, children:
     if length == "short":
         return f"{_opening(episode)} {_counts(episode, events)}".strip()
     if length == "medium":
-        told = [_opening(episode), _counts(episode, events)]
+        parts = [_opening(episode), _counts(episode, events)]
         if chosen := _most_important(events):
-            told.append(" ".join(_sentence(e, episode.start) for e in chosen))
-        return " ".join([part for part in [*told, _closing(episode)] if part] + list(children))
+            parts.append(" ".join(_sentence(e, episode.start) for e in chosen))
+        return " ".join([part for part in [*parts, _closing(episode)] if part] + list(children))
     lines = [_opening(episode)]
     if episode.description:
         lines.append(quoted(episode.description, 2000))
@@ -75,9 +75,9 @@ def _counts(episode: Episode, events: Sequence[Event]) -> str:
     if not events:
         return "No events were recorded."
     kinds = Counter(event.type for event in events)
-    told = ", ".join(f"{n} × {name}" for name, n in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))[:4])
+    types = ", ".join(f"{n} × {name}" for name, n in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))[:4])
     total = max(episode.events, len(events))
-    return f"{total} event{'' if total == 1 else 's'}: {told}{', …' if len(kinds) > 4 else ''}."
+    return f"{total} event{'' if total == 1 else 's'}: {types}{', …' if len(kinds) > 4 else ''}."
 
 
 def _closing(episode: Episode) -> str:
@@ -113,10 +113,10 @@ def _when(moment: datetime) -> str:
 
 async def summarised(summariser: EpisodeSummariser, text: str, words: int) -> str:
     """What the summariser makes of a text."""
-    told = (await summariser.summarise(text, words=words)).strip()
-    if not told:
+    summary = (await summariser.summarise(text, words=words)).strip()
+    if not summary:
         raise ModelError(
             "The summariser returned nothing.",
             hint="Leave it out to have the text made by rules, or use another model.",
         )
-    return told
+    return summary

@@ -30,8 +30,8 @@ def filters(
     """The filter for episodes or events of a type in a time range."""
     if since is not None and until is not None and as_utc(until) < as_utc(since):
         raise InvalidInput("The time range ends before it begins.", hint="Give `until` a moment after `since`.")
-    told = {"type": type, **more}
-    metadata = {name: value for name, value in told.items() if value is not None}
+    values = {"type": type, **more}
+    metadata = {name: value for name, value in values.items() if value is not None}
     where: dict[str, Any] = {"kinds": (kind,), "since": since, "until": until, "states": None}
     if tags:
         where["tags_any"] = tuple(tags)
@@ -125,12 +125,12 @@ async def search(
         if isinstance(owner, str):
             grouped.setdefault(owner, []).append(hit)
     records = await scoped.store.get_all(scoped.scope, list(grouped))
-    found = [_found(Episode.of(r), grouped[r.id]) for r in records if r.kind == EPISODE]
-    kept = [f for f in found if type in (None, f.episode.type) and outcome in (None, f.episode.outcome)]
+    matches = [_as_hit(Episode.of(r), grouped[r.id]) for r in records if r.kind == EPISODE]
+    kept = [f for f in matches if type in (None, f.episode.type) and outcome in (None, f.episode.outcome)]
     return sorted(kept, key=lambda f: (-f.score, f.episode.id))[:k]
 
 
-def _found(episode: Episode, hits: Sequence[Hit]) -> EpisodeHit:
+def _as_hit(episode: Episode, hits: Sequence[Hit]) -> EpisodeHit:
     best = max(hits, key=lambda hit: hit.score)
     matched = tuple(Event.of(h.memory) for h in hits if h.memory.kind == EVENT)
     why = best.why if best.memory.kind == EPISODE else f"its event “{best.memory.content[:80]}”: {best.why}"
@@ -174,18 +174,18 @@ async def overlapping(scoped: ScopedStore, start: datetime, end: datetime) -> tu
     Logs that a system keeps (``standing``) are always going on and are left out.
     """
     where = filters(EPISODE, until=just_after(end))
-    found: list[Episode] = []
+    matches: list[Episode] = []
     cursor: str | None = None
     for _ in range(LOOKED_AT // MAX_PAGE):
         page = await scoped.store.scan(
             scoped.scope, where, order="occurred", descending=True, limit=MAX_PAGE, cursor=cursor
         )
         read = map(Episode.of, page.items)
-        found += [e for e in read if not e.standing and e.overlaps(start, end)]
+        matches += [e for e in read if not e.standing and e.overlaps(start, end)]
         cursor = page.cursor
         if cursor is None:
-            return found, False
-    return found, True
+            return matches, False
+    return matches, True
 
 
 async def meanwhile(
@@ -198,15 +198,15 @@ async def meanwhile(
     own = _family(others, besides)
     kept = [e for e in others if e.id not in own]
     happened, more = await _others(scoped, start, end, own, limit)
-    told = [m for m in happened if m.kind == EVENT]
+    events_within = [m for m in happened if m.kind == EVENT]
     rest = [m for m in happened if m.kind not in _UNTOLD]
     return Meanwhile(
         start=start,
         end=end,
         episodes=tuple(kept[:limit]),
-        events=tuple(Event.of(m) for m in told[:limit]),
+        events=tuple(Event.of(m) for m in events_within[:limit]),
         memories=tuple(rest[:limit]),
-        truncated=cut or more or max(len(kept), len(told), len(rest)) > limit,
+        truncated=cut or more or max(len(kept), len(events_within), len(rest)) > limit,
     )
 
 
@@ -225,15 +225,15 @@ async def _others(
     scoped: ScopedStore, start: datetime, end: datetime, own: set[str], limit: int
 ) -> tuple[list[Memory], bool]:
     where = Filter(since=start, until=just_after(end))
-    found: list[Memory] = []
+    matches: list[Memory] = []
     cursor: str | None = None
     for _ in range(LOOKED_AT // MAX_PAGE):
         page = await scoped.store.scan(scoped.scope, where, order="occurred", limit=MAX_PAGE, cursor=cursor)
-        found += [m for m in page.items if not (m.kind == EVENT and m.session in own)]
+        matches += [m for m in page.items if not (m.kind == EVENT and m.session in own)]
         cursor = page.cursor
-        if cursor is None or len(found) > 4 * limit:
+        if cursor is None or len(matches) > 4 * limit:
             break
-    return found, cursor is not None
+    return matches, cursor is not None
 
 
 def _shifted(moment: datetime, by: timedelta) -> datetime:

@@ -70,8 +70,8 @@ class RunningEpisode:
 
     async def fail(self, error: BaseException) -> None:
         """End the episode as failed. If that fails as well, the error that is on its way out says so."""
-        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        self.conclude("failed", told[:2000].replace("\x00", ""))
+        note = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        self.conclude("failed", note[:2000].replace("\x00", ""))
         try:
             await self.end()
         except Exception as second:

@@ -54,15 +54,15 @@ class Concepts:
         targets = [r.body["concept"] for r in held if r.kind == ALIAS]
         ids = [name for name in names if _is_id(name)]
         others = {r.id: r for r in await self._scoped.store.get_all(self._scoped.scope, [*targets, *ids])}
-        found: dict[str, list[Memory]] = {}
+        records_by_name: dict[str, list[Memory]] = {}
         orphans: dict[str, list[Memory]] = {}
         for name, key in keys.items():
             holders = [r for r in held if r.key == key]
             meant = [others.get(r.body["concept"]) if r.kind == ALIAS else r for r in holders]
             concepts = [r for r in (*meant, others.get(name)) if r is not None and r.kind == KIND]
-            found[name] = sort_by_nearness(self._scoped.scope, {r.id: r for r in concepts}.values())
+            records_by_name[name] = sort_by_nearness(self._scoped.scope, {r.id: r for r in concepts}.values())
             orphans[name] = [r for r in holders if r.kind == ALIAS and r.body["concept"] not in others]
-        return Named(self._scoped.scope, found, orphans)
+        return Named(self._scoped.scope, records_by_name, orphans)
 
     async def find(self, name: str) -> Concept | None:
         """The concept that a name, an alias or an id means, or None."""
@@ -89,9 +89,13 @@ class Concepts:
         attributes: Mapping[str, Any] | None = None,
     ) -> Concept:
         """Make a concept, or add to the one that has this name: what is not given stays as it was."""
-        told = {"definition": definition, "category": category, "attributes": dict(attributes) if attributes else None}
-        given = {field: value for field, value in told.items() if value is not None}
-        return await retry_on_conflict(lambda: self._define(name, given, list(aliases)))
+        values = {
+            "definition": definition,
+            "category": category,
+            "attributes": dict(attributes) if attributes else None,
+        }
+        changes = {field: value for field, value in values.items() if value is not None}
+        return await retry_on_conflict(lambda: self._define(name, changes, list(aliases)))
 
     async def page(self, category: str | None = None, *, limit: int = 50, cursor: str | None = None) -> Page[Concept]:
         """Concepts in the order in which they were learnt."""
@@ -104,9 +108,9 @@ class Concepts:
         if _is_id(name):
             raise NotFound(f"There is no concept {name} here.", hint="Give its name to make a new one.", id=name)
         body = validated(ConceptBody, {"name": " ".join(name.split()), **fields})
-        return self._scoped.new(KIND, key=concept_key(name), **_told(body))
+        return self._scoped.new(KIND, key=concept_key(name), **_fields(body))
 
-    async def _define(self, name: str, given: Mapping[str, Any], aliases: list[str]) -> Concept:
+    async def _define(self, name: str, changes: Mapping[str, Any], aliases: list[str]) -> Concept:
         scoped = self._scoped
         named = await self.named([name, *aliases])
         record = named.one(name)
@@ -117,13 +121,13 @@ class Concepts:
         fresh = self.new(name) if record is None else record
         body = ConceptBody.model_validate(fresh.body)
         added = self._new_aliases(fresh, body, aliases, named)
-        new = validated(ConceptBody, {**body.model_dump(), **given, "aliases": (*body.aliases, *added)})
+        new = validated(ConceptBody, {**body.model_dump(), **changes, "aliases": (*body.aliases, *added)})
         if record is not None and new == body:
             return Concept.of(record)
         if record is None:
             writes: list[Write] = [*named.freeing(name), Put(_record_with(fresh, new), existing="fail")]
         else:
-            writes = [Update(record.id, _told(new), record.version)]
+            writes = [Update(record.id, _fields(new), record.version)]
         for alias in added:
             writes += named.freeing(alias)
             holder = scoped.new(ALIAS, "", key=concept_key(alias), body={"concept": fresh.id})
@@ -150,10 +154,10 @@ class Concepts:
 
 
 def _record_with(fresh: Memory, body: ConceptBody) -> Memory:
-    return validated(Memory, {**dict(fresh), **_told(body)})
+    return validated(Memory, {**dict(fresh), **_fields(body)})
 
 
-def _told(body: ConceptBody) -> dict[str, Any]:
+def _fields(body: ConceptBody) -> dict[str, Any]:
     """The fields of the record that tell a concept: the text that is searched, and what is filtered by."""
     content = body.name
     if body.aliases:

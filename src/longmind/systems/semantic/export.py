@@ -42,8 +42,8 @@ def as_graphml(graph: Graph) -> str:
     for node in graph.nodes:
         concept = node.concept
         element = ElementTree.SubElement(drawing, "node", {"id": concept.id})
-        told = {"category": concept.category, "definition": concept.definition, "aliases": ", ".join(concept.aliases)}
-        _data(element, "node", {"label": concept.name, "type": "concept", **told})
+        values = {"category": concept.category, "definition": concept.definition, "aliases": ", ".join(concept.aliases)}
+        _data(element, "node", {"label": concept.name, "type": "concept", **values})
     for fact in graph.values:
         element = ElementTree.SubElement(drawing, "node", {"id": _value_id(fact)})
         _data(element, "node", {"label": str(fact.object), "type": "value"})
@@ -80,8 +80,8 @@ def _value_id(fact: Fact) -> str:
     return f"value-{fact.id}"
 
 
-def _data(element: ElementTree.Element, target: str, told: Mapping[str, str | None]) -> None:
-    for key, value in told.items():
+def _data(element: ElementTree.Element, target: str, values: Mapping[str, str | None]) -> None:
+    for key, value in values.items():
         if value:
             ElementTree.SubElement(element, "data", {"key": f"{target}_{key}"}).text = _NOT_XML.sub("�", value)
 

@@ -42,10 +42,10 @@ class Facts:
         said = held_at(await self._timelines.as_known(said, known), moment)
         turned = held_at(await self._timelines.as_known(turned, known), moment)
         many = use.predicate.many or use.swapped
-        told = {r.id: Fact.of(r) for r in said}
+        facts_by_id = {r.id: Fact.of(r) for r in said}
         relation = predicate_name(predicate)
-        told |= {r.id: Fact.of(r).turned(relation) for r in turned}
-        return [told[r.id] for r in self._timelines.answer([*said, *turned], many=many)]
+        facts_by_id |= {r.id: Fact.of(r).turned(relation) for r in turned}
+        return [facts_by_id[r.id] for r in self._timelines.answer([*said, *turned], many=many)]
 
     async def _both_sides(self, concepts: list[str], use: Use) -> tuple[list[Memory], list[Memory]]:
         """The facts of a predicate that have these concepts as subject, and those to be read from the other side."""
@@ -62,8 +62,8 @@ class Facts:
         if use is None or not concepts:
             return []
         said, turned = await read_consistently(self._scoped, lambda: self._both_sides(concepts, use))
-        told = [Fact.of(r) for r in said] + [Fact.of(r).turned(predicate_name(predicate)) for r in turned]
-        return sorted(told, key=lambda f: (f.valid_from or EVER, f.recorded_at, f.id))
+        facts_by_id = [Fact.of(r) for r in said] + [Fact.of(r).turned(predicate_name(predicate)) for r in turned]
+        return sorted(facts_by_id, key=lambda f: (f.valid_from or EVER, f.recorded_at, f.id))
 
     async def about(
         self, name: str, *, as_of: datetime | None, known_at: datetime | None, limit: int
@@ -127,8 +127,8 @@ class Facts:
         record, changes = await self._changes(id)
         if record.body.get("retracted_at") is not None:
             return Fact.of(record)
-        told = {"retracted_at": self._scoped.now(), "retracted_because": because}
-        body = body_of(record).model_copy(update=told)
+        facts_by_id = {"retracted_at": self._scoped.now(), "retracted_because": because}
+        body = body_of(record).model_copy(update=facts_by_id)
         changes.update(record, body=body.model_dump(mode="json"), state="archived")
         return await self._shrink(record, changes, "retract")
 

@@ -95,22 +95,28 @@ class Graphs:
         """The shortest way between two concepts, in whichever direction the facts are stated."""
         _check_depth(depth)
         moment = as_utc(as_of) if as_of else self._scoped.now()
-        one, other = [_Reached({r.id: None for r in await self._concepts.need(name)}) for name in (start, goal)]
-        one.frontier, other.frontier = list(one.steps), list(other.steps)
-        meeting = next((c for c in one.steps if c in other.steps), None)
+        near_start, near_goal = [
+            _Reached({r.id: None for r in await self._concepts.need(name)}) for name in (start, goal)
+        ]
+        near_start.frontier, near_goal.frontier = list(near_start.steps), list(near_goal.steps)
+        meeting = next((c for c in near_start.steps if c in near_goal.steps), None)
         for _ in range(depth):
-            if meeting is not None or not (one.frontier and other.frontier):
+            if meeting is not None or not (near_start.frontier and near_goal.frontier):
                 break
-            near, far = (one, other) if len(one.frontier) <= len(other.frontier) else (other, one)
+            near, far = (
+                (near_start, near_goal)
+                if len(near_start.frontier) <= len(near_goal.frontier)
+                else (near_goal, near_start)
+            )
             meeting = next((id for id in await self._step(near, moment) if id in far.steps), None)
-            if len(one.steps) + len(other.steps) > MAX_VISITED:
+            if len(near_start.steps) + len(near_goal.steps) > MAX_VISITED:
                 raise InvalidInput(
                     f"More than {MAX_VISITED} concepts lie between {start!r} and {goal!r}.",
                     hint="Ask for a smaller depth.",
                 )
         if meeting is None:
             return None
-        return await self._told(_joined(one, other, meeting), meeting)
+        return await self._describe_path(_joined(near_start, near_goal, meeting), meeting)
 
     async def _step(
         self, side: _Reached, moment: datetime, predicate: str | None = None, *, backwards: bool = True
@@ -129,7 +135,7 @@ class Graphs:
         side.frontier = reached
         return reached
 
-    async def _told(self, way: Sequence[tuple[str, Fact, str]], lone: str) -> Path:
+    async def _describe_path(self, way: Sequence[tuple[str, Fact, str]], lone: str) -> Path:
         ids = [way[0][0], *(target for _, _, target in way)] if way else [lone]
         names = {r.id: str(r.body["name"]) for r in await self._scoped.store.get_all(self._scoped.scope, ids)}
         steps = []
@@ -159,12 +165,12 @@ class Graphs:
         seen = _Reached({r.id: None for r in await self._concepts.need(source)})
         seen.frontier = list(seen.steps)
         for _ in range(depth if use.predicate.transitive else 1):
-            found = await self._step(seen, moment, use.predicate.name, backwards=use.predicate.symmetric)
-            if met := next((id for id in found if id in goals), None):
+            reached = await self._step(seen, moment, use.predicate.name, backwards=use.predicate.symmetric)
+            if met := next((id for id in reached if id in goals), None):
                 way = seen.way_to(met)
                 ends = [id for id, _ in way[1:]] + [met]
-                return await self._told([(s, f, t) for (s, f), t in zip(way, ends, strict=True)], met)
-            if not found:
+                return await self._describe_path([(s, f, t) for (s, f), t in zip(way, ends, strict=True)], met)
+            if not reached:
                 return None
         return None
 
@@ -199,12 +205,12 @@ def _ends(fact: Fact) -> list[str]:
     return [fact.subject_id] if fact.object_id is None else [fact.subject_id, fact.object_id]
 
 
-def _joined(one: _Reached, other: _Reached, meeting: str) -> list[tuple[str, Fact, str]]:
+def _joined(near_start: _Reached, near_goal: _Reached, meeting: str) -> list[tuple[str, Fact, str]]:
     """The way from the first side's start to the second's, through where they met, as (from, fact, to)."""
-    there = one.way_to(meeting)
+    there = near_start.way_to(meeting)
     ends = [id for id, _ in there[1:]] + [meeting]
     way = [(source, fact, target) for (source, fact), target in zip(there, ends, strict=False)]
-    back = other.way_to(meeting)
+    back = near_goal.way_to(meeting)
     starts = [id for id, _ in back[1:]] + [meeting]
     return way + [(source, fact, target) for (target, fact), source in zip(back[::-1], starts[::-1], strict=False)]
 

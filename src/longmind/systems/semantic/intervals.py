@@ -79,9 +79,9 @@ def latest(records: Iterable[Memory]) -> Memory | None:
 def overlapping(records: Iterable[Memory]) -> tuple[Memory, Memory] | None:
     """Two facts that held at the same time, if there are such."""
     ordered = sorted(map(interval_of, filter(is_current, records)), key=lambda s: s.start)
-    for one, other in pairwise(ordered):
-        if other.start < one.until:
-            return one.what, other.what
+    for earlier, later in pairwise(ordered):
+        if later.start < earlier.until:
+            return earlier.what, later.what
     return None
 
 

@@ -178,18 +178,18 @@ class StatementLearner:
     async def _premises(self, said: Statement) -> list[Memory]:
         """What the statement rests on. It must exist, and a span must lie in its text."""
         wanted = [*(e.memory for e in said.evidence), *said.derived_from]
-        found = {m.id: m for m in await self._scoped.store.get_all(self._scoped.scope, wanted)} if wanted else {}
+        memories = {m.id: m for m in await self._scoped.store.get_all(self._scoped.scope, wanted)} if wanted else {}
         for id in wanted:
-            if id not in found:
+            if id not in memories:
                 raise NotFound(f"The evidence {id} is not a memory here.", id=id)
         for evidence in said.evidence:
-            length = len(found[evidence.memory].content)
+            length = len(memories[evidence.memory].content)
             if evidence.span is not None and evidence.span[1] > length:
                 raise InvalidInput(
                     f"The evidence's span ends at {evidence.span[1]}, and the text of {evidence.memory} at {length}.",
                     hint="A span counts characters of Memory.content: (start, end), end exclusive.",
                 )
-        return list(found.values())
+        return list(memories.values())
 
     def _divided(self, placed: _Placed) -> tuple[list[Memory], list[Memory]]:
         """The timeline's facts that say the same, and the others. The newest decides first what can be joined."""
@@ -224,7 +224,7 @@ class StatementLearner:
         over = change.late is not None and change.late.start <= self._scoped.now()
         record = self._scoped.new(
             "fact",
-            told(body),
+            describe_fact(body),
             body=body.model_dump(mode="json"),
             metadata={"predicate": body.predicate},
             source=said.source,
@@ -270,8 +270,8 @@ class StatementLearner:
         )
         if grown != body:
             changes.update(known, body=grown.model_dump(mode="json"))
-        if told(grown) != known.content:
-            changes.update(known, content=told(grown))
+        if describe_fact(grown) != known.content:
+            changes.update(known, content=describe_fact(grown))
         if known.state == "stale" and not placed.doubtful:
             changes.update(known, state="active")
 
@@ -288,13 +288,13 @@ class StatementLearner:
         changed = {w.id for w in writes if isinstance(w, Update)}
         guards: list[Write] = []
         for premise in (p for p in placed.premises if p.id not in changed):
-            told_anew = {"body": with_next_revision(premise)} if premise.kind == "fact" else {}
-            guards.append(Update(premise.id, told_anew, premise.version))
-        reason = f"learn {told(placed.body)}"[:200]
+            changes = {"body": with_next_revision(premise)} if premise.kind == "fact" else {}
+            guards.append(Update(premise.id, changes, premise.version))
+        reason = f"learn {describe_fact(placed.body)}"[:200]
         return await self._scoped.rewrite([*placed.use.guard, *guards, *placed.concepts, *writes], reason)
 
 
-def told(body: FactBody) -> str:
+def describe_fact(body: FactBody) -> str:
     """A fact as a sentence, which is what search reads."""
     text = f"{body.subject_name} {body.predicate} {body.object}"
     if body.qualifiers:
@@ -302,14 +302,14 @@ def told(body: FactBody) -> str:
     return text
 
 
-def evidence_of(given: Any) -> tuple[Evidence, ...]:
+def evidence_of(evidence: Any) -> tuple[Evidence, ...]:
     """Evidence as a caller gives it: a memory or its id, with or without a span, or several of these."""
-    if given is None:
+    if evidence is None:
         return ()
-    if isinstance(given, Evidence):
-        return (given,)
-    if isinstance(given, Memory):
-        return (Evidence(memory=given.id),)
-    if isinstance(given, str):
-        return (validated(Evidence, {"memory": given}),)
-    return tuple(one for each in given for one in evidence_of(each))
+    if isinstance(evidence, Evidence):
+        return (evidence,)
+    if isinstance(evidence, Memory):
+        return (Evidence(memory=evidence.id),)
+    if isinstance(evidence, str):
+        return (validated(Evidence, {"memory": evidence}),)
+    return tuple(item for part in evidence for item in evidence_of(part))

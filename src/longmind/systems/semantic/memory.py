@@ -96,7 +96,7 @@ class SemanticMemory:
         A predicate that nobody declared is declared by its first use: ``learn`` makes it single-valued, ``relate``
         makes it relate many concepts; a few common ones are known (see ``semantic.vocabulary``).
         """
-        told = {
+        values = {
             "many": many,
             "relates": relates,
             "inverse": inverse,
@@ -104,8 +104,8 @@ class SemanticMemory:
             "transitive": transitive,
             "description": description,
         }
-        given = {word: value for word, value in told.items() if value is not None}
-        return await self._predicates.declare(predicate, **given)
+        changes = {word: value for word, value in values.items() if value is not None}
+        return await self._predicates.declare(predicate, **changes)
 
     async def predicates(self) -> list[Predicate]:
         """The predicates that are declared or in use, by name."""
@@ -322,7 +322,7 @@ def _name(concept: str | Concept) -> str:
 
 
 def _ids(records: Sequence[str | Fact | Memory]) -> tuple[str, ...]:
-    return tuple(one if isinstance(one, str) else one.id for one in records)
+    return tuple(record if isinstance(record, str) else record.id for record in records)
 
 
 def _bounded(limit: int) -> int:

@@ -230,11 +230,11 @@ class Path(Model):
     steps: tuple[PathStep, ...]
 
     def __str__(self) -> str:
-        told = self.concepts[0]
+        text = self.concepts[0]
         for step in self.steps:
             arrow = f"-[{step.fact.predicate}]->" if step.forward else f"<-[{step.fact.predicate}]-"
-            told += f" {arrow} {step.target}"
-        return told
+            text += f" {arrow} {step.target}"
+        return text
 
 
 class Node(Model):

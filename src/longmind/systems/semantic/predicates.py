@@ -75,13 +75,13 @@ class Predicates:
 
     async def every(self) -> list[Predicate]:
         """All predicates in use or declared here, by name."""
-        found: dict[str, Predicate] = {}
+        predicates: dict[str, Predicate] = {}
         async for record in self._scoped.store.scan_all(self._scoped.scope, Filter(kinds=(KIND,), states=None)):
             if (record.key or "").startswith("predicate:"):
                 predicate = Predicate.model_validate(record.body)
-                if predicate.name not in found or record.user == self._scoped.scope.user:
-                    found[predicate.name] = predicate
-        return sorted(found.values(), key=lambda p: p.name)
+                if predicate.name not in predicates or record.user == self._scoped.scope.user:
+                    predicates[predicate.name] = predicate
+        return sorted(predicates.values(), key=lambda p: p.name)
 
     async def _declare(self, name: str, meaning: dict[str, Any]) -> Predicate:
         scoped, asked = self._scoped, predicate_name(name)

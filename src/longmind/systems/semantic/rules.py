@@ -38,7 +38,7 @@ class _Term:
     """What a variable stands for: a concept or a value."""
 
     identity: str
-    told: Scalar
+    value: Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Rules:
         ]
         rules = [(Rule.of(r), r.user) for r in stored if r.body.get("then")]
         for _ in range(_MAX_ROUNDS):
-            new = [one for rule, owner in rules for one in await self._apply(rule, owner)]
+            new = [fact for rule, owner in rules for fact in await self._apply(rule, owner)]
             learned += new
             if not new:
                 break
@@ -86,13 +86,13 @@ class Rules:
 
     async def _add(self, body: RuleBody) -> Rule:
         scoped, key = self._scoped, f"rule:{fold_name(body.name)}"
-        told: dict[str, Any] = {"content": body.statement, "body": body.model_dump(mode="json")}
+        value: dict[str, Any] = {"content": body.statement, "body": body.model_dump(mode="json")}
         record = find_writable(scoped.scope.user, await find_by_keys(scoped, [key]))
         if record is None or record.user != scoped.scope.user:
-            new = scoped.new(KIND, key=key, **told)
+            new = scoped.new(KIND, key=key, **value)
             return Rule.of((await scoped.rewrite([Put(new, existing="fail")], f"rule {body.name}")).memories[0])
-        writes: list[Write] = [Update(record.id, told, record.version)]
-        if record.body != told["body"]:
+        writes: list[Write] = [Update(record.id, value, record.version)]
+        if record.body != value["body"]:
             outdated = [r for r in await find_derived(scoped, [record.id]) if r.state == "active"]
             writes += [Update(r.id, {"state": "stale"}, r.version) for r in outdated]
         return Rule.of((await scoped.rewrite(writes, f"rule {body.name}")).memories[0])
@@ -121,8 +121,8 @@ class Rules:
                 continue  # it is the whole agent's, and is derived there
             said = self._conclusion(rule, rule.then, binding)
             if said is not None and not await self._overruled(said):
-                one = await self._learning.learn(said)
-                learned += [one] if one.operation is not None else []
+                result = await self._learning.learn(said)
+                learned += [result] if result.operation is not None else []
         return learned
 
     async def _constants(self, pattern: Pattern) -> dict[str, set[str]]:
@@ -155,9 +155,9 @@ class Rules:
         ends = [fact.valid_to for fact in premises if fact.valid_to is not None]
         starts = [fact.valid_from for fact in premises if fact.valid_from is not None]
         return Statement(
-            subject=str(subject.told),
+            subject=str(subject.value),
             predicate=then.predicate,
-            object=object.told,
+            object=object.value,
             valid_from=max(starts, default=None),
             valid_to=min(ends, default=None),
             confidence=rule.confidence * min((fact.confidence for fact in premises), default=1.0),
@@ -203,7 +203,7 @@ def _unified(
     terms: dict[str, _Term], pattern: Pattern, fact: Fact, constants: dict[str, set[str]]
 ) -> dict[str, _Term] | None:
     """The variables after a fact was put into a pattern, or None if it does not fit."""
-    found = dict(terms)
+    bound = dict(terms)
     subject = _Term(f"c:{fact.subject_id}", fact.subject_id)
     object = _Term(value_identity(fact.object, fact.object_id), fact.object_id or fact.object)
     for word, term in ((pattern.subject, subject), (pattern.object, object)):
@@ -211,9 +211,9 @@ def _unified(
         if variable is None:
             if term.identity not in constants[str(word)]:
                 return None
-        elif found.setdefault(variable, term).identity != term.identity:
+        elif bound.setdefault(variable, term).identity != term.identity:
             return None
-    return found
+    return bound
 
 
 def _filled(word: Scalar, binding: _Binding) -> _Term:
@@ -252,14 +252,14 @@ def rule_body(
     confidence: float,
 ) -> RuleBody:
     """A rule as a caller gives it; a pattern may be a triple."""
-    told = {"name": name, "statement": statement, "confidence": confidence}
+    value = {"name": name, "statement": statement, "confidence": confidence}
     patterns = [_pattern(one) for one in when]
-    return validated(RuleBody, {**told, "when": patterns, "then": None if then is None else _pattern(then)})
+    return validated(RuleBody, {**value, "when": patterns, "then": None if then is None else _pattern(then)})
 
 
-def _pattern(given: Pattern | Sequence[Scalar]) -> Pattern:
-    if isinstance(given, Pattern):
-        return given
-    if isinstance(given, str) or len(given) != 3:
-        raise InvalidInput(f"{given!r} is not a pattern.", hint="Give (subject, predicate, object).")
-    return validated(Pattern, dict(zip(("subject", "predicate", "object"), given, strict=True)))
+def _pattern(pattern: Pattern | Sequence[Scalar]) -> Pattern:
+    if isinstance(pattern, Pattern):
+        return pattern
+    if isinstance(pattern, str) or len(pattern) != 3:
+        raise InvalidInput(f"{pattern!r} is not a pattern.", hint="Give (subject, predicate, object).")
+    return validated(Pattern, dict(zip(("subject", "predicate", "object"), pattern, strict=True)))

@@ -148,8 +148,8 @@ class TimelineChanges:
     async def _head_of(self, cut: Cut[Memory], change: IntervalChange[Memory]) -> Memory:
         """A record of its own for the earlier part of a fact that was cut in two."""
         whole = cut.span.what
-        told = {"id": self.scoped.clock.new_id(), "version": 1, "key": None, "state": "superseded"}
-        head = validated(Memory, {**dict(whole), **told, "valid_to": change.start})
+        changes = {"id": self.scoped.clock.new_id(), "version": 1, "key": None, "state": "superseded"}
+        head = validated(Memory, {**dict(whole), **changes, "valid_to": change.start})
         self.put(head)
         for link in await self.scoped.store.all_links(self.scoped.scope, [whole.id]):
             if link.relation != "supersedes":
@@ -195,24 +195,24 @@ async def find_derived(scoped: ScopedStore, ids: Iterable[str]) -> list[Memory]:
     """Everything that was derived from these records, at any remove, nearest first."""
     frontier = list(dict.fromkeys(ids))
     seen = dict.fromkeys(frontier)
-    found: list[str] = []
+    ids_found: list[str] = []
     while frontier:
         links = await scoped.store.all_links(scoped.scope, frontier, relation="derived_from", direction="in")
         frontier = [id for id in dict.fromkeys(link.source for link in links) if id not in seen]
         seen.update(dict.fromkeys(frontier))
-        found += frontier
-    return await scoped.store.get_all(scoped.scope, found)
+        ids_found += frontier
+    return await scoped.store.get_all(scoped.scope, ids_found)
 
 
-def combined(one: float, other: float, ceiling: float) -> float:
+def combined(first: float, second: float, ceiling: float) -> float:
     """How sure two independent pieces of evidence make together."""
-    together = 1 - (1 - one) * (1 - other)
-    return max(one, other, min(together, ceiling))
+    together = 1 - (1 - first) * (1 - second)
+    return max(first, second, min(together, ceiling))
 
 
-def compatible(one: Json, other: Json) -> bool:
+def compatible(first: Json, second: Json) -> bool:
     """Whether two sets of qualifiers can describe the same fact: what both mention, they agree on."""
-    return all(other.get(key, value) == value for key, value in one.items())
+    return all(second.get(key, value) == value for key, value in first.items())
 
 
 def with_next_revision(record: Memory) -> Json:

@@ -46,7 +46,7 @@ async def read_consistently(scoped: ScopedStore, read: Callable[[], Awaitable[T]
     """
     for _ in range(_READS - 1):
         before = await scoped.store.backend.head(scoped.scope)
-        found = await read()
+        result = await read()
         if before == await scoped.store.backend.head(scoped.scope):
-            return found
+            return result
     return await read()

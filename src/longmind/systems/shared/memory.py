@@ -107,7 +107,7 @@ class SharedMemory:
             mine = supporter(self._mine.scope, body.salt)
             left = tuple(supporter for supporter in body.supporters if supporter != mine)
             if len(left) == len(body.supporters):
-                return _told(record)
+                return _as_shared(record)
             if not left and body.by != "review":
                 await self._scoped.rewrite([Delete(record.id, record.version, erase=True)], "shared: no support left")
                 return None
@@ -130,7 +130,7 @@ class SharedMemory:
 
     async def get(self, id: str) -> SharedKnowledge:
         """One piece of knowledge or candidate as it is now."""
-        return _told(await self._scoped.need(id, KNOWLEDGE))
+        return _as_shared(await self._scoped.need(id, KNOWLEDGE))
 
     async def list(self, status: Status | None = "approved") -> tuple[SharedKnowledge, ...]:
         """What is shared, or what waits or was rejected, the best supported first; with None all of it."""
@@ -138,7 +138,7 @@ class SharedMemory:
             raise InvalidInput(f"There is no status {status!r}.", hint=f"There are: {', '.join(STATUSES)}.")
         metadata = None if status is None else {"status": status}
         where = Filter(kinds=(KNOWLEDGE,), states=None, metadata=metadata)
-        entries = [_told(record) async for record in self._scoped.store.scan_all(self._scoped.scope, where)]
+        entries = [_as_shared(record) async for record in self._scoped.store.scan_all(self._scoped.scope, where)]
         return tuple(sorted(entries, key=lambda entry: (-entry.support, entry.id)))
 
     async def known(self, texts: Sequence[str]) -> frozenset[str]:
@@ -161,7 +161,7 @@ class SharedMemory:
         records = await self._scoped.store.get_all(self._scoped.scope, best) if best else []
         if records:
             await self._scoped.store.touch(self._scoped.scope, [record.id for record in records])
-        return tuple(SharedHit(knowledge=_told(record), score=scores[record.id]) for record in records)
+        return tuple(SharedHit(knowledge=_as_shared(record), score=scores[record.id]) for record in records)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class SharedMemory:
                 proposals[text] = next(proposals[other] for other in proposals if keys[other] == key)
                 continue
             record, write = self._with_support(text, key, held.get(key), settings)
-            proposals[text] = ShareProposal(knowledge=_told(record), changed=write is not None)
+            proposals[text] = ShareProposal(knowledge=_as_shared(record), changed=write is not None)
             if write is not None:
                 writes[key] = write
         if writes and not dry_run:
@@ -228,7 +228,7 @@ class SharedMemory:
 
     async def _write(self, record: Memory, body: SharedBody, reason: str) -> SharedKnowledge:
         write = Update(record.id, _fields(body), expected_version=record.version)
-        return _told((await self._scoped.rewrite([write], f"shared: {reason}")).memories[0])
+        return _as_shared((await self._scoped.rewrite([write], f"shared: {reason}")).memories[0])
 
     async def _names(self, evidence: Sequence[str]) -> Names:
         """The names of those this could be about: the user, the agent, and whoever is named in the evidence."""
@@ -265,7 +265,7 @@ def _fields(body: SharedBody) -> Json:
     }
 
 
-def _told(record: Memory) -> SharedKnowledge:
+def _as_shared(record: Memory) -> SharedKnowledge:
     body = SharedBody.read(record)
     return SharedKnowledge(
         id=record.id,

@@ -59,12 +59,12 @@ def _named(text: str, allowed: Collection[str]) -> str | None:
     """Whether a word looks like a name: capitalised inside a sentence, or at its beginning and doing as people do."""
     small = {fold(word) for word in _WORD.findall(text) if word[0].islower()}
     for sentence in _SENTENCE.split(text):
-        words_found = _WORD.findall(sentence)
-        for place, word in enumerate(words_found):
+        sentence_words = _WORD.findall(sentence)
+        for place, word in enumerate(sentence_words):
             plain = fold(re.sub(r"[’']s?$", "", word))
             if not _like_a_name(word) or plain in allowed or plain in small:
                 continue
-            after = fold(words_found[place + 1]) if place + 1 < len(words_found) else ""
+            after = fold(sentence_words[place + 1]) if place + 1 < len(sentence_words) else ""
             if place > 0 or after in _PEOPLE_DO or word.endswith(("'s", "’s")):
                 return "a word that looks like a name"
     return None

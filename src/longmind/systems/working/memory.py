@@ -139,7 +139,7 @@ class WorkingMemory:
         if sort not in orders:
             raise InvalidInput(f"Items cannot be sorted by {sort!r}.", hint=f"There are: {', '.join(orders)}.")
         state = await read(self._scoped)
-        return tuple(sorted(await self._told(state, state.body.focus), key=orders[sort]))
+        return tuple(sorted(await self._score_items(state, state.body.focus), key=orders[sort]))
 
     async def slots(self) -> tuple[Slot, ...]:
         """The slots in use, the most attended first."""
@@ -182,7 +182,8 @@ class WorkingMemory:
             raise InvalidInput(f"n must be at least 1, not {n}.")
         state = await read(self._scoped)
         ranked = sorted(
-            await self._told(state, state.body.focus if query is None else query), key=lambda i: (-i.attention, i.id)
+            await self._score_items(state, state.body.focus if query is None else query),
+            key=lambda i: (-i.attention, i.id),
         )
         chosen = tuple(ranked[:n])
         if chosen:
@@ -287,7 +288,7 @@ class WorkingMemory:
         if self._chunking and len(state.slots) > limits.items:
             await fitting.chunk(self._scoped, state, until=limits.items)
         if fitting.over(state, limits, self._tokens_of):
-            items = await self._told(state, state.body.focus)
+            items = await self._score_items(state, state.body.focus)
             fitting.evict(state, limits, self._tokens_of, {i.id: i.attention for i in items}, keep)
 
     async def _written(self, state: WorkingState, reason: str, keep: str | None = None) -> tuple[Evicted, ...]:
@@ -323,7 +324,7 @@ class WorkingMemory:
 
     async def _context(self) -> WorkingContext:
         state = await read(self._scoped)
-        items = {item.id: item for item in await self._told(state, state.body.focus)}
+        items = {item.id: item for item in await self._score_items(state, state.body.focus)}
         slots = [self._slot(slot, items) for slot in state.slots]
         return WorkingContext(
             focus=state.body.focus,
@@ -343,7 +344,7 @@ class WorkingMemory:
             attention=max(item.attention for item in items),
         )
 
-    async def _told(self, state: WorkingState, query: str) -> list[Item]:
+    async def _score_items(self, state: WorkingState, query: str) -> list[Item]:
         """The items with what they count now, for a question; an empty one is none."""
         records = list(state.items.values())
         focused = bool(query.strip()) and bool(records)
