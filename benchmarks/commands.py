@@ -80,7 +80,7 @@ async def speed(call: Call, data: Data = DATA, embedder: Model = "static", cases
     from benchmarks import locomo as conversations
     from benchmarks import speed as benchmark
     from benchmarks.embedders import CachingEmbedder
-    from longmind.models.open import open_embedder
+    from longmind.models.embed_open import open_embedder
 
     chosen = list(conversations.cases(data))[:cases]
     caching, began = CachingEmbedder(open_embedder(embedder)), time.perf_counter()
@@ -119,7 +119,7 @@ async def cycle(call: Call, data: Data = DATA, embedder: Model = "static", cases
     """The consolidation cycle: its cost by stage, without embedding."""
     from benchmarks import cycle as benchmark
     from benchmarks import locomo as conversations
-    from longmind.models.open import open_embedder
+    from longmind.models.embed_open import open_embedder
 
     chosen = list(conversations.cases(data))[:cases]
     timed, began = benchmark.TimedEmbedder(open_embedder(embedder)), time.perf_counter()

@@ -21,7 +21,7 @@ from longmind.memory import AgentMemory, Longmind
 from longmind.types import Filter
 
 if TYPE_CHECKING:
-    from longmind.models.base import Embedder, Vectors
+    from longmind.models.embed import Embedder, Vectors
     from longmind.store.base import Backend
 
 _STORE_METHODS = frozenset({"get", "scan", "links", "journal", "stats", "head", "feed", "matching", "apply"})

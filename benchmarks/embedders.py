@@ -8,10 +8,10 @@ from zlib import crc32
 
 import numpy as np
 
-from longmind.models.base import unit_rows
+from longmind.models.embed import unit_rows
 
 if TYPE_CHECKING:
-    from longmind.models.base import Embedder, Vectors
+    from longmind.models.embed import Embedder, Vectors
 
 
 class CachingEmbedder:

@@ -19,7 +19,7 @@ from longmind.store.base import ExclusiveReembedBackend, ReembedBackend, Space
 from longmind.store.store import Store
 
 if TYPE_CHECKING:
-    from longmind.models.base import Embedder
+    from longmind.models.embed import Embedder
     from longmind.store.base import Vector
 
 log = logging.getLogger("longmind")
@@ -170,7 +170,7 @@ class Embedding:
             await embedder.close()
 
     async def _follow(self, space: Space) -> None:
-        from longmind.models.open import embedder_for
+        from longmind.models.embed_open import embedder_for
 
         if self._coming is not None and self._coming.name == space.name:
             await self._change_to(self._coming)
@@ -211,7 +211,7 @@ class Embedding:
             raise InvalidSetting(
                 "A store cannot be changed to no embedder.", hint="Open it with embedder='none' instead."
             )
-        from longmind.models.open import open_embedder
+        from longmind.models.embed_open import open_embedder
 
         key = self._settings.embedder_key
         return open_embedder(asked, api_key=key.get_secret_value() if key else None)

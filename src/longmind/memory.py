@@ -22,8 +22,8 @@ from longmind.store.transfer import Imported, export_lines, import_lines
 from longmind.types import Scope
 
 if TYPE_CHECKING:
-    from longmind.models.base import Embedder
     from longmind.models.chat_model import ChatModel
+    from longmind.models.embed import Embedder
     from longmind.recall.engine import Recaller
     from longmind.recall.policy import Policy
     from longmind.recall.rerank import Reranker

@@ -18,8 +18,8 @@ from pydantic import BaseModel
 from longmind import Longmind, Settings, telemetry
 from longmind.errors import InvalidAnswer, InvalidInput, InvalidSetting, ModelError, ModelUnavailable
 from longmind.models.chat import Answer, Usage
+from longmind.models.embed_static import StaticEmbedder
 from longmind.models.resilience import Transient
-from longmind.models.static import StaticEmbedder
 from longmind.testing import ScriptedModel
 from longmind.types import STAGES
 

@@ -22,7 +22,7 @@ from rich.progress import Progress
 from rich.table import Table
 from safetensors.numpy import save_file
 
-from longmind.models.static import ADAPTER, read_table
+from longmind.models.embed_static import ADAPTER, read_table
 from tools.static_vectors.adapter import Adam, Adapter, Tokens
 from tools.static_vectors.groups import Group, groups
 from tools.static_vectors.losses import SHARPNESS, Ranking, loss, neighbours

@@ -76,7 +76,7 @@ async def _try_all(settings: Settings, urls: list[str]) -> list[Tried]:
 
 
 async def _try_embedder(settings: Settings) -> Tried:
-    from longmind.models.open import open_embedder
+    from longmind.models.embed_open import open_embedder
 
     spec = settings.embedder or "static"
     tried = Tried("embedder", spec.partition("?")[0])

@@ -10,12 +10,13 @@ Nothing here imports a provider's package.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from longmind.errors import InvalidInput
+from longmind.tokens import estimate
 from longmind.types import Json, Model
 
 if TYPE_CHECKING:
@@ -243,3 +244,15 @@ def messages_of(given: Messages) -> tuple[Message, ...]:
     if not told:
         raise InvalidInput("There is no message for the model.", hint="Give a text or at least one message.")
     return told
+
+
+PER_MESSAGE = 4
+"""What the marks around a message cost in common chat templates."""
+
+
+def estimate_messages(messages: Iterable[Message]) -> int:
+    """Estimate the tokens of a conversation, with the marks around each message."""
+    return sum(
+        PER_MESSAGE + estimate(message.content) + sum(estimate(call.model_dump_json()) for call in message.tool_calls)
+        for message in messages
+    )

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, SecretStr
 
 from longmind.clock import Clock, SystemClock
-from longmind.models.arguments import tool_call
+from longmind.models.answer_json import tool_call
 from longmind.models.chat import Answer, Finish, Form, Message, Piece, Request, ToolCall, Usage
 from longmind.models.schemas import closed
-from longmind.models.wire import Told, Wire, plain
+from longmind.models.wire import Wire, WireModel, plain
 from longmind.types import Json
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ _FINISH: dict[str, Finish] = {
 }
 
 
-class _Used(Told):
+class _Used(WireModel):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
 
 
-class _Block(Told):
+class _Block(WireModel):
     type: str
     text: str = ""
     id: str = ""
@@ -50,21 +50,21 @@ class _Block(Told):
     partial_json: str = ""
 
 
-class _Reply(Told):
+class _Reply(WireModel):
     model: str = ""
     content: list[_Block] = Field(default_factory=list)
     stop_reason: str | None = None
     usage: _Used = _Used()
 
 
-class _Delta(Told):
+class _Delta(WireModel):
     type: str = ""
     text: str = ""
     partial_json: str = ""
     stop_reason: str | None = None
 
 
-class _Event(Told):
+class _Event(WireModel):
     type: str
     index: int = 0
     message: _Reply = _Reply()

@@ -3,27 +3,65 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import ValidationError
 
 from longmind.clock import Clock, SystemClock
 from longmind.errors import InvalidAnswer, InvalidInput, ModelError
-from longmind.models.answer_cache import AnswerCache
 from longmind.models.budget import Budget
-from longmind.models.chat import Answer, Messages, Piece, Provider, Request, S, TokenCounter, Tool, Usage, messages_of
+from longmind.models.chat import (
+    Answer,
+    Messages,
+    Piece,
+    Provider,
+    Request,
+    S,
+    TokenCounter,
+    Tool,
+    Usage,
+    estimate_messages,
+    messages_of,
+)
 from longmind.models.resilience import Line, Patience, Sleep
 from longmind.models.structured import Structured, Structurer, Tally
-from longmind.models.tokens import estimate_messages
 from longmind.models.traces import observed
 from longmind.tokens import estimate
 
 USUAL_OUTPUT = 500
 """Tokens set aside for an answer whose length nobody bounded."""
 ToolChoice = Literal["auto", "required", "none"]
+
+
+class AnswerCache(Protocol):
+    """Stores answers by the fingerprint of the request and the model. Used only when asked for."""
+
+    async def get(self, key: str) -> Answer | None: ...
+
+    async def put(self, key: str, answer: Answer) -> None: ...
+
+
+class MemoryCache:
+    """The latest answers, in memory; the least recently used leaves first."""
+
+    def __init__(self, entries: int = 1000) -> None:
+        self._entries = entries
+        self._kept: OrderedDict[str, Answer] = OrderedDict()
+
+    async def get(self, key: str) -> Answer | None:
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    async def put(self, key: str, answer: Answer) -> None:
+        self._kept[key] = answer
+        self._kept.move_to_end(key)
+        while len(self._kept) > self._entries:
+            self._kept.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)

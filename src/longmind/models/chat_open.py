@@ -22,8 +22,7 @@ from pydantic import SecretStr
 from longmind.clock import Clock
 from longmind.config import Settings, provider_key
 from longmind.errors import InvalidSetting
-from longmind.models.answer_cache import MemoryCache
-from longmind.models.chat_model import ChatModel, Prices
+from longmind.models.chat_model import ChatModel, MemoryCache, Prices
 from longmind.models.resilience import Patience
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from pydantic import Field, SecretStr
 
 from longmind.clock import Clock, SystemClock
 from longmind.errors import ModelError
-from longmind.models.arguments import tool_call
+from longmind.models.answer_json import tool_call
 from longmind.models.chat import Answer, Finish, Form, Message, Piece, Request, ToolCall, Usage
 from longmind.models.schemas import closed, strict
-from longmind.models.wire import Told, Wire, plain
+from longmind.models.wire import Wire, WireModel, plain
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -34,28 +34,28 @@ _FINISH: dict[str, Finish] = {
 _OPTIONAL = ("temperature", "max_tokens", "max_completion_tokens", "stream_options")
 
 
-class _Function(Told):
+class _Function(WireModel):
     name: str | None = None
     arguments: str | None = None
 
 
-class _Call(Told):
+class _Call(WireModel):
     index: int = 0
     id: str | None = None
     function: _Function = _Function()
 
 
-class _Said(Told):
+class _Said(WireModel):
     content: str | None = None
     refusal: str | None = None
     tool_calls: list[_Call] | None = None
 
 
-class _Cached(Told):
+class _Cached(WireModel):
     cached_tokens: int | None = None
 
 
-class _Used(Told):
+class _Used(WireModel):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     prompt_tokens_details: _Cached | None = None
@@ -71,13 +71,13 @@ class _Used(Told):
         )
 
 
-class _Choice(Told):
+class _Choice(WireModel):
     message: _Said = _Said()
     delta: _Said = _Said()
     finish_reason: str | None = None
 
 
-class _Reply(Told):
+class _Reply(WireModel):
     """A whole answer, or one chunk of a stream."""
 
     model: str | None = None

@@ -13,7 +13,7 @@ import sys
 import time
 
 from longmind.errors import LongmindError
-from longmind.models.open import open_embedder
+from longmind.models.embed_open import open_embedder
 
 EMBEDDERS = ("static", "minilm", "minilm-int8")
 AT_LEAST_SECONDS = 3.0

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from longmind.errors import ModelError, ModelMissing
-from longmind.models.addresses import bearer, checked_address
-from longmind.models.base import clipped
-from longmind.models.http import ADDRESS_HINT
+from longmind.models.embed import clipped
+from longmind.models.embed_http import ADDRESS_HINT
+from longmind.models.wire import bearer, checked_address
 
 if TYPE_CHECKING:
     import httpx2

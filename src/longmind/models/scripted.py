@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 
-from longmind.models.chat import Answer, Form, Piece, Request, Usage
+from longmind.models.chat import Answer, Form, Piece, Request, Usage, estimate_messages
 from longmind.models.chat_model import ChatModel
-from longmind.models.tokens import estimate_messages
 from longmind.tokens import estimate
 
 Said: TypeAlias = "str | Mapping[str, Any] | BaseModel | Answer | Exception | Callable[[Request], Said]"

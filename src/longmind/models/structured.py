@@ -22,8 +22,8 @@ from pydantic import BaseModel, ValidationError
 from longmind import telemetry
 from longmind.errors import InvalidAnswer, ModelError
 from longmind.models import prompts
+from longmind.models.answer_json import Unreadable, read_json
 from longmind.models.chat import Answer, Form, Message, Request, S, Usage
-from longmind.models.mending import Unreadable, read_json
 from longmind.models.schemas import schema_of
 from longmind.models.wire import FORM_REFUSED
 

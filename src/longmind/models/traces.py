@@ -1,26 +1,31 @@
-"""A model call as spans and metrics, named after OpenTelemetry's GenAI semantic conventions.
+"""Model calls and embeddings as spans and metrics, named after OpenTelemetry's GenAI semantic conventions.
 
-Model, tokens, duration and how it ended are told; what was asked and answered is not.
+The model, the number of tokens or texts, the duration and the outcome are recorded; the texts themselves are not.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from longmind import telemetry
-from longmind.models.chat import Answer, Provider, Request
+
+if TYPE_CHECKING:
+    from longmind.models.chat import Answer, Provider, Request
 
 DURATION = "gen_ai.client.operation.duration"
 TOKENS = "gen_ai.client.token.usage"
 FIRST_CHUNK = "gen_ai.client.operation.time_to_first_chunk"
+F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
 
 
 @dataclass(slots=True)
 class Observed:
-    """A call as it goes on."""
+    """A model call in progress."""
 
     span: telemetry.Span
     began: float
@@ -72,3 +77,35 @@ def observed(provider: Provider, request: Request, *, stream: bool = False) -> I
         raise
     finally:
         telemetry.record(DURATION, time.perf_counter() - began, shared, unit="s")
+
+
+def observed_embed(system: str, *, client: bool = False) -> Callable[[F], F]:
+    """Measure an embedder's ``embed``. ``client``: another service is called."""
+
+    def decorate(embed: F) -> F:
+        @wraps(embed)
+        async def measured(self: Any, texts: Sequence[str]) -> Any:
+            if not telemetry.enabled():
+                return await embed(self, texts)
+            model = self.name.partition("/")[2] or self.name
+            shared: dict[str, telemetry.Value | None] = {
+                "gen_ai.operation.name": "embeddings",
+                "gen_ai.provider.name": system,
+                "gen_ai.request.model": model,
+            }
+            began = time.perf_counter()
+            try:
+                with telemetry.span(f"embeddings {model}", shared, client=client) as span:
+                    span.set("longmind.texts", len(texts))
+                    vectors = await embed(self, texts)
+                    span.set("gen_ai.embeddings.dimension.count", int(vectors.shape[1]))
+                    return vectors
+            except Exception as error:
+                shared["error.type"] = telemetry.error_type(error)
+                raise
+            finally:
+                telemetry.record(DURATION, time.perf_counter() - began, shared, unit="s")
+
+        return cast(F, measured)
+
+    return decorate

@@ -22,8 +22,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from longmind.clock import Clock, SystemClock
-from longmind.errors import InvalidAnswer, LongmindError, ModelError, ModelMissing
-from longmind.models.addresses import checked_address, checked_key
+from longmind.errors import InvalidAnswer, InvalidSetting, LongmindError, ModelError, ModelMissing
 from longmind.models.resilience import Transient, retry_after
 
 if TYPE_CHECKING:
@@ -46,8 +45,35 @@ _HINTS = {
 }
 
 
-class Told(BaseModel):
-    """What is read of an answer. Servers add fields of their own, and more of them over time."""
+def checked_address(base_url: str, whose: str, hint: str) -> str:
+    """Return an address that may appear in logs; refuse one with a user name, password, query or fragment."""
+    try:
+        parts = urlsplit(base_url)
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        sound = False
+    if not sound or parts.username is not None or parts.query or parts.fragment:
+        raise InvalidSetting(f"The address of the {whose} is not usable.", hint=hint)
+    return base_url
+
+
+def checked_key(key: str | None) -> str | None:
+    """Return the key; refuse one that cannot be in a header, without showing it."""
+    if key is not None and (not key or not key.isascii() or not key.isprintable() or " " in key):
+        raise InvalidSetting(
+            "The API key has characters that a key cannot have.",
+            hint="Check for a line break, a space or quotes that were copied along with it.",
+        )
+    return key
+
+
+def bearer(key: str | None) -> dict[str, str]:
+    """Return the header that carries a key, or no header without one."""
+    return {} if checked_key(key) is None else {"Authorization": f"Bearer {key}"}
+
+
+class WireModel(BaseModel):
+    """The part of a server's answer that is read. Unknown fields are ignored: servers add more over time."""
 
     model_config = ConfigDict(extra="ignore")
 

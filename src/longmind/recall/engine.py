@@ -31,7 +31,7 @@ from longmind.store.store import Store
 from longmind.types import Filter, Hit, Message, Scope
 
 if TYPE_CHECKING:
-    from longmind.models.base import Embedder
+    from longmind.models.embed import Embedder
 
 MAX_K = 1_000
 MAX_QUERY = 1_000_000

@@ -14,7 +14,7 @@ from longmind.types import Scope
 if TYPE_CHECKING:
     from longmind.clock import Clock
     from longmind.config import Settings
-    from longmind.models.base import Embedder
+    from longmind.models.embed import Embedder
     from longmind.recall.policy import Policy
     from longmind.recall.rerank import Reranker
     from longmind.sync.conversation import Conversation

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from longmind.models.minilm import MiniLmEmbedder
+from longmind.models.embed_minilm import MiniLmEmbedder
 
 
 @pytest.fixture(scope="session")

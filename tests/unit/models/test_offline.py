@@ -19,9 +19,9 @@ socket.socket.connect = socket.socket.connect_ex = refused
 socket.getaddrinfo = socket.gethostbyname = socket.create_connection = refused
 
 import asyncio, sys
-import longmind.models.base, longmind.models.static, longmind.models.minilm
-import longmind.models.http, longmind.models.measure
-from longmind.models.open import open_embedder
+import longmind.models.embed, longmind.models.embed_static, longmind.models.embed_minilm
+import longmind.models.embed_http, longmind.models.measure
+from longmind.models.embed_open import open_embedder
 
 async def main():
     for spec in sys.argv[1:]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from longmind.models.answer_cache import MemoryCache
 from longmind.models.budget import Budget
 from longmind.models.chat import Answer
+from longmind.models.chat_model import MemoryCache
 from longmind.testing import ScriptedModel
 
 

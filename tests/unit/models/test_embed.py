@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from longmind.errors import InvalidInput
-from longmind.models.base import Embedder, clipped, unit_rows
-from longmind.models.http import HttpEmbedder
-from longmind.models.minilm import MiniLmEmbedder
-from longmind.models.static import StaticEmbedder
+from longmind.models.embed import Embedder, clipped, unit_rows
+from longmind.models.embed_http import HttpEmbedder
+from longmind.models.embed_minilm import MiniLmEmbedder
+from longmind.models.embed_static import StaticEmbedder
 
 
 def test_every_provider_is_an_embedder() -> None:

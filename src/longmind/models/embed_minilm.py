@@ -13,19 +13,18 @@ import logging
 import os
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from longmind.config import cache_folder
 from longmind.errors import ModelError, ModelMissing
 from longmind.models import minilm_graph
-from longmind.models.base import clipped
-from longmind.models.cache import kept
-from longmind.models.embedding_traces import observed_embed
+from longmind.models.embed import clipped
+from longmind.models.traces import observed_embed
 
 if TYPE_CHECKING:
-    from longmind.models.base import Vectors
+    from longmind.models.embed import Vectors
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_CHARACTERS = 8_192
@@ -125,17 +124,17 @@ class MiniLmEmbedder:
         name = f"all-MiniLM-L6-v2-{WEIGHTS_SHA256[:12]}-{variant}-r{minilm_graph.REVISION}.onnx"
         path = (self._cache or cache_folder()) / name
         try:
-            kept(path, self._export)
+            build_once(path, self._export)
         except OSError as error:
             log.warning("%s cannot be kept (%s): it is made anew by every process.", path, error.strerror)
             with tempfile.TemporaryDirectory() as folder:
-                return self._session(runtime, kept(Path(folder) / name, self._export))
+                return self._session(runtime, build_once(Path(folder) / name, self._export))
         try:
             return self._session(runtime, path)
         except ModelError as error:
             log.warning("A file in the cache is damaged and is made anew. %s", error.message)
             path.unlink(missing_ok=True)
-        return self._session(runtime, kept(path, self._export))
+        return self._session(runtime, build_once(path, self._export))
 
     def _session(self, runtime: Any, path: Path) -> Any:
         options = runtime.SessionOptions()
@@ -191,3 +190,25 @@ def _import_runtime() -> Any:
         raise ModelMissing(f"ONNX Runtime cannot be imported: {error}", hint=INSTALL) from error
     onnxruntime.disable_telemetry_events()
     return onnxruntime
+
+
+def build_once(path: Path, make: Callable[[Path], None]) -> Path:
+    """Return the file at ``path``; build it first if it is not there.
+
+    ``make`` writes to a name of its own, which is renamed when it is whole and on disk: no process ever sees half a
+    file, and when two make it at once the second rename replaces the first with the same content.
+    """
+    if path.exists():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=path.stem + ".", suffix=".part", dir=path.parent)
+    os.close(handle)
+    part = Path(name)
+    try:
+        make(part)
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from longmind.clock import Clock, SystemClock
 from longmind.errors import ModelError, ModelMismatch, ModelMissing
-from longmind.models.addresses import bearer, checked_address
-from longmind.models.base import clipped, unit_rows
-from longmind.models.embedding_traces import observed_embed
+from longmind.models.embed import clipped, unit_rows
 from longmind.models.resilience import retry_after
+from longmind.models.traces import observed_embed
+from longmind.models.wire import bearer, checked_address
 
 if TYPE_CHECKING:
     import httpx2
     from numpy.typing import NDArray
 
-    from longmind.models.base import Vectors
+    from longmind.models.embed import Vectors
 
 ADDRESS_HINT = "Give it as http(s)://host[:port]/v1, without user name, password or query; the key goes in api_key."
 BATCH_TEXTS = 128

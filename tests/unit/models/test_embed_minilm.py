@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from longmind.errors import ModelError
-from longmind.models import minilm as module
-from longmind.models.minilm import MiniLmEmbedder, read_weights
+from longmind.models import embed_minilm as module
+from longmind.models.embed_minilm import MiniLmEmbedder, read_weights
 from longmind.models.minilm_graph import HEADS, LAYERS, WIDTH
 
 TEXTS = [

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from longmind.errors import ModelMissing
-from longmind.models.base import clipped, unit_rows
-from longmind.models.embedding_traces import observed_embed
+from longmind.models.embed import clipped, unit_rows
+from longmind.models.traces import observed_embed
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from longmind.models.base import Vectors
+    from longmind.models.embed import Vectors
 
 MAX_CHARACTERS = 32_768
 """What is read of a text. The mean of more than some eight thousand tokens no longer says anything more."""

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from longmind.errors import InvalidSetting, ModelError, ModelMismatch
-from longmind.models import http as module
-from longmind.models.http import HttpEmbedder
+from longmind.models import embed_http as module
+from longmind.models.embed_http import HttpEmbedder
 
 KEY = "sk-very-secret-0123456789"
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

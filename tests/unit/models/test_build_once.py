@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from longmind.config import cache_folder
-from longmind.models.cache import kept
+from longmind.models.embed_minilm import build_once
 
 
 def test_xdg_cache_home_is_respected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -34,8 +34,8 @@ def test_otherwise_the_usual_folder(
 
 def test_a_file_is_made_once(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "file.bin"
-    assert kept(path, lambda part: part.write_bytes(b"first") and None).read_bytes() == b"first"
-    assert kept(path, lambda part: part.write_bytes(b"second") and None).read_bytes() == b"first"
+    assert build_once(path, lambda part: part.write_bytes(b"first") and None).read_bytes() == b"first"
+    assert build_once(path, lambda part: part.write_bytes(b"second") and None).read_bytes() == b"first"
     assert [entry.name for entry in path.parent.iterdir()] == ["file.bin"]
 
 
@@ -45,7 +45,7 @@ def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        kept(tmp_path / "file.bin", fail)
+        build_once(tmp_path / "file.bin", fail)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -57,7 +57,7 @@ def _write_slowly(part: Path) -> None:
 
 
 def _keep(path: Path) -> int:
-    return len(kept(path, _write_slowly).read_bytes())
+    return len(build_once(path, _write_slowly).read_bytes())
 
 
 def test_several_processes_never_see_half_a_file(tmp_path: Path) -> None:

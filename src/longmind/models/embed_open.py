@@ -1,4 +1,4 @@
-"""From a short text in the settings to an embedder, and from a name recorded in a store back to that text."""
+"""Open the embedder that the settings name, or the one whose vectors a store holds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from longmind.errors import InvalidSetting, ModelMissing
 
 if TYPE_CHECKING:
-    from longmind.models.base import Embedder
+    from longmind.models.embed import Embedder
 
 CHOICES = 'Choose "static", "minilm", "minilm-int8" or the address of a server, "https://host/v1#model".'
 
@@ -20,14 +20,14 @@ _RECORDED = {
 
 
 def open_embedder(spec: str, *, api_key: str | None = None) -> Embedder:
-    """The embedder that ``spec`` names. It is loaded by its first use; what is not installed is said here."""
+    """Open the embedder that ``spec`` names. Its first use loads it; a missing package is reported here."""
     match spec:
         case "static" | "static-plain":
-            from longmind.models.static import StaticEmbedder
+            from longmind.models.embed_static import StaticEmbedder
 
             return StaticEmbedder(trained=spec == "static")
         case "minilm" | "minilm-int8":
-            from longmind.models.minilm import MiniLmEmbedder
+            from longmind.models.embed_minilm import MiniLmEmbedder
 
             return MiniLmEmbedder(int8=spec == "minilm-int8")
     if not spec.startswith(("http://", "https://")):
@@ -38,13 +38,13 @@ def open_embedder(spec: str, *, api_key: str | None = None) -> Embedder:
             "The address of an embedding server does not say which model.",
             hint='Add the model after a #, as in "https://host/v1#model".',
         )
-    from longmind.models.http import HttpEmbedder
+    from longmind.models.embed_http import HttpEmbedder
 
     return HttpEmbedder(address, model, api_key=api_key)
 
 
 def embedder_for(space_name: str) -> str:
-    """What to give to ``open_embedder`` for the vectors recorded under this name, so that a store keeps its model."""
+    """Return the spec for ``open_embedder`` of a vector space by its name, so that a store keeps its model."""
     if space_name in _RECORDED:
         return _RECORDED[space_name]
     kind, _, model = space_name.partition("/")

@@ -5,8 +5,8 @@ import importlib.util
 import pytest
 
 from longmind.errors import InvalidSetting, ModelMissing
-from longmind.models.http import HttpEmbedder
-from longmind.models.open import embedder_for, open_embedder
+from longmind.models.embed_http import HttpEmbedder
+from longmind.models.embed_open import embedder_for, open_embedder
 
 
 @pytest.mark.parametrize("spec", ["static", "static-plain", "minilm", "minilm-int8"])

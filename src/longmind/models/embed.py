@@ -1,4 +1,4 @@
-"""What an embedder is, and the two small duties every provider shares.
+"""The embedder protocol, and the two small duties that every provider shares.
 
 Vectors of two models must never mix, so an embedder has a ``name`` that the store records next to its vectors. The
 same name always means the same vectors for the same text.

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from longmind.errors import ModelMissing
-from longmind.models import static
-from longmind.models.static import StaticEmbedder
+from longmind.models import embed_static as static
+from longmind.models.embed_static import StaticEmbedder
 
 TEXTS = [
     "I moved to Lisbon in May.",
