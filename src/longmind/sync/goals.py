@@ -40,4 +40,4 @@ class GoalMemory(Blocking[asynchronous.GoalMemory]):
     monitor = blocking(asynchronous.GoalMemory.monitor)
     revise = blocking(asynchronous.GoalMemory.revise)
     revisions = blocking(asynchronous.GoalMemory.revisions)
-    settle = blocking(asynchronous.GoalMemory.settle)
+    evaluate_revisions = blocking(asynchronous.GoalMemory.evaluate_revisions)

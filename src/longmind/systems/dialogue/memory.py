@@ -64,7 +64,7 @@ class DialogueMemory:
         """The agent's settings as they are now."""
         return await configuration.configuration(self._scoped, NAME, self._base)
 
-    async def configure(self, **changes: Any) -> DialogueSettings:
+    async def configure(self, /, **changes: Any) -> DialogueSettings:
         """Change settings of this agent for good. A smaller window counts from the next page, or ``upkeep``, on."""
         return await configuration.configure(self._scoped, NAME, self._base, changes)
 
