@@ -11,7 +11,7 @@ from longmind import telemetry
 from longmind.clock import as_utc
 from longmind.config import AgentSettings
 from longmind.errors import InvalidInput, NotFound
-from longmind.perceive.intake import About, Told, is_place, memories_of
+from longmind.perceive.intake import About, MemoryInput, is_place, memories_of
 from longmind.recall.filters import filter_of
 from longmind.store import journal
 from longmind.store.base import Delete, Put, Update, Write
@@ -184,7 +184,7 @@ class AgentMemory:
     @overload
     async def remember(
         self,
-        told: Document | Iterable[Told],
+        told: Document | Iterable[MemoryInput],
         *,
         session: str | None = None,
         occurred_at: datetime | None = None,
@@ -197,7 +197,7 @@ class AgentMemory:
 
     async def remember(
         self,
-        told: Told | Iterable[Told],
+        told: MemoryInput | Iterable[MemoryInput],
         *,
         session: str | None = None,
         occurred_at: datetime | None = None,

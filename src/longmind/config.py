@@ -46,17 +46,17 @@ class Settings(Model):
     """How long to wait for another process that is writing to the same SQLite file."""
 
     @classmethod
-    def load(cls, environment: Mapping[str, str] | None = None, **given: object) -> Settings:
+    def load(cls, environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
         """The defaults, changed by the environment, changed by what is given here and is not None."""
         environment = os.environ if environment is None else environment
-        told: dict[str, object] = {}
+        values: dict[str, object] = {}
         for field in cls.model_fields:
             value = environment.get(PREFIX + field.upper())
             if value:
-                told[field] = value
-        told.update({key: value for key, value in given.items() if value is not None})
+                values[field] = value
+        values.update({key: value for key, value in overrides.items() if value is not None})
         try:
-            return cls.model_validate(told)
+            return cls.model_validate(values)
         except ValidationError as error:
             raise InvalidSetting(_first(error), hint=f"Check {PREFIX}* in the environment.") from error
 

@@ -63,7 +63,7 @@ class _RealSpan:
 
 
 class _On:
-    """Telemetry switched on: a tracer, a meter, and the instruments made so far."""
+    """Telemetry switched on: a tracer, a meter, and the instruments created so far."""
 
     def __init__(self, tracer: Tracer, meter: Meter) -> None:
         self._tracer = tracer
@@ -76,19 +76,19 @@ class _On:
         from opentelemetry.trace import SpanKind, Status, StatusCode, use_span
 
         kind = SpanKind.CLIENT if client else SpanKind.INTERNAL
-        made = self._tracer.start_span(name, kind=kind, attributes=_known(attributes))
+        raw_span = self._tracer.start_span(name, kind=kind, attributes=_known(attributes))
         try:
             if current:
-                with use_span(made, record_exception=False, set_status_on_exception=False):
-                    yield _RealSpan(made)
+                with use_span(raw_span, record_exception=False, set_status_on_exception=False):
+                    yield _RealSpan(raw_span)
             else:
-                yield _RealSpan(made)
+                yield _RealSpan(raw_span)
         except Exception as error:
-            made.set_attribute("error.type", error_type(error))
-            made.set_status(Status(StatusCode.ERROR))
+            raw_span.set_attribute("error.type", error_type(error))
+            raw_span.set_status(Status(StatusCode.ERROR))
             raise
         finally:
-            made.end()
+            raw_span.end()
 
     def record(self, name: str, value: float, attributes: Attributes, unit: str) -> None:
         if name not in self._histograms:

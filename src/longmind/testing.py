@@ -74,7 +74,7 @@ def memory(
     whose = scope or Scope(agent="assistant")
     source = clock or _clock
     now = source.now()
-    given: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "id": source.new_id(),
         "tenant": whose.tenant,
         "agent": whose.agent,
@@ -83,4 +83,4 @@ def memory(
         "recorded_at": now,
         "content": content,
     }
-    return Memory(**(given | fields))
+    return Memory(**(defaults | fields))

@@ -114,14 +114,17 @@ _set = object.__setattr__
 
 
 def construct_unvalidated(kind: type[M], fields: Json) -> M:
-    """A model of fields that are known to be valid, all of them given: from a row that was validated when it was
-    written, or from parts that have been. Validating a memory again would cost ten times as much."""
-    made = kind.__new__(kind)
-    _set(made, "__dict__", fields)
-    _set(made, "__pydantic_fields_set__", _all_fields(kind))
-    _set(made, "__pydantic_extra__", None)
-    _set(made, "__pydantic_private__", None)
-    return made
+    """Construct a model without validation, from all of its fields.
+
+    For fields that are known to be valid: those of a row that was validated when it was written, or parts that were
+    validated one by one. Validating a memory again would cost ten times as much.
+    """
+    model = kind.__new__(kind)
+    _set(model, "__dict__", fields)
+    _set(model, "__pydantic_fields_set__", _all_fields(kind))
+    _set(model, "__pydantic_extra__", None)
+    _set(model, "__pydantic_private__", None)
+    return model
 
 
 @cache
@@ -206,8 +209,8 @@ class Memory(Model):
 
     def content_hash(self) -> str:
         """A hash of what this memory says, independent of where it is stored and how often it was read."""
-        told = self.model_dump(mode="json", exclude=UNHASHED)
-        return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+        content = self.model_dump(mode="json", exclude=UNHASHED)
+        return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 UNHASHED = {"version", "access_count", "last_accessed_at", "interaction"}
@@ -392,4 +395,4 @@ class ConsolidationReport(Model):
 
     def of(self, stage: str) -> StageReport:
         """What one stage did; nothing, if it did not run."""
-        return next((one for one in self.stages if one.stage == stage), StageReport(stage=stage))
+        return next((report for report in self.stages if report.stage == stage), StageReport(stage=stage))

@@ -84,9 +84,9 @@ def _pieces(text: str, start: int, end: int, size: int) -> Iterator[int]:
 
 def _cut(mark: re.Pattern[str], text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
-    for found in mark.finditer(text, start, end):
-        if found.end() > at:
-            yield at, found.end()
-            at = found.end()
+    for match in mark.finditer(text, start, end):
+        if match.end() > at:
+            yield at, match.end()
+            at = match.end()
     if at < end:
         yield at, end

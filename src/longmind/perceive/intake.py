@@ -38,8 +38,8 @@ from longmind.types import (
 )
 
 _PLACE = "said:"
-Told = str | Message | Document | Mapping[str, Any]
-"""One thing to remember."""
+MemoryInput = str | Message | Document | Mapping[str, Any]
+"""What ``remember`` takes, alone or in a list."""
 
 
 class About(NamedTuple):
@@ -69,9 +69,9 @@ class _Checked(Model):
             raise InvalidInput(
                 f"The tags {about.tags[:50]!r} are one text.", hint="Give a list, such as tags=['home']."
             )
-        given = (about.importance, about.metadata, about.occurred_at)
+        details = (about.importance, about.metadata, about.occurred_at)
         named = about.session is None or type(about.session) is str
-        if given == (None, None, None) and type(about.tags) is tuple and not about.tags and named:
+        if details == (None, None, None) and type(about.tags) is tuple and not about.tags and named:
             return _of_session(about.session)
         return cls(
             session=about.session,
@@ -88,44 +88,44 @@ def _of_session(session: str | None) -> _Checked:
     return _Checked(session=session, importance=None, tags=(), metadata={}, occurred_at=None)
 
 
-def memories_of(told: Told | Iterable[Told], about: About, scope: Scope, clock: Clock) -> list[Memory]:
-    """The memories to store, in order."""
-    made: list[Memory] = []
+def memories_of(inputs: MemoryInput | Iterable[MemoryInput], about: About, scope: Scope, clock: Clock) -> list[Memory]:
+    """Return the memories to store, in order."""
+    memories: list[Memory] = []
     try:
         moment: object = about.occurred_at
         if moment is not None and not isinstance(moment, datetime):  # a text is read as one, or refused
             about = about._replace(occurred_at=_Checked.of(about).occurred_at)
         messages = _Messages(about, scope, clock)
-        for one in _each(told):
-            if isinstance(one, Document):
-                made += _of_document(one, about, scope, clock)
+        for item in _each(inputs):
+            if isinstance(item, Document):
+                memories += _of_document(item, about, scope, clock)
             else:
-                made.append(messages.memory(one))
+                memories.append(messages.memory(item))
     except ValidationError as error:
         problem = error.errors(include_input=False, include_url=False)[0]
         where = ".".join(map(str, problem["loc"])) or "input"
         raise InvalidInput(f"This cannot be remembered: {where}: {problem['msg']}.") from error
-    if not made:
+    if not memories:
         raise InvalidInput("There is nothing to remember.", hint="Give a text, a message, a list, or a document.")
-    return made
+    return memories
 
 
-def _each(told: Told | Iterable[Told]) -> Iterable[Message | Document]:
+def _each(inputs: MemoryInput | Iterable[MemoryInput]) -> Iterable[Message | Document]:
     """Every message and document, validated here: a ``Message`` too, since one can be made without."""
-    if isinstance(told, str):
-        yield Message(content=told)
-    elif isinstance(told, Document):
-        yield told
-    elif isinstance(told, Message):
-        yield Message.model_validate({name: getattr(told, name) for name in Message.model_fields})
-    elif isinstance(told, (dict, Mapping)):
-        yield Message.model_validate(dict(told))
-    elif isinstance(told, Iterable):
-        for one in told:
-            yield from _each(one)
+    if isinstance(inputs, str):
+        yield Message(content=inputs)
+    elif isinstance(inputs, Document):
+        yield inputs
+    elif isinstance(inputs, Message):
+        yield Message.model_validate({name: getattr(inputs, name) for name in Message.model_fields})
+    elif isinstance(inputs, (dict, Mapping)):
+        yield Message.model_validate(dict(inputs))
+    elif isinstance(inputs, Iterable):
+        for item in inputs:
+            yield from _each(item)
     else:
         raise InvalidInput(
-            f"A {type(told).__name__} cannot be remembered.",
+            f"A {type(inputs).__name__} cannot be remembered.",
             hint="Give a text, a message ({'role': ..., 'content': ...}), a list of these, or a Document.",
         )
 
@@ -148,8 +148,8 @@ class _Messages:
             raise InvalidInput("An empty text cannot be remembered.")
         about = self._about
         given_time = message.occurred_at or about.occurred_at
-        source, told = _source(about.source, message)
-        key = self._place.key(told, given_time, message.content)
+        source, source_key = _source(about.source, message)
+        key = self._place.key(source_key, given_time, message.content)
         if self._checked is None:
             self._checked = _Checked.of(about)
         checked = self._checked
@@ -176,7 +176,7 @@ def _of_document(document: Document, about: About, scope: Scope, clock: Clock) -
     place = document.uri or document.title or hashlib.sha256(document.content.encode()).hexdigest()[:16]
     session = about.session or f"document:{place}"[:200].rstrip()
     said = _Place(scope.user, session, "document")
-    made: list[Memory] = []
+    memories: list[Memory] = []
     for number, passage in enumerate(passages(document.content, about.passage_chars)):
         headings = [document.title, *passage.headings] if document.title else list(passage.headings)
         source = Source(role="document", name=None, uri=document.uri, span=(passage.start, passage.end))
@@ -185,7 +185,7 @@ def _of_document(document: Document, about: About, scope: Scope, clock: Clock) -
             scope,
             clock,
             kind="document",
-            key=said.key(_told(source), given_time, passage.text),
+            key=said.key(_source_key(source), given_time, passage.text),
             content=passage.text,
             session=session,
             source=source,
@@ -195,10 +195,10 @@ def _of_document(document: Document, about: About, scope: Scope, clock: Clock) -
             metadata={**(about.metadata or {}), **document.metadata},
             body=body,
         )
-        made.append(Memory(**fields))
-    if not made:
+        memories.append(Memory(**fields))
+    if not memories:
         raise InvalidInput("An empty document cannot be remembered.")
-    return made
+    return memories
 
 
 def _fields(
@@ -246,22 +246,22 @@ def _fields(
     }
 
 
-def _source(given: Source | str | None, message: Message) -> tuple[Source, str]:
-    """Who said a message, and the same as it is told in a key."""
-    if given is None:
+def _source(stated: Source | str | None, message: Message) -> tuple[Source, str]:
+    """Return who said a message, and the same as text for its key."""
+    if stated is None:
         return _said_by(message.role, message.name)
-    source = given if isinstance(given, Source) else Source(role=message.role, name=message.name, uri=given)
-    return source, _told(source)
+    source = stated if isinstance(stated, Source) else Source(role=message.role, name=message.name, uri=stated)
+    return source, _source_key(source)
 
 
 @lru_cache(maxsize=4_096)
 def _said_by(role: Role, name: str | None) -> tuple[Source, str]:
-    """Few speakers say much."""
+    """Cached: a conversation has few speakers and many messages."""
     source = Source(role=role, name=name)
-    return source, _told(source)
+    return source, _source_key(source)
 
 
-def _told(source: Source) -> str:
+def _source_key(source: Source) -> str:
     return f"{source.role!r}, {source.name!r}, {source.uri!r}, {source.span!r}"
 
 

@@ -184,12 +184,12 @@ class _Hashes(dict[str, int]):
     """
 
     def __missing__(self, word: str) -> int:
-        made = _STOPPED if word in STOP_WORDS else term_hash(stem(word))
+        hashed = _STOPPED if word in STOP_WORDS else term_hash(stem(word))
         if len(word) < _LONGEST_STEMMED:
             if len(self) >= _MOST_WORDS:
                 self.clear()
-            self[word] = made
-        return made
+            self[word] = hashed
+        return hashed
 
 
 _MOST_WORDS = 131_072
