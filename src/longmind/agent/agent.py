@@ -1,4 +1,4 @@
-"""``Agent``: memory, reflection, goals, tools and a policy, put together."""
+"""``Agent``: memory, reflection, goals, tools and a policy combined."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from longmind.agent.loop import Emit, Parts, TaskRun
 from longmind.agent.model_critic import ModelCritic
 from longmind.agent.model_policy import ModelPolicy
 from longmind.agent.models import Judge, Limits, Observation, Outcome, Policy, PolicyFunction
-from longmind.agent.policies import MemoryPolicy, policy_of
+from longmind.agent.policies import MemoryPolicy, as_policy
 from longmind.agent.recall import MemoryRecall, RecallSource
 from longmind.agent.streaming import Stream
 from longmind.agent.toolbox import Toolbox
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _SESSION = 200
 
 
-class _Asked(Model):
+class _RunRequest(Model):
     task: Text
     session: Name | None = None
     key: Annotated[Name, Field(max_length=150)] | None = None
@@ -42,11 +42,10 @@ class _Asked(Model):
 class Agent:
     """Does tasks with what it remembers, and remembers what it did.
 
-    What to do is decided by the ``policy``; without one by the language model, ``chat`` or that of the settings; and
-    without that, the agent answers from memory and says so. The other parts are optional: ``critic`` for reflection,
-    ``goals`` for what it pursues, ``judge`` to say whether an outcome is a success, ``recall`` for memories from
-    elsewhere.
-    ``tools`` are by default those of the store's ``rc.tools``.
+    The ``policy`` decides what to do. Without one the language model decides: ``chat``, or that of the settings.
+    Without a model the agent answers from memory and says so. The other parts are optional: ``critic`` for reflection,
+    ``goals`` to pursue, ``judge`` to decide whether an outcome is a success, ``recall`` for another source of memories.
+    ``tools`` are by default those of the store, ``rc.tools``.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class Agent:
         """The outcome of the run that ended last."""
         self.current: TaskRun | None = None
         """The run that ``begin`` began."""
-        self._policy = None if policy is None else policy_of(policy)
+        self._policy = None if policy is None else as_policy(policy)
         self.own_chat = chat
         """The language model it was given; without one it uses the settings'."""
         self._critic = critic
@@ -124,28 +123,28 @@ class Agent:
     async def run(
         self, task: str, *, session: str | None = None, timeout: float | None = None, key: str | None = None
     ) -> Outcome:
-        """Do a task, and say how it came out.
+        """Do a task and return the outcome.
 
-        Runs of one session go one after the other and see what was said in it; without a session a run stands alone.
-        With a ``key`` of yours the call can be repeated: the outcome of the run it started is returned.
+        Runs of one session go one after the other and see its conversation; without a session a run stands alone.
+        With a ``key`` the call is idempotent: called again, it returns the outcome of the run that it started.
         """
-        return await self._ended(_asked(task, session, timeout, key), None)
+        return await self._run_to_end(_validated_request(task, session, timeout, key), None)
 
     def stream(self, message: str, *, session: str | None = None, timeout: float | None = None) -> Stream:
         """Answer piece by piece: ``async for text in agent.stream(...)``; the stream has the ``outcome`` afterwards."""
-        asked = _asked(message, session, timeout, None)
-        return Stream(lambda emit: self._ended(asked, emit))
+        asked = _validated_request(message, session, timeout, None)
+        return Stream(lambda emit: self._run_to_end(asked, emit))
 
     async def begin(self, task: str, *, session: str | None = None, timeout: float | None = None) -> TaskRun:
-        """Begin a task, to be done step by step with ``step``. ``cancel`` the run to give it up."""
+        """Begin a task, to be done step by step with ``step``. Call ``cancel`` on the run to abort it."""
         if self.current is not None and self.current.outcome is None:
             raise Conflict("A run is still going on.", hint="Step it to its end, or cancel it.")
-        run = await self._prepared(_asked(task, session, timeout, None), None)
+        run = await self._prepare(_validated_request(task, session, timeout, None), None)
         self.current = await run.open()
         return run
 
     async def step(self) -> Observation | Outcome:
-        """Decide once and do it, in the run that ``begin`` began."""
+        """Make one decision and carry it out, in the run that ``begin`` began."""
         if self.current is None:
             raise InvalidInput("There is no run to step.", hint="Begin one: `await agent.begin(task)`.")
         done = await self.current.step()
@@ -162,7 +161,7 @@ class Agent:
         return await pursue(self, goal, limits=limits, on_event=on_event)
 
     async def close(self) -> None:
-        """Give up the run that was begun and let go of MCP servers."""
+        """Cancel the run that was begun, and disconnect from MCP servers."""
         if self.current is not None and self.current.outcome is None:
             self.last = await self.current.cancel()
         while self._connections:
@@ -178,13 +177,13 @@ class Agent:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    async def _ended(self, asked: _Asked, emit: Emit | None) -> Outcome:
-        run = await self._prepared(asked, emit)
+    async def _run_to_end(self, asked: _RunRequest, emit: Emit | None) -> Outcome:
+        run = await self._prepare(asked, emit)
         await run.open()
         self.last = await run.to_end()
         return self.last
 
-    async def _prepared(self, asked: _Asked, emit: Emit | None) -> TaskRun:
+    async def _prepare(self, asked: _RunRequest, emit: Emit | None) -> TaskRun:
         problems: list[str] = []
         chat = self.own_chat
         if chat is None and self._policy is None:
@@ -217,8 +216,8 @@ class ReflectiveAgent(Agent):
         return RuleCritic() if chat is None else ModelCritic(chat)
 
 
-def _asked(task: str, session: str | None, timeout: float | None, key: str | None) -> _Asked:
-    asked = validated(_Asked, {"task": task, "session": session, "timeout": timeout, "key": key})
+def _validated_request(task: str, session: str | None, timeout: float | None, key: str | None) -> _RunRequest:
+    asked = validated(_RunRequest, {"task": task, "session": session, "timeout": timeout, "key": key})
     if not asked.task.strip():
         raise InvalidInput("There is no task.", hint="Say in a sentence what is to be done.")
     return asked

@@ -1,7 +1,7 @@
-"""Reflection by rules: an objection before an action, and a conclusion after the outcome.
+"""Critics: objections before an action, and conclusions after the outcome; and the critic that works by rules.
 
-A critic never acts. What it says before an action makes the policy think once more; what it says after the outcome is
-stored as a reflection, linked to the episode it is about, and recalled for the next task of the same family.
+A critic never acts. An objection makes the policy decide once more. A conclusion is stored as a reflection, linked to
+its episode, and recalled for the next task of the same family.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ class ReflectionDraft(Model):
     """``task, family, worked, failed, needs, steps, success, tools``; see ``conclusions``."""
     importance: Unit = FIRST_TIME
     problems: tuple[str, ...] = ()
-    """What went wrong in making it, such as a model that could not be asked."""
+    """Problems in making it, such as a model that failed."""
 
 
 class Critic(Protocol):
-    """Looks at actions before they are taken, and at outcomes."""
+    """Judges actions before they are taken, and outcomes."""
 
     async def before(self, turn: Turn, action: Action) -> Critique | None:
-        """An objection, with its evidence; None lets the action pass."""
+        """Return an objection with its evidence; None if there is none."""
         ...
 
     async def after(self, turn: Turn, outcome: Outcome) -> ReflectionDraft | None:
-        """What is to be remembered of the run; None when it teaches nothing."""
+        """Return what should be remembered of the run; None if there is nothing to learn."""
         ...
 
 
@@ -48,7 +48,7 @@ class RuleCritic:
     """Remembers which calls failed and which worked."""
 
     async def before(self, turn: Turn, action: Action) -> Critique | None:
-        """Object to a call that failed already: in this run, or for a task of this family."""
+        """Object to a call that failed before, in this run or for a task of this family."""
         if not isinstance(action, Call):
             return None
         proposed = call_shape(action.tool, action.args, turn.task)
@@ -69,7 +69,7 @@ class RuleCritic:
         return None
 
     async def after(self, turn: Turn, outcome: Outcome) -> ReflectionDraft | None:
-        """What worked and what did not; nothing for a run that called no tool and that nobody judged."""
+        """Conclude which calls worked and which failed; None for a run without calls that nobody judged."""
         if not outcome.done and outcome.success is None:
             return None
         body = draw_conclusions(outcome)
@@ -79,9 +79,9 @@ class RuleCritic:
 
 
 def draw_conclusions(outcome: Outcome) -> Json:
-    """What a run shows about its calls.
+    """Return what a run shows about its calls.
 
-    A call that failed and later worked is no failure of that call: what worked in between was needed first.
+    A call that failed and later worked is not a failure: the call that worked in between was needed first.
     """
     task = outcome.task
     shapes = [call_shape(d.call.tool, d.call.args, task) for d in outcome.done]
@@ -102,7 +102,7 @@ def draw_conclusions(outcome: Outcome) -> Json:
 
 
 def describe_conclusions(body: Mapping[str, Any]) -> str:
-    """A conclusion in words, for search and for a prompt."""
+    """Describe conclusions in words, for search and for a prompt."""
     parts = [f"Task: {body['task']}"]
     if body["worked"]:
         parts.append("Worked: " + "; ".join(_named(call) for call in body["worked"]))
@@ -122,31 +122,31 @@ def _objection(memory: Memory, proposed: str, worked: set[str]) -> str:
             return f"For a task like this, {need['do']} had to be done first."
     for call in memory.body.get("failed", ()):
         if call["shape"] == proposed:
-            instead = "; ".join(_named(one) for one in memory.body.get("worked", ()))
+            instead = "; ".join(_named(call) for call in memory.body.get("worked", ()))
             return f"For a task like this it failed: {call['error']}" + (f" What worked: {instead}" if instead else "")
     return ""
 
 
 def _needs(shapes: Sequence[str], done: Sequence[Observation]) -> list[dict[str, str]]:
-    """For each call that failed first and worked later, the last other call that worked in between."""
-    found: dict[str, dict[str, str]] = {}
-    for at, (failed, one) in enumerate(zip(shapes, done, strict=True)):
+    """Return, for each call that failed first and worked later, the last other call that worked in between."""
+    needs: dict[str, dict[str, str]] = {}
+    for at, (failed, observation) in enumerate(zip(shapes, done, strict=True)):
         later = next((n for n in range(at + 1, len(done)) if shapes[n] == failed and done[n].ok), None)
-        if one.ok or later is None:
+        if observation.ok or later is None:
             continue
         between = [shapes[n] for n in range(at + 1, later) if done[n].ok and shapes[n] != failed]
         if between:
-            found[failed] = {"do": between[-1], "before": failed}
-    return list(found.values())
+            needs[failed] = {"do": between[-1], "before": failed}
+    return list(needs.values())
 
 
 def _call(done: Observation, its_shape: str) -> dict[str, Any]:
-    told: dict[str, Any] = {"tool": done.call.tool, "args": _args(done.call.args), "shape": its_shape}
-    return told if done.ok else told | {"error": done.error[:_ERROR]}
+    fields: dict[str, Any] = {"tool": done.call.tool, "args": _args(done.call.args), "shape": its_shape}
+    return fields if done.ok else fields | {"error": done.error[:_ERROR]}
 
 
 def _args(args: Mapping[str, Any]) -> Json:
-    """The arguments of a call, as many and as much of each as a reflection keeps; the event of the call has all."""
+    """Return the arguments of a call, cut for a reflection; the event of the call has them in full."""
     return {name: truncate_value(args[name], _ARGS) for name in list(args)[:_CALLS]}
 
 

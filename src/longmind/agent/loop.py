@@ -1,7 +1,7 @@
-"""One task at work: perceive, recall, then reflect, act and record for each action, and learn at the end.
+"""The run of one task: perceive, recall, then reflect, act and record for each action, and learn at the end.
 
-Whatever happens, a run ends with an outcome that is written down: it answered, failed, ran out of time or budget, or
-was cancelled. What goes wrong with memory is told in the outcome and never stops the task.
+Every run ends with an outcome that is stored: it answered, failed, ran out of time or budget, or was cancelled.
+Problems with memory are listed in the outcome and never stop the task.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from longmind.agent.models import (
     Action,
     Call,
     Critique,
-    Described,
+    DescribedPolicy,
     Ending,
     Judge,
     Limits,
@@ -29,10 +29,10 @@ from longmind.agent.models import (
     Outcome,
     Policy,
     Say,
-    Spoken,
+    StreamingPolicy,
     Turn,
 )
-from longmind.agent.policies import unusable
+from longmind.agent.policies import action_problem
 from longmind.agent.recall import RecallSource
 from longmind.agent.reflection_store import ReflectionStore
 from longmind.agent.run_recorder import RunRecorder, close_interrupted_run
@@ -47,13 +47,13 @@ from longmind.systems.records import Lease
 
 Emit = Callable[[str], Awaitable[None]]
 _AFTERWARDS = 3
-"""How many times as long as a tool a run may take, once its time is over, to be judged, recorded and learnt from."""
+"""After its deadline a run may take this many times ``tool_seconds`` to be judged, recorded and learnt from."""
 _log = logging.getLogger("longmind")
 
 
 @dataclass(slots=True)
 class Parts:
-    """What a run is made with."""
+    """The components that a run uses."""
 
     mem: AgentMemory
     policy: Policy
@@ -65,7 +65,7 @@ class Parts:
 
 
 class _Ended(Exception):
-    """The run is over for a reason that is not an answer."""
+    """The run ends without an answer."""
 
     def __init__(self, ending: Ending, text: str) -> None:
         super().__init__(text)
@@ -75,21 +75,21 @@ class _Ended(Exception):
 
 @dataclass(slots=True)
 class TaskRun:
-    """One run of an agent. ``open`` it, ``step`` until there is an ``outcome``, or let ``to_end`` do both."""
+    """One run of an agent: ``open`` it, then ``step`` until there is an ``outcome``, or call ``to_end``."""
 
     parts: Parts
     task: str
     session: str
     key: str | None = None
     seconds: float | None = None
-    """The time it may take; by default that of the limits."""
+    """Its time limit; by default that of the limits."""
     emit: Emit | None = None
     outcome: Outcome | None = None
     problems: list[str] = field(default_factory=list)
     _turn: Turn | None = None
     _done: list[Observation] = field(default_factory=list)
     _said: list[str] = field(default_factory=list)
-    """What was streamed of the decision that is being made."""
+    """The text that was streamed of the current decision."""
     _begun: datetime = field(init=False)
     _deadline: float = field(init=False, default=0.0)
     _lease: Lease = field(init=False)
@@ -97,23 +97,23 @@ class TaskRun:
     _used: Usage = field(init=False, default_factory=Usage)
     _reflection: str | None = None
     _critique: Critique | None = None
-    """What the decision that is being carried out was made in spite of, or because of."""
+    """The critique that preceded the current decision."""
 
     async def open(self) -> TaskRun:
-        """Take the session and store the task, before anything is done with it."""
+        """Acquire the session and store the task, before anything else is done."""
         mem, id = self.parts.mem, self.parts.mem.scoped.clock.new_id()
         self._lease = Lease(mem.scoped, self.session, id, self.parts.limits.lease_seconds, self._problem)
         if not await self._lease.acquire(self.parts.limits.wait_seconds):
             raise self._session_busy()
         self._begun = mem.scoped.now()
-        self._used = self._metered()
-        self._deadline = asyncio.get_running_loop().time() + self._allowed()
+        self._used = self._total_usage()
+        self._deadline = asyncio.get_running_loop().time() + self._time_limit()
         self._lease.ends = self._deadline + _AFTERWARDS * self.parts.limits.tool_seconds
         self._recorder = RunRecorder(mem, id, self.task, self.session, self.key, self._problem, self._begun)
         try:
             await shield_until_done(self._begin())
         except BaseException as error:
-            await self._broken_off(error)
+            await self._record_abort(error)
             raise
         return self
 
@@ -126,13 +126,13 @@ class TaskRun:
         )
 
     async def step(self) -> Observation | Outcome:
-        """Decide once and do it: the observation of a call, or the outcome if that was the end."""
+        """Make one decision and carry it out. Return the observation of a call, or the outcome at the end."""
         if self.outcome is not None:
             raise Conflict("This run has ended.", hint="Begin another one.", episode=self.outcome.episode)
         try:
-            return await self._stepped()
+            return await self._decide_and_act()
         except BaseException as error:
-            await self._broken_off(error)
+            await self._record_abort(error)
             raise
 
     async def to_end(self) -> Outcome:
@@ -142,9 +142,9 @@ class TaskRun:
         return self.outcome
 
     async def cancel(self) -> Outcome:
-        """Give up; what was done so far is recorded."""
+        """Cancel the run; what was done so far is recorded."""
         if self.outcome is None:
-            await self._finished("cancelled", "The run was cancelled.")
+            await self._finish("cancelled", "The run was cancelled.")
         assert self.outcome is not None
         return self.outcome
 
@@ -157,45 +157,45 @@ class TaskRun:
                 await close_interrupted_run(mem, self._lease.taken_over_from)
             except Exception as error:
                 self._problem(f"The run that was interrupted before could not be closed: {error}")
-        if self.key is not None and await self._known(self.key):
+        if self.key is not None and await self._load_known_outcome(self.key):
             await self._lease.release()
             return
         await self._recorder.begin()
 
-    async def _known(self, key: str) -> bool:
-        """Whether the run with this key has ended before; then its outcome is this one's."""
+    async def _load_known_outcome(self, key: str) -> bool:
+        """Whether a run with this key has ended before; its outcome then becomes the outcome of this run."""
         try:
             self.outcome = await find_outcome(self.parts.mem, key, self.task)
         except StoreError as error:
             self._problem(f"It is not known whether the task was done before: {error}")
         return self.outcome is not None
 
-    async def _stepped(self) -> Observation | Outcome:
+    async def _decide_and_act(self) -> Observation | Outcome:
         try:
             async with asyncio.timeout_at(self._deadline) as limit:
-                action = await self._decided()
+                action = await self._decide()
                 if isinstance(action, Call):
-                    return await self._acted(action)
+                    return await self._act(action)
         except TimeoutError:
             if not limit.expired():
                 raise
-            text = f"The task was not done in the time it had ({self._allowed():g} seconds)."
-            return await self._finished("timed_out", text)
+            text = f"The task was not done in the time it had ({self._time_limit():g} seconds)."
+            return await self._finish("timed_out", text)
         except _Ended as ended:
-            return await self._finished(ended.ending, ended.text)
-        return await self._finished("answered", action.text, action.success)
+            return await self._finish(ended.ending, ended.text)
+        return await self._finish("answered", action.text, action.success)
 
-    async def _decided(self) -> Action:
-        turn = await self._at_hand()
+    async def _decide(self) -> Action:
+        turn = await self._load_turn()
         if self._lease.lost:
             raise _Ended("failed", "Another run has taken over the session, since this one seemed dead.")
         if len(self._done) >= self.parts.limits.actions:
             raise _Ended("failed", f"There was no answer after {len(self._done)} actions.")
         attempt, problem, critique = 1, "", None
         while attempt <= self.parts.limits.bad_answers:
-            self._within_tokens()
+            self._check_tokens()
             asked = replace(turn, done=tuple(self._done), attempt=attempt, problem=problem, critique=critique)
-            action, problem = await self._asked(asked)
+            action, problem = await self._ask_policy(asked)
             if action is None:
                 self._problem(f"An answer of the policy could not be used: {problem}")
                 attempt += 1
@@ -206,30 +206,30 @@ class TaskRun:
                 return action
         raise _Ended("failed", f"The policy gave no usable answer in {attempt - 1} attempts. The last: {problem}")
 
-    async def _at_hand(self) -> Turn:
-        """What the policy looks at; memory is asked once for a run."""
+    async def _load_turn(self) -> Turn:
+        """Return what the policy sees. Memory is queried once for each run."""
         if self._turn is None:
             parts = self.parts
-            found = await parts.recall.gather(self.task, self.session, self._recorder.episode, parts.limits)
-            self.problems += found.problems
-            parts.toolbox.offer(found.procedures)
+            recalled = await parts.recall.gather(self.task, self.session, self._recorder.episode, parts.limits)
+            self.problems += recalled.problems
+            parts.toolbox.offer(recalled.procedures)
             self._turn = Turn(
                 task=self.task,
                 session=self.session,
                 tools=parts.toolbox.described(),
-                memories=found.memories,
-                reflections=found.reflections,
-                lessons=found.lessons,
-                procedures=found.procedures,
-                conversation=found.conversation,
-                context=found.context,
+                memories=recalled.memories,
+                reflections=recalled.reflections,
+                lessons=recalled.lessons,
+                procedures=recalled.procedures,
+                conversation=recalled.conversation,
+                context=recalled.context,
             )
         return self._turn
 
-    async def _asked(self, turn: Turn) -> tuple[Action | None, str]:
-        """What the policy decides; or None, and why that cannot be used."""
+    async def _ask_policy(self, turn: Turn) -> tuple[Action | None, str]:
+        """Ask the policy. Return its action, or None and the reason why the answer cannot be used."""
         try:
-            action = await self._heard(turn)
+            action = await self._decide_streaming(turn)
         except BudgetSpent as error:
             raise _Ended("out_of_budget", str(error)) from error
         except InvalidAnswer as error:
@@ -239,13 +239,13 @@ class TaskRun:
         except Exception as error:
             _log.warning("The policy of an agent failed.", exc_info=error)
             raise _Ended("failed", f"The policy failed: {type(error).__name__}: {error_message(error)}") from error
-        problem = unusable(action) or (self.parts.toolbox.problem(action) if isinstance(action, Call) else "")
+        problem = action_problem(action) or (self.parts.toolbox.problem(action) if isinstance(action, Call) else "")
         return (None, problem) if problem else (action, "")
 
-    async def _heard(self, turn: Turn) -> Action:
+    async def _decide_streaming(self, turn: Turn) -> Action:
         policy = self.parts.policy
         self._said.clear()
-        if self.emit is None or not isinstance(policy, Spoken):
+        if self.emit is None or not isinstance(policy, StreamingPolicy):
             return await policy.decide(turn)
         async with aclosing(policy.speak(turn)) as pieces:  # type: ignore[type-var]
             async for piece in pieces:
@@ -257,14 +257,14 @@ class TaskRun:
 
     async def _objection(self, turn: Turn, action: Action) -> Critique | None:
         if self.parts.critic is None or (self._said and isinstance(action, Say)):
-            return None  # what was said aloud cannot be taken back
+            return None  # what was streamed cannot be withdrawn
         try:
             return await self.parts.critic.before(turn, action)
         except Exception as error:
             self._problem(f"The critic failed: {error}")
             return None
 
-    async def _acted(self, call: Call) -> Observation:
+    async def _act(self, call: Call) -> Observation:
         at = self.parts.mem.scoped.now()
         number = len(self._done) + 1
         try:
@@ -278,7 +278,7 @@ class TaskRun:
         await shield_until_done(self._recorder.action(number, done, at, self._critique))
         return done
 
-    def _within_tokens(self) -> None:
+    def _check_tokens(self) -> None:
         most = self.parts.limits.tokens
         used = self._usage().tokens
         if most is not None and used >= most:
@@ -286,30 +286,30 @@ class TaskRun:
 
     # -- the end -------------------------------------------------------------------------------------------------
 
-    async def _broken_off(self, error: BaseException) -> None:
-        """Record a run that is being cancelled, or broken by what no run can handle; nothing is learnt from it."""
+    async def _record_abort(self, error: BaseException) -> None:
+        """Record a run that was cancelled, or that an unexpected error ended. Nothing is learnt from it."""
         if self.outcome is not None:
             return
         try:
-            if not isinstance(error, OperationMismatch):  # then nothing was begun
+            if not isinstance(error, OperationMismatch):  # in that case nothing was begun
                 stopped = isinstance(error, asyncio.CancelledError)
                 why = "The run was cancelled." if stopped else f"The run was broken off by {type(error).__name__}."
-                await shield_until_done(self._recorded("cancelled", why, None))
+                await shield_until_done(self._store_end("cancelled", why, None))
         finally:
             await shield_until_done(self._lease.release())
 
-    async def _finished(self, ending: Ending, text: str, success: bool | None = None) -> Outcome:
-        """Record how the run ended, and learn from it."""
+    async def _finish(self, ending: Ending, text: str, success: bool | None = None) -> Outcome:
+        """Store how the run ended, and learn from it."""
         try:
             try:
                 if ending == "answered":
                     await shield_until_done(self._recorder.answer(text, self._origin(), self._critique))
                 await self._say(text)
-                success = await self._judged(self._outcome(ending, text, success if ending == "answered" else False))
+                success = await self._judge(self._outcome(ending, text, success if ending == "answered" else False))
             finally:
-                await shield_until_done(self._recorded(ending, text, success))
+                await shield_until_done(self._store_end(ending, text, success))
             if ending != "cancelled":
-                await self._learnt()
+                await self._learn()
         finally:
             await shield_until_done(self._lease.release())
         self.outcome = self._outcome(ending, text, success, reflection=self._reflection)
@@ -319,7 +319,7 @@ class TaskRun:
         if self.emit is not None and "".join(self._said).strip() != text.strip():
             await self.emit(text if not self._said else f"\n{text}")
 
-    async def _judged(self, outcome: Outcome) -> bool | None:
+    async def _judge(self, outcome: Outcome) -> bool | None:
         if self.parts.judge is None or outcome.ending == "cancelled":
             return outcome.success
         try:
@@ -331,15 +331,15 @@ class TaskRun:
             verdict = None
         return outcome.success if verdict is None else verdict
 
-    async def _recorded(self, ending: Ending, text: str, success: bool | None) -> None:
-        """Write the end down. Of an answer that broke off, what was heard is kept as said."""
+    async def _store_end(self, ending: Ending, text: str, success: bool | None) -> None:
+        """Store the end of the run. If an answer was cut off, the part that was streamed is stored."""
         if ending != "answered" and self._said:
             await self._recorder.answer("".join(self._said), {**self._origin(), "partial": True}, None)
         outcome = self._outcome(ending, text, success)
         await self._recorder.end(outcome, self._details(outcome))
         self.outcome = self._outcome(ending, text, success)
 
-    async def _learnt(self) -> None:
+    async def _learn(self) -> None:
         critic, turn, outcome = self.parts.critic, self._turn, self.outcome
         if critic is None or turn is None or outcome is None:
             return
@@ -369,28 +369,28 @@ class TaskRun:
         )
 
     def _details(self, outcome: Outcome) -> dict[str, Any]:
-        """What the episode keeps beside the events, for replay: how it ended, and what memory had brought."""
+        """Return what the episode stores beside its events, for replay: the ending, and what was recalled."""
         turn = self._turn
-        told: dict[str, Any] = {
+        details: dict[str, Any] = {
             **outcome.model_dump(mode="json", include={"ending", "text", "success", "usage", "seconds"}),
             "problems": list(outcome.problems),
             **self._origin(),
         }
         if turn is not None:
-            told["brought"] = {
+            details["brought"] = {
                 "memories": {hit.memory.id: hit.score for hit in turn.memories},
                 "reflections": [memory.id for memory in turn.reflections],
                 "lessons": [lesson.model_dump(mode="json") for lesson in turn.lessons],
-                "procedures": {found.version.procedure.name: found.score for found in turn.procedures},
+                "procedures": {hit.version.procedure.name: hit.score for hit in turn.procedures},
                 "tools": [tool.name for tool in turn.tools],
                 "context": turn.context,
             }
-        return told
+        return details
 
     def _origin(self) -> dict[str, str]:
-        return dict(self.parts.policy.described) if isinstance(self.parts.policy, Described) else {}
+        return dict(self.parts.policy.described) if isinstance(self.parts.policy, DescribedPolicy) else {}
 
-    def _metered(self) -> Usage:
+    def _total_usage(self) -> Usage:
         used = Usage()
         metered: tuple[object, ...] = (self.parts.policy, self.parts.critic)
         for part in metered:
@@ -399,8 +399,8 @@ class TaskRun:
         return used
 
     def _usage(self) -> Usage:
-        """What the model was used for since the run began."""
-        now, before = self._metered(), self._used
+        """Return what the model has used since the run began."""
+        now, before = self._total_usage(), self._used
         cost = None if now.cost is None else now.cost - (before.cost or 0.0)
         return Usage(
             input_tokens=now.input_tokens - before.input_tokens,
@@ -410,9 +410,9 @@ class TaskRun:
             cost=cost,
         )
 
-    def _allowed(self) -> float:
+    def _time_limit(self) -> float:
         return self.parts.limits.seconds if self.seconds is None else self.seconds
 
-    def _problem(self, told: str) -> None:
-        if told not in self.problems:
-            self.problems.append(told)
+    def _problem(self, text: str) -> None:
+        if text not in self.problems:
+            self.problems.append(text)

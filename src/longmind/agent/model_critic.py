@@ -1,6 +1,6 @@
 """Reflection with a language model, in addition to the rules.
 
-What the model says counts only with a quote that stands in the record of the run. Everything else is refused, and told.
+A judgement of the model counts only with a quote from the record of the run. Any other is refused and reported.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from longmind.types import Model
 S = TypeVar("S", bound=BaseModel)
 _RECORD = 12_000
 _LESSON, _QUOTE = 400, 200
-"""Characters a model is given for what it says; a little more is still taken."""
+"""The length that a model is asked to keep to, in characters; longer answers are accepted up to a limit."""
 Line = Annotated[str, StringConstraints(max_length=2_000)]
 Sentence = Annotated[Line, Field(json_schema_extra={"maxLength": _LESSON})]
 Quote = Annotated[Line, Field(json_schema_extra={"maxLength": _QUOTE})]
 
 
 class Objection(Model):
-    """What a model says of an action that is about to be taken."""
+    """A model's answer about an action before it is taken."""
 
     objects: bool
     objection: Sentence = ""
@@ -44,26 +44,26 @@ class Conclusion(Model):
 
 
 class ModelCritic:
-    """Asks a model where there is something to weigh; the rules have the first word, and the last if it fails."""
+    """Applies rules first, and then asks a model. If the model fails, the result of the rules stands."""
 
     def __init__(self, chat: Chat, *, rules: Critic | None = None) -> None:
         self._chat = chat
         self._rules = rules or RuleCritic()
         self._usage = Usage()
         self.rejected = 0
-        """Judgements whose quote did not stand in the record."""
+        """The number of judgements whose quote was not in the record."""
 
     @property
     def usage(self) -> Usage:
         return self._usage
 
     async def before(self, turn: Turn, action: Action) -> Critique | None:
-        """The rules' objection, or else the model's, if anything was done or learnt that could speak against it."""
+        """Return the objection of the rules, or else of the model if there is something to judge by."""
         by_rule = await self._rules.before(turn, action)
         if by_rule is not None or not (turn.done or turn.reflections):
             return by_rule
         record = record_of(turn.task, turn.done, [memory.content for memory in turn.reflections])
-        said = await self._asked("object", Objection, record=record, action=_told(action))
+        said = await self._ask("object", Objection, record=record, action=_describe_action(action))
         if not said.objects or not said.objection.strip():
             return None
         if quotes(record, said.quote) is None:
@@ -73,14 +73,14 @@ class ModelCritic:
         return Critique(objection=said.objection, evidence=evidence)
 
     async def after(self, turn: Turn, outcome: Outcome) -> ReflectionDraft | None:
-        """The rules' conclusion, in the model's words where it has evidence for them."""
+        """Return the conclusion of the rules, with the lesson of the model if it has evidence."""
         draft = await self._rules.after(turn, outcome)
         if draft is None:
             return None
         ended = {True: "The task was done.", False: "The task was not done.", None: ""}[outcome.success]
         record = record_of(turn.task, outcome.done, [f"{outcome.ending}: {outcome.text} {ended}"])
         try:
-            said = await self._asked("conclude", Conclusion, record=record)
+            said = await self._ask("conclude", Conclusion, record=record)
         except ModelError as error:
             return draft.model_copy(update={"problems": (f"The critic's model failed: {error.message}",)})
         if not said.lesson.strip() or quotes(record, said.quote) is None:
@@ -91,7 +91,7 @@ class ModelCritic:
         text = f"{draft.text}\nConclusion: {said.lesson}"
         return draft.model_copy(update={"text": text, "body": draft.body | origin})
 
-    async def _asked(self, name: str, schema: type[S], **places: str) -> S:
+    async def _ask(self, name: str, schema: type[S], **places: str) -> S:
         prompt = prompts.load(name)
         try:
             answer = await self._chat.structured(prompt.fill(**places), schema, temperature=0.0, prompts=(prompt.id,))
@@ -103,12 +103,12 @@ class ModelCritic:
 
 
 def record_of(task: str, done: Sequence[Observation], more: Sequence[str]) -> str:
-    """A run in words, as a critic reads it."""
-    lines = [f"Task: {task}", *(f"{n}. {describe_call(one)}" for n, one in enumerate(done, 1)), *more]
+    """Describe a run in words, for a critic."""
+    lines = [f"Task: {task}", *(f"{n}. {describe_call(call)}" for n, call in enumerate(done, 1)), *more]
     return "\n".join(lines)[:_RECORD]
 
 
-def _told(action: Action) -> str:
+def _describe_action(action: Action) -> str:
     if isinstance(action, Call):
         return f"call {action.tool} with {action.args}. {action.thought}"[:2_000]
     return f"answer: {action.text}"[:2_000]

@@ -1,7 +1,7 @@
 """A language model as a policy.
 
-What the rules say stands in one prompt that never changes, so that a provider can keep it ready. What memory brought is
-quoted in the message with the task; what was done so far follows as calls and their results.
+The rules are one constant prompt, so that a provider can cache it. Recalled memory is quoted in the message with the
+task; earlier actions follow as tool calls and their results.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class ModelPolicy:
-    """Lets a model decide; of several calls in one answer the first is made, and the model is asked again."""
+    """Lets a model decide. Of several calls in one answer only the first is made; then the model is asked again."""
 
     def __init__(self, chat: Chat, *, max_tokens: int | None = None, temperature: float | None = None) -> None:
         self._chat = chat
@@ -34,7 +34,7 @@ class ModelPolicy:
 
     @property
     def usage(self) -> Usage:
-        """What all its decisions took."""
+        """What all its decisions have used."""
         return self._usage
 
     @property
@@ -44,7 +44,7 @@ class ModelPolicy:
     async def decide(self, turn: Turn) -> Action:
         names = wire_names(turn.tools)
         try:
-            answer = await self._chat.complete(self.messages(turn), **self._asked(turn, names))
+            answer = await self._chat.complete(self.messages(turn), **self._options(turn, names))
         except InvalidAnswer as error:
             self._count(error.usage)
             raise
@@ -52,9 +52,9 @@ class ModelPolicy:
         return _action(answer, names)
 
     async def speak(self, turn: Turn) -> AsyncGenerator[str | Action, None]:
-        """The answer as it comes, and the action it makes."""
+        """Yield the answer as it comes, and then the action."""
         names = wire_names(turn.tools)
-        stream = self._chat.stream(self.messages(turn), **self._asked(turn, names))
+        stream = self._chat.stream(self.messages(turn), **self._options(turn, names))
         try:
             async with aclosing(stream) as pieces:  # type: ignore[type-var]
                 async for piece in pieces:
@@ -68,25 +68,25 @@ class ModelPolicy:
             raise
 
     def messages(self, turn: Turn) -> list[Message]:
-        """What the model is told."""
+        """Build the messages for the model."""
         names = {tool: name for name, tool in wire_names(turn.tools).items()}
-        made = [Message(role="system", content=self._prompt.text)]
+        messages = [Message(role="system", content=self._prompt.text)]
         for said in turn.conversation:
             if said.role == "user":
-                made.append(Message(role="user", content=said.content))
+                messages.append(Message(role="user", content=said.content))
             elif said.role == "assistant":
-                made.append(Message(role="assistant", content=said.content))
+                messages.append(Message(role="assistant", content=said.content))
         context = f"<memory>\n{turn.context}\n</memory>\n\n" if turn.context else ""
-        made.append(Message(role="user", content=context + turn.task))
+        messages.append(Message(role="user", content=context + turn.task))
         for number, done in enumerate(turn.done, 1):
-            made += _exchange(number, done, names)
+            messages += _exchange(number, done, names)
         if turn.critique is not None:
-            made.append(Message(role="user", content=f"Before you go on, think it over: {turn.critique.objection}"))
+            messages.append(Message(role="user", content=f"Before you go on, think it over: {turn.critique.objection}"))
         if turn.problem:
-            made.append(Message(role="user", content=f"Your last answer could not be used: {turn.problem}"))
-        return made
+            messages.append(Message(role="user", content=f"Your last answer could not be used: {turn.problem}"))
+        return messages
 
-    def _asked(self, turn: Turn, names: Mapping[str, str]) -> dict[str, Any]:
+    def _options(self, turn: Turn, names: Mapping[str, str]) -> dict[str, Any]:
         by_name = {tool.name: tool for tool in turn.tools}
         tools = [
             Tool(name=wire, description=by_name[name].description, parameters=by_name[name].parameters)
@@ -104,7 +104,7 @@ class ModelPolicy:
 
 
 def wire_names(tools: Sequence[ToolDescription]) -> dict[str, str]:
-    """The names of the tools as providers allow them, each with the tool it stands for."""
+    """Map names that providers allow to the names of the tools."""
     names: dict[str, str] = {}
     for tool in tools:
         plain = _ODD.sub("_", tool.name)[:_NAME]

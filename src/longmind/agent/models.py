@@ -1,4 +1,4 @@
-"""What passes between the agent and what decides for it: the turn, the action, the outcome."""
+"""The types that an agent and its policy exchange: turn, action, observation, outcome."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Observation(Model):
 
 
 class Critique(Model):
-    """An objection to an action before it is taken, with the memories that speak for it."""
+    """An objection to an action before it is taken, with the memories that support it."""
 
     objection: str
     evidence: tuple[str, ...] = ()
@@ -55,27 +55,27 @@ class Critique(Model):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """All that a policy may look at. It has what memory brought, and no way to ask the world but by its action."""
+    """Everything that a policy sees: the task, what was done so far, and what was recalled."""
 
     task: str
     session: str
     tools: tuple[ToolDescription, ...] = ()
     done: tuple[Observation, ...] = ()
-    """What was done in this run so far, the earliest first."""
+    """The calls of this run so far, in order."""
     memories: tuple[Hit, ...] = ()
     reflections: tuple[Memory, ...] = ()
-    """What was concluded from earlier runs of tasks like this one, the most fitting first."""
+    """Conclusions from earlier runs of similar tasks, best match first."""
     lessons: tuple[Lesson, ...] = ()
     procedures: tuple[ProcedureHit, ...] = ()
     conversation: tuple[Message, ...] = ()
     context: str = ""
-    """The same as text for a prompt: quoted data, within the budget."""
+    """What was recalled as text for a prompt: quoted data, within the token budget."""
     critique: Critique | None = None
-    """Why the action that was just proposed should be thought over; at most once for each action."""
+    """An objection to the action that was just proposed; at most one for each action."""
     attempt: int = 1
-    """Counts up when an answer of the policy could not be used."""
+    """The number of this attempt; it grows when an answer of the policy could not be used."""
     problem: str = ""
-    """What was wrong with it."""
+    """Why the previous answer could not be used."""
 
 
 PolicyFunction: TypeAlias = Callable[[Turn], Action | Awaitable[Action]]
@@ -89,44 +89,44 @@ class Policy(Protocol):
 
 @runtime_checkable
 class Metered(Protocol):
-    """A policy that can tell what it has used."""
+    """A policy or critic that counts what it uses."""
 
     @property
     def usage(self) -> Usage: ...
 
 
 @runtime_checkable
-class Spoken(Protocol):
-    """A policy that can be heard while it decides: pieces of text as they come, and at the end its action."""
+class StreamingPolicy(Protocol):
+    """A policy that streams: pieces of text as they come, and then its action."""
 
     def speak(self, turn: Turn) -> AsyncIterator[str | Action]: ...
 
 
 @runtime_checkable
-class Described(Protocol):
-    """A policy that can tell what it is, such as its model and its prompt; that is recorded with what it did."""
+class DescribedPolicy(Protocol):
+    """A policy that describes itself, such as its model and prompt; the description is stored with its runs."""
 
     @property
     def described(self) -> Mapping[str, str]: ...
 
 
 class Outcome(Model):
-    """How a run ended, with all that it did and used."""
+    """How a run ended, with everything that it did and used."""
 
     task: str
     session: str
     ending: Ending
     text: str = ""
     success: bool | None = None
-    """Whether the task was done: as its judge or the policy says; None when nobody said."""
+    """Whether the task was done, according to the judge or the policy; None if neither said."""
     done: tuple[Observation, ...] = ()
     memories: tuple[Hit, ...] = ()
-    """What memory brought into the run, each with its reason."""
+    """The memories that were recalled for the run, each with its reason."""
     reflection: str | None = None
-    """The id of what was concluded from it."""
+    """The id of the reflection that was stored."""
     episode: str | None = None
     problems: tuple[str, ...] = ()
-    """What went wrong beside the task, such as a memory that could not be read."""
+    """Problems beside the task, such as a memory that could not be read."""
     usage: Usage = Usage()
     seconds: Annotated[float, Field(ge=0)] = 0.0
 
@@ -137,7 +137,7 @@ class Outcome(Model):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What ends a run that does not end by itself."""
+    """The limits of a run."""
 
     actions: int = 20
     seconds: float = 300.0
@@ -163,4 +163,4 @@ class Limits:
 
 
 Judge: TypeAlias = Callable[[Outcome], bool | Awaitable[bool | None] | None]
-"""Says of an outcome whether the task was done; None when that cannot be said."""
+"""Decides whether an outcome is a success; None if it cannot tell."""

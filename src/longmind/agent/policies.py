@@ -16,7 +16,7 @@ from longmind.types import Hit, Memory, Message
 
 _QUOTED = 3
 _AS_GOOD = 0.5
-"""How well a memory must fit, compared with the best, to be quoted beside it."""
+"""The lowest score, relative to the best, of a memory that is quoted."""
 _LONGEST = 400
 _READ = 5_000
 """Characters of a memory that are searched for words of the task."""
@@ -25,7 +25,7 @@ _ALONE = "No language model is configured, so I can only quote what I remember."
 
 @dataclass(slots=True)
 class FunctionPolicy:
-    """A function that decides. One that is not async runs in the event loop, so it should not wait for anything."""
+    """A policy made of a function. A function that is not async runs in the event loop, so it must not block."""
 
     function: PolicyFunction
 
@@ -39,28 +39,29 @@ class FunctionPolicy:
 
 
 class MemoryPolicy:
-    """Answers with what memory has, word for word, and says so; what was said in this conversation is memory, too. It
-    calls no tool: it cannot know what one is for."""
+    """Answers by quoting memory, the conversation included, and says so. It never calls a tool."""
 
     described: Mapping[str, str] = {"policy": "memory"}
 
     async def decide(self, turn: Turn) -> Action:
-        found = _asked_for(turn, [hit for hit in turn.memories if not _own_words(hit.memory)])
-        quoted = dict.fromkeys(_quote(hit) for hit in found if hit.score >= found[0].score * _AS_GOOD)
+        hits = _sharing_words(turn, [hit for hit in turn.memories if not _is_own_words(hit.memory)])
+        quoted = dict.fromkeys(_quote(hit) for hit in hits if hit.score >= hits[0].score * _AS_GOOD)
         if not quoted:
             return Say(text=f"I remember nothing about this. {_ALONE}")
         return Say(text="\n".join([_ALONE, *(f"- {quote}" for quote in list(quoted)[:_QUOTED])]))
 
 
-def _asked_for(turn: Turn, found: list[Hit]) -> list[Hit]:
-    """Those that have a word of the task, if any has. In a conversation memory also brings what fits what was said
-    before, and an answer made of quotations must not go on about that."""
+def _sharing_words(turn: Turn, hits: list[Hit]) -> list[Hit]:
+    """Keep the memories that share a word with the task; if none does, keep all.
+
+    In a conversation, memory also returns what matches earlier messages, which an answer should not quote.
+    """
     wanted = set(terms(turn.task)) if turn.conversation else set[str]()
-    return [hit for hit in found if wanted.intersection(terms(hit.memory.content[:_READ]))] or found
+    return [hit for hit in hits if wanted.intersection(terms(hit.memory.content[:_READ]))] or hits
 
 
-def _own_words(memory: Memory) -> bool:
-    """Whether this is only an answer of the agent, an account of a run, or a question: these are no evidence."""
+def _is_own_words(memory: Memory) -> bool:
+    """Whether a memory is an answer of the agent, the episode of a run, or a question; these are no evidence."""
     if memory.kind == "message":
         return memory.source.role == "assistant" or memory.content.rstrip().endswith("?")
     return memory.kind == "episode" and memory.metadata.get("type") == "task"
@@ -75,15 +76,15 @@ def _quote(hit: Hit) -> str:
     return f"“{text}” ({said_by}, {memory.occurred_at:%Y-%m-%d}{place})"
 
 
-def policy_of(given: Policy | PolicyFunction) -> Policy:
-    """A policy from what a caller finds convenient."""
-    if hasattr(given, "decide"):
-        return given
-    return FunctionPolicy(given)
+def as_policy(policy: Policy | PolicyFunction) -> Policy:
+    """Return a policy object; a function becomes a ``FunctionPolicy``."""
+    if hasattr(policy, "decide"):
+        return policy
+    return FunctionPolicy(policy)
 
 
-def unusable(action: Any) -> str:
-    """What is wrong with the form of what a policy decided; nothing when it is an action."""
+def action_problem(action: Any) -> str:
+    """Return why what a policy returned is not a valid action, or an empty text if it is one."""
     if isinstance(action, Call):
         return ""
     if isinstance(action, Say):

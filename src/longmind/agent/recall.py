@@ -1,6 +1,6 @@
-"""What memory brings into a run, with no call by the user: memories, reflections, lessons, procedures, what was said.
+"""What a run gets from memory: memories, reflections, lessons, procedures, and the conversation so far.
 
-Each of these may fail by itself; what fails is told and the others still come.
+If one of these fails, the problem is reported and the others are still returned.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from longmind.tokens import estimate
 from longmind.types import Filter, Hit, Memory, Message
 
 T = TypeVar("T")
-_APART = frozenset({"event", "reflection", *owned_by("procedural", "working")})
-"""Kinds that come in a form of their own, or only repeat what an episode tells."""
+_SEPARATE = frozenset({"event", "reflection", *owned_by("procedural", "working")})
+"""Kinds that are recalled separately, or that only repeat an episode."""
 _MAX_RECALLED = 1_000
 """The most hits that one recall returns."""
-_FITS = 0.3
-"""The score from which a procedure is worth offering."""
+_MIN_SCORE = 0.3
+"""The lowest score of a procedure that is offered as a tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledContext:
-    """What memory has for a task."""
+    """What memory returns for a task."""
 
     memories: tuple[Hit, ...] = ()
     reflections: tuple[Memory, ...] = ()
@@ -44,15 +44,15 @@ class RecalledContext:
 
 
 class RecallSource(Protocol):
-    """Where a run's memories come from."""
+    """The source of a run's memories."""
 
     async def gather(self, task: str, session: str, run: str, limits: Limits) -> RecalledContext:
-        """What is known for a task; ``run`` is the id of the run's episode, whose own message is left out."""
+        """Return what is known for a task. ``run`` is the id of the run's episode; its own message is left out."""
         ...
 
 
 class NoRecall:
-    """An agent that remembers nothing: what it does is still recorded."""
+    """A source without memories. Runs are still recorded."""
 
     async def gather(self, task: str, session: str, run: str, limits: Limits) -> RecalledContext:
         return RecalledContext()
@@ -60,7 +60,7 @@ class NoRecall:
 
 @dataclass(slots=True)
 class MemoryRecall:
-    """All that an agent's memory has for a task."""
+    """Recalls from the agent's memory."""
 
     mem: AgentMemory
 
@@ -75,17 +75,17 @@ class MemoryRecall:
             gathering.part("goals and traits", lambda: standing_memories(self.mem.store, self.mem.scope)),
             gathering.part("what was said earlier", lambda: self._earlier(session, limits, len(said))),
         )
-        told = {_folded(message.content) for message in said}
-        _, untold = _parted(memories, told)
-        notes = {"Earlier in this conversation": [f'- "{_line(one)}"' for one in earlier]}
-        notes["Lessons"] = [_lesson(one) for one in lessons]
+        spoken = {_folded(message.content) for message in said}
+        _, unspoken = _split_by_text(memories, spoken)
+        notes = {"Earlier in this conversation": [f'- "{_line(text)}"' for text in earlier]}
+        notes["Lessons"] = [_render_lesson(lesson) for lesson in lessons]
         return RecalledContext(
             memories=tuple(memories),
             reflections=tuple(hit.memory for hit in reflections),
             lessons=tuple(lessons),
             procedures=tuple(procedures),
             conversation=tuple(said),
-            context=rendered(standing, [*reflections, *untold], notes, limits.context_tokens),
+            context=rendered(standing, [*reflections, *unspoken], notes, limits.context_tokens),
             problems=tuple(gathering.problems),
         )
 
@@ -93,30 +93,33 @@ class MemoryRecall:
         if not limits.messages:
             return ()
         said = await self.mem.conversation(session).history(limits.messages + 1)
-        told = [m for m in said if m.metadata.get(EPISODE) != run][-limits.messages :]
-        return [Message(role=m.source.role, content=m.content, occurred_at=m.occurred_at) for m in told]
+        earlier = [m for m in said if m.metadata.get(EPISODE) != run][-limits.messages :]
+        return [Message(role=m.source.role, content=m.content, occurred_at=m.occurred_at) for m in earlier]
 
     async def _earlier(self, session: str, limits: Limits, said: int) -> Sequence[str]:
-        """What was said before the messages that are told whole, in short."""
+        """Return a summary of what was said before the messages that are quoted in full."""
         if not limits.messages or said < limits.messages:
             return ()
         return (await self.mem.conversation(session, window=limits.messages).summary()).splitlines()
 
     async def _memories(self, task: str, conversation: Sequence[Message], limits: Limits) -> Sequence[Hit]:
-        """What fits the task, and what fits the conversation. Of what was said in it, what fits the task by itself: a
-        prompt tells these messages anyway, but a policy that quotes memory has to find them."""
+        """Return memories that match the task, and others that match the conversation.
+
+        Messages of the conversation are included if they match the task: a prompt contains them anyway, but a policy
+        that quotes memory has to find them.
+        """
         if not limits.memories:
             return ()
-        asked, told = Message(content=task), {_folded(message.content) for message in conversation}
+        question, spoken = Message(content=task), {_folded(message.content) for message in conversation}
         most = min(4 * limits.memories, _MAX_RECALLED)
-        found: Sequence[Hit] = await self.mem.recall(task, most, conversation=[asked])
+        hits: Sequence[Hit] = await self.mem.recall(task, most, conversation=[question])
         if conversation:
-            beside = await self.mem.recall(task, most, conversation=[*conversation, asked])
-            found = _ranked([*found, *_parted(beside, told)[1]])
-        fitting = [hit for hit in found if _folded(hit.memory.content) != _folded(task) and not _apart(hit.memory)]
+            beside = await self.mem.recall(task, most, conversation=[*conversation, question])
+            hits = _ranked([*hits, *_split_by_text(beside, spoken)[1]])
+        fitting = [hit for hit in hits if _folded(hit.memory.content) != _folded(task) and not _is_separate(hit.memory)]
         heard = {_folded(hit.memory.content) for hit in fitting if hit.memory.kind == "message"}
         fitting = [hit for hit in fitting if not (hit.memory.kind == EPISODE and _title(hit.memory) in heard)]
-        said, others = _parted(fitting, told)
+        said, others = _split_by_text(fitting, spoken)
         return _ranked([*others[: limits.memories], *said[: limits.memories]])
 
     async def _reflections(self, task: str, limits: Limits) -> Sequence[Hit]:
@@ -133,12 +136,12 @@ class MemoryRecall:
     async def _procedures(self, task: str, limits: Limits) -> Sequence[ProcedureHit]:
         if not limits.procedures:
             return ()
-        return [found for found in await self.mem.procedural.search(task, limits.procedures) if found.score >= _FITS]
+        return [hit for hit in await self.mem.procedural.search(task, limits.procedures) if hit.score >= _MIN_SCORE]
 
 
 @dataclass(slots=True)
 class _Gathering:
-    """Asks for the parts, each on its own, and notes what could not be had."""
+    """Loads each part and collects the problems."""
 
     problems: list[str] = field(default_factory=list)
 
@@ -151,7 +154,7 @@ class _Gathering:
 
 
 def rendered(standing: Sequence[Memory], hits: Sequence[Hit], notes: Mapping[str, Sequence[str]], tokens: int) -> str:
-    """All of it as text for a prompt: quoted data, within a budget. Notes take at most a quarter of it each."""
+    """Render everything as quoted data for a prompt, within a token budget; each note takes at most a quarter of it."""
     parts: list[str] = []
     left = tokens
     for title, lines in notes.items():
@@ -165,25 +168,25 @@ def rendered(standing: Sequence[Memory], hits: Sequence[Hit], notes: Mapping[str
         if kept:
             parts.append("\n".join([f"## {title}", *kept]))
             left -= estimate(parts[-1])
-    told = budget.render(standing, hits, left) if left > 0 else ""
-    return "\n\n".join([told or budget.HEAD, *parts]) if told or parts else ""
+    memories = budget.render(standing, hits, left) if left > 0 else ""
+    return "\n\n".join([memories or budget.HEAD, *parts]) if memories or parts else ""
 
 
-def _parted(hits: Sequence[Hit], told: set[str]) -> tuple[list[Hit], list[Hit]]:
-    """Those that the conversation tells, and the others."""
-    said = [_folded(hit.memory.content) in told for hit in hits]
+def _split_by_text(hits: Sequence[Hit], texts: set[str]) -> tuple[list[Hit], list[Hit]]:
+    """Split hits into those that are messages of the conversation, and the others."""
+    said = [_folded(hit.memory.content) in texts for hit in hits]
     return list(compress(hits, said)), [hit for hit, known in zip(hits, said, strict=True) if not known]
 
 
 def _ranked(hits: Sequence[Hit]) -> list[Hit]:
-    """The best first, and none twice."""
+    """Sort hits by score, without duplicates."""
     best: dict[str, Hit] = {}
     for hit in sorted(hits, key=lambda hit: -hit.score):
         best.setdefault(hit.memory.id, hit)
     return list(best.values())
 
 
-def _lesson(lesson: Lesson) -> str:
+def _render_lesson(lesson: Lesson) -> str:
     counted = len(lesson.episodes) + len(lesson.against)
     return f'- [counted over {counted} episodes, {lesson.advice}] "{_line(lesson.statement)}"'
 
@@ -192,13 +195,13 @@ def _line(text: str) -> str:
     return " ".join(text.split()).replace('"', "'")
 
 
-def _apart(memory: Memory) -> bool:
-    """Whether it comes in a form of its own, or was only quoted from memory and would be quoted again and again."""
-    return memory.kind in _APART or memory.metadata.get("policy") == "memory"
+def _is_separate(memory: Memory) -> bool:
+    """Whether it is recalled separately, or is itself an answer that quoted memory and must not be quoted again."""
+    return memory.kind in _SEPARATE or memory.metadata.get("policy") == "memory"
 
 
 def _title(episode: Memory) -> str:
-    """An episode's first line: of a run it is the task, which the message that began it says too."""
+    """Return an episode's first line. For a run it is the task, which its first message repeats."""
     return _folded(episode.content.partition("\n")[0])
 
 

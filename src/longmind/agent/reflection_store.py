@@ -1,8 +1,8 @@
-"""Keeping reflections: said again they grow stronger, contradicted they give way.
+"""Storage of reflections: repeated ones get stronger, contradicted ones are superseded.
 
-A reflection is a memory of the kind ``reflection``, linked ``derived_from`` to every episode that speaks for it. Newer
-evidence against an older one supersedes it; what of the older one nobody contradicted is taken over. Both only among
-those of the same user, or of none: what happened with one user neither changes nor tells what is another's.
+A reflection is a memory of the kind ``reflection``, linked ``derived_from`` to every episode that supports it. Newer
+evidence supersedes an older reflection; the parts of it that are not contradicted are taken over. Only reflections of
+the same user, or of no user, are compared, so that nothing passes from one user to another.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class ReflectionStore:
     mem: AgentMemory
 
     async def keep(self, draft: ReflectionDraft, episode: str | None) -> str:
-        """Store a reflection, or strengthen the one that says the same; returns its id."""
+        """Store a reflection, or strengthen the one that says the same; return its id."""
         return await retry_on_conflict(lambda: self._kept(draft, episode))
 
     async def of_family(self, task: str) -> list[Memory]:
-        """What was concluded about tasks of this family and still holds, the most fitting first."""
+        """Return the active reflections about tasks of this family, best match first."""
         where = Filter(states=("active",))
         hits = await self.mem.recall(task, _LOOKED_AT, kinds=(REFLECTION,), where=where)
         return [hit.memory for hit in hits if in_family(task, hit.memory.body.get("family", ()))]
@@ -54,9 +54,9 @@ class ReflectionStore:
             writes.append(Update(same.id, changes, same.version))
             id = same.id
         else:
-            made = self._new(draft, against)
-            writes.append(Put(made))
-            id = made.id
+            reflection = self._new(draft, against)
+            writes.append(Put(reflection))
+            id = reflection.id
         if episode is not None:
             writes.append(AddLink(Link(source=id, relation="derived_from", target=episode)))
         for memory in against:
@@ -82,17 +82,20 @@ class ReflectionStore:
         )
 
 
-def says_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two conclusions differ in nothing but their occasion."""
-    alike = all(_shapes(one, part) == _shapes(other, part) for part in ("worked", "failed"))
-    same_needs = one.get("needs", []) == other.get("needs", [])
+def says_same(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
+    """Whether two conclusions say the same about different runs."""
+    alike = all(_shapes(left, part) == _shapes(right, part) for part in ("worked", "failed"))
+    same_needs = left.get("needs", []) == right.get("needs", [])
     return (
-        alike and same_needs and one.get("success") == other.get("success") and one.get("answer") == other.get("answer")
+        alike
+        and same_needs
+        and left.get("success") == right.get("success")
+        and left.get("answer") == right.get("answer")
     )
 
 
 def contradicts(older: Mapping[str, Any], newer: Mapping[str, Any]) -> bool:
-    """Whether newer evidence speaks against an older conclusion about the same calls."""
+    """Whether a newer conclusion contradicts an older one about the same calls."""
     if _shapes(older, "failed") & _shapes(newer, "worked") or _shapes(older, "worked") & _shapes(newer, "failed"):
         return True
     outcomes = older.get("success"), newer.get("success")
@@ -105,8 +108,8 @@ def _shapes(body: Mapping[str, Any], part: str) -> set[str]:
 
 
 def _merged(body: Mapping[str, Any], against: list[Memory]) -> list[Any]:
-    """The failures of this run and those known before that nothing here speaks against."""
+    """Return the failures of this run, and the known ones that it does not contradict."""
     worked = _shapes(body, "worked")
-    found = {call["shape"]: call for memory in against for call in memory.body.get("failed", ())}
-    found |= {call["shape"]: call for call in body["failed"]}
-    return [call for its_shape, call in found.items() if its_shape not in worked][:_KEPT]
+    failures = {call["shape"]: call for memory in against for call in memory.body.get("failed", ())}
+    failures |= {call["shape"]: call for call in body["failed"]}
+    return [call for its_shape, call in failures.items() if its_shape not in worked][:_KEPT]

@@ -1,7 +1,7 @@
-"""What is written down of a run: the task, an episode with an event for each action, and the answer.
+"""Storage of a run: the task, an episode with an event for each action, and the answer.
 
-Writing may fail while the task goes on. What could not be written waits and is tried again with the next thing, in
-order, so a store that was away for a moment misses nothing; what is still missing at the end is told.
+A write may fail while the task goes on. Failed writes are queued and retried, in order, with the next one, so that a
+short outage of the store loses nothing. What is still missing at the end is reported.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ CALL, ANSWER = "call", "answer"
 """The types of its events."""
 CRITIQUE = "critique"
 DETAILS = "run"
-"""The attribute that keeps how the run ended. Nested, so that no lesson is drawn from what restates the outcome."""
-_TITLE, _NOTE, _TOLD = 500, 2_000, 500
+"""The attribute that stores how the run ended. It is nested, so that no lesson is drawn from it."""
+_TITLE, _NOTE, _SHORT = 500, 2_000, 500
 _ENDED: Mapping[bool | None, Ended] = {True: "succeeded", False: "failed", None: "unknown"}
 
 
 @dataclass(slots=True)
 class RunRecorder:
-    """The record of one run, as far as it is written."""
+    """Stores one run as it goes on."""
 
     mem: AgentMemory
     episode: str
-    """The id its episode has, or will have."""
+    """The id of its episode, which may not be stored yet."""
     task: str
     session: str
     key: str | None
@@ -49,21 +49,21 @@ class RunRecorder:
 
     @property
     def stored(self) -> bool:
-        """Whether there is an episode of this run."""
+        """Whether the episode of this run is stored."""
         return "episode" in self._written
 
     async def begin(self) -> None:
-        """Store the task as what the user said, and begin the episode."""
+        """Store the task as a message of the user, and begin the episode."""
         self._waiting += [("task", self._store_task), ("episode", self._store_episode)]
         await self._write()
 
     async def action(self, number: int, done: Observation, at: datetime, critique: Critique | None) -> None:
-        """Store one call and what came of it."""
+        """Store one call and its result."""
         self._waiting.append((f"action {number}", lambda: self._store_call(number, done, at, critique)))
         await self._write()
 
     async def answer(self, text: str, metadata: Mapping[str, Any], critique: Critique | None) -> None:
-        """Store what was answered, as said by the agent and as the run's last event."""
+        """Store the answer, as a message of the agent and as the run's last event."""
         at = self.mem.scoped.now()
         self._waiting.append(("answer", lambda: self._store_answer(text, metadata, at, critique)))
         await self._write()
@@ -110,7 +110,12 @@ class RunRecorder:
         )
 
     async def _store_call(self, number: int, done: Observation, at: datetime, critique: Critique | None) -> None:
-        data: dict[str, Any] = {"tool": done.call.tool, "args": done.call.args, "ok": done.ok, **_kept(critique)}
+        data: dict[str, Any] = {
+            "tool": done.call.tool,
+            "args": done.call.args,
+            "ok": done.ok,
+            **_critique_data(critique),
+        }
         data |= {"result": done.result} if done.ok else {"error": done.error}
         data |= {"truncated": True} if done.truncated else {}
         data |= {"thought": done.call.thought} if done.call.thought else {}
@@ -131,13 +136,13 @@ class RunRecorder:
     ) -> None:
         said = Message(role="assistant", content=text, occurred_at=at, metadata={**metadata, EPISODE: self.episode})
         memory = await self.mem.conversation(self.session).add(said, key=f"answer:{self.episode}")
-        data = {**metadata, **_kept(critique)}
+        data = {**metadata, **_critique_data(critique)}
         draft = {"what": text, "type": ANSWER, "at": max(at, self.begun), "data": data, "key": ANSWER}
         await self._store_event(draft, also=[Link(source=memory.id, relation="derived_from", target=self.episode)])
 
-    async def _store_event(self, told: Mapping[str, Any], also: list[Link] | None = None) -> None:
-        """An event of the episode; it is derived from it, so that erasing the task erases what was done for it."""
-        draft = validated(EventDraft, told)
+    async def _store_event(self, fields: Mapping[str, Any], also: list[Link] | None = None) -> None:
+        """Store an event, derived from the episode, so that erasing the task erases what was done for it."""
+        draft = validated(EventDraft, fields)
         key = str(draft.key)
         first_try = key not in self._tried
         self._tried.add(key)
@@ -153,7 +158,7 @@ class RunRecorder:
 async def close_episode(
     mem: AgentMemory, episode: str, outcome: Ended, note: str, details: Mapping[str, Any], *, free_key: bool = False
 ) -> None:
-    """End the episode of a run, unless it has ended; with ``free_key`` its key may be used again."""
+    """End the episode of a run unless it has ended. With ``free_key`` its key can be used again."""
     await EpisodeWriter(mem.scoped).end(
         episode,
         outcome,
@@ -166,25 +171,25 @@ async def close_episode(
 
 
 async def close_interrupted_run(mem: AgentMemory, episode: str) -> None:
-    """End the episode of a run whose process died; how its task came out is not known."""
-    there = await mem.scoped.store.get(mem.scope, episode)
-    if there is not None and there.kind == EPISODE:
+    """End the episode of a run whose process died; its outcome is unknown."""
+    memory = await mem.scoped.store.get(mem.scope, episode)
+    if memory is not None and memory.kind == EPISODE:
         ending: Ending = "cancelled"
         note = "interrupted: the process that ran it is gone."
         await close_episode(mem, episode, "unknown", note, {"ending": ending, "text": ""}, free_key=True)
 
 
-def _kept(critique: Critique | None) -> Mapping[str, Any]:
+def _critique_data(critique: Critique | None) -> Mapping[str, Any]:
     return {} if critique is None else {CRITIQUE: critique.model_dump(mode="json")}
 
 
 def run_key(key: str) -> str:
-    """The name under which the episode of a run with a key is found."""
+    """Return the name under which the episode of a run with a key is stored."""
     return f"task:{key}"
 
 
 def describe_call(done: Observation) -> str:
-    """A call in one line, for people and for search."""
+    """Describe a call in one line, for people and for search."""
     args = ", ".join(f"{name}={_short(value)}" for name, value in done.call.args.items())
     came = _short(done.result) if done.ok else f"failed: {_short(done.error)}"
     return f"{done.call.tool}({args}) -> {came}"
@@ -192,4 +197,4 @@ def describe_call(done: Observation) -> str:
 
 def _short(value: Any) -> str:
     text = " ".join(str(value).split())
-    return text if len(text) <= _TOLD else text[: _TOLD - 1] + "…"
+    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"

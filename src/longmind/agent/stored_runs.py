@@ -1,9 +1,9 @@
-"""A stored run, again: what the policy saw, what it decided, what came of it. No tool is called and no model asked.
+"""Stored runs: replay, comparison with another policy, and outcomes. No tool is called and no model is asked.
 
     for step in await replay(mem, outcome.episode):
         print(step.action, step.observation)
 
-``divergence`` gives the same turns to another policy and tells where it would have done something else.
+``divergence`` gives the same turns to another policy and returns where it decides differently.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from longmind.agent.models import Action, Call, Critique, Observation, Outcome, Policy, PolicyFunction, Say, Turn
-from longmind.agent.policies import policy_of
+from longmind.agent.policies import as_policy
 from longmind.agent.run_recorder import ANSWER, CALL, CRITIQUE, DETAILS, TYPE, close_interrupted_run, run_key
 from longmind.agent_memory import AgentMemory
 from longmind.errors import InvalidInput, NotFound, OperationMismatch
@@ -26,7 +26,7 @@ from longmind.types import Filter, Hit, Memory, Message
 
 @dataclass(frozen=True, slots=True)
 class ReplayStep:
-    """One decision of a stored run: what the policy looked at, what it did, and for a call what came back."""
+    """One decision of a stored run: what the policy saw, its action and, for a call, the observation."""
 
     turn: Turn
     action: Action
@@ -35,7 +35,7 @@ class ReplayStep:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """Where another policy would have done something else: the number of the step (from 1), then and now."""
+    """Where another policy decides differently: the number of the step (from 1), and both actions."""
 
     at: int
     was: Action
@@ -43,7 +43,7 @@ class Divergence:
 
 
 async def replay(mem: AgentMemory, episode: str) -> list[ReplayStep]:
-    """The steps of a stored run, in order. Memories that were forgotten since are missing from the turns."""
+    """Return the steps of a stored run, in order. Memories that were forgotten since are missing from the turns."""
     run = await _stored(mem, episode)
     turn = await _turn(mem, run)
     steps: list[ReplayStep] = []
@@ -60,19 +60,19 @@ async def replay(mem: AgentMemory, episode: str) -> list[ReplayStep]:
 
 
 async def divergence(mem: AgentMemory, episode: str, policy: Policy | PolicyFunction) -> Divergence | None:
-    """The first step where a policy decides otherwise than was decided then; None if it would do the same."""
-    deciding = policy_of(policy)
+    """Return the first step where a policy decides differently; None if it decides the same everywhere."""
+    deciding = as_policy(policy)
     for number, step in enumerate(await replay(mem, episode), 1):
         now = await deciding.decide(step.turn)
-        if not _same(step.action, now):
+        if not _same_action(step.action, now):
             return Divergence(number, step.action, now)
     return None
 
 
 async def load_outcome(mem: AgentMemory, episode: str) -> Outcome:
-    """How a stored run ended."""
+    """Return how a stored run ended."""
     run = await _stored(mem, episode)
-    told = _details(run)
+    details = _details(run)
     if run.open:
         raise InvalidInput(f"The run {episode} has not ended.", hint="Wait for it; one that died ends with the next.")
     done = [_observation(event) async for event in iterate_events(mem.scoped, episode) if event.type == CALL]
@@ -80,24 +80,24 @@ async def load_outcome(mem: AgentMemory, episode: str) -> Outcome:
     return Outcome(
         task=turn.task,
         session=turn.session,
-        ending=told.get("ending", "cancelled"),
-        text=str(told.get("text", "")),
-        success=told.get("success"),
+        ending=details.get("ending", "cancelled"),
+        text=str(details.get("text", "")),
+        success=details.get("success"),
         done=tuple(done),
         memories=turn.memories,
         reflection=await _reflection(mem, episode),
         episode=episode,
-        problems=tuple(told.get("problems", ())),
-        usage=Usage.model_validate(told.get("usage", {})),
-        seconds=float(told.get("seconds", 0.0)),
+        problems=tuple(details.get("problems", ())),
+        usage=Usage.model_validate(details.get("usage", {})),
+        seconds=float(details.get("seconds", 0.0)),
     )
 
 
 async def find_outcome(mem: AgentMemory, key: str, task: str) -> Outcome | None:
-    """The outcome of the run that was started with a key; None if there is none.
+    """Return the outcome of the run that was started with a key; None if there is none.
 
-    Asked by who has the session: a run that is still open under the key was broken off by a crash. It is closed, and
-    the key is free again.
+    The caller holds the session, so a run that is still open under the key was interrupted by a crash. It is closed,
+    and its key is free again.
     """
     there = await ownership.held(mem.scoped, run_key(key))
     if there is None:
@@ -124,7 +124,7 @@ async def _stored(mem: AgentMemory, episode: str) -> Episode:
 
 
 async def _turn(mem: AgentMemory, run: Episode) -> Turn:
-    """What the policy had before it for its first decision."""
+    """Rebuild what the policy saw at its first decision."""
     brought: Mapping[str, Any] = _details(run).get("brought", {})
     scores: Mapping[str, float] = brought.get("memories", {})
     there = {m.id: m for m in await mem.store.get_all(mem.scope, [*scores, *brought.get("reflections", ())])}
@@ -144,13 +144,13 @@ async def _turn(mem: AgentMemory, run: Episode) -> Turn:
 
 
 async def _procedures(mem: AgentMemory, scores: Mapping[str, float]) -> tuple[ProcedureHit, ...]:
-    found: list[ProcedureHit] = []
+    hits: list[ProcedureHit] = []
     for name, score in scores.items():
         try:
-            found.append(ProcedureHit(version=await mem.procedural.retrieve(name), score=score, why="replay"))
+            hits.append(ProcedureHit(version=await mem.procedural.retrieve(name), score=score, why="replay"))
         except NotFound:
             continue  # it was deleted since
-    return tuple(found)
+    return tuple(hits)
 
 
 async def _conversation(mem: AgentMemory, run: Episode) -> tuple[Message, ...]:
@@ -167,8 +167,8 @@ def _task(run: Episode) -> str:
 
 
 def _details(run: Episode) -> Mapping[str, Any]:
-    told = run.attributes.get(DETAILS, {})
-    return told if isinstance(told, Mapping) else {}
+    details = run.attributes.get(DETAILS, {})
+    return details if isinstance(details, Mapping) else {}
 
 
 def _observation(event: Event) -> Observation:
@@ -184,17 +184,17 @@ def _observation(event: Event) -> Observation:
 
 
 def _critique(event: Event) -> Critique | None:
-    told = event.data.get(CRITIQUE)
-    return None if told is None else Critique.model_validate(told)
+    critique = event.data.get(CRITIQUE)
+    return None if critique is None else Critique.model_validate(critique)
 
 
-def _same(one: Action, other: Action) -> bool:
-    if isinstance(one, Call) and isinstance(other, Call):
-        return one.tool == other.tool and one.args == other.args
-    return isinstance(one, Say) and isinstance(other, Say) and one.text == other.text
+def _same_action(left: Action, right: Action) -> bool:
+    if isinstance(left, Call) and isinstance(right, Call):
+        return left.tool == right.tool and left.args == right.args
+    return isinstance(left, Say) and isinstance(right, Say) and left.text == right.text
 
 
 async def _reflection(mem: AgentMemory, episode: str) -> str | None:
     links = await mem.store.links(mem.scope, [episode], relation="derived_from", direction="in")
-    made = await mem.store.get_all(mem.scope, [link.source for link in links])
-    return next((memory.id for memory in made if memory.kind == "reflection"), None)
+    memories = await mem.store.get_all(mem.scope, [link.source for link in links])
+    return next((memory.id for memory in memories if memory.kind == "reflection"), None)

@@ -1,4 +1,4 @@
-"""A run whose words are heard as they come."""
+"""A run whose answer is streamed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Start = Callable[[Emit], Awaitable[Outcome]]
 class Stream:
     """The pieces of an answer, and afterwards the ``outcome``.
 
-    The run goes on by itself while its pieces are read. One that is no longer wanted is cancelled, and recorded so: by
-    ``aclose``, at the end of ``async with``, or when the loop over it was left and nobody holds it any more.
+    The run continues in the background while its pieces are read. It is cancelled, and recorded as such, by ``aclose``,
+    at the end of ``async with``, or when the stream is garbage-collected.
     """
 
     def __init__(self, start: Start) -> None:
@@ -34,7 +34,7 @@ class Stream:
         return task.result()
 
     async def result(self) -> Outcome:
-        """Wait for the end and tell how it came out; pieces not yet read can still be read."""
+        """Wait for the end and return the outcome; pieces can still be read afterwards."""
         return await asyncio.shield(self._running())
 
     def __aiter__(self) -> Stream:
@@ -47,7 +47,7 @@ class Stream:
         if piece is None:
             await asyncio.wait({task})
             if not task.cancelled():
-                task.result()  # what kept the run from beginning, such as an empty task
+                task.result()  # raises what kept the run from beginning
             raise StopAsyncIteration
         return piece
 
@@ -71,25 +71,25 @@ class Stream:
     def _running(self) -> asyncio.Task[Outcome]:
         if self._task is None:
             self._task = asyncio.create_task(_run(self._start, self._pieces), name="agent stream")
-            self._task.add_done_callback(_looked_at)
-            weakref.finalize(self, _give_up, self._task, asyncio.get_running_loop()).atexit = False
+            self._task.add_done_callback(_retrieve_exception)
+            weakref.finalize(self, _cancel_run, self._task, asyncio.get_running_loop()).atexit = False
         return self._task
 
 
 async def _run(start: Start, pieces: asyncio.Queue[str | None]) -> Outcome:
-    """Without a reference to the stream, so that a stream nobody holds can go."""
+    """Run without a reference to the stream, so that the stream can be garbage-collected."""
     try:
         return await start(pieces.put)
     finally:
         pieces.put_nowait(None)
 
 
-def _give_up(task: asyncio.Task[Outcome], loop: asyncio.AbstractEventLoop) -> None:
+def _cancel_run(task: asyncio.Task[Outcome], loop: asyncio.AbstractEventLoop) -> None:
     if not loop.is_closed():
         loop.call_soon_threadsafe(task.cancel)
 
 
-def _looked_at(task: asyncio.Task[Outcome]) -> None:
-    """An error of a stream that nobody reads any more must not be complained about; a reader still gets it."""
+def _retrieve_exception(task: asyncio.Task[Outcome]) -> None:
+    """Retrieve the exception, so that asyncio does not report it; a reader still gets it."""
     if not task.cancelled():
         task.exception()

@@ -30,8 +30,6 @@ from longmind.sync import AgentMemory
 from longmind.sync.blocking import Blocking, blocking
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from longmind.agent.pursuit.models import OnEvent, Pursuit, PursuitLimits
     from longmind.models.chat import Chat
     from longmind.systems.goals import Goal
@@ -108,7 +106,7 @@ class Agent(Blocking[asynchronous.Agent]):
         return Stream(self._loop, self._target.stream(message, session=session, timeout=timeout))
 
     def begin(self, task: str, *, session: str | None = None, timeout: float | None = None) -> TaskRun:
-        """Begin a task, to be done step by step with ``step``. ``cancel`` the run to give it up."""
+        """Begin a task, to be done step by step with ``step``. Call ``cancel`` on the run to abort it."""
         return TaskRun(self._loop, self._loop.run(self._target.begin(task, session=session, timeout=timeout)))
 
     def pursue(

@@ -1,8 +1,8 @@
-"""When two tasks are of one family, and two calls of one shape.
+"""Similar tasks (a family) and similar calls (a shape).
 
-Tasks of a family differ in what they are about ("refund order 17", "refund order 23"), and so do the arguments of the
-calls made for them. An argument that stands in the task itself is therefore not part of a call's shape, and its words
-not part of the family: what was learnt with one order then counts for the next.
+Tasks of one family differ only in their subject ("refund order 17", "refund order 23"), and so do the arguments of
+their calls. An argument that occurs in the task is therefore not part of a call's shape, and its words are not part of
+the family. So what was learnt with one order applies to the next.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ _CONTAINED, _ALIKE = 0.75, 0.4
 
 
 def call_shape(tool: str, args: Mapping[str, Any], task: str) -> str:
-    """A call without what its task gave it: ``refund({"order": "<given in the task>"})``."""
-    return f"{tool}({json.dumps(_bare(args, task), sort_keys=True, ensure_ascii=False)})"
+    """Return a call with the arguments from the task replaced: ``refund({"order": "<given in the task>"})``."""
+    return f"{tool}({json.dumps(_without_task_values(args, task), sort_keys=True, ensure_ascii=False)})"
 
 
-def task_family(task: str, given: Iterable[Mapping[str, Any]] = ()) -> tuple[str, ...]:
-    """The words that make a task one of its kind: without numbers, and without what calls took from it."""
-    taken = {term for args in given for value in _values(args) if _stands(value, task) for term in terms(str(value))}
-    found = {term for term in terms(task) if term not in taken and not any(map(str.isdigit, term))}
-    return tuple(sorted(found))
+def task_family(task: str, calls: Iterable[Mapping[str, Any]] = ()) -> tuple[str, ...]:
+    """Return the words that identify a kind of task: without numbers, and without the arguments of its calls."""
+    taken = {term for args in calls for value in _values(args) if _occurs(value, task) for term in terms(str(value))}
+    words = {term for term in terms(task) if term not in taken and not any(map(str.isdigit, term))}
+    return tuple(sorted(words))
 
 
 def in_family(task: str, words: Collection[str]) -> bool:
-    """Whether a task is of the family with these words."""
+    """Whether a task belongs to the family with these words."""
     own, known = set(task_family(task)), set(words)
     shared = len(own & known)
     return bool(known) and shared / len(known) >= _CONTAINED and shared / len(own | known) >= _ALIKE
 
 
-def _bare(value: Any, task: str) -> Any:
+def _without_task_values(value: Any, task: str) -> Any:
     if isinstance(value, Mapping):
-        return {name: _bare(item, task) for name, item in value.items()}
+        return {name: _without_task_values(item, task) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_bare(item, task) for item in value]
-    return FROM_TASK if _stands(value, task) else value
+        return [_without_task_values(item, task) for item in value]
+    return FROM_TASK if _occurs(value, task) else value
 
 
 def _values(value: Any) -> Iterable[Any]:
@@ -55,7 +55,7 @@ def _values(value: Any) -> Iterable[Any]:
         yield value
 
 
-def _stands(value: Any, task: str) -> bool:
+def _occurs(value: Any, task: str) -> bool:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return False
     text = str(value).strip()

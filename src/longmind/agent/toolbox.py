@@ -1,6 +1,6 @@
-"""What an agent can do: the registered functions, and the procedures that fit the task, each offered as a tool.
+"""The tools of a run: the registered functions, and the procedures that match the task.
 
-A call is checked before anything happens, is given a limited time, and comes back as an observation whatever it did.
+A call is validated before anything happens and has a time limit. Its result is always an observation, even if it fails.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from longmind.systems.scoped_store import validated
 PREFIX = "procedure_"
 _NAME = 100
 _GRACE = 1.0
-"""Seconds a tool that was told to stop may take to do so before it is left to itself."""
+"""Seconds that a cancelled tool has to stop before it is abandoned."""
 
 
 @dataclass(slots=True)
@@ -47,19 +47,19 @@ class Toolbox:
     limits: Limits
     _procedures: dict[str, Version] = field(default_factory=dict)
 
-    def offer(self, found: Sequence[ProcedureHit]) -> None:
-        """Offer these procedures as tools, too, except where a function has the name already."""
-        for one in found:
-            name = f"{PREFIX}{one.version.procedure.name}"[:_NAME]
+    def offer(self, hits: Sequence[ProcedureHit]) -> None:
+        """Offer these procedures as tools, unless a function has the same name."""
+        for hit in hits:
+            name = f"{PREFIX}{hit.version.procedure.name}"[:_NAME]
             if name not in self.registry:
-                self._procedures.setdefault(name, one.version)
+                self._procedures.setdefault(name, hit.version)
 
     def described(self) -> tuple[ToolDescription, ...]:
-        """The tools as a policy is told about them."""
+        """Return the descriptions of the tools, for a policy."""
         return (*self.registry.described(), *(_described(name, v) for name, v in self._procedures.items()))
 
     def problem(self, call: Call) -> str:
-        """Why a call cannot be made; nothing when it can."""
+        """Return why a call cannot be made, or an empty text if it can."""
         try:
             to_plain_json(call.args, f"What {call.tool} is given")
             if call.tool in self._procedures:
@@ -70,33 +70,35 @@ class Toolbox:
                 known = ", ".join(tool.name for tool in self.described()) or "none"
                 return f"There is no tool {call.tool!r}. There are: {known}."
         except ValidationError as error:
-            found = error.errors(include_input=False, include_url=False)[0]
-            return f"The tool {call.tool} does not take this: {'.'.join(map(str, found['loc']))}: {found['msg']}."
+            detail = error.errors(include_input=False, include_url=False)[0]
+            return f"The tool {call.tool} does not take this: {'.'.join(map(str, detail['loc']))}: {detail['msg']}."
         except LongmindError as error:
             return f"The tool {call.tool} does not take this: {error}"
         return ""
 
     async def perform(self, call: Call, key: str) -> Observation:
-        """Make a call. ``key`` is the same for every attempt at this action, for functions that want one."""
+        """Make a call. ``key`` is the idempotency key, the same for every attempt at this action."""
         began = self.clock.now()
         cut = _Cut(self.limits.result_chars)
-        ok, told = await self._ended(asyncio.create_task(self._call(call, key, cut), name=f"tool {call.tool}"), call)
+        ok, result = await self._wait_for(
+            asyncio.create_task(self._call(call, key, cut), name=f"tool {call.tool}"), call
+        )
         seconds = max(0.0, (self.clock.now() - began).total_seconds())
         if ok:
-            return Observation(call=call, ok=True, result=told, truncated=cut.happened, seconds=seconds)
-        error = cut.text(str(told))
+            return Observation(call=call, ok=True, result=result, truncated=cut.happened, seconds=seconds)
+        error = cut.text(str(result))
         return Observation(call=call, ok=False, error=error, truncated=cut.happened, seconds=seconds)
 
-    async def _ended(self, task: asyncio.Task[Any], call: Call) -> tuple[bool, Any]:
-        """Whether the call worked, and its result or error. One that does not end is told to, and then left."""
+    async def _wait_for(self, task: asyncio.Task[Any], call: Call) -> tuple[bool, Any]:
+        """Return whether the call succeeded, and its result or error. A call that takes too long is cancelled."""
         try:
             await asyncio.wait({task}, timeout=self.limits.tool_seconds)
         except BaseException:
-            task.add_done_callback(_looked_at)
+            task.add_done_callback(_retrieve_exception)
             task.cancel()
             raise
         if not task.done():
-            task.add_done_callback(_looked_at)
+            task.add_done_callback(_retrieve_exception)
             task.cancel()
             await asyncio.wait({task}, timeout=_GRACE)
             return False, f"{call.tool} did not come back within {self.limits.tool_seconds:g} seconds."
@@ -121,8 +123,8 @@ class Toolbox:
 
 def _described(name: str, version: Version) -> ToolDescription:
     procedure = version.procedure
-    told = {"name": name, "description": procedure.purpose, "parameters": procedure.parameters, "pure": False}
-    return validated(ToolDescription, told)
+    fields = {"name": name, "description": procedure.purpose, "parameters": procedure.parameters, "pure": False}
+    return validated(ToolDescription, fields)
 
 
 def _result(run: Run) -> Any:
@@ -135,20 +137,20 @@ def _result(run: Run) -> Any:
 
 @dataclass(slots=True)
 class _Cut:
-    """Bounds what a tool says, and remembers whether that was needed."""
+    """Cuts results to a limit, and remembers whether something was cut."""
 
     limit: int
     happened: bool = False
 
     def value(self, value: Any) -> Any:
-        """A value that fits; a longer one becomes the beginning of its text, marked as cut."""
+        """Return the value if it fits, or else the beginning of its JSON text, marked as cut."""
         if isinstance(value, str):
             return self.text(value)
         try:
-            told = json.dumps(value, ensure_ascii=False)
+            text = json.dumps(value, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError):
-            return value  # not JSON: it is refused with a reason where every result is checked
-        return value if len(told) <= self.limit else self.text(told)
+            return value  # not JSON: refused later, with a reason, where every result is checked
+        return value if len(text) <= self.limit else self.text(text)
 
     def text(self, text: str) -> str:
         if len(text) > self.limit:
@@ -158,7 +160,7 @@ class _Cut:
 
 
 def _bounded(tool: Tool, cut: _Cut) -> Tool:
-    """The same tool, whose result is cut before it is looked at any further; in its thread, if it has one."""
+    """Return the same tool with its result cut right after the call, in its own thread if it runs in one."""
     function = tool.function
 
     async def later(result: Awaitable[Any]) -> Any:
@@ -166,19 +168,19 @@ def _bounded(tool: Tool, cut: _Cut) -> Tool:
 
     if inspect.iscoroutinefunction(function):
 
-        async def asynchronous(**given: Any) -> Any:
-            return cut.value(await function(**given))
+        async def asynchronous(**args: Any) -> Any:
+            return cut.value(await function(**args))
 
         return replace(tool, function=asynchronous)
 
-    def synchronous(**given: Any) -> Any:
-        result = function(**given)
+    def synchronous(**args: Any) -> Any:
+        result = function(**args)
         return later(result) if inspect.isawaitable(result) else cut.value(result)
 
     return replace(tool, function=synchronous)
 
 
-def _looked_at(task: asyncio.Task[Any]) -> None:
-    """What a tool that was given up says in the end interests nobody, and must not be complained about."""
+def _retrieve_exception(task: asyncio.Task[Any]) -> None:
+    """Retrieve the exception of an abandoned tool, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()

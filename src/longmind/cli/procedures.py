@@ -84,7 +84,7 @@ async def show(
         statistics = await procedural.statistics(name)
 
     def shown() -> None:
-        from longmind.systems.procedural.models import dump_procedure
+        from longmind.systems.procedural import dump_procedure
 
         screen.console().print(screen.plain(json.dumps(dump_procedure(found.procedure), indent=2, ensure_ascii=False)))
         _show_statistics(statistics)
