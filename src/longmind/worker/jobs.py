@@ -19,10 +19,10 @@ from longmind.clock import Clock, SystemClock
 from longmind.errors import Conflict, InvalidInput, NotFound, StoreError, StoreUnavailable
 from longmind.store.sql import load
 from longmind.types import Scope
+from longmind.worker.database import APPLICATION, QUEUE, SCHEDULE, SCHEMA, JobsDatabase, agent_key, jobs_database
 from longmind.worker.engine import DBOS, DBOSClient, DBOSException, dbos, quiet, sqlalchemy
 from longmind.worker.models import Cause, Failure, Job, JobState, Mark, Outcome
-from longmind.worker.notes import Notes
-from longmind.worker.place import APPLICATION, QUEUE, SCHEDULE, SCHEMA, Place, key_of, place_of
+from longmind.worker.shared_state import SharedState
 
 if TYPE_CHECKING:
     from dbos import WorkflowStatus
@@ -51,14 +51,14 @@ class Jobs:
 
     def __init__(self, client: DBOSClient, clock: Clock) -> None:
         self.client = client
-        self.notes = Notes(client)
+        self.state = SharedState(client)
         self._clock = clock
 
     @classmethod
     async def open(cls, url: str, *, clock: Clock | None = None) -> Jobs:
         """The jobs of the store at this URL. What they need in the database is created if it is not there."""
         quiet()
-        place = place_of(url)
+        place = jobs_database(url)
         return cls(await asyncio.to_thread(_connect, place), clock or SystemClock())
 
     async def __aenter__(self) -> Jobs:
@@ -90,7 +90,7 @@ class Jobs:
         return sum(await asyncio.gather(*map(one, scopes)))
 
     def _ask(self, scope: Scope, cause: Cause) -> tuple[str, bool]:
-        key, id = key_of(scope), self._clock.new_id()
+        key, id = agent_key(scope), self._clock.new_id()
         handle: Any = self.client.enqueue(
             {
                 "workflow_name": CONSOLIDATE,
@@ -137,7 +137,7 @@ class Jobs:
             lambda: self.client.list_workflows(
                 name=CONSOLIDATE,
                 status=statuses,
-                user=None if scope is None else key_of(scope),
+                user=None if scope is None else agent_key(scope),
                 limit=limit,
                 offset=offset,
                 sort_desc=True,
@@ -181,19 +181,19 @@ class Jobs:
 
     async def marks(self, scopes: Sequence[Scope]) -> dict[Scope, Mark]:
         """Up to where each of these agents has been consolidated by a job, and whether it is paused."""
-        names = {_AGENT + key_of(scope): scope for scope in scopes}
-        found = await self._do(lambda: self.notes.read(names))
+        names = {_AGENT + agent_key(scope): scope for scope in scopes}
+        found = await self._do(lambda: self.state.read(names))
         return {scope: Mark.model_validate(found.get(name, {})) for name, scope in names.items()}
 
     async def mark(self, scope: Scope, head: int, until: datetime | None = None) -> None:
         """Remember that an agent has been consolidated up to here, and when to go on though nothing was written."""
         told = {"head": head, "until": None if until is None else until.isoformat()}
-        await self._do(lambda: self.notes.merge(_AGENT + key_of(scope), told))
+        await self._do(lambda: self.state.merge(_AGENT + agent_key(scope), told))
 
     async def pause(self, scope: Scope | None = None, *, paused: bool = True) -> None:
         """Start no more jobs, of one agent or at all, until ``resume``. What runs already is finished."""
-        name = EVERYTHING if scope is None else _AGENT + key_of(scope)
-        await self._do(lambda: self.notes.merge(name, {"paused": paused}))
+        name = EVERYTHING if scope is None else _AGENT + agent_key(scope)
+        await self._do(lambda: self.state.merge(name, {"paused": paused}))
 
     async def resume(self, scope: Scope | None = None) -> None:
         """Take a pause back, and ask at once for what has changed meanwhile."""
@@ -205,8 +205,8 @@ class Jobs:
 
     async def paused(self, scope: Scope | None = None) -> bool:
         """Whether everything is paused, or this agent."""
-        names = [EVERYTHING] if scope is None else [EVERYTHING, _AGENT + key_of(scope)]
-        found = await self._do(lambda: self.notes.read(names))
+        names = [EVERYTHING] if scope is None else [EVERYTHING, _AGENT + agent_key(scope)]
+        found = await self._do(lambda: self.state.read(names))
         return any(note.get("paused") for note in found.values())
 
     # -- housekeeping ------------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ class Jobs:
         return await asyncio.to_thread(told)
 
 
-def _connect(place: Place) -> DBOSClient:
+def _connect(place: JobsDatabase) -> DBOSClient:
     """Make sure that the tables of DBOS are there, and connect."""
     with failures():
         if place.file is not None:

@@ -59,7 +59,7 @@ class Presence:
 
     def announce(self) -> None:
         """The first sign of life; before the worker takes any job. Blocks."""
-        self._jobs.notes.merge(ROSTER, {self._name: self._beat})
+        self._jobs.state.merge(ROSTER, {self._name: self._beat})
 
     def start(self) -> None:
         """Go on giving signs of life, and watch. The engine must be up."""
@@ -70,14 +70,14 @@ class Presence:
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
-        beats = self._jobs.notes.read([ROSTER]).get(ROSTER, {})
-        self._jobs.notes.replace(ROSTER, {name: beat for name, beat in beats.items() if name != self._name})
+        beats = self._jobs.state.read([ROSTER]).get(ROSTER, {})
+        self._jobs.state.replace(ROSTER, {name: beat for name, beat in beats.items() if name != self._name})
 
     def _run(self) -> None:
         while not self._stop.wait(self._pause):
             try:
                 self._beat += 1
-                self._jobs.notes.merge(ROSTER, {self._name: self._beat})
+                self._jobs.state.merge(ROSTER, {self._name: self._beat})
                 self._look()
             except (sqlalchemy.exc.SQLAlchemyError, DBOSException, OSError) as error:
                 _log.warning("The worker could not give a sign of life: %s", error)
@@ -89,11 +89,11 @@ class Presence:
         workers = {row.executor_id for row in rows if row.executor_id} - {self._name}
         if not workers and not self._watched.seen:
             return
-        beats = self._jobs.notes.read([ROSTER]).get(ROSTER, {})
+        beats = self._jobs.state.read([ROSTER]).get(ROSTER, {})
         lost = self._watched.lost(beats, workers, time.monotonic())
         if lost:
             # The counterpart of this for a worker's own jobs is public, for those of others it is not (ADR 0009).
             handles = DBOS._recover_pending_workflows(sorted(lost))
             self.taken_over += len(handles)
             _log.warning("Took over %d jobs of lost workers: %s.", len(handles), ", ".join(sorted(lost)))
-            self._jobs.notes.replace(ROSTER, {name: beat for name, beat in beats.items() if name not in lost})
+            self._jobs.state.replace(ROSTER, {name: beat for name, beat in beats.items() if name not in lost})

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 from longmind.errors import Conflict, InvalidSetting
 from longmind.worker import workflows
 from longmind.worker.agent_run import consolidate_until_unchanged
+from longmind.worker.database import APPLICATION, QUEUE, SCHEDULE, SCHEMA, VERSION, jobs_database
 from longmind.worker.engine import DBOS, DBOSException, dbos
 from longmind.worker.jobs import SWEEP, Jobs, failures
 from longmind.worker.models import Outcome, Swept, WorkerOptions
-from longmind.worker.place import APPLICATION, QUEUE, SCHEDULE, SCHEMA, VERSION, place_of
 from longmind.worker.presence import Presence
 from longmind.worker.sweep import sweep
 from longmind.worker.trigger import Trigger
@@ -183,7 +183,7 @@ class Worker:
         DBOS(
             config={
                 "name": APPLICATION,
-                "system_database_url": place_of(self._rc.url).url,
+                "system_database_url": jobs_database(self._rc.url).url,
                 "dbos_system_schema": SCHEMA,
                 "serializer": dbos.DBOSPortableJSONSerializer(),
                 "executor_id": self.name,

@@ -1,7 +1,7 @@
 """The two workflows that DBOS runs here: consolidate an agent, and look at all agents.
 
 DBOS knows workflows by name and has one instance in a process, so they are plain functions of this module and work for
-the one ``Hand`` that is bound at the moment.
+the one ``BoundWorker`` that is bound at the moment.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _HOPELESS = (InvalidInput, Forbidden, ModelMissing)
 _BACKOFF = 4.0
 
 
-class Hand(Protocol):
-    """What does the work: a running ``Worker``."""
+class BoundWorker(Protocol):
+    """The running ``Worker`` that does the jobs of this process."""
 
     options: WorkerOptions
 
@@ -31,47 +31,47 @@ class Hand(Protocol):
     async def sweep(self) -> Swept: ...
 
 
-_hands: list[Hand] = []
+_bound: list[BoundWorker] = []
 
 
-def bind(hand: Hand) -> None:
-    """From now on jobs in this process are done by this one."""
-    _hands.append(hand)
+def bind(worker: BoundWorker) -> None:
+    """Let this worker do the jobs of this process."""
+    _bound.append(worker)
 
 
-def release(hand: Hand) -> None:
-    """The end of ``bind``."""
-    _hands.remove(hand)
+def release(worker: BoundWorker) -> None:
+    """End what ``bind`` began."""
+    _bound.remove(worker)
 
 
 def bound() -> bool:
     """Whether a worker is running in this process."""
-    return bool(_hands)
+    return bool(_bound)
 
 
 @DBOS.workflow(name=CONSOLIDATE, max_recovery_attempts=LOST_WORKERS)
 async def consolidate(tenant: str, agent: str) -> dict[str, Any]:
     """One job: one agent."""
-    hand = _hands[-1]
+    worker = _bound[-1]
     scope = Scope(tenant=tenant, agent=agent)
     try:
-        return await DBOS.run_step_async(_patience(hand.options), _consolidate, scope)
+        return await DBOS.run_step_async(_patience(worker.options), _consolidate, scope)
     except faults.DBOSMaxStepRetriesExceeded as error:
         raise error.errors[-1] from error
 
 
 async def _consolidate(scope: Scope) -> dict[str, Any]:
-    return (await _hands[-1].consolidate(scope)).model_dump(mode="json")
+    return (await _bound[-1].consolidate(scope)).model_dump(mode="json")
 
 
 @DBOS.workflow(name=SWEEP)
 async def sweep(scheduled_at: Any, context: Any) -> dict[str, Any]:
     """One look at all agents; asked for by the schedule."""
-    return await DBOS.run_step_async(_patience(_hands[-1].options), _sweep)
+    return await DBOS.run_step_async(_patience(_bound[-1].options), _sweep)
 
 
 async def _sweep() -> dict[str, Any]:
-    return (await _hands[-1].sweep()).model_dump(mode="json")
+    return (await _bound[-1].sweep()).model_dump(mode="json")
 
 
 def _patience(options: WorkerOptions) -> dbos.StepOptions:

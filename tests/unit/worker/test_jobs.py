@@ -14,7 +14,7 @@ from longmind import Longmind, Settings
 from longmind.errors import Conflict, InvalidInput, InvalidSetting, NotFound, StoreUnavailable
 from longmind.types import Scope
 from longmind.worker import Jobs, Mark, Trigger
-from longmind.worker.place import key_of, place_of
+from longmind.worker.database import agent_key, jobs_database
 from longmind.worker.sweep import sweep
 
 A, B = Scope(agent="a"), Scope(tenant="x/y", agent="ü %")
@@ -27,16 +27,16 @@ async def jobs(shared_url: str) -> AsyncIterator[Jobs]:
 
 
 def test_where_the_jobs_are(tmp_path: Path) -> None:
-    assert place_of(f"sqlite:///{tmp_path}/memory.db").file == tmp_path / "memory.jobs.db"
-    assert place_of(f"{tmp_path}/plain").file == tmp_path / "plain.jobs"
-    assert place_of("postgres://u@h/d?x=1").url == "postgresql://u@h/d?x=1"
+    assert jobs_database(f"sqlite:///{tmp_path}/memory.db").file == tmp_path / "memory.jobs.db"
+    assert jobs_database(f"{tmp_path}/plain").file == tmp_path / "plain.jobs"
+    assert jobs_database("postgres://u@h/d?x=1").url == "postgresql://u@h/d?x=1"
     with pytest.raises(InvalidSetting, match="no other process"):
-        place_of("memory:")
+        jobs_database("memory:")
 
 
 def test_two_agents_never_have_the_same_key() -> None:
-    assert key_of(Scope(tenant="a/b", agent="c")) != key_of(Scope(tenant="a", agent="b/c"))
-    assert key_of(Scope(agent="a", user="u")) == key_of(A)
+    assert agent_key(Scope(tenant="a/b", agent="c")) != agent_key(Scope(tenant="a", agent="b/c"))
+    assert agent_key(Scope(agent="a", user="u")) == agent_key(A)
 
 
 async def test_one_job_of_an_agent_at_a_time(jobs: Jobs) -> None:

@@ -127,7 +127,7 @@ async def test_stopping_waits_for_what_runs_and_leaves_nothing_behind(troubled: 
     assert {name for name in left if not name.startswith(("longmind_", "asyncio_"))} == set()
     async with await Jobs.open(shared_url) as jobs:
         assert [job.state for job in await jobs.list()] == ["done"]
-        assert jobs.notes.read([ROSTER]) == {ROSTER: {}}
+        assert jobs.state.read([ROSTER]) == {ROSTER: {}}
 
 
 async def test_what_does_not_end_in_time_is_left_to_the_next(troubled: TroubledStore, shared_url: str) -> None:

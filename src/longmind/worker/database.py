@@ -1,4 +1,4 @@
-"""Where the jobs of a store are kept: always beside its memories, never among them.
+"""The database of the jobs of a store: always beside its memories, never among them.
 
 On PostgreSQL the same database, in the schema ``longmind_jobs``. On SQLite a file next to the store's: the jobs of
 ``memory.db`` are in ``memory.jobs.db``. A store in memory has no jobs, for no other process could reach it.
@@ -19,19 +19,19 @@ QUEUE = "longmind-consolidate"
 SCHEDULE = "longmind-consolidation"
 APPLICATION = "longmind"
 VERSION = "1"
-"""Of what a job means. Workers of one version take over each other's jobs; raise it only when they no longer could."""
+"""The version of the jobs. Workers of one version take over each other's jobs; raise it when they no longer can."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JobsDatabase:
     """The database of the jobs: its URL, and the file if it is one."""
 
     url: str
     file: Path | None
 
 
-def place_of(url: str) -> Place:
-    """Where the jobs of the store at this URL are kept."""
+def jobs_database(url: str) -> JobsDatabase:
+    """Return the database that holds the jobs of the store at this URL."""
     if not url.strip():
         raise InvalidSetting("The store's URL is empty.", hint="Give the path or the URL of the store.")
     if url in ("memory:", "memory://", ":memory:"):
@@ -41,12 +41,12 @@ def place_of(url: str) -> Place:
         )
     scheme = url.partition("://")[0].lower() if "://" in url else ""
     if scheme in ("postgresql", "postgres"):
-        return Place("postgresql" + url[len(scheme) :], None)
+        return JobsDatabase("postgresql" + url[len(scheme) :], None)
     path = sqlite_path(url).absolute()
     file = path.with_name(f"{path.stem}.jobs{path.suffix}")
-    return Place(f"sqlite:///{file}", file)
+    return JobsDatabase(f"sqlite:///{file}", file)
 
 
-def key_of(scope: Scope) -> str:
-    """The name of an agent among all tenants, in one word."""
+def agent_key(scope: Scope) -> str:
+    """Return a key for an agent that is unique among all tenants."""
     return f"{quote(scope.tenant, safe='')}/{quote(scope.agent, safe='')}"
