@@ -18,25 +18,25 @@ _MAX_KEY = 200
 
 
 def own_key(scope: Scope, name: str) -> str:
-    """The key of what a scope has one of. It names the user, so a scope without one finds its own and no other's."""
+    """Return the key of a record that exists once per user; it contains the user, if the scope has one."""
     key = name if scope.user is None else f"{name}:{scope.user}"
     return key if len(key) <= _MAX_KEY else f"{name}:#{sha256(key.encode()).hexdigest()}"
 
 
 async def held(scoped: ScopedStore, name: str, scope: Scope | None = None) -> Memory | None:
-    """The record that a scope, by default the room's, holds under a name of its own."""
+    """Return the record that a scope, by default the store's own, keeps under a name."""
     whose = scope or scoped.scope
     memory = await scoped.store.by_key(whose, own_key(whose, name))
     return memory if memory is not None and memory.user == whose.user else None
 
 
 def marks(scope: Scope, **more: Any) -> Json:
-    """The metadata of a record that a scope keeps for itself."""
+    """Return the metadata of a record that belongs to exactly this scope."""
     return more if scope.user is not None else {UNOWNED: True, **more}
 
 
 def mine(scope: Scope, *, metadata: Json | None = None, **fields: Any) -> Filter:
-    """A filter for what a scope keeps for itself: its user's records, or those that belong to nobody."""
+    """Return a filter for the records of exactly this scope: its user's, or those that belong to no user."""
     if scope.user is not None:
         return Filter(users=(scope.user,), metadata=metadata, **fields)
     return Filter(metadata={UNOWNED: True, **(metadata or {})}, **fields)

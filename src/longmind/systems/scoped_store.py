@@ -1,4 +1,4 @@
-"""What every memory system stands on: the store, whose memories they are, and a few things done the same way by all.
+"""The store as a memory system uses it: within one scope, with validation and retries.
 
 A system keeps no state of its own. What it knows is memories of its kinds and the links between them, so persistence,
 search, history, undo, export and erasure need nothing from it, and two processes may use the same agent.
@@ -48,7 +48,7 @@ class ScopedStore:
     search: Search
 
     def new(self, kind: str, content: str, *, body: Mapping[str, Any] | None = None, **fields: Any) -> Memory:
-        """A memory of this scope, made now, not stored yet; what is not valid is ``InvalidInput``."""
+        """Build a memory of this scope, not stored yet; ``InvalidInput`` if a field is not valid."""
         now = self.clock.now()
         values: dict[str, Any] = {
             "id": self.clock.new_id(),
@@ -68,13 +68,13 @@ class ScopedStore:
     async def write(
         self, writes: Sequence[Write], *, reason: str = "", actor: str = "agent", operation: str | None = None
     ) -> Receipt:
-        """Make these writes together. New or changed texts get their vectors here."""
+        """Make these writes in one transaction. New or changed texts are embedded."""
         return await self.store.apply(
             self.scope, writes, embed=self.embed, reason=reason, actor=actor, operation=operation
         )
 
     async def need(self, id: str, kind: str) -> Memory:
-        """The memory of this kind with this id; ``NotFound`` says which was missing."""
+        """Return the memory of this kind with this id; ``NotFound`` if there is none."""
         memory = await self.store.get(self.scope, id)
         if memory is None or memory.kind != kind:
             raise NotFound(f"There is no {kind} {id} here.", id=id, kind=kind)
@@ -83,7 +83,7 @@ class ScopedStore:
     async def page(
         self, kind: str, *, where: Filter | None = None, limit: int = 50, cursor: str | None = None, **order: Any
     ) -> Page[Memory]:
-        """A page of the memories of one kind."""
+        """Return a page of the memories of one kind."""
         asked = (where or Filter()).model_copy(update={"kinds": (kind,)})
         return await self.store.scan(self.scope, asked, limit=limit, cursor=cursor, **order)
 
@@ -99,9 +99,9 @@ class ScopedStore:
 
 
 async def retry_on_conflict(change: Callable[[], Awaitable[T]]) -> T:
-    """Read, decide and write, again as often as somebody else was faster, also in creating the same thing.
+    """Run a change that reads, decides and writes; retry it on a version conflict or a key that was just taken.
 
-    Of any number of rivals one wins each round, so the number of rounds bounds how many there may be at once.
+    Of any number of concurrent writers one succeeds each round, so the number of tries bounds how many there may be.
     """
     for attempt in range(1, _TRIES):
         try:
@@ -112,7 +112,7 @@ async def retry_on_conflict(change: Callable[[], Awaitable[T]]) -> T:
 
 
 def validated(model: type[B], values: Mapping[str, Any]) -> B:
-    """A typed record from what was given, or ``InvalidInput`` that names the field and the reason."""
+    """Return the validated model; ``InvalidInput`` names the invalid field and the reason."""
     try:
         return model.model_validate(values)
     except ValidationError as error:

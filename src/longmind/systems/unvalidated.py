@@ -15,11 +15,11 @@ M = TypeVar("M", bound=Model)
 
 
 def copy_unvalidated(record: M, **fields: Any) -> M:
-    """A record like another, with these fields instead."""
+    """Return a copy of a record with these fields replaced."""
     return construct_unvalidated(type(record), {**record.__dict__, **fields})
 
 
 def link_unvalidated(source: str, relation: str, target: str) -> Link:
-    """A plain link between two memories."""
+    """Return a plain link between two memories."""
     fields = {"source": source, "relation": relation, "target": target, "weight": 1.0}
     return construct_unvalidated(Link, {**fields, "valid_from": None, "valid_to": None, "metadata": {}})

@@ -20,7 +20,7 @@ from longmind.systems.procedural import (
     ProcedureStore,
     ToolRegistry,
     Version,
-    distill,
+    distill_procedure,
     load_traces,
 )
 from longmind.systems.scoped_store import ScopedStore
@@ -45,7 +45,7 @@ async def practise(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str)
     if account is not None:
         name = str(account.body["name"])
     try:
-        found = distill(done, name=name, purpose=None, min_support=SUPPORT)
+        found = distill_procedure(done, name=name, purpose=None, min_support=SUPPORT)
     except InvalidInput:  # such as a function whose name no step can have
         work.notes.rejected["invalid"] += 1
         return

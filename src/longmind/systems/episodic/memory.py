@@ -1,4 +1,4 @@
-"""Episodic memory: the face of the system."""
+"""The public class of episodic memory."""
 
 from __future__ import annotations
 

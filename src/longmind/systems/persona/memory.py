@@ -1,4 +1,4 @@
-"""The persona: the face of the system."""
+"""The public class of the persona."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Dimension(Model):
 class PersonaMemory:
     """Who the user is, and who the agent is: traits with their confidence and history, and knowledge entries.
 
-    The user's profile belongs to the room's user. The agent's own belongs to no user and is the same with all of them.
+    The user's profile belongs to the user of the scope. The agent's own belongs to no user.
     """
 
     def __init__(self, scoped: ScopedStore) -> None:

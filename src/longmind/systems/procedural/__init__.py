@@ -4,7 +4,7 @@ from longmind.systems.procedural.beta_binomial import SuccessCounts, TrialRule, 
 from longmind.systems.procedural.changes import Diff, Difference
 from longmind.systems.procedural.checks import CheckReport, ExampleCheck
 from longmind.systems.procedural.conditions import All, AnyOf, Compare, NoneOf
-from longmind.systems.procedural.distill import Distilled, distill
+from longmind.systems.procedural.distill import Distilled, distill_procedure
 from longmind.systems.procedural.learning import LearningResult
 from longmind.systems.procedural.models import (
     Compensation,
@@ -71,7 +71,7 @@ __all__ = [
     "VersionStatistics",
     "bind_params",
     "declared_params",
-    "distill",
+    "distill_procedure",
     "dump_procedure",
     "error_message",
     "json_equal",

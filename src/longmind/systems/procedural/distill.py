@@ -36,7 +36,7 @@ class Distilled(Model):
     why: str
 
 
-def distill(traces: Sequence[Trace], *, name: str, purpose: str | None, min_support: int) -> Distilled | None:
+def distill_procedure(traces: Sequence[Trace], *, name: str, purpose: str | None, min_support: int) -> Distilled | None:
     """Return the procedure that at least ``min_support`` traces, and more than half of them, share; None if none."""
     shared = _shared_sequence(traces, min_support)
     if shared is None:

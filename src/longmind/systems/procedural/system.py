@@ -12,7 +12,7 @@ from longmind.systems.procedural.attempts import Sleep
 from longmind.systems.procedural.beta_binomial import TrialRule
 from longmind.systems.procedural.changes import Diff, apply_patch, differences, forbid_escalation
 from longmind.systems.procedural.checks import CheckReport, check
-from longmind.systems.procedural.distill import Distilled, distill
+from longmind.systems.procedural.distill import Distilled, distill_procedure
 from longmind.systems.procedural.learning import Learner, LearningResult
 from longmind.systems.procedural.models import Procedure, ProcedureHit, Version, dump_procedure
 from longmind.systems.procedural.procedure_store import (
@@ -357,7 +357,7 @@ class ProceduralMemory:
         It is a proposal. Read it, ``check`` it, and ``store`` it with ``derived_from=distilled.episodes``.
         """
         traces = await load_traces(self._scoped, task, episodes, limit=limit, min_trust=min_trust)
-        return distill(traces, name=name, purpose=purpose, min_support=max(2, min_support))
+        return distill_procedure(traces, name=name, purpose=purpose, min_support=max(2, min_support))
 
 
 def _validated_definition(procedure: ProcedureInput) -> Procedure:

@@ -1,8 +1,8 @@
-"""What one more statement does to what was known about one thing over time.
+"""How a new statement changes the intervals in which values held.
 
 A timeline is the intervals ``[start, end)`` in which the values of one subject and predicate held. They never overlap,
-and only the last may be open. ``paint`` decides what a new statement changes: in its own interval it replaces what was
-there, it joins intervals of the same value, and it leaves everything else as it was. Nothing here reads or writes.
+and only the last may be open. ``apply_interval`` decides what a new statement changes: in its own interval it replaces
+other values, it joins intervals of the same value, and it leaves all else as it was. Nothing here reads or writes.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class TimelineReader:
 
 
 def held_at(facts: Iterable[Memory], moment: datetime) -> list[Memory]:
-    """Those that held in the world at a moment; what is quarantined answers nothing."""
+    """Return the facts that held in the world at a moment, without quarantined ones."""
     return [
         r
         for r in facts
@@ -128,7 +128,7 @@ class TimelineChanges:
         self.links.append(Link(source=by.id, relation="supersedes", target=old.id))
 
     async def cut(self, change: IntervalChange[Memory], new: Memory) -> list[str]:
-        """Take the painted interval away from other values. Says which facts were ended by it."""
+        """Remove the stated interval from facts with other values; return the ids of those it ended."""
         ended: list[str] = []
         for cut in change.cuts:
             old = cut.span.what
@@ -205,7 +205,7 @@ async def find_derived(scoped: ScopedStore, ids: Iterable[str]) -> list[Memory]:
 
 
 def combined(first: float, second: float, ceiling: float) -> float:
-    """How sure two independent pieces of evidence make together."""
+    """Return the confidence that two independent pieces of evidence give together."""
     together = 1 - (1 - first) * (1 - second)
     return max(first, second, min(together, ceiling))
 

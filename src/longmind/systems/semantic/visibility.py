@@ -1,4 +1,4 @@
-"""Whose record counts, and writing where others write too.
+"""Which records a scope sees and writes, and consistent reads while others write.
 
 A user's facts and concepts are that user's; those without a user are the whole agent's and every user sees them. A
 scope with a user writes only its own timelines, and reads its own before the agent's. The scope without a user writes

@@ -1,4 +1,4 @@
-"""Shared memory: the face of the system."""
+"""The public class of shared memory."""
 
 from __future__ import annotations
 

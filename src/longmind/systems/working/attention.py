@@ -1,4 +1,4 @@
-"""How much an item counts: its importance, how lately it was in mind, and how well it fits what attention is on."""
+"""Scores of items: importance, recency, and relevance to the focus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making room: chunks first, then what counts least leaves."""
+"""Fit working memory into its limits: chunk related items first, then evict the least attended."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHUNK = 5
 
 
 async def chunk(scoped: ScopedStore, state: WorkingState, *, until: int = 1) -> int:
-    """Join the slots that are most closely related, again and again, until so many slots are left; says how often."""
+    """Join the most closely related slots until this many are left; return how many were joined."""
     ids = [id for slot in state.slots for id in slot.members]
     close = await relations(scoped, [state.items[id].content for id in ids])
     number = {id: n for n, id in enumerate(ids)}
@@ -60,14 +60,14 @@ def total(state: WorkingState, tokens: Tokens) -> int:
 
 
 def over(state: WorkingState, limits: WorkingLimits, tokens: Tokens) -> bool:
-    """Whether more is in mind than there is room for."""
+    """Whether the items exceed the limits."""
     return len(state.slots) > limits.items or total(state, tokens) > limits.tokens
 
 
 def evict(
     state: WorkingState, limits: WorkingLimits, tokens: Tokens, attention: Mapping[str, float], keep: str | None
 ) -> None:
-    """Let the slots that count least go until the rest fits; the item ``keep``, which was put just now, stays."""
+    """Evict the least attended slots until the rest fits; the item ``keep``, which was just put, stays."""
     while over(state, limits, tokens):
         leaving = [slot for slot in state.slots if keep not in slot.members]
         if not leaving:

@@ -1,4 +1,4 @@
-"""Working memory: the face of the system."""
+"""The public class of working memory."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ class WorkingMemory:
             fitting.evict(state, limits, self._tokens_of, {i.id: i.attention for i in items}, keep)
 
     async def _written(self, state: WorkingState, reason: str, keep: str | None = None) -> tuple[Evicted, ...]:
-        """Make what is left fit, and write it."""
+        """Fit the state into its limits and write it."""
         limits = self._limits_of(state.body)
         await self._fit(state, limits, keep)
         state.body = state.body.model_copy(update={"limits": limits})
@@ -345,7 +345,7 @@ class WorkingMemory:
         )
 
     async def _score_items(self, state: WorkingState, query: str) -> list[Item]:
-        """The items with what they count now, for a question; an empty one is none."""
+        """Return the items with their current scores; an empty query counts as none."""
         records = list(state.items.values())
         focused = bool(query.strip()) and bool(records)
         fits = [0.0] * len(records)

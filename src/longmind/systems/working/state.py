@@ -28,7 +28,7 @@ _LOG_BODY = EpisodeBody(
 
 @dataclass(slots=True)
 class WorkingState:
-    """What is in mind at one reading, and the changes to be made to it."""
+    """The state as it was read, and the changes to be written to it."""
 
     scoped: ScopedStore
     record: KeyedRecord[StateBody]
@@ -39,7 +39,7 @@ class WorkingState:
     writes: list[Write] = field(default_factory=list)
     leaving: list[tuple[Memory, Reason]] = field(default_factory=list)
     notes: list[EventDraft] = field(default_factory=list)
-    """What else episodic memory is told of the change."""
+    """Further events to record in episodic memory with the change."""
 
     def find(self, key: str) -> Memory | None:
         """The item with a key."""
@@ -120,7 +120,7 @@ class WorkingState:
 
 
 async def read(scoped: ScopedStore) -> WorkingState:
-    """The state as it stands. An item that was forgotten meanwhile is no longer in it."""
+    """Read the state, without items that were forgotten meanwhile."""
     record = KeyedRecord.of_user(scoped, STATE, StateBody(), kind=KIND, fields={"source": Source(role="assistant")})
     while True:
         body = await record.read()

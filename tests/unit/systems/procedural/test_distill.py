@@ -8,7 +8,7 @@ import pytest
 
 from longmind.store.base import Put
 from longmind.systems.procedural import ProceduralMemory
-from longmind.systems.procedural.distill import distill
+from longmind.systems.procedural.distill import distill_procedure
 from longmind.systems.procedural.traces import Trace, TracedCall
 from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
@@ -32,7 +32,7 @@ def trace(n: int, city: str, nights: int, hotel: str, *, noise: bool = False) ->
 
 
 def test_constants_stay_references_are_found_and_the_rest_are_parameters() -> None:
-    made = distill(
+    made = distill_procedure(
         [trace(n, *c, noise=n % 2 == 0) for n, c in enumerate(CITIES)], name="trip", purpose=None, min_support=3
     )
     assert made
@@ -53,10 +53,10 @@ def test_constants_stay_references_are_found_and_the_rest_are_parameters() -> No
 
 def test_what_too_few_did_is_no_procedure() -> None:
     few = [trace(n, *CITIES[n]) for n in range(2)]
-    assert distill(few, name="trip", purpose=None, min_support=3) is None
+    assert distill_procedure(few, name="trip", purpose=None, min_support=3) is None
     other = [Trace(id=f"o{n}", title="Other", calls=(TracedCall(tool=f"t{n}", args={}),)) for n in range(4)]
-    assert distill([*few, *other], name="trip", purpose=None, min_support=2) is None, "a third is not most"
-    assert distill([], name="trip", purpose=None, min_support=3) is None
+    assert distill_procedure([*few, *other], name="trip", purpose=None, min_support=2) is None, "a third is not most"
+    assert distill_procedure([], name="trip", purpose=None, min_support=3) is None
 
 
 def test_a_call_that_was_repeated_counts_as_its_last_try() -> None:
@@ -65,14 +65,14 @@ def test_a_call_that_was_repeated_counts_as_its_last_try() -> None:
         told = trace(n, city, nights, hotel)
         wrong = TracedCall(tool="search", args={"q": "wrong", "limit": 5}, result={"hits": []})
         traces.append(Trace(id=told.id, title=told.title, calls=(wrong, *told.calls) if n < 2 else told.calls))
-    made = distill(traces, name="trip", purpose="Book.", min_support=3)
+    made = distill_procedure(traces, name="trip", purpose="Book.", min_support=3)
     assert made
     assert made.procedure.steps[1].args["hotel"] == "{{ steps.search.hits[0].id }}"
 
 
 def test_texts_that_look_like_templates_stay_texts() -> None:
     calls = [(TracedCall(tool="say", args={"text": "{{ x }}", "who": f"p{n}"}, result=n),) for n in range(3)]
-    made = distill(
+    made = distill_procedure(
         [Trace(id=f"e{n}", title="Say", calls=c) for n, c in enumerate(calls)], name="say", purpose=None, min_support=3
     )
     assert made
@@ -87,7 +87,7 @@ def test_the_same_function_twice_makes_two_steps() -> None:
         )
         for n in range(2, 6)
     ]
-    made = distill(
+    made = distill_procedure(
         [Trace(id=f"e{n}", title="Get", calls=c) for n, c in enumerate(calls)], name="get", purpose=None, min_support=3
     )
     assert made
