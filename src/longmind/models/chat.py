@@ -230,20 +230,22 @@ class Chat(Protocol):
         ...
 
 
-def messages_of(given: Messages) -> tuple[Message, ...]:
+def messages_of(messages: Messages) -> tuple[Message, ...]:
     """Messages from what a caller finds convenient: one text of the user, or a list of messages or dictionaries."""
-    if isinstance(given, str):
-        given = [Message(role="user", content=given)]
+    if isinstance(messages, str):
+        messages = [Message(role="user", content=messages)]
     try:
-        told = tuple(item if isinstance(item, Message) else Message.model_validate(dict(item)) for item in given)
+        conversation = tuple(
+            item if isinstance(item, Message) else Message.model_validate(dict(item)) for item in messages
+        )
     except (ValidationError, TypeError, ValueError) as error:
         raise InvalidInput(
             "A message for the model is not usable.",
             hint='Give a text, or a list of {"role": "system|user|assistant|tool", "content": "..."}.',
         ) from error
-    if not told:
+    if not conversation:
         raise InvalidInput("There is no message for the model.", hint="Give a text or at least one message.")
-    return told
+    return conversation
 
 
 PER_MESSAGE = 4

@@ -112,8 +112,8 @@ class AnthropicProvider:
     async def answer(self, request: Request) -> Answer:
         client = await self._opened()
         with self._wire.failures():
-            made = await client.messages.create(**await self._body(request))
-            reply = _Reply.model_validate(plain(made))
+            raw = await client.messages.create(**await self._body(request))
+            reply = _Reply.model_validate(plain(raw))
             if reply.stop_reason is None and not reply.content:
                 raise self._wire.malformed("it has no content")
             usage = _usage([reply.usage])
@@ -155,9 +155,9 @@ class AnthropicProvider:
     async def count(self, messages: Sequence[Message]) -> int:
         client = await self._opened()
         system, rest = _messages(messages)
-        told: dict[str, Any] = {"system": system} if system else {}
+        system_field: dict[str, Any] = {"system": system} if system else {}
         with self._wire.failures():
-            counted = await client.messages.count_tokens(model=self._model, messages=rest, **told)
+            counted = await client.messages.count_tokens(model=self._model, messages=rest, **system_field)
             return int(counted.input_tokens)
 
     async def close(self) -> None:
@@ -241,11 +241,11 @@ class _Gathered:
         )
 
 
-def _usage(told: Sequence[_Used]) -> Usage:
+def _usage(counts: Sequence[_Used]) -> Usage:
     """The last figure of each kind counts: a stream repeats them as they grow. What was cached comes on top here."""
 
     def last(name: str) -> int:
-        return next((value for used in reversed(told) if (value := getattr(used, name)) is not None), 0)
+        return next((value for used in reversed(counts) if (value := getattr(used, name)) is not None), 0)
 
     cached = last("cache_read_input_tokens")
     return Usage(
@@ -275,7 +275,7 @@ def _messages(messages: Sequence[Message]) -> tuple[str, list[Any]]:
 def _blocks(message: Message) -> list[dict[str, Any]]:
     if message.role == "tool":
         return [{"type": "tool_result", "tool_use_id": message.call_id or "", "content": message.content}]
-    told: list[dict[str, Any]] = [{"type": "text", "text": message.content}] if message.content.strip() else []
-    return told + [
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": message.content}] if message.content.strip() else []
+    return blocks + [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in message.tool_calls
     ]

@@ -135,9 +135,9 @@ class ChatModel:
 
     def under(self, budget: Budget) -> ChatModel:
         """The same model under a budget, such as an agent's; what it shares with this one is the way to the server."""
-        made = ChatModel(self._provider, prices=self._prices, budget=budget, cache=self._cache, line=self._line)
-        made._structurer.refused = self._structurer.refused
-        return made
+        bound = ChatModel(self._provider, prices=self._prices, budget=budget, cache=self._cache, line=self._line)
+        bound._structurer.refused = self._structurer.refused
+        return bound
 
     async def complete(
         self,
@@ -232,11 +232,11 @@ class ChatModel:
             await self._settle(held, usage)
 
     async def count(self, messages: Messages) -> int:
-        told = messages_of(messages)
+        conversation = messages_of(messages)
         if isinstance(self._provider, TokenCounter):
             counter = self._provider
-            return await self._line.call(lambda: counter.count(told))
-        return estimate_messages(told)
+            return await self._line.call(lambda: counter.count(conversation))
+        return estimate_messages(conversation)
 
     async def close(self) -> None:
         await self._provider.close()
@@ -296,5 +296,5 @@ def _request(
             prompts=tuple(prompts),
         )
     except ValidationError as error:
-        told = error.errors(include_input=False)[0]
-        raise InvalidInput(f"{'.'.join(map(str, told['loc']))} is not usable: {told['msg']}.") from error
+        problem = error.errors(include_input=False)[0]
+        raise InvalidInput(f"{'.'.join(map(str, problem['loc']))} is not usable: {problem['msg']}.") from error

@@ -43,14 +43,14 @@ def open_chat(spec: str, *, api_key: SecretStr | str | None = None, clock: Clock
     Without a key, ``openai://`` and ``anthropic://`` take the one their own SDKs would (``OPENAI_API_KEY``,
     ``ANTHROPIC_API_KEY``). Other addresses get only the key that was given.
     """
-    told = _parsed(spec)
-    local = told.scheme == "llamacpp"
-    timeout = told.number("timeout", 300.0 if local else 60.0, above=0.0)
-    concurrency = told.number("concurrency", 1 if local else 4, above=0)
-    cache = told.number("cache", 0, above=-1)
-    prices = told.prices(Prices(0.0, 0.0) if local else None)
-    provider = _provider(told, SecretStr(api_key) if isinstance(api_key, str) else api_key, timeout, clock)
-    told.nothing_left()
+    parsed = _parsed(spec)
+    local = parsed.scheme == "llamacpp"
+    timeout = parsed.number("timeout", 300.0 if local else 60.0, above=0.0)
+    concurrency = parsed.number("concurrency", 1 if local else 4, above=0)
+    cache = parsed.number("cache", 0, above=-1)
+    prices = parsed.prices(Prices(0.0, 0.0) if local else None)
+    provider = _provider(parsed, SecretStr(api_key) if isinstance(api_key, str) else api_key, timeout, clock)
+    parsed.nothing_left()
     return ChatModel(
         provider,
         patience=Patience(timeout=timeout, deadline=3 * timeout, concurrency=concurrency),
@@ -131,40 +131,40 @@ def _parsed(spec: str) -> _Spec:
     return _Spec(scheme, target, model, options)
 
 
-def _provider(told: _Spec, key: SecretStr | None, timeout: float, clock: Clock | None) -> Provider:
-    match told.scheme:
+def _provider(parsed: _Spec, key: SecretStr | None, timeout: float, clock: Clock | None) -> Provider:
+    match parsed.scheme:
         case "openai":
             from longmind.models.chat_openai import OpenAiProvider
 
-            return OpenAiProvider(told.model, api_key=_needed(key, "openai"), timeout=timeout, clock=clock)
+            return OpenAiProvider(parsed.model, api_key=_needed(key, "openai"), timeout=timeout, clock=clock)
         case "http" | "https":
             from longmind.models.chat_openai import OpenAiProvider
 
-            address = f"{told.scheme}:{told.target}"
-            return OpenAiProvider(told.model, base_url=address, api_key=key, timeout=timeout, clock=clock)
+            address = f"{parsed.scheme}:{parsed.target}"
+            return OpenAiProvider(parsed.model, base_url=address, api_key=key, timeout=timeout, clock=clock)
         case "anthropic":
             from longmind.models.chat_anthropic import AnthropicProvider
 
-            return AnthropicProvider(told.model, api_key=_needed(key, "anthropic"), timeout=timeout, clock=clock)
+            return AnthropicProvider(parsed.model, api_key=_needed(key, "anthropic"), timeout=timeout, clock=clock)
         case "anthropic+http" | "anthropic+https":
             from longmind.models.chat_anthropic import AnthropicProvider
 
-            address = f"{told.scheme.removeprefix('anthropic+')}:{told.target}"
-            return AnthropicProvider(told.model, base_url=address, api_key=key, timeout=timeout, clock=clock)
+            address = f"{parsed.scheme.removeprefix('anthropic+')}:{parsed.target}"
+            return AnthropicProvider(parsed.model, base_url=address, api_key=key, timeout=timeout, clock=clock)
         case _:
             from longmind.models.chat_llamacpp import LlamaCppProvider
 
-            threads = told.number("threads", 0, above=-1) or None
+            threads = parsed.number("threads", 0, above=-1) or None
             return LlamaCppProvider(
-                told.target, threads=threads, context=told.number("context", 4096, above=0), timeout=timeout
+                parsed.target, threads=threads, context=parsed.number("context", 4096, above=0), timeout=timeout
             )
 
 
 def _needed(key: SecretStr | None, provider: Literal["openai", "anthropic"]) -> SecretStr:
-    found = key or provider_key(provider)
-    if found is None:
+    available_key = key or provider_key(provider)
+    if available_key is None:
         raise InvalidSetting(
             f"There is no key for {provider}://.",
             hint=f"Set LONGMIND_MODEL_KEY or {provider.upper()}_API_KEY in the environment.",
         )
-    return found
+    return available_key

@@ -118,11 +118,11 @@ class OpenAiProvider:
         return f"OpenAiProvider({self._model!r}, base_url={self._wire.base_url!r})"
 
     async def answer(self, request: Request) -> Answer:
-        made = await self._create(self._body(request))
+        raw = await self._create(self._body(request))
         with self._wire.failures():
-            reply = _Reply.model_validate(plain(made))
+            reply = _Reply.model_validate(plain(raw))
             if not reply.choices:
-                raise self._wire.malformed("it has no choice", json.dumps(plain(made), default=str))
+                raise self._wire.malformed("it has no choice", json.dumps(plain(raw), default=str))
             choice, usage = reply.choices[0], reply.usage.usage() if reply.usage else Usage(requests=1)
             said = choice.message
             return Answer(
@@ -164,10 +164,10 @@ class OpenAiProvider:
         client = await self._opened()
         body = {"messages": [_message(message) for message in messages]}
         with self._wire.failures():
-            told = await client.post("/chat/completions/input_tokens", body=body, cast_to=object)
-            if not isinstance(told, dict) or not isinstance(told.get("input_tokens"), int):
+            counted = await client.post("/chat/completions/input_tokens", body=body, cast_to=object)
+            if not isinstance(counted, dict) or not isinstance(counted.get("input_tokens"), int):
                 raise self._wire.malformed("it has no number of tokens")
-            return int(told["input_tokens"])
+            return int(counted["input_tokens"])
 
     async def close(self) -> None:
         client, self._client = self._client, None
@@ -266,10 +266,10 @@ def _calls(calls: Sequence[_Call], usage: Usage) -> tuple[ToolCall, ...]:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    told: dict[str, Any] = {"role": message.role, "content": message.content}
+    payload: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.tool_calls:
-        told["content"] = message.content or None
-        told["tool_calls"] = [
+        payload["content"] = message.content or None
+        payload["tool_calls"] = [
             {
                 "id": call.id,
                 "type": "function",
@@ -278,5 +278,5 @@ def _message(message: Message) -> dict[str, Any]:
             for call in message.tool_calls
         ]
     if message.call_id is not None:
-        told["tool_call_id"] = message.call_id
-    return told
+        payload["tool_call_id"] = message.call_id
+    return payload

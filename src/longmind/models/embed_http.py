@@ -85,10 +85,10 @@ class HttpEmbedder:
         import numpy as np
 
         texts = clipped(texts, self._max_characters)
-        told = [row for row, text in enumerate(texts) if text.strip()]  # servers refuse an empty text
-        if self._dimensions is None and not told:
+        with_text = [row for row, text in enumerate(texts) if text.strip()]  # servers refuse an empty text
+        if self._dimensions is None and not with_text:
             await self._ask(["dimensions"])
-        answers = [(rows, await self._ask([texts[row] for row in rows])) for rows in _batches(texts, told)]
+        answers = [(rows, await self._ask([texts[row] for row in rows])) for rows in _batches(texts, with_text)]
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for rows, answer in answers:
             vectors[rows] = answer

@@ -29,12 +29,12 @@ def _place(source: str, folded: tuple[str, list[int]], span: str) -> tuple[int, 
     if sum(map(str.isalnum, wanted)) < 2:
         return None
     text, origins = folded
-    found = text.find(wanted)
-    while found >= 0:
-        start, end = origins[found], origins[found + len(wanted) - 1] + 1
+    at = text.find(wanted)
+    while at >= 0:
+        start, end = origins[at], origins[at + len(wanted) - 1] + 1
         if _whole(source, start, end):
             return start, end
-        found = text.find(wanted, found + 1)
+        at = text.find(wanted, at + 1)
     return None
 
 

@@ -143,10 +143,10 @@ def _asking(request: Request, form: Form | None, shape: dict[str, object]) -> Re
     if form == "schema":
         return request.model_copy(update={"form": form, "shape": shape})
     instruction = prompts.load("structured")
-    told, rest = instruction.fill(schema=json.dumps(shape)), request.messages
+    instructions, rest = instruction.fill(schema=json.dumps(shape)), request.messages
     if rest[0].role == "system":  # one system message: many chat templates take no second
-        told, rest = f"{rest[0].content}\n\n{told}", rest[1:]
-    messages = (Message(role="system", content=told), *rest)
+        instructions, rest = f"{rest[0].content}\n\n{instructions}", rest[1:]
+    messages = (Message(role="system", content=instructions), *rest)
     return request.model_copy(
         update={"form": form, "messages": messages, "prompts": (*request.prompts, instruction.id)}
     )
@@ -163,8 +163,8 @@ async def _read(answer: Answer, schema: type[S]) -> tuple[S, bool] | str:
 
 def _validated(text: str, schema: type[S]) -> tuple[S, bool] | str:
     try:
-        told, mended = read_json(text)
-        return schema.model_validate(told), mended
+        value, mended = read_json(text)
+        return schema.model_validate(value), mended
     except Unreadable as error:
         return f"{error}."
     except ValidationError as error:
@@ -173,8 +173,8 @@ def _validated(text: str, schema: type[S]) -> tuple[S, bool] | str:
 
 def _problems(error: ValidationError) -> str:
     """What is not valid, for the model to read: places and reasons."""
-    found = error.errors(include_url=False, include_input=False, include_context=False)[:5]
-    return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'the answer'}: {item['msg']}" for item in found) + "."
+    problems = error.errors(include_url=False, include_input=False, include_context=False)[:5]
+    return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'the answer'}: {item['msg']}" for item in problems) + "."
 
 
 def _invalid(schema: type[BaseModel], answer: Answer, problem: str, usage: Usage) -> InvalidAnswer:

@@ -78,9 +78,9 @@ class WireModel(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-def plain(made: Any) -> Any:
+def plain(answer: Any) -> Any:
     """An SDK's object as plain data: the SDKs do not check what a server sent, so we do."""
-    return made.to_dict(mode="json", warnings=False) if hasattr(made, "to_dict") else made
+    return answer.to_dict(mode="json", warnings=False) if hasattr(answer, "to_dict") else answer
 
 
 class _TooMuch(Exception):
@@ -231,8 +231,8 @@ class Wire:
         """The machine-readable part of a refusal, such as ``invalid_request_error`` and ``temperature``."""
         body = getattr(error, "body", None)
         inner = body.get("error", body) if isinstance(body, dict) else None
-        told = [inner.get(name) for name in ("type", "code", "param")] if isinstance(inner, dict) else []
-        words = dict.fromkeys(word for word in told if isinstance(word, str) and _PLAIN.match(word))
+        fields = [inner.get(name) for name in ("type", "code", "param")] if isinstance(inner, dict) else []
+        words = dict.fromkeys(word for word in fields if isinstance(word, str) and _PLAIN.match(word))
         secret = self.key.get_secret_value() if self.key is not None else None
         return [word for word in words if secret is None or (word not in secret and secret not in word)]
 

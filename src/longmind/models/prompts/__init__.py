@@ -51,12 +51,12 @@ class Prompt:
 def load(name: str, package: str = __name__) -> Prompt:
     """A prompt of ours, or of another package that keeps its prompts in the same way."""
     try:
-        found = _FILE.match(resources.files(package).joinpath(f"{name}.md").read_text(encoding="utf-8"))
+        parsed = _FILE.match(resources.files(package).joinpath(f"{name}.md").read_text(encoding="utf-8"))
     except (FileNotFoundError, ModuleNotFoundError) as error:
         raise InvalidInput(f"There is no prompt {name!r} in {package}.") from error
-    if found is None:
+    if parsed is None:
         raise InvalidInput(f"The prompt {name!r} in {package} does not begin with its version.")
-    return Prompt(name, int(found["version"]), found["text"].strip())
+    return Prompt(name, int(parsed["version"]), parsed["text"].strip())
 
 
 def names(package: str = __name__) -> list[str]:
