@@ -1,4 +1,4 @@
-"""Deleting, and erasing so that not even the journal remembers."""
+"""Deletes, and erasure, which clears the journal too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walls: nothing outside the scope is read or written, whatever is asked."""
+"""Isolation: nothing outside the scope is read or written."""
 
 from __future__ import annotations
 

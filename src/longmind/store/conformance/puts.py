@@ -1,4 +1,4 @@
-"""Putting: what is stored is what was given, or nothing is."""
+"""Puts: the memory is stored exactly as sent, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading by id, and counting."""
+"""Reads by id, and counts."""
 
 from __future__ import annotations
 

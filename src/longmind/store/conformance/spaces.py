@@ -1,4 +1,4 @@
-"""Vector spaces: one that is read, and perhaps a second that is being built."""
+"""Vector spaces: the active one, and perhaps a second that is being built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps the tests are made of: scopes, one-line writes, whole readings."""
+"""What the tests are made of: scopes, writes in one line, and complete reads."""
 
 from __future__ import annotations
 

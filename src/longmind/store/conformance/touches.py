@@ -1,4 +1,4 @@
-"""Counting reads."""
+"""Touches: reads are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Updating: compare and set, and nothing happens when nothing changes."""
+"""Updates: compare-and-set, and no change when all fields are equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users of one agent: each sees her own memories and those of no user in particular."""
+"""Users of one agent: each sees their own memories and those without a user."""
 
 from __future__ import annotations
 

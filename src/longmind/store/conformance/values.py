@@ -1,4 +1,4 @@
-"""Values at the edges come back as they were."""
+"""Extreme values are read back exactly as they were stored."""
 
 from __future__ import annotations
 

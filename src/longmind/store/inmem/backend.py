@@ -17,6 +17,7 @@ from longmind.store.base import Batch, Feed, Head, Receipt, Space
 from longmind.store.inmem import checks, reads, spaces, writes
 from longmind.store.inmem.state import Row, State, owned_copy
 from longmind.store.plan import JournalLine
+from longmind.store.reads import link_key
 from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
@@ -34,11 +35,11 @@ class InmemBackend:
 
     @classmethod
     async def open(cls, state: State | None = None) -> InmemBackend:
-        """A store with what another left behind (``snapshot``), or an empty one."""
+        """Open a store with the state of another (``snapshot``), or an empty one."""
         return cls(state)
 
     def snapshot(self) -> State:
-        """All the store holds, to open another with. Later writes do not reach it."""
+        """Return a copy of all the store holds, to open another with."""
         return self._open.copy()
 
     @property
@@ -57,8 +58,8 @@ class InmemBackend:
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
         agent = self._open.agent(scope)
-        found = (agent.visible(scope, id) for id in dict.fromkeys(ids))
-        return [owned_copy(memory) for memory in found if memory is not None]
+        visible = (agent.visible(scope, id) for id in dict.fromkeys(ids))
+        return [owned_copy(memory) for memory in visible if memory is not None]
 
     async def scan(
         self,
@@ -77,14 +78,14 @@ class InmemBackend:
     async def links(
         self, scope: Scope, ids: Sequence[str], *, relation: str | None, direction: Direction, limit: int
     ) -> list[Link]:
-        asked = set(ids)
-        found = [
+        wanted = set(ids)
+        links = [
             link.model_copy(deep=True)
             for link in self._links(scope)
             if (relation is None or link.relation == relation)
-            and ((direction != "in" and link.source in asked) or (direction != "out" and link.target in asked))
+            and ((direction != "in" and link.source in wanted) or (direction != "out" and link.target in wanted))
         ]
-        return sorted(found, key=lambda link: (-link.weight, link.source, link.relation, link.target))[: max(limit, 0)]
+        return sorted(links, key=lambda link: (-link.weight, *link_key(link)))[: max(limit, 0)]
 
     async def journal(
         self,
@@ -185,7 +186,7 @@ class InmemBackend:
         return [row for row in self._open.agent(scope).rows.values() if scope.sees(row.memory)]
 
     def _links(self, scope: Scope) -> list[Link]:
-        """A link is seen by whoever sees both its ends."""
+        """Return the links of which the scope sees both ends."""
         agent = self._open.agent(scope)
         return [
             link

@@ -102,7 +102,7 @@ def _place(row: Row, order: Order) -> Place:
 
 
 def _microseconds(moment: datetime) -> int:
-    """Exact, where a float of seconds would make one of two neighbouring moments."""
+    """Return exact microseconds; float seconds would merge neighbouring moments."""
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 

@@ -1,4 +1,4 @@
-"""The life of a vector space: declared, built beside the active one, activated."""
+"""The life cycle of a vector space: declared, built beside the active one, activated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def declare(state: State, space: Space) -> None:
-    """The first space of a store."""
+    """Declare the first space of a store."""
     if state.active is None:
         state.active, state.epoch = space, state.epoch + 1
     else:
@@ -24,7 +24,7 @@ def declare(state: State, space: Space) -> None:
 
 
 def begin(state: State, space: Space) -> None:
-    """Build this space beside the active one; what was begun of another is dropped."""
+    """Begin to build this space beside the active one. A third that was being built is dropped."""
     if refusals.require_beside(state.active, space) == space:
         return
     if state.building is not None and state.building != space:
@@ -33,7 +33,7 @@ def begin(state: State, space: Space) -> None:
 
 
 def missing(state: State, space: Space) -> list[tuple[Scope, str, str]]:
-    """(scope, id, content) of memories that say something and have no vector in this space."""
+    """Return (scope, id, content) of memories that have content and no vector in this space."""
     _require_known(state, space)
     return [
         (Scope(tenant=tenant, agent=name), id, row.memory.content)
@@ -44,7 +44,7 @@ def missing(state: State, space: Space) -> list[tuple[Scope, str, str]]:
 
 
 def put(state: State, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
-    """Store vectors of the memories that still say what was embedded; how many those were."""
+    """Store the vectors of memories whose content has not changed since. Return how many were stored."""
     _require_known(state, space)
     for *_, vector in rows:
         refusals.require_fit(vector, space)
@@ -61,7 +61,7 @@ def put(state: State, space: Space, rows: Sequence[tuple[Scope, str, str, Vector
 
 
 def activate(state: State, space: Space) -> None:
-    """Read this space from now on. Refused while a memory would lose its vector by it."""
+    """Make this the active space. Refused while a memory has no vector in it."""
     if space == state.active:
         return
     refusals.require_complete(len(missing(state, space)), space)
@@ -71,14 +71,14 @@ def activate(state: State, space: Space) -> None:
 
 
 async def finish(state: State, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
-    """Embed what is missing, at most so many, and activate the space if that was all. No other writes meanwhile."""
+    """Embed at most ``limit`` of what is missing and activate the space if that was all, while nobody else writes."""
     left = missing(state, space)
     part = left[:limit]
     vectors = await embed([content for _, _, content in part]) if part else ()
-    made = put(state, space, [(*row, vector) for row, vector in zip(part, vectors, strict=True)])
-    if made == len(left):
+    stored = put(state, space, [(*row, vector) for row, vector in zip(part, vectors, strict=True)])
+    if stored == len(left):
         activate(state, space)
-    return made, len(left) - made
+    return stored, len(left) - stored
 
 
 def _require_known(state: State, space: Space) -> None:

@@ -16,7 +16,7 @@ from longmind.types import Link, Memory, Scope
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A memory, the number of the change that put it, and the terms it is found by."""
+    """A memory, the number of the change that put it, and its index terms."""
 
     memory: Memory
     seq: int

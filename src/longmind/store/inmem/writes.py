@@ -10,6 +10,7 @@ from longmind.store import refusals
 from longmind.store.base import Batch, Receipt, Space
 from longmind.store.inmem.state import AgentState, AppliedBatch, Row, State, owned_copy
 from longmind.store.plan import Plan, Snapshot, StoredLink, StoredMemory, plan_batch, required
+from longmind.store.reads import link_key
 from longmind.text.analysis import index_terms
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _store(agent: AgentState, plan: Plan) -> None:
     for id, vector in plan.vectors.items():
         assert plan.snapshot.active is not None
         agent.vectors[plan.snapshot.active.name, id] = packed(vector)
-    agent.links.update(((link.source, link.relation, link.target), link) for link, _ in plan.changed_links())
+    agent.links.update((link_key(link), link) for link, _ in plan.changed_links())
     agent.journal += plan.lines
 
 

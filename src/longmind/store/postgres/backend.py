@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PostgresBackend:
-    """A store in a schema of its own inside a PostgreSQL database, for as many processes as like."""
+    """A store in a schema of its own inside a PostgreSQL database, shared by any number of processes."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._pooled = database
@@ -34,7 +34,7 @@ class PostgresBackend:
     async def open(
         cls, url: str, *, clock: Clock, pool_size: int = 10, schema: str = "longmind", timeout: float = 30.0
     ) -> PostgresBackend:
-        """Connect, and create or migrate the tables if need be. ``timeout``: seconds to wait for a connection."""
+        """Connect, and create or migrate the tables if necessary. ``timeout``: seconds to wait for a connection."""
         return cls(await Database.open(url, schema=schema, pool_size=pool_size, timeout=timeout), clock)
 
     async def apply(self, batch: Batch) -> Receipt:

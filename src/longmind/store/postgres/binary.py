@@ -40,7 +40,7 @@ class Column(bytes):
 
 
 class ColumnDumper(Dumper):
-    """Hands a ``Column`` to the server as it is."""
+    """Passes a ``Column`` to the server unchanged."""
 
     format = Format.BINARY
 
@@ -95,7 +95,7 @@ def blobs(values: Sequence[bytes | None]) -> Column:
 
 
 def halfvecs(oid: int, values: Iterable[Vector | None]) -> Column:
-    """Vectors as ``halfvec[]``; ``oid`` is the number that this database gave to the type."""
+    """Return vectors as ``halfvec[]``. ``oid`` is the type's number in this database."""
     return _array(oid, [None if v is None else _halfvec(v) for v in values])
 
 
@@ -109,7 +109,7 @@ def _microseconds(moment: datetime) -> int:
 
 
 def float16(halfvecs: Sequence[bytes | None]) -> list[bytes | None]:
-    """Vectors in the form the server sends them, as little-endian float16 bytes; those of one length in one go."""
+    """Convert vectors from the server's binary form to little-endian float16 bytes."""
     widths = {len(v) for v in halfvecs if v is not None}
     if not widths:
         return [None] * len(halfvecs)

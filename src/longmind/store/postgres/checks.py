@@ -20,9 +20,9 @@ _RULES = {
 
 async def find_faults(database: Database) -> list[str]:
     """Return every broken rule, one line for each agent."""
-    found: list[str] = []
+    faults: list[str] = []
     for name, advice in _RULES.items():
         params = {"header": HEADER.size, "analysis": bytes([ANALYSIS_VERSION])} if "terms" in name else None
         rows = await database.fetch(_check[name], params)
-        found += [f"{tenant}/{agent}: {advice.format(n=n)}" for tenant, agent, n in rows]
-    return found
+        faults += [f"{tenant}/{agent}: {advice.format(n=n)}" for tenant, agent, n in rows]
+    return faults

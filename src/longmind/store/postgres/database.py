@@ -47,7 +47,7 @@ class Database:
 
     @classmethod
     async def open(cls, url: str, *, schema: str, pool_size: int, timeout: float) -> Database:
-        """Prepare the database if need be, and connect to it."""
+        """Prepare the database if necessary, and connect to it."""
         where = place(url)
         installed = await asyncio.to_thread(install, url, schema, where)
         pool: psycopg_pool.AsyncConnectionPool[Connection] = psycopg_pool.AsyncConnectionPool(
@@ -69,13 +69,13 @@ class Database:
         await self._pool.close()
 
     def require_open(self) -> None:
-        """Refuse to go on after ``close``, also where nothing would have to be asked of the server."""
+        """Raise if the store is closed, also in calls that need no connection."""
         if self._pool.closed:
             raise StoreUnavailable(f"The store in {self.where} is closed.", hint="Open it again.")
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """A connection for a while. One that broke is replaced; an open transaction is rolled back by the pool."""
+        """Borrow a connection. The pool replaces a broken one and rolls an open transaction back."""
         connection = await self._pool.getconn()
         try:
             yield connection
@@ -83,7 +83,7 @@ class Database:
             await self._pool.putconn(connection)
 
     async def attempt(self, work: Callable[[Connection], Awaitable[T]]) -> T:
-        """Do something that may safely be done again, until its connection holds."""
+        """Run repeatable work, with retries when the connection breaks or writers collide."""
         for left in reversed(range(ATTEMPTS)):
             try:
                 async with self.connection() as connection:
@@ -95,7 +95,7 @@ class Database:
         raise StoreUnavailable(f"No connection to {self.where} held.", hint="Try again.")
 
     async def fetch(self, query: bytes, params: dict[str, Any] | None = None) -> list[Row]:
-        """All rows of a query, which is a reading of one moment."""
+        """Return all rows of a query, with retries."""
 
         async def work(connection: Connection) -> list[Row]:
             cursor = await connection.execute(query, params, prepare=True, binary=True)
@@ -104,7 +104,7 @@ class Database:
         return await self.attempt(work)
 
     async def heal(self, error: psycopg.Error) -> None:
-        """After a connection broke, look at the others too: the server may have been restarted."""
+        """Check the pool's other connections after one broke: the server may have been restarted."""
         if is_lost(error):
             await self._pool.check()
 
@@ -114,8 +114,8 @@ def _conninfo(url: str, installed: Installed) -> str:
     settings = {"search_path": installed.search_path, **SESSION}
     options = [f"-c {name}={_escaped(value)}" for name, value in settings.items()]
     defaults = {"connect_timeout": "10", "tcp_user_timeout": "30000"}
-    given = {"options": " ".join([*options, str(parts.get("options") or "")]).strip()}
-    return psycopg.conninfo.make_conninfo("", **{**defaults, **parts, **given})
+    own_options = {"options": " ".join([*options, str(parts.get("options") or "")]).strip()}
+    return psycopg.conninfo.make_conninfo("", **{**defaults, **parts, **own_options})
 
 
 def _escaped(value: str) -> str:
@@ -123,7 +123,7 @@ def _escaped(value: str) -> str:
 
 
 async def _configure(connection: Connection) -> None:
-    """Whole numbers always go as 64 bits: psycopg would choose by size, and prepare each statement for every choice."""
+    """Set up a connection. Integers go as 64 bits: psycopg would choose by size and prepare each variant."""
     await connection.execute(_DURABLE)
     connection.adapters.register_dumper(int, Int8BinaryDumper)
     connection.adapters.register_dumper(Column, ColumnDumper)

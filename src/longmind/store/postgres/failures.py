@@ -1,4 +1,4 @@
-"""From PostgreSQL's errors to ours: what happened, to which database, and what to do about it. Never the password."""
+"""Translation of PostgreSQL's errors: what happened, to which database, and what to do. Never the password."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ POOL = (psycopg_pool.PoolTimeout, psycopg_pool.PoolClosed, psycopg_pool.TooManyR
 
 @dataclass(frozen=True)
 class Place:
-    """Which database, in words that may be shown."""
+    """The name of a database for messages, without the password."""
 
     host: str
     database: str
@@ -38,13 +38,13 @@ class Place:
         return f"the database {self.database!r} on {self.host}"
 
     def clean(self, error: BaseException) -> str:
-        """What an error says, on one line, without the password."""
+        """Return the text of an error on one line, without the password."""
         said = " ".join(str(error).split())
         return said.replace(self.password, "***") if self.password else said
 
 
 def place(url: str) -> Place:
-    """What a URL names. A URL that cannot be read is not shown: what is wrong with it may be the password."""
+    """Return the name of a URL's database. An unreadable URL is not shown: its fault may be in the password."""
     try:
         parts = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.Error:
@@ -59,7 +59,7 @@ def place(url: str) -> Place:
 
 
 def is_lost(error: Exception) -> bool:
-    """Whether the connection broke, so that the server's answer, if there was one, never came."""
+    """Return whether the connection broke, so that the server's answer is unknown."""
     if not isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)) or isinstance(error, POOL):
         return False
     state = error.sqlstate
@@ -67,7 +67,7 @@ def is_lost(error: Exception) -> bool:
 
 
 def translate(error: Exception, where: Place) -> LongmindError:
-    """The error of ours that tells what PostgreSQL met with."""
+    """Return the Longmind error for an error of PostgreSQL's."""
     said = where.clean(error)
     if isinstance(error, psycopg_pool.PoolTimeout):
         return StoreUnavailable(
@@ -85,7 +85,7 @@ def translate(error: Exception, where: Place) -> LongmindError:
 
 
 def _unreachable(said: str, where: Place) -> LongmindError:
-    """Errors without a code: the connection could not be made, or broke. Only their words tell more."""
+    """Translate an error without a code: the connection failed or broke. Only its text says more."""
     if "password" in said or "authentication failed" in said or "pg_hba.conf" in said:
         hint = "Check the user name and password in the URL, and what pg_hba.conf on the server allows."
         return StoreUnavailable(f"The server refused the login to {where}: {said}.", hint=hint)

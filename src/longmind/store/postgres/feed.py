@@ -1,4 +1,4 @@
-"""What search reads: everything an agent holds, or what changed since a number."""
+"""The feed for search: everything an agent holds, or what changed since a number."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _FEW = join_queries(_read["feed_changed"], _read["limited"])
 
 
 async def feed(database: Database, scope: Scope, after: int) -> AsyncIterator[Feed]:
-    """All that changed in the scope after a number, as one consistent reading."""
+    """Yield what changed in the scope after a number, as one consistent read."""
     params: dict[str, Any] = {"tenant": scope.tenant, "agent": scope.agent, "user": scope.user}
     if after <= 0:
-        async for told in _streamed(database, "feed_all", params):
-            yield told
+        async for chunk in _streamed(database, "feed_all", params):
+            yield chunk
         return
     params["after"] = min(after, LARGEST)
     rows = await database.fetch(_FEW, params | {"limit": SMALL + 1})
     if len(rows) > SMALL:
-        async for told in _streamed(database, "feed_changed", params):
-            yield told
+        async for chunk in _streamed(database, "feed_changed", params):
+            yield chunk
         return
     yield _changed(rows, Head(rows[0][0], rows[0][1]))
 
@@ -78,7 +78,7 @@ async def _opened(
 
 def _changed(rows: list[Row], head: Head) -> Feed:
     """A chunk of ``feed_changed``: a row without a sequence number is a memory that is gone."""
-    told = [row[2:] for row in rows if row[2] is not None]
+    chunk = [row[2:] for row in rows if row[2] is not None]
     return Feed(
-        head, index_rows([row for row in told if row[1] is not None]), [row[0] for row in told if row[1] is None]
+        head, index_rows([row for row in chunk if row[1] is not None]), [row[0] for row in chunk if row[1] is None]
     )

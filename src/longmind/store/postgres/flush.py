@@ -1,4 +1,4 @@
-"""Storing what a plan has worked out: a statement for each kind of change that there is, whole columns at a time."""
+"""Storing a plan: one statement for each kind of change, with whole columns as parameters."""
 
 from __future__ import annotations
 
@@ -79,28 +79,28 @@ class _Flush:
     async def vectors(self, halfvec: int) -> None:
         active = self.plan.snapshot.active
         vectors_by_id = iter(self.plan.vectors.items())
-        while active is not None and (some := list(islice(vectors_by_id, MAX_ROWS))):
-            ids, vectors = zip(*some, strict=True)
+        while active is not None and (part := list(islice(vectors_by_id, MAX_ROWS))):
+            ids, vectors = zip(*part, strict=True)
             await self.run("store_vectors", space=active.name, ids=uuids(ids), vectors=halfvecs(halfvec, vectors))
 
     async def links(self) -> None:
         changed = iter([link for link, _ in self.plan.changed_links()])
-        while some := list(islice(changed, MAX_ROWS)):
-            await self.run("store_links", **link_columns(some))
+        while part := list(islice(changed, MAX_ROWS)):
+            await self.run("store_links", **link_columns(part))
 
     async def journal(self) -> None:
         start, batch = self.plan.snapshot.head, self.batch
-        for some in _statements(self.plan.lines, _line_size):
+        for part in _statements(self.plan.lines, _line_size):
             await self.run(
                 "insert_lines",
                 start=start,
-                count=len(some),
+                count=len(part),
                 operation=batch.operation,
                 at=as_utc(batch.at),
                 actor=batch.actor,
-                **_line_columns(some),
+                **_line_columns(part),
             )
-            start += len(some)
+            start += len(part)
 
 
 def _loses_key(old: Memory, new: Memory) -> bool:

@@ -1,4 +1,4 @@
-"""The journal, told: a line keeps only what was before, so what came after is wound back from what is known later.
+"""Reading the journal. A line keeps only what was before, so what came after is derived from what is known later.
 
 For the memories on a page, all their later lines are read newest first, beginning with the record as it is now. The
 counters of reads are not journalled: they are told as they are now, or as they were when the memory was deleted.
@@ -48,21 +48,21 @@ async def journal(
             cursor = await connection.execute(query, params, prepare=True, binary=True)
             lines = await cursor.fetchall()
             afters = await _afters(connection, scope, lines)
-        return [_told(line, afters) for line in lines]
+        return [_change_of(line, afters) for line in lines]
 
     return await database.attempt(work)
 
 
 async def _afters(connection: Connection, scope: Scope, lines: Sequence[Row]) -> dict[int, Json | None]:
     """What each put and update among these lines left behind, by its number."""
-    asked = [line for line in lines if line[5] in ("put", "update")]
-    if not asked:
+    changed = [line for line in lines if line[5] in ("put", "update")]
+    if not changed:
         return {}
     params: dict[str, Any] = {
         "tenant": scope.tenant,
         "agent": scope.agent,
-        "ids": uuids(dict.fromkeys(line[6] for line in asked)),
-        "after": min(line[0] for line in asked) - 1,
+        "ids": uuids(dict.fromkeys(line[6] for line in changed)),
+        "after": min(line[0] for line in changed) - 1,
     }
     cursor = await connection.execute(_BY_IDS, params, prepare=True, binary=True)
     now = [stored(row, scope.tenant, scope.agent).memory for row in await cursor.fetchall()]
@@ -87,7 +87,7 @@ def _wound_back(records: dict[str, Json], newest_first: Sequence[Row]) -> dict[i
     return afters
 
 
-def _told(line: Row, afters: dict[int, Json | None]) -> Change:
+def _change_of(line: Row, afters: dict[int, Json | None]) -> Change:
     seq, operation, at, actor, reason, action, memory_id, before, link = line
     linked = None if link is None else Link.model_validate_json(link)
     after = linked.model_dump(mode="json") if action == "link" and linked is not None else afters.get(seq)

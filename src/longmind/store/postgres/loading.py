@@ -1,4 +1,4 @@
-"""Reading what a batch names, inside its transaction."""
+"""Loading what a batch names, inside its transaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INVOLVED = join_queries(_read["select_memories"], _write["load_involved"])
 _BY_IDS = join_queries(_read["select_memories"], _read["and_ids"])
 
 
-async def hold(connection: Connection, batch: Batch) -> Snapshot:
+async def lock_agent(connection: Connection, batch: Batch) -> Snapshot:
     """Lock the agent against other writers and begin a snapshot: the head of its journal and the active space."""
     vectors = batch.space is not None or any(
         isinstance(write, (Put, Update)) and write.vector is not None for write in batch.writes
@@ -64,9 +64,9 @@ async def _load_links(connection: Connection, scope: Scope, needs: Required, sna
         snapshot.links[row[0], row[1], row[2]] = StoredLink(link(row), row[7])
 
 
-async def seen(connection: Connection, scope: Scope, ids: Sequence[str]) -> dict[str, Memory]:
+async def load_visible(connection: Connection, scope: Scope, ids: Sequence[str]) -> dict[str, Memory]:
     """Those of these memories that the scope may see, by their ids."""
     params = {"tenant": scope.tenant, "agent": scope.agent, "ids": uuids(valid_ids(ids))}
     cursor = await connection.execute(_BY_IDS, params, prepare=True, binary=True)
-    found = (stored(row, scope.tenant, scope.agent).memory for row in await cursor.fetchall())
-    return {memory.id: memory for memory in found if scope.sees(memory)}
+    memories = (stored(row, scope.tenant, scope.agent).memory for row in await cursor.fetchall())
+    return {memory.id: memory for memory in memories if scope.sees(memory)}

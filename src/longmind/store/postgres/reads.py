@@ -1,4 +1,4 @@
-"""Everything that reads memories, links and counts. Each is one statement, and so one moment of the store."""
+"""Reads of memories, links and counts. Each is one statement, and so a consistent read."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 async def get(database: Database, scope: Scope, ids: Sequence[str]) -> list[Memory]:
-    wanted = valid_ids(ids)
-    if not wanted:
+    valid = valid_ids(ids)
+    if not valid:
         return []
-    rows = await database.fetch(_BY_IDS, _names(scope) | {"ids": uuids(wanted)})
-    found = {row[0]: stored(row, scope.tenant, scope.agent).memory for row in rows}
-    return [found[id] for id in wanted if id in found and scope.sees(found[id])]
+    rows = await database.fetch(_BY_IDS, _names(scope) | {"ids": uuids(valid)})
+    records = {row[0]: stored(row, scope.tenant, scope.agent).memory for row in rows}
+    return [records[id] for id in valid if id in records and scope.sees(records[id])]
 
 
 async def scan(
@@ -50,33 +50,33 @@ async def scan(
 ) -> Page[Memory]:
     require_limit(limit)
     place = None if cursor is None else _read_cursor(cursor, order, descending)
-    asked = _filtered("select_memories", scope, where)
-    if asked is None:
+    filtered = _filtered("select_memories", scope, where)
+    if filtered is None:
         return Page[Memory](items=())
-    query, params = asked
+    query, params = filtered
     direction = f"{order}_descending" if descending else order
     if place is not None:
         query = join_queries(query, _read[f"and_after_{direction}"])
         params |= {"place": place[0], "place_id": place[1]}
     rows = await database.fetch(join_queries(query, _read[f"order_{direction}"]), params | {"limit": limit + 1})
-    found = [stored(row, scope.tenant, scope.agent) for row in rows[:limit]]
-    following = _write_cursor(found[-1], order, descending) if len(rows) > limit else None
-    return Page[Memory].model_construct(items=tuple(row.memory for row in found), cursor=following)
+    records = [stored(row, scope.tenant, scope.agent) for row in rows[:limit]]
+    following = _write_cursor(records[-1], order, descending) if len(rows) > limit else None
+    return Page[Memory].model_construct(items=tuple(row.memory for row in records), cursor=following)
 
 
 async def matching(database: Database, scope: Scope, where: Filter) -> set[str]:
-    asked = _filtered("select_ids", scope, where)
-    return set() if asked is None else {row[0] for row in await database.fetch(*asked)}
+    filtered = _filtered("select_ids", scope, where)
+    return set() if filtered is None else {row[0] for row in await database.fetch(*filtered)}
 
 
 async def links(
     database: Database, scope: Scope, ids: Sequence[str], relation: str | None, direction: Direction, limit: int
 ) -> list[Link]:
-    wanted = valid_ids(ids)
-    if not wanted or limit < 1 or (relation is not None and not storable(relation)):
+    valid = valid_ids(ids)
+    if not valid or limit < 1 or (relation is not None and not storable(relation)):
         return []
     parts = [_read["select_links"], _read[f"and_{direction}"]]
-    params = _names(scope) | {"ids": uuids(wanted), "limit": min(limit, LARGEST)}
+    params = _names(scope) | {"ids": uuids(valid), "limit": min(limit, LARGEST)}
     if relation is not None:
         parts.append(_read["and_relation"])
         params["relation"] = relation
@@ -133,13 +133,13 @@ def _filtered(beginning: str, scope: Scope, where: Filter) -> tuple[bytes, Json]
         parts.append(_read["and_ids"])
         params["ids"] = uuids(valid_ids(where.ids))
     for name in _LISTS:
-        if (given := getattr(where, name)) is not None:
+        if (value := getattr(where, name)) is not None:
             parts.append(_read[f"and_{name}"])
-            params[name] = list(given)
+            params[name] = list(value)
     for name in _VALUES:
-        if (given := getattr(where, name)) is not None:
+        if (value := getattr(where, name)) is not None:
             parts.append(_read[f"and_{name}"])
-            params[name] = given
+            params[name] = value
     if where.metadata:
         if not all(storable(key) and _storable_value(value) for key, value in where.metadata.items()):
             return None

@@ -1,4 +1,4 @@
-"""Between a ``Memory`` or ``Link`` and its columns.
+"""Conversion between a ``Memory`` or ``Link`` and its columns.
 
 Rows are trusted: they were validated when they were written, so objects are made from them without validating again.
 """

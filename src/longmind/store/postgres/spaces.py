@@ -1,4 +1,4 @@
-"""The life of a vector space: declared, built beside the active one, activated.
+"""The life cycle of a vector space: declared, built beside the active one, activated.
 
 Those who change spaces take turns by an advisory lock. A writer of vectors holds the row of the space it writes to, and
 a change of the active space takes that row for itself, so no vector is ever stored in a space that has just gone.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LOCK = 0x7370616365
 MAX_ROWS = 2_000
 FIRST = ("", "", "00000000-0000-0000-0000-000000000000")
-"""A place before that of every vector."""
+"""A position before every vector."""
 
 _spaces = load_queries("spaces.sql")
 
@@ -36,8 +36,8 @@ class Spaces:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
-        self._reached: dict[Space, tuple[str, str, str]] = {}
-        """Where the last search for missing vectors ended; the next goes on there, not from the beginning."""
+        self._search_from: dict[Space, tuple[str, str, str]] = {}
+        """Where the last search for missing vectors ended, and the next one continues."""
 
     async def active(self) -> Space | None:
         rows = await self._database.fetch(_spaces["active_space"])
@@ -46,7 +46,7 @@ class Spaces:
     async def declare(self, space: Space) -> None:
         async def work(connection: Connection) -> None:
             async with connection.transaction():
-                active, _, _ = await self._held(connection)
+                active, _, _ = await self._lock_spaces(connection)
                 if active is None:
                     await self._insert(connection, space, active=True, epoch=1)
                 else:
@@ -57,7 +57,7 @@ class Spaces:
     async def begin(self, space: Space) -> None:
         async def work(connection: Connection) -> None:
             async with connection.transaction():
-                active, building, _ = await self._held(connection)
+                active, building, _ = await self._lock_spaces(connection)
                 if space in (refusals.require_beside(active, space), building):
                     return
                 if building is not None:
@@ -68,14 +68,15 @@ class Spaces:
 
     async def missing(self, space: Space, limit: int) -> list[tuple[Scope, str, str]]:
         await self._require_known(space)
-        start = self._reached.get(space, FIRST)
-        found = await self._missing_after(space, start, limit)
-        if len(found) < limit and start != FIRST:
-            again = await self._missing_after(space, FIRST, limit - len(found))
-            told = {row[:3] for row in found}
-            found += [row for row in again if row[:3] not in told]
-        self._reached[space] = (found[-1][0], found[-1][1], found[-1][2]) if len(found) == limit and found else FIRST
-        return [(Scope(tenant=tenant, agent=agent), id, content) for tenant, agent, id, content in found]
+        start = self._search_from.get(space, FIRST)
+        missing_rows = await self._missing_after(space, start, limit)
+        if len(missing_rows) < limit and start != FIRST:
+            again = await self._missing_after(space, FIRST, limit - len(missing_rows))
+            seen_rows = {row[:3] for row in missing_rows}
+            missing_rows += [row for row in again if row[:3] not in seen_rows]
+        full = bool(missing_rows) and len(missing_rows) == limit
+        self._search_from[space] = tuple(missing_rows[-1][:3]) if full else FIRST
+        return [(Scope(tenant=tenant, agent=agent), id, content) for tenant, agent, id, content in missing_rows]
 
     async def _missing_after(self, space: Space, place: tuple[str, str, str], limit: int) -> list[Any]:
         tenant, agent, id = place
@@ -86,14 +87,14 @@ class Spaces:
         for _, _, _, vector in rows:
             refusals.require_fit(vector, space)
         kept = {(s.tenant, s.agent, id): (s, id, c, v) for s, id, c, v in rows if is_id(id) and refusals.storable(c)}
-        given = list(kept.values())
+        unique = list(kept.values())
 
         async def work(connection: Connection) -> int:
             stored = 0
             async with connection.transaction():
-                await self._hold_known(connection, space)
-                for start in range(0, len(given), MAX_ROWS):
-                    params = _vector_columns(given[start : start + MAX_ROWS], self._database.halfvec)
+                await self._lock_known(connection, space)
+                for start in range(0, len(unique), MAX_ROWS):
+                    params = _vector_columns(unique[start : start + MAX_ROWS], self._database.halfvec)
                     params["name"] = space.name
                     stored += (await connection.execute(_spaces["put_vectors"], params)).rowcount
                 if stored:
@@ -105,7 +106,7 @@ class Spaces:
     async def activate(self, space: Space) -> None:
         async def work(connection: Connection) -> None:
             async with connection.transaction():
-                active, building, epoch = await self._held(connection)
+                active, building, epoch = await self._lock_spaces(connection)
                 if space == active:
                     return
                 if space != building:
@@ -117,25 +118,27 @@ class Spaces:
         await self._database.attempt(work)
 
     async def finish(self, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
-        """Make the last vectors while no process writes. The embedder is waited for inside the transaction."""
+        """Embed the last memories while no process writes. The transaction stays open while the embedder works."""
 
         async def work(connection: Connection) -> tuple[int, int]:
             async with connection.transaction():
-                active, building, epoch = await self._held(connection, alone=True)
+                active, building, epoch = await self._lock_spaces(connection, alone=True)
                 if space not in (active, building):
                     raise refusals.unknown_space(space)
-                found, missing = await _first_missing(connection, space, max(1, limit))
-                if found:
-                    await self._add(connection, space, found, await embed([row[3] for row in found]))
-                if space != active and missing == len(found):
+                missing_rows, missing = await _first_missing(connection, space, max(1, limit))
+                if missing_rows:
+                    await self._add(connection, space, missing_rows, await embed([row[3] for row in missing_rows]))
+                if space != active and missing == len(missing_rows):
                     await self._switch(connection, active, space, epoch)
-            return len(found), missing - len(found)
+            return len(missing_rows), missing - len(missing_rows)
 
         return await self._database.attempt(work)
 
-    async def _add(self, connection: Connection, space: Space, found: Sequence[Row], made: Iterable[Vector]) -> None:
+    async def _add(
+        self, connection: Connection, space: Space, missing_rows: Sequence[Row], vectors: Iterable[Vector]
+    ) -> None:
         """Store the vectors of memories that nobody can change now."""
-        rows = [(Scope(tenant=r[0], agent=r[1]), r[2], r[3], v) for r, v in zip(found, made, strict=True)]
+        rows = [(Scope(tenant=r[0], agent=r[1]), r[2], r[3], v) for r, v in zip(missing_rows, vectors, strict=True)]
         for *_, vector in rows:
             refusals.require_fit(vector, space)
         for start in range(0, len(rows), MAX_ROWS):
@@ -144,7 +147,7 @@ class Spaces:
         await connection.execute(_spaces["raise_epoch"], {"name": space.name})
 
     async def _switch(self, connection: Connection, active: Space | None, space: Space, epoch: int) -> None:
-        """Read this space from now on, and drop the one that was read until now."""
+        """Make this the active space and drop the one before."""
         if active is not None:
             await self._drop(connection, active)
         now = {"name": space.name, "epoch": epoch + 1, "since": self._clock.now()}
@@ -154,8 +157,10 @@ class Spaces:
         await connection.execute(_spaces["delete_space_vectors"], {"name": space.name})
         await connection.execute(_spaces["delete_space"], {"name": space.name})
 
-    async def _held(self, connection: Connection, *, alone: bool = False) -> tuple[Space | None, Space | None, int]:
-        """The active space, the one being built, and the epoch; nobody else changes them until the transaction ends.
+    async def _lock_spaces(
+        self, connection: Connection, *, alone: bool = False
+    ) -> tuple[Space | None, Space | None, int]:
+        """Return the active space, the one being built, and the epoch, locked until the transaction ends.
 
         With ``alone`` nobody else writes anything at all until then.
         """
@@ -177,21 +182,21 @@ class Spaces:
 
     async def _require_known(self, space: Space) -> None:
         async def work(connection: Connection) -> None:
-            await self._hold_known(connection, space)
+            await self._lock_known(connection, space)
 
         await self._database.attempt(work)
 
-    async def _hold_known(self, connection: Connection, space: Space) -> None:
+    async def _lock_known(self, connection: Connection, space: Space) -> None:
         params = {"name": space.name, "dimensions": space.dimensions}
         if await (await connection.execute(_spaces["known_space"], params)).fetchone() is None:
             raise refusals.unknown_space(space)
 
 
 async def _first_missing(connection: Connection, space: Space, limit: int) -> tuple[list[Row], int]:
-    """Some memories that have no vector in a space, and how many there are in all."""
+    """Return some memories that have no vector in a space, and how many there are in all."""
     cursor = await connection.execute(_spaces["first_missing"], {"name": space.name, "limit": limit})
-    found = await cursor.fetchall()
-    return found, found[0][4] if found else 0
+    missing_rows = await cursor.fetchall()
+    return missing_rows, missing_rows[0][4] if missing_rows else 0
 
 
 def _vector_columns(rows: Sequence[tuple[Scope, str, str, Vector]], halfvec: int) -> dict[str, Any]:

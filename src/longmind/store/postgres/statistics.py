@@ -1,4 +1,4 @@
-"""What the planner knows of tables that have just been filled.
+"""Planner statistics of tables that have just been filled.
 
 The server gathers statistics by itself about once a minute. Until it has, it takes all an agent holds for a single row
 and every index that begins with tenant and agent for as good as any other: looking up one memory of 60,000 then reads
@@ -14,21 +14,21 @@ from longmind.store.postgres.database import Database
 from longmind.store.postgres.driver import load_queries, psycopg
 
 ENOUGH = 1_000
-"""Writes of a process from which on it matters."""
+"""Writes of a process after which statistics matter."""
 
 _log = logging.getLogger(__name__)
 _queries = load_queries("statistics.sql")
 
 
 class Statistics:
-    """Whether this process has seen to it that there are statistics."""
+    """Makes sure, once in a process, that the tables have planner statistics."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._written = 0
 
     async def after(self, writes: int) -> None:
-        """Take note of writes that were made; the one that makes them many looks for statistics."""
+        """Count writes. When they reach ``ENOUGH``, gather statistics if there are none."""
         before, self._written = self._written, self._written + writes
         if before < ENOUGH <= self._written:
             try:

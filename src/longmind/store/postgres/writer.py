@@ -23,7 +23,7 @@ from longmind.store.postgres.binary import halfvecs, uuids, valid_ids
 from longmind.store.postgres.database import ATTEMPTS, Connection, Database
 from longmind.store.postgres.driver import load_queries, psycopg
 from longmind.store.postgres.failures import RETRY, is_lost, translate
-from longmind.store.postgres.loading import hold, load, seen
+from longmind.store.postgres.loading import load, load_visible, lock_agent
 from longmind.store.postgres.rows import memory_columns
 from longmind.text.analysis import index_terms
 from longmind.types import Json, Memory
@@ -32,7 +32,7 @@ _write = load_queries("write.sql")
 
 
 async def apply(database: Database, batch: Batch) -> Receipt:
-    """Make all writes of a batch, durably, or none of them."""
+    """Apply all writes of a batch, durably, or none of them."""
     refusals.require_storable(batch)
     if not batch.idempotent:
         if not batch.writes and batch.space is None:
@@ -69,7 +69,7 @@ async def _touch(database: Database, batch: Batch, write: Touch) -> Receipt:
 
 
 async def _put_all(database: Database, batch: Batch, puts: list[Put]) -> Receipt | None:
-    """Store new memories in one statement. None, and nothing done, when it takes a closer look at what is there."""
+    """Store new memories in one statement. Return None, with nothing stored, if ids or keys may be taken."""
     for put in puts:
         refusals.require_in_scope(batch.scope, put.memory)
     lengths = {len(put.vector) for put in puts if put.vector is not None}
@@ -91,7 +91,7 @@ async def _put_all(database: Database, batch: Batch, puts: list[Put]) -> Receipt
 
 
 async def _put_once(database: Database, batch: Batch, first: Memory, params: Json) -> bool:
-    """Run the statement until its outcome is known: True when it stored everything, False when it stored nothing."""
+    """Run the statement until its outcome is known. Return True if it stored everything, False if nothing."""
     unsure = False
     for left in reversed(range(ATTEMPTS)):
         try:
@@ -115,9 +115,9 @@ async def _put_once(database: Database, batch: Batch, first: Memory, params: Jso
 
 async def _was_put(connection: Connection, batch: Batch, first: Memory) -> bool:
     async with connection.transaction():
-        await hold(connection, batch)
-        asked = _names(batch) | {"memory_id": first.id, "operation": batch.operation}
-        return await _truth(connection, "was_put", asked)
+        await lock_agent(connection, batch)
+        params = _names(batch) | {"memory_id": first.id, "operation": batch.operation}
+        return await _is_true(connection, "was_put", params)
 
 
 # -- everything else -------------------------------------------------------------------------------------------------
@@ -150,8 +150,8 @@ async def _transact(database: Database, batch: Batch) -> Receipt:
 
 
 async def _begin(connection: Connection, batch: Batch) -> Plan | Receipt:
-    """Keep others out and work out what the batch does; a receipt when it was done before."""
-    snapshot = await hold(connection, batch)
+    """Lock the agent and plan the batch; return a receipt instead if it was applied before."""
+    snapshot = await lock_agent(connection, batch)
     if batch.idempotent and (done := await _replayed(connection, batch)):
         return done
     await load(connection, batch, snapshot)
@@ -159,23 +159,23 @@ async def _begin(connection: Connection, batch: Batch) -> Plan | Receipt:
 
 
 async def _replayed(connection: Connection, batch: Batch) -> Receipt | None:
-    asked = _names(batch) | {"operation": batch.operation}
-    cursor = await connection.execute(_write["find_operation"], asked, prepare=True, binary=True)
+    params = _names(batch) | {"operation": batch.operation}
+    cursor = await connection.execute(_write["find_operation"], params, prepare=True, binary=True)
     row = await cursor.fetchone()
     if row is None:
         return None
     refusals.require_same_writes(batch.operation, row[0], batch.fingerprint())
-    found = await seen(connection, batch.scope, row[1])
-    memories = tuple(found[id] for id in row[1] if id in found)
+    visible = await load_visible(connection, batch.scope, row[1])
+    memories = tuple(visible[id] for id in row[1] if id in visible)
     return Receipt(batch.operation, memories, (False,) * len(memories), replayed=True)
 
 
 async def _was_written(connection: Connection, batch: Batch, plan: Plan) -> bool:
-    """Whether a lost batch was committed after all. One that may be repeated is simply repeated."""
+    """Return whether a batch was committed before its connection broke. An idempotent one is simply repeated."""
     if batch.idempotent or not plan.lines:
         return False
     line = plan.lines[0]
-    asked = _names(batch) | {
+    params = _names(batch) | {
         "seq": plan.snapshot.head + 1,
         "memory_id": line.memory_id,
         "action": line.action,
@@ -183,11 +183,11 @@ async def _was_written(connection: Connection, batch: Batch, plan: Plan) -> bool
         "at": as_utc(batch.at),
     }
     async with connection.transaction():
-        await hold(connection, batch)
-        return await _truth(connection, "was_written", asked)
+        await lock_agent(connection, batch)
+        return await _is_true(connection, "was_written", params)
 
 
-async def _truth(connection: Connection, name: str, params: Json) -> bool:
+async def _is_true(connection: Connection, name: str, params: Json) -> bool:
     row = await (await connection.execute(_write[name], params)).fetchone()
     return bool(row and row[0])
 

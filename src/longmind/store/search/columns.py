@@ -1,4 +1,4 @@
-"""The columns of a view: what is kept of each row, and small numbers for the strings in them."""
+"""The columns of a view: the fields of each row, and integer codes for their strings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from longmind.types import STATES
 
 NONE = -1
-"""The code of a string that is not there, and the row beside a row that has none."""
+"""The code of a missing string, and of a missing neighbour row."""
 STATE_CODES = {state: code for code, state in enumerate(STATES)}
 COLUMNS: dict[str, type[np.generic]] = {
     "alive": np.bool_,
@@ -37,7 +37,7 @@ COLUMNS: dict[str, type[np.generic]] = {
 
 
 class Codes:
-    """Small numbers for strings, in the order they were first seen."""
+    """Integer codes for strings, in the order they were first seen."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -57,7 +57,7 @@ class Codes:
 
 
 def listed(codes: NDArray[Any], wanted: Sequence[int], count: int) -> NDArray[np.bool_]:
-    """Which of these codes are wanted; ``NONE`` never is."""
+    """Return which of these codes are wanted; ``NONE`` never is."""
     flags: NDArray[np.bool_]
     if len(wanted) <= 4:  # to compare is cheaper than to look up
         flags = np.zeros(len(codes), np.bool_)

@@ -1,4 +1,4 @@
-"""Okapi BM25: what a term gives a row, and the best rows of a large view without scoring every row.
+"""Okapi BM25: the score of a term in a row, and the best rows of a large view without scoring every row.
 
 In a large view almost all rows that contain a word of a question contain a common one, and almost none of them can be
 among the best. So the rare terms are scored first. Once the terms that are left cannot together lift a row that has
@@ -24,50 +24,52 @@ Flags = NDArray[np.bool_]
 
 K1, B = 1.2, 0.75
 LARGE = 100_000
-"""Rows past which a view is not scored whole to find its best."""
+"""The number of rows past which not every row is scored to find the best."""
 _SLACK = 1e-4
-"""The share by which a sum of single-precision numbers may be off, and more."""
+"""More than the relative rounding error of a sum of single-precision numbers."""
 
 
 class _Term(NamedTuple):
     rows: Ints
     counts: Floats
     telling: float
-    """Its weight in the question times its rarity."""
+    """Its weight in the query times its inverse document frequency."""
     bound: float
-    """More than it can give any row."""
+    """An upper bound of its BM25 score in any row."""
 
 
 def impacts(telling: float, counts: Floats, lengths: Floats, mean: float) -> Floats:
-    """What a term gives rows of these lengths that contain it so often."""
-    given = telling * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean))
-    return given.astype(np.float32, copy=False)
+    """Return the BM25 scores of a term in rows with these counts and lengths."""
+    impact = telling * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean))
+    return impact.astype(np.float32, copy=False)
 
 
 def best_by_words(view: View, terms: Iterable[tuple[int, float]], allowed: Flags, k: int) -> tuple[Ints, Floats]:
-    """The k best of the allowed rows of a large view by these weighted terms, the best first; of equals the older."""
-    asked = _read(view, terms)
-    rows = _contenders(view, sorted(asked, key=lambda term: len(term.rows)), allowed, k)
+    """Return the k best allowed rows of a large view by these weighted terms, best first; of equals the older."""
+    query_terms = _load_terms(view, terms)
+    rows = _contenders(view, sorted(query_terms, key=lambda term: len(term.rows)), allowed, k)
     scores, lengths = np.zeros(len(rows), np.float32), view.column("length")[rows]
-    for term in asked:
+    for term in query_terms:
         at, counts = _where(term, rows)
         scores[at] += impacts(term.telling, counts, lengths[at], view.mean_length)
     best = np.lexsort((rows, -scores))[:k]
     return rows[best], scores[best]
 
 
-def _read(view: View, terms: Iterable[tuple[int, float]]) -> list[_Term]:
-    asked = []
+def _load_terms(view: View, terms: Iterable[tuple[int, float]]) -> list[_Term]:
+    query_terms = []
     for term, weight in terms:
         rows, counts, _, telling = view.held(term)
         if len(rows):
-            told, most = weight * telling, float(counts.max())
-            asked.append(_Term(rows, counts, told, told * (K1 + 1) * most / (most + K1 * (1 - B)) * (1 + _SLACK)))
-    return asked
+            weighted, most = weight * telling, float(counts.max())
+            query_terms.append(
+                _Term(rows, counts, weighted, weighted * (K1 + 1) * most / (most + K1 * (1 - B)) * (1 + _SLACK))
+            )
+    return query_terms
 
 
 def _contenders(view: View, rare_first: Sequence[_Term], allowed: Flags, k: int) -> Ints:
-    """The rows, in ascending order, that can be among the k best; all who are must be among them."""
+    """Return the rows that can be among the k best, in ascending order."""
     scores, lengths, mean = view.blank(), view.column("length"), view.mean_length
     left = sum(term.bound for term in rare_first)
     scored, reach = 0, 0.0
@@ -92,20 +94,20 @@ def _contenders(view: View, rare_first: Sequence[_Term], allowed: Flags, k: int)
 
 
 def _over(scores: Floats, lists: Sequence[Ints], allowed: Flags, least: float) -> tuple[Ints, Floats]:
-    """The allowed rows of these lists that have at least so much, each once, and what they have."""
-    found: list[Ints] = []
+    """Return the allowed rows of these lists with a score of at least ``least``, each once, and their scores."""
+    kept_rows: list[Ints] = []
     for rows in lists:
         there = scores[rows]
         kept = rows[(there >= least) & (there > 0)]
-        found.append(kept[allowed[kept]])
-        scores[found[-1]] *= -1  # so that a later list passes it by
-    every = np.concatenate(found) if found else np.empty(0, np.int32)
-    every.sort()
-    return every, -scores[every]
+        kept_rows.append(kept[allowed[kept]])
+        scores[kept_rows[-1]] *= -1  # so that a later list passes it by
+    unique_rows = np.concatenate(kept_rows) if kept_rows else np.empty(0, np.int32)
+    unique_rows.sort()
+    return unique_rows, -scores[unique_rows]
 
 
 def _reach(rows: Ints, sums: Floats, allowed: Flags, k: int, least: float) -> float:
-    """What a row must have to be among the k best: the k-th highest of these less the slack, or what it was."""
+    """Return the score that a row needs to be among the k best: the k-th highest less the slack, or ``least``."""
     ahead = np.flatnonzero(sums > least)
     ahead = ahead[allowed[rows[ahead]]]
     if len(ahead) < k:
@@ -114,7 +116,7 @@ def _reach(rows: Ints, sums: Floats, allowed: Flags, k: int, least: float) -> fl
 
 
 def _where(term: _Term, rows: Ints) -> tuple[NDArray[np.intp], Floats]:
-    """The places among ascending rows of those that contain a term, and how often each does."""
+    """Return the positions in ``rows`` (ascending) of those that contain a term, and the counts of the term."""
     place = np.minimum(np.searchsorted(term.rows, rows), len(term.rows) - 1)
     at = np.flatnonzero(term.rows[place] == rows)
     return at, term.counts[place[at]]

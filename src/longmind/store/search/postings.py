@@ -37,7 +37,7 @@ class Segment:
 
     @classmethod
     def build(cls, hashes: Hashes, rows: Ints, counts: Counts) -> Segment:
-        """A segment of (term, row, count) triples whose rows are in ascending order."""
+        """Build a segment from (term, row, count) triples whose rows are in ascending order."""
         if len(rows) and rows[-1] < _PACKED:
             hashes, rows, counts = _sorted(hashes, rows, counts)
         else:
@@ -60,7 +60,7 @@ class Segment:
 
 
 def _sorted(hashes: Hashes, rows: Ints, counts: Counts) -> tuple[Hashes, Ints, Counts]:
-    """Triples by term and row, when every row is below ``_PACKED``."""
+    """Sort triples by term and row; every row must be below ``_PACKED``."""
     packed = hashes.astype(np.uint64) << np.uint64(32)
     packed |= rows.astype(np.uint64) << np.uint64(8)
     packed |= counts
@@ -80,15 +80,15 @@ class Postings:
         self._waiting_rows: list[int] = []
         self._waiting_terms: list[bytes] = []
         self._found: dict[int, tuple[Ints, Counts]] = {}
-        """Answers given since the last change; the same names and marks are asked for again and again."""
+        """A cache of look-ups since the last change."""
 
     def add(self, rows: Sequence[int], terms: Sequence[bytes]) -> None:
-        """Rows, in ascending order and above all before, with their stored terms."""
+        """Add rows with their stored terms. Rows are ascending and above all earlier ones."""
         self._waiting_rows.extend(rows)
         self._waiting_terms.extend(terms)
 
     def find(self, term: int) -> tuple[Ints, Counts]:
-        """The rows that contain a term, each once, and how often each does."""
+        """Return the rows that contain a term, each once, and the counts of the term."""
         if self._waiting_rows:
             self._take_in()
         known = self._found.get(term)
@@ -99,17 +99,17 @@ class Postings:
         return known
 
     def _find(self, term: int) -> tuple[Ints, Counts]:
-        found: list[tuple[Ints, Counts]] = []
+        parts: list[tuple[Ints, Counts]] = []
         for segment in self._segments:
             at = int(np.searchsorted(segment.keys, np.uint32(term)))
             if at < len(segment.keys) and segment.keys[at] == term:
                 part = slice(segment.starts[at], segment.starts[at + 1])
-                found.append((segment.rows[part], segment.counts[part]))
-        if len(found) == 1:
-            return found[0]
-        if not found:
+                parts.append((segment.rows[part], segment.counts[part]))
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
             return np.empty(0, np.int32), np.empty(0, np.uint8)
-        return np.concatenate([rows for rows, _ in found]), np.concatenate([counts for _, counts in found])
+        return np.concatenate([rows for rows, _ in parts]), np.concatenate([counts for _, counts in parts])
 
     @property
     def nbytes(self) -> int:

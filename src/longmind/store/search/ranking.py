@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from longmind.store.base import Vector
 
 MAX_QUERY_TERMS = 200
-"""A question longer than this is cut to its rarest terms, so that a page pasted as a question stays cheap."""
+"""A longer query is cut to its rarest terms, so that a pasted page stays cheap."""
 
 
 def query_terms(view: View, text: str) -> list[tuple[int, float]]:
-    """The distinct terms of a question that occur in the scope, each with how often the question says it."""
+    """Return the distinct terms of a query, each with its count in the query."""
     counts: dict[int, float] = {}
     for term in terms(text):
         hashed = term_hash(term)
@@ -35,11 +35,11 @@ def query_terms(view: View, text: str) -> list[tuple[int, float]]:
 
 def by_text(view: View, text: str, k: int, where: Filter, ids: set[str] | None) -> list[Scored]:
     _check(k)
-    asked = query_terms(view, text)
+    weighted_terms = query_terms(view, text)
     if view.rows > LARGE:
-        rows, scores = best_by_words(view, asked, view.allowed(where, ids), k)
+        rows, scores = best_by_words(view, weighted_terms, view.allowed(where, ids), k)
     else:
-        rows, scores = view.bm25(asked)
+        rows, scores = view.bm25(weighted_terms)
         passed = view.allowed(where, ids)[rows]
         rows, scores = rows[passed], scores[passed]
     return _top(view, rows, scores, k)

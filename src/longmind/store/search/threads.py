@@ -1,4 +1,4 @@
-"""Rows in line: the turns of a session and the passages of a document, side by side in one array.
+"""Rows in the order of their threads: the turns of a session and the passages of a document, in one array.
 
 A turn is understood by what was said around it. Here every living row has a place in one long array, in the order of
 its thread, with empty places between two threads. What surrounds a row is then what stands beside it, and a weighted
@@ -25,32 +25,32 @@ WEIGHTS = (0.3, 0.6, 1.0, 0.4, 0.2)
 """How much the two turns before, the turn itself and the two after count. What went before counts more: a question
 comes before its answer."""
 SHORT = 40.0
-"""Terms at which a text counts half as one that needs its surroundings."""
+"""The length in terms at which the surroundings of a text count half."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """Where each row stands, and what can be known of its surroundings without a question."""
+    """The position of each row, and the statistics of its surroundings that do not depend on a query."""
 
     size: int
     place: Ints
-    """The place of each row; dead rows share the last place, which stays empty."""
+    """The position of each row. Removed rows share the last position, which stays empty."""
     unit: Ints
-    """The thread of each row, as a number; a row without a thread is one by itself."""
+    """The thread number of each row. A row without a thread is a thread of its own."""
     units: int
     unit_length: Floats
     length: Floats
-    """How long the row at each place is."""
+    """The length of the row at each position."""
     near_length: Floats
-    """The same with its surroundings."""
+    """The weighted length of each row with its surroundings."""
     near_mean: float
     unit_mean: float
     said_units: Flags | None
-    """Which threads are of what was said; None when all are."""
+    """Which threads hold kinds that count (not derived ones); None if all do."""
     counted_units: int
-    """How many those are."""
+    """The number of those threads."""
     leaning: Floats
-    """How much each row leans on its surroundings, 0 to 1: short texts do, long ones speak for themselves."""
+    """How much the surroundings of each row count, 0 to 1: more for short texts than for long ones."""
 
     @classmethod
     def of(cls, view: View) -> Threads:
@@ -90,7 +90,7 @@ class Threads:
 
 
 def surroundings(values: NDArray[Any]) -> Floats:
-    """Each place's own value and those beside it, weighted, along the last axis."""
+    """Return the weighted sum of each position's value and those beside it, along the last axis."""
     total: Floats = values.astype(np.float32)
     for offset, weight in zip(range(-REACH, REACH + 1), WEIGHTS, strict=True):
         if offset < 0:
@@ -101,7 +101,7 @@ def surroundings(values: NDArray[Any]) -> Floats:
 
 
 def _units(thread: NDArray[Any]) -> tuple[Ints, int]:
-    """A number for every thread and for every row that is in none."""
+    """Number every thread, and every row without a thread."""
     unit = thread.astype(np.int32)
     alone = np.flatnonzero(unit < 0)
     threads = int(unit.max()) + 1 if len(unit) and unit.max() >= 0 else 0

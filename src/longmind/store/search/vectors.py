@@ -1,4 +1,4 @@
-"""The vectors of a view: exact while there are few, a compressed short-list and a rescore when there are many.
+"""The vectors of a view: exact while there are few; compressed, short-listed and rescored when there are many.
 
 Up to ``EXACT_ROWS`` rows the vectors are one float32 matrix and a query is one product with it. Past that, each vector
 is kept as its signs (one bit a dimension) and as eight-bit integers with a scale: the signs give a short-list by
@@ -28,26 +28,26 @@ Distances = NDArray[np.unsignedinteger[Any]]
 EXACT_ROWS = 20_000
 SHORT_LIST = 3_000
 SHARE = 125
-"""Of so many rows one is on the short-list, when that is more: of a million 8,000."""
+"""One row in ``SHARE`` is short-listed if that is more than ``SHORT_LIST``: of a million, 8,000."""
 HEAVY = (0.4,)
 """The share of a query's numbers, the largest, whose signs count twice. On 150,000 texts whose vectors are hard to tell
 apart the short-list then holds 0.995 of the ten nearest, against 0.968 when all signs count alike."""
 LARGE = 100_000
-"""Rows past which the plain distance comes first."""
+"""The number of rows past which the plain distance is computed first."""
 COARSE = 24_000
 COARSE_SHARE = 20
-"""As ``SHORT_LIST`` and ``SHARE``, for the rows that the plain distance leaves."""
+"""As ``SHORT_LIST`` and ``SHARE``, for the rows that pass the plain distance."""
 LARGE_HEAVY = (0.7, 0.45, 0.2)
 """As ``HEAVY`` for these: the signs of the largest fifth count four times."""
 _BLOCK = 32_768
 _SCORED = 512
-"""Rows of a large view that are scored together: their floats stay in the processor's cache."""
+"""Rows of a large view that are scored together, so that their floats stay in the processor's cache."""
 _SAMPLED = 31
-"""Of so many rows one tells how far the plain distance must reach."""
+"""One row in so many is sampled to choose the limit of the plain distance."""
 
 
 def grown(array: NDArray[np.generic], rows: int) -> NDArray[np.generic]:
-    """The array with room for at least so many rows; new room is zero."""
+    """Return the array with a capacity of at least so many rows; new rows are zero."""
     if rows <= len(array):
         return array
     scoped = max(rows, 64, len(array) + (len(array) >> (1 if len(array) < 4096 else 2)))
@@ -77,7 +77,7 @@ class Vectors:
         return int(self._exact.nbytes + self._small.nbytes + self._scale.nbytes + signs)
 
     def add(self, first: int, block: Floats) -> None:
-        """Vectors of the rows from ``first`` on; all-zero where a row has none."""
+        """Add the vectors of the rows from ``first`` on; all-zero where a row has none."""
         end = first + len(block)
         if self._signs is None and end > EXACT_ROWS:
             self._compress()
@@ -89,7 +89,7 @@ class Vectors:
         self.rows = max(self.rows, end)
 
     def take(self, rows: Ints) -> Floats:
-        """The vectors of these rows."""
+        """Return the vectors of these rows."""
         if self._signs is None:
             return self._exact[rows]
         taken: Floats = self._small[rows].astype(np.float32)
@@ -97,21 +97,21 @@ class Vectors:
         return taken
 
     def scores(self, query: Floats) -> Floats:
-        """The cosine of every row with the query; only while exact."""
+        """Return the cosine of every row with the query; only while exact."""
         return self._exact[: self.rows] @ query
 
     def cosines(self, rows: Ints, query: Floats) -> Floats:
-        """The cosine of each of these rows with the query."""
+        """Return the cosine of each of these rows with the query."""
         if self.rows <= LARGE:
             return self.take(rows) @ query
-        found = np.empty(len(rows), np.float32)
+        cosines_found = np.empty(len(rows), np.float32)
         for start in range(0, len(rows), _SCORED):
             part = slice(start, start + _SCORED)
-            found[part] = self.take(rows[part]) @ query
-        return found
+            cosines_found[part] = self.take(rows[part]) @ query
+        return cosines_found
 
     def short_list(self, query: Floats, allowed: Flags) -> Ints:
-        """The rows most likely to be nearest, of those allowed, in ascending order, when compressed."""
+        """Return the allowed rows that are most likely nearest, in ascending order; only when compressed."""
         assert self._signs is not None
         signs, allowed = self._signs[:, : self.rows], allowed[: self.rows]
         masks = _masks(query, HEAVY if self.rows <= LARGE else LARGE_HEAVY)
@@ -153,13 +153,13 @@ def _signs_of(block: Floats) -> NDArray[np.uint64]:
     return np.ascontiguousarray(bits).view(np.uint64)
 
 
-def _sifted(signs: Bits, asked: Bits, allowed: Flags, wanted: int) -> Ints:
-    """About so many of the allowed rows, those that differ in the fewest signs from what is asked for."""
+def _sifted(signs: Bits, query_signs: Bits, allowed: Flags, wanted: int) -> Ints:
+    """Return about ``wanted`` allowed rows, those that differ from the query in the fewest signs."""
     distance: Distances = np.zeros(len(allowed), np.uint8 if len(signs) <= 4 else np.uint16)
     # with 256 signs and all of them wrong a byte says 0: such a row is let through here and falls at the next step
     for start in range(0, len(distance), _BLOCK):
         block = distance[start : start + _BLOCK]
-        for bits, word in zip(signs, asked, strict=True):
+        for bits, word in zip(signs, query_signs, strict=True):
             block += np.bitwise_count(bits[start : start + _BLOCK] ^ word)
     for step in (_SAMPLED, 1):
         reach = _reaching(distance[::step][allowed[::step]], wanted // step)
@@ -170,10 +170,10 @@ def _sifted(signs: Bits, asked: Bits, allowed: Flags, wanted: int) -> Ints:
 
 
 def _weighed(signs: Bits, rows: Ints, masks: Bits) -> Distances:
-    """In how many signs each of these rows differs from those asked for, some of which count more than once."""
+    """Return the weighted number of signs in which each of these rows differs from the query."""
     distance = np.zeros(len(rows), np.uint16)
-    for bits, (asked, *again) in zip(signs, masks, strict=True):
-        differing = bits.take(rows) ^ asked
+    for bits, (query_signs, *again) in zip(signs, masks, strict=True):
+        differing = bits.take(rows) ^ query_signs
         distance += np.bitwise_count(differing)
         for mask in again:
             distance += np.bitwise_count(differing & mask)
@@ -181,7 +181,7 @@ def _weighed(signs: Bits, rows: Ints, masks: Bits) -> Distances:
 
 
 def _masks(query: Floats, heavy: Sequence[float]) -> Bits:
-    """The signs of a query and, for each share in ``heavy``, which of them are of its largest numbers: words down."""
+    """Return the signs of a query and, for each share in ``heavy``, a mask of its largest numbers."""
     lines = np.zeros((1 + len(heavy), len(query)), np.float32)
     lines[0] = query
     largest = np.argsort(-np.abs(query))
@@ -191,5 +191,5 @@ def _masks(query: Floats, heavy: Sequence[float]) -> Bits:
 
 
 def _reaching(distances: Distances, wanted: int) -> int:
-    """The distance within which so many are; the greatest where there are no more."""
+    """Return the distance within which ``wanted`` rows lie, or the greatest if there are fewer."""
     return int(np.searchsorted(np.cumsum(np.bincount(distances)), wanted))

@@ -31,18 +31,18 @@ Flags = NDArray[np.bool_]
 T = TypeVar("T")
 
 _TINY = np.float32(1e-9)
-"""The length of a vector that is nothing: not zero, which means that it is not known."""
+"""The norm stored for a zero vector, since 0 means that the norm is not known."""
 _HELD = 1_000_000
-"""Places of terms that are kept ready between two questions; a term that stands in half of a large view is not."""
+"""The most postings in the cache of term rows. A term in a large part of the view is not cached."""
 
 
 class Held(NamedTuple):
-    """Where a term stands: the living rows that contain it, how often each does, and how much the term tells."""
+    """The live rows that contain a term, its count in each, and its inverse document frequency."""
 
     rows: Ints
     counts: Floats
     said: int
-    """How many of the rows were said, not made of others."""
+    """How many of the rows are of kinds that count (not derived from others)."""
     telling: float
 
 
@@ -52,7 +52,7 @@ class View:
     def __init__(self, dimensions: int, space: str | None = None) -> None:
         self.head = Head(0, 0)
         self.space = space
-        """The name of the space its vectors are of."""
+        """The name of the space of its vectors."""
         self.rows = 0
         self.ids: list[str] = []
         self.kinds, self.users, self.sessions, self._threads = Codes(), Codes(), Codes(), Codes()
@@ -74,14 +74,14 @@ class View:
         self._scratch: Floats = np.zeros(0, np.float32)
         self._threads_now: Threads | None = None
         self._moved: set[int] = set()
-        """Rows beside which something has changed since lengths with surroundings were worked out last."""
+        """Rows whose neighbours have changed since ``near_norm`` was computed."""
         self._settled = 0
-        """Rows from here on are new since then."""
+        """Rows from this one on are new since then."""
 
     # -- filling -------------------------------------------------------------------------------------------------
 
     def take_in(self, feed: Feed) -> None:
-        """Rows that are new or changed, and ids that are gone. The caller sets ``head`` when it has seen all."""
+        """Apply a chunk of a feed. The caller sets ``head`` after the last chunk."""
         self._threads_now = None
         self._held.clear()
         self._held_places = 0
@@ -190,7 +190,7 @@ class View:
         self.vectors.add(first, block)
 
     def _thread(self, row: IndexRow) -> int:
-        """Rows of one thread stand in line: the turns of a session, the passages of a document."""
+        """Return the code of a row's thread: the turns of a session, the passages of a document."""
         return NONE if row.session is None else self._threads.of(f"{row.kind}\x00{row.user}\x00{row.session}")
 
     def _thread_in(self, row: int, thread: int) -> None:
@@ -227,19 +227,19 @@ class View:
 
     @staticmethod
     def state_code(state: str) -> int:
-        """The number that stands for a state in the column."""
+        """Return the code of a state in the column."""
         return STATE_CODES[state]  # type: ignore[index]
 
     def row_of(self, id: str) -> int | None:
         return self._row_of.get(id)
 
     def rows_of(self, ids: Iterable[str]) -> Ints:
-        """The rows of those ids that are here."""
+        """Return the rows of those ids that are in the view."""
         found = [self._row_of[i] for i in ids if i in self._row_of]
         return np.array(found, np.int32)
 
     def allowed(self, where: Filter, ids: set[str] | None = None) -> Flags:
-        """Which rows pass a filter; ``ids`` are those that pass the part a view cannot decide (``needs_database``)."""
+        """Return which rows pass a filter. ``ids`` pass the part that a view cannot decide (``needs_database``)."""
         n = self.rows
         flags: Flags = self.column("alive")[:n].astype(np.bool_)
         for name, names in (("kind", where.kinds), ("user", where.users), ("session", where.sessions)):
@@ -266,7 +266,7 @@ class View:
         return flags
 
     def held(self, term: int) -> Held:
-        """Where a term stands now. Kept until the next change: the same words are asked for again and again."""
+        """Return the live rows of a term. Cached until the next change, since the same words recur."""
         known = self._held.get(term)
         if known is not None:
             return known
@@ -285,7 +285,7 @@ class View:
         return found
 
     def bm25(self, terms: Iterable[tuple[int, float]]) -> tuple[Ints, Floats]:
-        """Rows that contain any of these weighted terms, and their scores. Dead rows do not count, nor are told."""
+        """Return the live rows that contain any of these weighted terms, and their scores."""
         scores = self.blank()
         touched: list[Ints] = []
         mean, lengths = self.mean_length, self.column("length")
@@ -305,7 +305,7 @@ class View:
         return every, found
 
     def lines(self, rows: Ints, reach: int) -> Ints:
-        """For each row those around it in its thread, from ``reach`` before to ``reach`` after, itself in the middle.
+        """Return, for each row, its neighbours in its thread: ``reach`` before, itself, ``reach`` after.
 
         Where there is none, the number is ``self.rows``: one past the last, where every scratch array holds zero.
         """
@@ -320,25 +320,25 @@ class View:
 
     @property
     def threads(self) -> Threads:
-        """Rows in line with what surrounds them; worked out again after every change."""
+        """The rows with their surroundings, computed again after every change."""
         if self._threads_now is None:
             self._threads_now = Threads.of(self)
         return self._threads_now
 
     @property
     def units(self) -> int:
-        """How many threads of what was said there are, counting each row that is in none."""
+        """The number of threads of kinds that count, with each row without a thread as one."""
         if not self._said:
             return int(np.count_nonzero(self._thread_rows)) + self._alone
         return int(np.count_nonzero((self._thread_rows > 0) & self._thread_said)) + self._alone_said
 
     @property
     def thread_codes(self) -> int:
-        """How many numbers the column ``thread`` knows."""
+        """The number of codes in the column ``thread``."""
         return len(self._threads.names)
 
     def unit_lengths_of(self, rows: Ints) -> Floats:
-        """How long the thread of each of these rows is; of a row in none, how long it is itself."""
+        """Return the length of the thread of each of these rows; of a row without a thread, its own length."""
         thread = self.column("thread")[rows]
         own: Floats = self.column("length")[rows].copy()
         threaded = thread != NONE
@@ -346,7 +346,7 @@ class View:
         return own
 
     def leaning_of(self, rows: Ints) -> Floats:
-        """``Threads.leaning`` of these rows, without the rest."""
+        """Return ``Threads.leaning`` of these rows without building ``Threads``."""
         thread = self.column("thread")[rows]
         mean = self.unit_lengths_of(rows)
         threaded = thread != NONE
@@ -354,7 +354,7 @@ class View:
         return (SHORT / (SHORT + mean)).astype(np.float32)
 
     def near_norms(self, rows: Ints | None = None) -> Floats:
-        """The length of each row's vector summed with those around it; of these rows, or of all.
+        """Return the norm of each row's vector summed with its neighbours', for these rows or for all.
 
         It is kept, and worked out again only where the surroundings have changed: of a view that is scored whole for
         every row at once, of a compressed one for a row when it is first asked for.
@@ -374,7 +374,7 @@ class View:
         return norms[rows]
 
     def near_vectors_of(self, rows: Ints) -> Floats:
-        """The vectors of these rows, each summed with those around it, not scaled."""
+        """Return the vectors of these rows, each summed with its neighbours', not normalised."""
         around = self.lines(rows, REACH)
         total = np.zeros((len(rows), self.vectors.dimensions), np.float32)
         for column, weight in enumerate(WEIGHTS):
@@ -384,34 +384,34 @@ class View:
 
     @property
     def said(self) -> int:
-        """How many living rows were said, not made of others; all of them where nothing was said."""
+        """The number of live rows of kinds that count; all live rows if there is none."""
         return self._said or self.living
 
     def said_rows(self) -> Flags:
-        """Which rows those are."""
+        """Return which rows those are."""
         flags: Flags = self.column("said" if self._said else "alive")[: self.rows]
         return flags
 
     def idf(self, holders: int) -> float:
-        """How much a term tells that so many of the rows that were said contain."""
+        """Return the inverse document frequency of a term that so many counted rows contain."""
         return math.log(1 + (self.said - holders + 0.5) / (holders + 0.5))
 
     @property
     def mean_length(self) -> float:
-        """How long a text that was said usually is."""
+        """The mean length of the rows that count."""
         if self._said:
             return self._said_length / self._said or 1.0
         return self._total_length / max(self.living, 1) or 1.0
 
     def kept(self, name: str, make: Callable[[], T]) -> T:
-        """Something that follows from the rows alone: made once, and again after a change."""
+        """Return a value that follows from the rows alone, computed once and again after a change."""
         if name not in self._kept:
             self._kept[name] = make()
         found: T = self._kept[name]
         return found
 
     def blank(self) -> Floats:
-        """A zeroed array with a place for every row and one more; whoever uses it zeroes it again."""
+        """Return a shared zeroed array with an element for every row and one more. The user must zero it again."""
         if len(self._scratch) <= self.rows:
             self._scratch = np.zeros(self.rows + max(64, self.rows // 4), np.float32)
         return self._scratch

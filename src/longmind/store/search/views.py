@@ -27,7 +27,7 @@ class Views:
         self._locks: dict[Scope, asyncio.Lock] = {}
 
     async def fresh(self, scope: Scope) -> View:
-        """The view of a scope, holding every change that was committed before this call."""
+        """Return the view of a scope with every change that was committed before this call."""
         head = await self._backend.head(scope)
         view = self._views.get(scope)
         if view is None or view.head != head:
@@ -45,7 +45,7 @@ class Views:
         return self._total
 
     def drop(self) -> None:
-        """Forget every view; the next use fills it anew."""
+        """Drop every view; the next use fills it anew."""
         for scope in list(self._views):
             self._forget(scope)
 
@@ -74,7 +74,7 @@ class Views:
         return view
 
     async def _analysed(self, scope: Scope, rows: list[IndexRow]) -> list[IndexRow]:
-        """Rows whose terms an older release of Longmind stored, with the terms that questions are cut into now.
+        """Return rows whose terms an older release stored, with the terms of the current analyser.
 
         The store is left as it is: a memory gets new terms when it is written next. One that is gone meanwhile keeps
         its old ones until the view hears of it.

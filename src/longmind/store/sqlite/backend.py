@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LARGE = 20_000
-"""Changes of an agent from which on reading all of it would hold up the event loop noticeably."""
+"""Changes of an agent past which reading all of it would block the event loop noticeably."""
 
 
 class SqliteBackend:
@@ -57,7 +57,7 @@ class SqliteBackend:
         busy_timeout_s: float = 30.0,
         vfs: str | None = None,
     ) -> SqliteBackend:
-        """Open a store, or make one where there is none; folders on the way are made too.
+        """Open a store. Create the file and its folders if they do not exist.
 
         ``synchronous`` is there for the test that proves what FULL is for: with NORMAL a power cut loses writes that
         were acknowledged. ``clock`` is what every backend is opened with; this one makes no time of its own, all
@@ -82,7 +82,7 @@ class SqliteBackend:
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
-        return self._ask(scope, lambda c, number: reads.get(c, scope, number, ids), list)
+        return self._read(scope, lambda c, number: reads.get(c, scope, number, ids), list)
 
     async def scan(
         self,
@@ -97,7 +97,7 @@ class SqliteBackend:
         require_limit(limit)
         if cursor is not None:
             reads.read_cursor(cursor, order, descending)
-        return await self._ask_all(
+        return await self._read_large(
             scope,
             lambda c, number: reads.scan(c, scope, number, where, order, descending, limit, cursor),
             lambda: Page[Memory](items=()),
@@ -106,7 +106,7 @@ class SqliteBackend:
     async def links(
         self, scope: Scope, ids: Sequence[str], *, relation: str | None, direction: Direction, limit: int
     ) -> list[Link]:
-        return self._ask(scope, lambda c, n: reads.links(c, scope, n, ids, relation, direction, limit), list)
+        return self._read(scope, lambda c, n: reads.links(c, scope, n, ids, relation, direction, limit), list)
 
     async def journal(
         self,
@@ -117,12 +117,12 @@ class SqliteBackend:
         memory_id: str | None = None,
         operation: str | None = None,
     ) -> list[Change]:
-        return self._ask(
+        return self._read(
             scope, lambda c, number: reads.journal(c, scope, number, after, limit, memory_id, operation), list
         )
 
     async def stats(self, scope: Scope) -> Stats:
-        return await self._ask_all(
+        return await self._read_large(
             scope,
             lambda c, number: reads.stats(c, scope, number),
             lambda: Stats(memories=0, links=0, changes=0, by_kind={}, by_state={}, vectors=0),
@@ -141,7 +141,7 @@ class SqliteBackend:
             chunks.close()
 
     def _chunks(self, scope: Scope, after: int) -> Generator[Feed, None, None]:
-        """The chunks of a feed out of one read transaction, on a connection of its own until the last is taken."""
+        """Yield the chunks of a feed from one read transaction, on a connection of its own."""
         try:
             connection = self._readers.take()
             try:
@@ -155,15 +155,15 @@ class SqliteBackend:
             raise translate(error, self.path) from error
 
     async def matching(self, scope: Scope, where: Filter) -> set[str]:
-        return await self._ask_all(scope, lambda c, number: reads.matching(c, scope, number, where), set)
+        return await self._read_large(scope, lambda c, number: reads.matching(c, scope, number, where), set)
 
     async def scopes(self) -> list[Scope]:
-        found = self._readers.run(lambda c: c.execute(QUERIES["scopes"]).fetchall())
-        return [Scope(tenant=tenant, agent=agent) for tenant, agent in found]
+        fetched = self._readers.run(lambda c: c.execute(QUERIES["scopes"]).fetchall())
+        return [Scope(tenant=tenant, agent=agent) for tenant, agent in fetched]
 
     async def space(self) -> Space | None:
-        found = self._readers.run(_active_space)
-        return _space(*found[0]) if found else None
+        fetched = self._readers.run(_active_space)
+        return _space(*fetched[0]) if fetched else None
 
     # -- vector spaces ---------------------------------------------------------------------------------------------
 
@@ -175,13 +175,13 @@ class SqliteBackend:
         self._missing_from = 0
 
     async def missing_vectors(self, space: Space, limit: int) -> list[tuple[Scope, str, str]]:
-        """Looks on from where the last call ended, and from the beginning once the end is reached."""
+        """Continue the search where the last call ended; start again once the end is reached."""
         start = self._missing_from
-        found = self._readers.run(lambda c: spaces.missing(c, space, start, limit))
-        if not found and start:
-            found = self._readers.run(lambda c: spaces.missing(c, space, 0, limit))
-        self._missing_from = found[0][0] - 1 if found else 0
-        return [(scope, id_, content) for _, scope, id_, content in found]
+        fetched = self._readers.run(lambda c: spaces.missing(c, space, start, limit))
+        if not fetched and start:
+            fetched = self._readers.run(lambda c: spaces.missing(c, space, 0, limit))
+        self._missing_from = fetched[0][0] - 1 if fetched else 0
+        return [(scope, id_, content) for _, scope, id_, content in fetched]
 
     async def put_vectors(self, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
         return await self._writer.write(spaces.SpaceJob(lambda t: spaces.put(t, space, rows)))
@@ -190,7 +190,7 @@ class SqliteBackend:
         await self._writer.write(spaces.SpaceJob(lambda t: spaces.activate(t, space)))
 
     async def finish_space(self, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
-        """The thread that writes holds the file's lock meanwhile and waits for the event loop, which embeds."""
+        """Finish a space. The writer thread holds the file's lock and waits while the event loop embeds."""
         loop = asyncio.get_running_loop()
 
         async def embedded(texts: Sequence[str]) -> Iterable[Vector]:
@@ -208,29 +208,29 @@ class SqliteBackend:
 
     # -- how a question is asked -------------------------------------------------------------------------------------
 
-    def _ask(self, scope: Scope, work: Callable[[apsw.Connection, int], T], nothing: Callable[[], T]) -> T:
-        """The answer to a question about an agent, or what is said of one that holds nothing."""
+    def _read(self, scope: Scope, work: Callable[[apsw.Connection, int], T], nothing: Callable[[], T]) -> T:
+        """Run a read about an agent, or return ``nothing()`` if the agent does not exist yet."""
 
-        def asked(connection: apsw.Connection) -> T:
+        def work_on(connection: apsw.Connection) -> T:
             number = self._number(connection, scope)
             return nothing() if number is None else work(connection, number)
 
-        return self._readers.run(asked)
+        return self._readers.run(work_on)
 
-    async def _ask_all(self, scope: Scope, work: Callable[[apsw.Connection, int], T], nothing: Callable[[], T]) -> T:
-        """The same for questions that may read all an agent holds: of a large one, in a thread."""
+    async def _read_large(self, scope: Scope, work: Callable[[apsw.Connection, int], T], nothing: Callable[[], T]) -> T:
+        """Run a read that may go through all an agent holds; for a large agent in a thread."""
         if (await self.head(scope)).seq > LARGE:
-            return await asyncio.to_thread(self._ask, scope, work, nothing)
-        return self._ask(scope, work, nothing)
+            return await asyncio.to_thread(self._read, scope, work, nothing)
+        return self._read(scope, work, nothing)
 
     def _number(self, connection: apsw.Connection, scope: Scope) -> int | None:
-        """The number of an agent. It never changes, so it is asked for once; None if the agent is not there yet."""
+        """Return the number of an agent, None if it does not exist yet. It never changes, so it is read once."""
         name = (scope.tenant, scope.agent)
         number = self._numbers.get(name)
         if number is None:
-            found = connection.execute(QUERIES["scope"], name).fetchone()
-            if found is not None:
-                number = self._numbers[name] = int(found[0])
+            fetched = connection.execute(QUERIES["scope"], name).fetchone()
+            if fetched is not None:
+                number = self._numbers[name] = int(fetched[0])
         return number
 
 
@@ -240,12 +240,12 @@ def _active_space(connection: apsw.Connection) -> list[Row]:
 
 @lru_cache(maxsize=64)
 def _space(name: str, dimensions: int) -> Space:
-    """It is asked for before every write and every recall, and is nearly always the same."""
+    """Return a space. Every write and recall needs it and it rarely changes, so it is cached."""
     return Space(name, dimensions)
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """Do it in a thread, and do not leave before it is done: what it works on is not ours to touch meanwhile."""
+    """Run in a thread and wait for the end even when cancelled, since the connection is in use until then."""
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)

@@ -1,4 +1,4 @@
-"""Making the writes of one batch inside a transaction.
+"""Applying the writes of one batch inside a transaction.
 
 Puts come in runs and are written many to a statement; whatever else a batch holds first writes the run out, so that it
 sees what came before it. A run is taken to be new: only if the table refuses it, because an id or a key is there
@@ -36,7 +36,7 @@ _HALF = np.dtype("<f2")
 
 
 class BatchJob:
-    """A batch on its way through the writer."""
+    """A writer job that applies a batch."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
@@ -45,7 +45,7 @@ class BatchJob:
         self._rows: list[Row | None] = []
 
     def prepare(self) -> None:
-        """Rows and terms are made before the file is locked: other processes need not wait for that."""
+        """Build rows and index terms before the file is locked, so that other processes do not wait for it."""
         scope = self.batch.scope
         refusals.require_storable(self.batch)
         for write in self.batch.writes:
@@ -61,13 +61,13 @@ class BatchJob:
         batch = self.batch
         number, head = transaction.scope(batch.scope)
         if batch.idempotent:
-            known = transaction.one("operation", (number, batch.operation))
+            known = transaction.fetch_one("operation", (number, batch.operation))
             if known is not None:
                 return self._replay(transaction, number, known)
         if batch.space is not None:
             refusals.require_space(batch, transaction.active())
         changes = Changes(transaction, batch, number, head)
-        written = changes.make(self._rows)
+        written = changes.apply(self._rows)
         if batch.idempotent:
             ids = json.dumps([memory.id for memory, _ in written])
             operation = (number, batch.operation, self._fingerprint, ids, rows.micros(as_utc(batch.at)))
@@ -77,18 +77,18 @@ class BatchJob:
     def _replay(self, transaction: Transaction, number: int, known: Row) -> Receipt:
         batch = self.batch
         refusals.require_same_writes(batch.operation, known[0], self._fingerprint)
-        found = []
+        stored = []
         for id_ in json.loads(known[1]):
-            row = transaction.one("memory", (number, id_))
+            row = transaction.fetch_one("memory", (number, id_))
             memory = None if row is None else rows.memory(row, batch.scope.tenant, batch.scope.agent)
             if memory is not None and batch.scope.sees(memory):
-                found.append(memory)
-        return Receipt(batch.operation, tuple(found), (False,) * len(found), replayed=True)
+                stored.append(memory)
+        return Receipt(batch.operation, tuple(stored), (False,) * len(stored), replayed=True)
 
 
 @dataclass(slots=True)
 class Changes:
-    """The writes of one batch, one after the other."""
+    """Applies the writes of one batch in order."""
 
     transaction: Transaction
     batch: Batch
@@ -103,8 +103,8 @@ class Changes:
     _vectors: list[Row] = field(default_factory=list)
     _lines: list[Row] = field(default_factory=list)
 
-    def make(self, prepared: list[Row | None]) -> list[Written]:
-        """Make all writes; the memories of puts and updates with whether they were written."""
+    def apply(self, prepared: list[Row | None]) -> list[Written]:
+        """Apply all writes. Return the memory of each put and update, and whether it was written."""
         self._first, self._base = self.head + 1, self.number << SEQ_BITS
         written: list[Written] = []
         for write, row in zip(self.batch.writes, prepared, strict=True):
@@ -140,7 +140,7 @@ class Changes:
             self._write_puts()
 
     def _all_new(self, run: list[tuple[Put, Row]]) -> bool:
-        """Write a run whole; False, and nothing is written, if the table refuses any of it."""
+        """Insert a whole run of puts. Return False, with nothing written, if the table refuses any of it."""
         number, first = self.number, self._base + self.head + 1
         puts = [(place, number, *row) for place, (_, row) in enumerate(run, first)]
         try:
@@ -156,7 +156,7 @@ class Changes:
         return True
 
     def _put(self, write: Put, row: Row) -> Written:
-        """Note one put of a run that is not all new, or find who holds its key."""
+        """Collect one put of a run that is not all new, or return the memory that holds its key."""
         memory = write.memory
         if memory.key is not None:
             holder = self._holder(memory.user, memory.key)
@@ -183,10 +183,10 @@ class Changes:
             self._keys.clear()
 
     def _explained(self, error: apsw.ConstraintError) -> Exception:
-        """Keys were looked at before, so what is there twice is an id."""
+        """Return the error behind a refused insert. Keys were checked before, so an id exists already."""
         seen: set[str] = set()
         for put in self._puts:
-            if put[2] in seen or ((found := self._find(put[2])) and found[0] != put[0]):
+            if put[2] in seen or ((stored := self._find(put[2])) and stored[0] != put[0]):
                 return refusals.exists(put[2])
             seen.add(put[2])
         return error
@@ -222,16 +222,16 @@ class Changes:
             execute(QUERIES["lines_clear_target"], mine)
             self._line("erase", memory.id, user)
         else:
-            for found in execute(QUERIES["links_of"], mine).fetchall():
-                self._line_of_link("unlink", rows.link(found), found[7] or found[8], rows.link(found))
-            self._line("delete", memory.id, user, before=json.dumps(rows.told(memory), ensure_ascii=False))
+            for stored in execute(QUERIES["links_of"], mine).fetchall():
+                self._line_of_link("unlink", rows.link(stored), stored[7] or stored[8], rows.link(stored))
+            self._line("delete", memory.id, user, before=json.dumps(rows.record_json(memory), ensure_ascii=False))
         execute(QUERIES["links_from_remove"], mine)
         execute(QUERIES["links_to_remove"], mine)
         self._drop_vectors(place)
         execute(QUERIES["memory_remove"], (place,))
 
     def _clear_reasons(self, mine: dict[str, Any]) -> None:
-        """Clear why the lines about a memory were made. A batch keeps its reason for its other lines: it is divided."""
+        """Clear the reason of the lines about a memory. Their batch is split: its other lines keep the reason."""
         execute = self.transaction.execute
         for (place,) in execute(QUERIES["lines_with_reason"], mine).fetchall():
             for border in (place, place + 1):
@@ -244,60 +244,65 @@ class Changes:
         if user is None:
             raise refusals.missing(link.source if self._user_of(link.source, link.source) is None else link.target)
         key = (self.number, link.source, link.relation, link.target)
-        found = self.transaction.one("link", key)
-        old = None if found is None else rows.link(found)
+        stored = self.transaction.fetch_one("link", key)
+        old = None if stored is None else rows.link(stored)
         if old is not None and old.model_dump_json() == link.model_dump_json():
             return
         self.transaction.execute(QUERIES["link_add"], (self.number, *rows.link_row(link)))
         self._line_of_link("link", link, user, old)
 
     def _remove_link(self, write: RemoveLink) -> None:
-        key = (self.number, rows.sought(write.source), rows.sought(write.relation), rows.sought(write.target))
-        found = self.transaction.one("link", key)
+        key = (
+            self.number,
+            rows.lookup_text(write.source),
+            rows.lookup_text(write.relation),
+            rows.lookup_text(write.target),
+        )
+        stored = self.transaction.fetch_one("link", key)
         user = self._user_of(write.source, write.target)
-        if found is None or user is None:
+        if stored is None or user is None:
             raise refusals.no_link(write)
         self.transaction.execute(QUERIES["link_remove"], key)
-        self._line_of_link("unlink", rows.link(found), user, rows.link(found))
+        self._line_of_link("unlink", rows.link(stored), user, rows.link(stored))
 
     def _touch(self, write: Touch) -> None:
-        told = {
+        params = {
             "scope": self.number,
             "user": self.batch.scope.user,
-            "ids": rows.listed(write.ids),
+            "ids": rows.json_list(write.ids),
             "at": rows.micros(as_utc(write.at)),
             "interaction": write.interaction,
         }
-        self.transaction.execute(QUERIES["touch"], told)
+        self.transaction.execute(QUERIES["touch"], params)
 
     # -- finding ------------------------------------------------------------------------------------------------------
 
     def _find(self, id_: str) -> Row | None:
-        return self.transaction.one("memory_row", (self.number, rows.sought(id_)))
+        return self.transaction.fetch_one("memory_row", (self.number, rows.lookup_text(id_)))
 
     def _expect(self, id_: str, version: int | None) -> tuple[int, Memory, bytes]:
-        """Row number, memory and terms of a memory that must be there, at that version if one is given."""
-        found = self._find(id_)
+        """Return row number, memory and terms of a memory that must exist, at ``version`` unless that is None."""
+        stored = self._find(id_)
         scope = self.batch.scope
-        memory = None if found is None else rows.memory(found[1:-1], scope.tenant, scope.agent)
+        memory = None if stored is None else rows.memory(stored[1:-1], scope.tenant, scope.agent)
         seen = refusals.expected(scope, id_, memory, version)
-        assert found is not None
-        return found[0], seen, found[-1]
+        assert stored is not None
+        return stored[0], seen, stored[-1]
 
     def _holder(self, user: str | None, key: str) -> Memory | None:
-        """The memory of this user (or of none) that holds a key."""
+        """Return the memory of this user (or of no user) that holds a key."""
         waiting = self._keys.get((user or "", key))
         if waiting is not None:
             return waiting
-        found = self.transaction.one("memory_by_key", (self.number, user or "", key))
-        return None if found is None else rows.memory(found, self.batch.scope.tenant, self.batch.scope.agent)
+        stored = self.transaction.fetch_one("memory_by_key", (self.number, user or "", key))
+        return None if stored is None else rows.memory(stored, self.batch.scope.tenant, self.batch.scope.agent)
 
     def _user_of(self, source: str, target: str) -> str | None:
-        """Whose a link between these two would be ('' for nobody's), or None if the scope does not see both."""
-        asked = (self.number, rows.sought(source), rows.sought(target))
-        found = dict(self.transaction.execute(QUERIES["users"], asked).fetchall())
+        """Return the user who owns a link between these two ('' for no user); None if the scope does not see both."""
+        params = (self.number, rows.lookup_text(source), rows.lookup_text(target))
+        stored = dict(self.transaction.execute(QUERIES["users"], params).fetchall())
         allowed = self.batch.scope.user
-        seen = [found[end] for end in (source, target) if end in found]
+        seen = [stored[end] for end in (source, target) if end in stored]
         if len(seen) < 2 or (allowed is not None and any(user not in ("", allowed) for user in seen)):
             return None
         return str(seen[0] or seen[1])
@@ -314,7 +319,7 @@ class Changes:
         link: str | None = None,
         target: Any = None,
     ) -> int:
-        """Note a change and return its row number."""
+        """Add a journal line and return its row number."""
         self.head += 1
         place = self._base + self.head
         self._lines.append((place, action, id_, user, before, link, target))
@@ -340,7 +345,7 @@ class Changes:
             self._vectors.clear()
 
     def _write_lines(self) -> None:
-        """Write out vectors and journal, and note how far the agent's journal has come."""
+        """Insert the collected vectors and journal lines, and advance the agent's head."""
         self._write_vectors()
         if not self._lines:
             return
@@ -355,6 +360,6 @@ class Changes:
 
 
 def pack(vector: Vector, space: Space | None) -> bytes:
-    """A vector as it is stored."""
+    """Return a vector as it is stored."""
     refusals.require_fit(vector, space)
     return np.asarray(vector).astype(_HALF).tobytes()

@@ -34,11 +34,11 @@ def find_faults(connection: apsw.Connection, path: str) -> list[str]:
 def _damage(connection: apsw.Connection, path: str) -> Iterator[str]:
     remedy = f"Make a copy of {path}, then take out what can be read with `longmind doctor --url {path}`."
     try:
-        found = fetch(connection, CHECKS["pages"])
+        lines = fetch(connection, CHECKS["pages"])
     except (apsw.CorruptError, apsw.NotADBError, apsw.IOError) as error:
         yield f"The file is damaged so that it cannot be examined ({error}). {remedy}"
         return
-    for (line,) in found:
+    for (line,) in lines:
         if line != "ok":
             yield f"The file is damaged: {line}. {remedy}"
 
@@ -46,10 +46,10 @@ def _damage(connection: apsw.Connection, path: str) -> Iterator[str]:
 def _misfits(connection: apsw.Connection, path: str) -> Iterator[str]:
     for name, (trouble, remedy) in CHECK_TEXTS.items():
         if name == "vectors_loose":
-            asked = [CHECKS[name].replace("{vectors}", f"vectors_{slot}").replace("{slot}", slot) for slot in SLOTS]
+            queries = [CHECKS[name].replace("{vectors}", f"vectors_{slot}").replace("{slot}", slot) for slot in SLOTS]
         else:
-            asked = [CHECKS[name]]
-        for query in asked:
+            queries = [CHECKS[name]]
+        for query in queries:
             count, example = fetch(connection, query, {"analysis": f"{ANALYSIS_VERSION:02X}"})[0]
             if count:
                 yield f"{path}: {count} {trouble} (for example {example}). {remedy}"

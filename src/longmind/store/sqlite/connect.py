@@ -1,4 +1,4 @@
-"""Opening the file: what it is, whether this version may use it, and how each connection is set.
+"""Opening a store file: checks, migrations, and the settings of each connection.
 
 A file that is not ours is never written to, not even to turn on the write-ahead log. Only one process at a time brings
 the schema up to date; the others wait and then find nothing left to do.
@@ -35,7 +35,7 @@ IDLE_READERS = 4
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which file, and how to open it."""
+    """A store file and how to open it."""
 
     path: str
     synchronous: str = "FULL"
@@ -43,7 +43,7 @@ class Target:
     vfs: str | None = None
 
     def connect(self) -> apsw.Connection:
-        """A connection with the settings all have. No mmap: a failing disk must be an error, not a signal."""
+        """Open a connection with the common settings. No mmap: a failing disk must be an error, not a signal."""
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         connection = apsw.Connection(self.path, flags=flags, vfs=self.vfs, statementcachesize=128)
         try:
@@ -73,14 +73,14 @@ class Target:
         return connection
 
     def reader(self) -> apsw.Connection:
-        """A connection that can only read."""
+        """Open a read-only connection."""
         connection = self.connect()
         connection.pragma("query_only", "ON")
         return connection
 
 
 def prepare(target: Target) -> None:
-    """Make sure the file exists, is ours and has the schema of this version; raise what stands in the way."""
+    """Make sure that the file exists, is a Longmind store and has the schema of this version; raise if it cannot be."""
     if os.path.isdir(target.path):
         raise StoreUnavailable(
             f"{target.path} is a folder.", hint="Give the path of a file in it, such as memory.db.", path=target.path
@@ -113,7 +113,7 @@ def _bring_up_to_date(connection: apsw.Connection, target: Target) -> None:
 
 
 def _missing_schema(connection: apsw.Connection, path: str) -> bool:
-    """Whether migrations are to be applied; raises if the file belongs to another program or a newer version."""
+    """Return whether migrations are missing. Raise if the file belongs to another program or a newer version."""
     application, version = connection.pragma("application_id"), connection.pragma("user_version")
     if application == APPLICATION_ID:
         if version > SCHEMA_VERSION:
@@ -133,7 +133,7 @@ def _missing_schema(connection: apsw.Connection, path: str) -> bool:
 
 
 def with_lock(connection: apsw.Connection, target: Target) -> None:
-    """Begin a transaction that may write, however long others hold the file within the time allowed."""
+    """Begin a write transaction, waiting for the file's lock up to the timeout."""
     try:
         connection.execute("BEGIN IMMEDIATE")
     except apsw.BusyError:
@@ -141,7 +141,7 @@ def with_lock(connection: apsw.Connection, target: Target) -> None:
 
 
 def patiently(target: Target, work: Callable[[], T]) -> T:
-    """Try until the file is free. SQLite's own waiting sleeps up to 0.1 s a time, and starves beside a busy writer."""
+    """Retry until the file is free. SQLite's own wait sleeps up to 0.1 s at a time and starves beside a busy writer."""
     until = time.monotonic() + target.busy_timeout_s
     pause = 0.0002
     while True:
@@ -155,12 +155,12 @@ def patiently(target: Target, work: Callable[[], T]) -> T:
 
 
 def _make_folders(folder: Path) -> None:
-    """Make the folders and see to it that a power cut does not take them, and what is put into them, away."""
+    """Create the missing folders and sync them, so that they survive a power cut."""
     missing = [f for f in (folder, *folder.parents) if not f.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for made in missing:
-            above = os.open(made.parent, os.O_RDONLY)
+        for created in missing:
+            above = os.open(created.parent, os.O_RDONLY)
             try:
                 os.fsync(above)
             finally:
@@ -172,7 +172,7 @@ def _make_folders(folder: Path) -> None:
 
 
 class Readers:
-    """Connections for reading, lent to one thread at a time. A read costs no more than its query: nothing is opened."""
+    """A pool of read connections, each used by one thread at a time."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -196,7 +196,7 @@ class Readers:
         connection.close()
 
     def run(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Do something with a connection, and tell SQLite's errors as ours."""
+        """Run a function with a pooled connection and translate SQLite's errors."""
         try:
             connection = self.take()
             try:

@@ -1,4 +1,4 @@
-"""From SQLite's errors to ours: what happened, to which file, and what to do about it."""
+"""Translation of SQLite's errors: what happened, to which file, and what to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ KEPT = "The file was left as it is."
 
 
 def translate(error: Exception, path: str) -> Exception:
-    """The error of ours that tells what SQLite met with; an error that is not SQLite's comes back as it is."""
+    """Return the Longmind error for an error of SQLite's; any other error is returned as it is."""
     match error:
         case apsw.NotADBError():
             return ForeignStore(

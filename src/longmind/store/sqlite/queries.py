@@ -16,7 +16,7 @@ SLOTS = ("a", "b")
 """The two tables of vectors: one for the active space, one for the space that is being built."""
 
 FEW = 32
-"""Ids that are given one by one: of so many that is faster than a list that SQLite has to take apart."""
+"""Up to this many ids are bound one by one, which is faster than a JSON list."""
 
 Row = tuple[Any, ...]
 
@@ -42,7 +42,7 @@ FILTERS = sql.load(PACKAGE, "filters.sql")
 
 @cache
 def of_slot(name: str, slot: str) -> str:
-    """A query about vectors, for one of the two tables."""
+    """Return a query for one of the two vector tables."""
     return QUERIES[name].replace("{vectors}", f"vectors_{slot}")
 
 
@@ -53,7 +53,7 @@ def _many(text: str, count: int) -> str:
 
 
 def fetch(connection: apsw.Connection, text: str, values: Any = ()) -> list[Row]:
-    """All rows of an answer."""
+    """Return all rows of a query."""
     return connection.execute(text, values).fetchall()
 
 

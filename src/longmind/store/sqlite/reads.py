@@ -1,4 +1,4 @@
-"""The questions of the contract, each answered on a connection that was lent for it."""
+"""The reads of the contract, each on a connection that the caller lends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from longmind.store import cursors
 from longmind.store.base import Feed, Head
 from longmind.store.sqlite import rows
 from longmind.store.sqlite.queries import FEW, FILTERS, QUERIES, SLOTS, Row, fetch, of_slot
-from longmind.store.sqlite.rows import SEQ_BITS, SEQ_MASK, listed, micros
+from longmind.store.sqlite.rows import SEQ_BITS, SEQ_MASK, json_list, micros
 from longmind.store.sqlite.writer import read_spaces
 from longmind.types import Change, Direction, Filter, Json, Link, Memory, Order, Page, Scope, Stats
 
@@ -23,8 +23,8 @@ ID_LENGTH = 36
 _NONE = (None,) * FEW
 
 LISTS = ("ids", "states", "users", "keys", "roles", "speakers", "tags_any", "tags_all")
-ONE_OR_LIST = (("kind", "kinds"), ("session", "sessions"))
-"""One value is asked for by equality: its rows then come out of the index in the order of their numbers."""
+SINGLE_OR_LIST = (("kind", "kinds"), ("session", "sessions"))
+"""A single value is compared by equality, so that the index returns its rows in order."""
 
 TIMES = ("since", "until", "recorded_since", "recorded_until", "valid_at")
 FLOORS = ("min_importance", "min_trust")
@@ -32,28 +32,28 @@ FLOORS = ("min_importance", "min_trust")
 Params = dict[str, Any]
 
 
-def possible(ids: Iterable[str]) -> list[str]:
-    """Those that could be ids, each once, in order; whatever else was given, no memory has it."""
+def valid_ids(ids: Iterable[str]) -> list[str]:
+    """Return those that have the length of an id, each once, in order. No memory has another."""
     return [id_ for id_ in dict.fromkeys(ids) if len(id_) == ID_LENGTH and id_.isascii()]
 
 
 def bounds(number: int, user: str | None) -> dict[str, Any]:
-    """The parameters that keep a query inside a scope."""
+    """Return the parameters that keep a query inside a scope."""
     return {"scope": number, "begin": number << SEQ_BITS, "end": (number + 1) << SEQ_BITS, "user": user}
 
 
 def get(connection: apsw.Connection, scope: Scope, number: int, ids: Sequence[str]) -> list[Memory]:
-    asked = possible(ids)
-    if len(asked) == 1:
-        found = fetch(connection, QUERIES["memory"], (number, asked[0]))
-    elif len(asked) <= FEW:
-        found = fetch(connection, QUERIES["memories_few"], (number, *asked, *_NONE[len(asked) :]))
+    valid = valid_ids(ids)
+    if len(valid) == 1:
+        fetched = fetch(connection, QUERIES["memory"], (number, valid[0]))
+    elif len(valid) <= FEW:
+        fetched = fetch(connection, QUERIES["memories_few"], (number, *valid, *_NONE[len(valid) :]))
     else:
-        found = fetch(connection, QUERIES["memories"], (number, rows.listed(asked)))
+        fetched = fetch(connection, QUERIES["memories"], (number, rows.json_list(valid)))
     tenant, agent, user = scope.tenant, scope.agent, scope.user
-    made = rows.memory
-    seen = {row[0]: made(row, tenant, agent) for row in found if user is None or row[1] in ("", user)}
-    return [seen[id_] for id_ in asked if id_ in seen]
+    build_memory = rows.memory
+    seen = {row[0]: build_memory(row, tenant, agent) for row in fetched if user is None or row[1] in ("", user)}
+    return [seen[id_] for id_ in valid if id_ in seen]
 
 
 def scan(
@@ -67,11 +67,11 @@ def scan(
     cursor: str | None,
 ) -> Page[Memory]:
     query, params = page_query(scope, number, where, order, descending, limit, cursor)
-    found = fetch(connection, query, params)
-    items = tuple([rows.memory(row[1:], scope.tenant, scope.agent) for row in found[:limit]])
+    fetched = fetch(connection, query, params)
+    items = tuple([rows.memory(row[1:], scope.tenant, scope.agent) for row in fetched[:limit]])
     following = None
-    if len(found) > limit:
-        following = write_cursor(found[limit - 1][0], items[-1].id, order, descending)
+    if len(fetched) > limit:
+        following = write_cursor(fetched[limit - 1][0], items[-1].id, order, descending)
     return Page[Memory].model_construct(items=items, cursor=following)
 
 
@@ -89,14 +89,14 @@ def links(
     direction: Direction,
     limit: int,
 ) -> list[Link]:
-    told = {
+    params = {
         "scope": number,
         "user": scope.user,
-        "ids": rows.listed(possible(ids)),
-        "relation": rows.sought(relation),
+        "ids": rows.json_list(valid_ids(ids)),
+        "relation": rows.lookup_text(relation),
         "limit": max(limit, 0),
     }
-    return [rows.link(row) for row in fetch(connection, QUERIES[f"links_{direction}"], told)]
+    return [rows.link(row) for row in fetch(connection, QUERIES[f"links_{direction}"], params)]
 
 
 def journal(
@@ -108,36 +108,36 @@ def journal(
     memory_id: str | None,
     operation: str | None,
 ) -> list[Change]:
-    told = bounds(number, scope.user) | {
+    params = bounds(number, scope.user) | {
         "after": (number << SEQ_BITS) + min(max(after, 0), SEQ_MASK),
         "limit": max(limit, 0),
-        "memory_id": rows.sought(memory_id),
-        "operation": rows.sought(operation),
+        "memory_id": rows.lookup_text(memory_id),
+        "operation": rows.lookup_text(operation),
     }
     of_memory = "journal" if memory_id is None else "journal_of_memory"
     name = of_memory if operation is None else "journal_of_operation"
     with connection:
-        found = fetch(connection, QUERIES[name], told)
-        past = _Past(connection, scope, number, found)
-    return [_change(row, past) for row in found]
+        fetched = fetch(connection, QUERIES[name], params)
+        past = _Past(connection, scope, number, fetched)
+    return [_change(row, past) for row in fetched]
 
 
 class _Past:
-    """How memories were after each of their changes: the record now, with every later change undone."""
+    """The memories of some journal lines after each of their changes: the record now, with later changes undone."""
 
     def __init__(self, connection: apsw.Connection, scope: Scope, number: int, lines: Sequence[Row]) -> None:
         wanted = {row[6]: row[0] for row in reversed(lines) if row[5] in ("put", "update")}
         self._later: dict[str, list[Row]] = defaultdict(list)
         self._now: dict[str, Json] = {}
         if wanted:
-            told = bounds(number, None) | {"ids": rows.listed(wanted), "after": min(wanted.values())}
-            for line in fetch(connection, QUERIES["later_lines"], told):
+            params = bounds(number, None) | {"ids": rows.json_list(wanted), "after": min(wanted.values())}
+            for line in fetch(connection, QUERIES["later_lines"], params):
                 self._later[line[2]].append(line)
-            for row in fetch(connection, QUERIES["memories"], (number, rows.listed(wanted))):
-                self._now[row[0]] = rows.told(rows.memory(row, scope.tenant, scope.agent))
+            for row in fetch(connection, QUERIES["memories"], (number, rows.json_list(wanted))):
+                self._now[row[0]] = rows.record_json(rows.memory(row, scope.tenant, scope.agent))
 
     def record_after(self, place: int, memory_id: str) -> Json | None:
-        """The whole record as a line left it, or None where an erasure took the knowledge of it."""
+        """Return the whole record as a line left it; None if it was erased since."""
         undone: list[str | None] = []
         record = self._now.get(memory_id)
         for line_place, action, _, before in self._later[memory_id]:
@@ -181,17 +181,17 @@ def _change(row: Row, past: _Past) -> Change:
 
 
 def stats(connection: apsw.Connection, scope: Scope, number: int) -> Stats:
-    told = bounds(number, scope.user)
+    params = bounds(number, scope.user)
     by_kind: Counter[str] = Counter()
     by_state: Counter[str] = Counter()
     with connection:
         active = read_spaces(connection.execute).active
-        for kind, state, count in fetch(connection, QUERIES["count_memories"], told):
+        for kind, state, count in fetch(connection, QUERIES["count_memories"], params):
             by_kind[kind] += count
             by_state[state] += count
-        links = _one(connection, QUERIES["count_links"], told)
-        changes = _one(connection, QUERIES["count_lines"], told)
-        vectors = _one(connection, of_slot("count_vectors", active[0]), told) if active else 0
+        links = _count(connection, QUERIES["count_links"], params)
+        changes = _count(connection, QUERIES["count_lines"], params)
+        vectors = _count(connection, of_slot("count_vectors", active[0]), params) if active else 0
     memories = by_kind.total()
     return Stats(memories=memories, links=links, changes=changes, by_kind=by_kind, by_state=by_state, vectors=vectors)
 
@@ -202,58 +202,58 @@ def head(connection: apsw.Connection, number: int | None) -> Head:
 
 
 def feed(connection: apsw.Connection, scope: Scope, number: int | None, after: int) -> Iterator[Feed]:
-    """The chunks of a feed; the caller has begun a transaction and keeps it until the last."""
-    reached = head(connection, number)
+    """Yield the chunks of a feed. The caller keeps one read transaction open until the last."""
+    head_now = head(connection, number)
     if number is None:
-        yield Feed(reached)
+        yield Feed(head_now)
         return
     active = read_spaces(connection.execute).active
     slot = active[0] if active else SLOTS[0]
-    told = bounds(number, scope.user)
+    params = bounds(number, scope.user)
     if after <= 0:
         name = "feed_agent" if scope.user is None else "feed_user"
-        cursor = connection.execute(of_slot(name, slot), told)
-        found = list(map(rows.index_row, islice(cursor, CHUNK)))
-        yield Feed(reached, found)
-        while len(found) == CHUNK:
-            found = list(map(rows.index_row, islice(cursor, CHUNK)))
-            if found:
-                yield Feed(reached, found)
+        cursor = connection.execute(of_slot(name, slot), params)
+        fetched = list(map(rows.index_row, islice(cursor, CHUNK)))
+        yield Feed(head_now, fetched)
+        while len(fetched) == CHUNK:
+            fetched = list(map(rows.index_row, islice(cursor, CHUNK)))
+            if fetched:
+                yield Feed(head_now, fetched)
         return
-    told["after"] = told["begin"] + min(after, SEQ_MASK)
-    changed = [row[0] for row in fetch(connection, QUERIES["feed_ids"], told)]
+    params["after"] = params["begin"] + min(after, SEQ_MASK)
+    changed = [row[0] for row in fetch(connection, QUERIES["feed_ids"], params)]
     for start in range(0, max(len(changed), 1), CHUNK):
         ids = changed[start : start + CHUNK]
-        told["ids"] = rows.listed(ids)
-        found = list(map(rows.index_row, fetch(connection, of_slot("feed_rows", slot), told)))
-        present = {row.id for row in found}
-        yield Feed(reached, found, [id_ for id_ in ids if id_ not in present])
+        params["ids"] = rows.json_list(ids)
+        fetched = list(map(rows.index_row, fetch(connection, of_slot("feed_rows", slot), params)))
+        present = {row.id for row in fetched}
+        yield Feed(head_now, fetched, [id_ for id_ in ids if id_ not in present])
 
 
-def _one(connection: apsw.Connection, query: str, told: dict[str, Any]) -> int:
-    return int(fetch(connection, query, told)[0][0])
+def _count(connection: apsw.Connection, query: str, params: dict[str, Any]) -> int:
+    return int(fetch(connection, query, params)[0][0])
 
 
 # -- filters and cursors -----------------------------------------------------------------------------------------------
 
 
 def conditions(scope: Scope, number: int, where: Filter) -> tuple[str, Params]:
-    """The WHERE clause of a filter and its parameters."""
+    """Return the WHERE clause of a filter and its parameters."""
     names = ["agent"]
     params: Params = {"scope": number, "begin": number << SEQ_BITS, "end": (number + 1) << SEQ_BITS}
     if scope.user is not None:
         names.append("viewer")
         params["viewer"] = scope.user
-    for one, many in ONE_OR_LIST:
+    for single, many in SINGLE_OR_LIST:
         values = getattr(where, many)
         if values is not None:
-            names.append(one if len(values) == 1 else many)
-            params[names[-1]] = values[0] if len(values) == 1 else listed(values)
+            names.append(single if len(values) == 1 else many)
+            params[names[-1]] = values[0] if len(values) == 1 else json_list(values)
     for name in LISTS:
         values = getattr(where, name)
         if values is not None:
             names.append(name)
-            params[name] = listed(values)
+            params[name] = json_list(values)
     for name in TIMES:
         if (moment := getattr(where, name)) is not None:
             names.append(name)
@@ -271,7 +271,7 @@ def conditions(scope: Scope, number: int, where: Filter) -> tuple[str, Params]:
 def page_query(
     scope: Scope, number: int, where: Filter, order: Order, descending: bool, limit: int, cursor: str | None
 ) -> tuple[str, Params]:
-    """One row more than the page holds: each with the value it is sorted by in front.
+    """Return the query for a page and one row more, each row preceded by the value it is sorted by.
 
     Row numbers are sorted first and texts fetched after, so that no text is carried through the sort.
     """
@@ -293,7 +293,7 @@ def write_cursor(value: Any, id_: str, order: Order, descending: bool) -> str:
 
 
 def read_cursor(cursor: str, order: Order, descending: bool) -> tuple[Any, str]:
-    """The value and id after which a page begins."""
+    """Return the sort value and id after which a page begins."""
     value, id_ = cursors.read_cursor(cursor, order, descending)
     if order == "recorded" and not 0 <= value <= SEQ_MASK:
         raise cursors.damaged()

@@ -1,4 +1,4 @@
-"""Between a ``Memory`` or ``Link`` and its row.
+"""Conversion between a ``Memory`` or ``Link`` and its row.
 
 Rows are trusted: they were validated when they were written, so objects are made from them without validating again,
 which costs a microsecond instead of eight.
@@ -22,7 +22,7 @@ from longmind.types import Json, Link, Memory, Source, construct_unvalidated
 SEQ_BITS = 38
 SEQ_MASK = (1 << SEQ_BITS) - 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TOLD_APART = 2**32 * 1_000_000
+_CACHED_BELOW = 2**32 * 1_000_000
 
 _decode = json.JSONDecoder().raw_decode
 _read_clock = datetime.fromtimestamp
@@ -35,8 +35,8 @@ def micros(moment: datetime) -> int:
 
 
 def moment(value: int) -> datetime:
-    """The moment of so many microseconds. Seconds as a float tell each microsecond apart until 2106, twice as fast."""
-    return _read_clock(value / 1e6, UTC) if 0 <= value < _TOLD_APART else EPOCH + timedelta(microseconds=value)
+    """Return the moment of so many microseconds. Float seconds are exact until 2106 and twice as fast."""
+    return _read_clock(value / 1e6, UTC) if 0 <= value < _CACHED_BELOW else EPOCH + timedelta(microseconds=value)
 
 
 def maybe_micros(value: datetime | None) -> int | None:
@@ -53,18 +53,18 @@ def text(value: Any) -> str | None:
 
 
 def parsed(stored: str) -> Any:
-    """What ``text`` wrote: with no space around it, so that none need be looked for."""
+    """Parse what ``text`` wrote, which has no surrounding whitespace."""
     value, end = _decode(stored)
     return value if end == len(stored) else json.loads(stored)
 
 
-def listed(values: Iterable[Any]) -> str:
-    """JSON text of a list that a query unpacks with ``json_each``."""
+def json_list(values: Iterable[Any]) -> str:
+    """Return the JSON text of a list, which a query unpacks with ``json_each``."""
     return json.dumps(list(values))
 
 
-def sought(value: str | None) -> str | bytes | None:
-    """Text to look for. What no text in the store can be becomes bytes, which equal no text."""
+def lookup_text(value: str | None) -> str | bytes | None:
+    """Return a text as a query parameter. One that cannot be stored becomes bytes, which equal no text."""
     if value is None:
         return None
     try:
@@ -198,6 +198,6 @@ def index_row(row: Row) -> IndexRow:
     )
 
 
-def told(memory: Memory, names: Iterable[str] | None = None) -> Json:
+def record_json(memory: Memory, names: Iterable[str] | None = None) -> Json:
     """The record, or some of its fields, in the shape the journal keeps."""
     return memory.model_dump(mode="json", include=None if names is None else set(names))

@@ -1,4 +1,4 @@
-"""Taking out of a damaged file what can still be read.
+"""Salvage of what can still be read in a damaged file.
 
 The numbers of the rows are kept in several places (the table, its indexes, the journal, the vectors), and damage seldom
 meets all of them. So every number that any of these still tells is looked up one by one, and what lies on a bad page
@@ -26,7 +26,7 @@ BROKEN = (apsw.CorruptError, apsw.IOError, apsw.NotADBError, apsw.SQLError)
 
 @dataclass(slots=True)
 class Salvage:
-    """The memories of a damaged file, one after the other.
+    """An iterator over the memories of a damaged file.
 
     Afterwards ``links`` holds the links between those that were read, and ``lost`` what could not be read.
     """
@@ -35,7 +35,7 @@ class Salvage:
     read: int = 0
     links: list[tuple[Scope, Link]] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
-    """Which rows, and why; the ids of lost memories where the journal still tells them."""
+    """Which rows were lost and why, with the memory's id where the journal still has it."""
 
     def __iter__(self) -> Iterator[Memory]:
         try:
@@ -56,25 +56,25 @@ class Salvage:
             connection.close()
 
     def _scopes(self, connection: apsw.Connection) -> dict[int, tuple[str, str]]:
-        found: dict[int, tuple[str, str]] = {}
+        stored: dict[int, tuple[str, str]] = {}
         for number in self._numbers(connection, "scopes"):
             try:
-                found.update(
+                stored.update(
                     (number, (tenant, agent)) for tenant, agent in fetch(connection, PLACES["scope"], (number,))
                 )
             except BROKEN as error:
                 self.lost.append(f"the name of agent {number}: {error}")
-        return found
+        return stored
 
     def _rows(self, connection: apsw.Connection) -> set[int]:
-        """Every row number that anything in the file still tells."""
+        """Return every row number that the table, an index or the journal still holds."""
         known: set[int] = set()
         for place in ("table", "index_id", "index_kind", "index_user", "index_occurred", "journal"):
             known.update(self._numbers(connection, place))
         return known
 
     def _numbers(self, connection: apsw.Connection, place: str) -> Iterator[int]:
-        """Numbers up to the first bad page, then from the other end down to the last."""
+        """Yield row numbers up to the first bad page, then from the other end."""
         for ordering in ("ASC", "DESC"):
             try:
                 for (number,) in connection.execute(f"{PLACES[place]} {ordering}"):
@@ -86,45 +86,45 @@ class Salvage:
     def _links(
         self, connection: apsw.Connection, there: set[tuple[int, str]], names: dict[int, tuple[str, str]]
     ) -> list[tuple[Scope, Link]]:
-        """The links between memories that were read, up to the first bad page from either end."""
-        found: dict[tuple[int, str, str, str], Link] = {}
+        """Return the links between memories that were read, up to the first bad page from either end."""
+        stored: dict[tuple[int, str, str, str], Link] = {}
         for place in ("links", "links_backwards"):
             try:
-                for *told, number in connection.execute(PLACES[place]):
-                    link = Link.model_validate(rows.link(told).__dict__)
+                for *columns, number in connection.execute(PLACES[place]):
+                    link = Link.model_validate(rows.link(columns).__dict__)
                     if {(number, link.source), (number, link.target)} <= there:
-                        found[number, link.source, link.relation, link.target] = link
+                        stored[number, link.source, link.relation, link.target] = link
                 break
             except (*BROKEN, ValidationError, ValueError, TypeError, OverflowError) as error:
                 self.lost.append(f"links that cannot be read: {error}")
-        return [(_scope(number, names), link) for (number, *_), link in found.items()]
+        return [(_scope(number, names), link) for (number, *_), link in stored.items()]
 
     def _memory(self, connection: apsw.Connection, row: int, names: dict[int, tuple[str, str]]) -> Memory | None:
         scope = _scope(row >> rows.SEQ_BITS, names)
         try:
-            found = connection.execute(QUERIES["memory_at"], (row,)).fetchone()
-            if found is None:
+            stored = connection.execute(QUERIES["memory_at"], (row,)).fetchone()
+            if stored is None:
                 return None
-            return Memory.model_validate(rows.memory(found, scope.tenant, scope.agent).__dict__)
+            return Memory.model_validate(rows.memory(stored, scope.tenant, scope.agent).__dict__)
         except (*BROKEN, ValidationError, ValueError, TypeError, OverflowError) as error:
             self.lost.append(f"row {row}{self._id(connection, row)}: {error}")
             return None
 
     def _id(self, connection: apsw.Connection, row: int) -> str:
         try:
-            found = connection.execute(PLACES["id"], (row,)).fetchone()
+            stored = connection.execute(PLACES["id"], (row,)).fetchone()
         except BROKEN:
             return ""
-        return f" (memory {found[0]})" if found else ""
+        return f" (memory {stored[0]})" if stored else ""
 
 
 def salvage(path: str) -> Salvage:
-    """What can still be read of a store. Iterate over it; it changes nothing in the file."""
+    """Return an iterator over what can still be read of a store. The file is not changed."""
     return Salvage(path)
 
 
 def _scope(number: int, names: dict[int, tuple[str, str]]) -> Scope:
-    """The agent with a number; one whose name is lost gets one."""
+    """Return the scope of an agent's number, with a made-up name if the real one is lost."""
     tenant, agent = names.get(number, ("recovered", f"agent-{number}"))
     return Scope(tenant=tenant, agent=agent)
 

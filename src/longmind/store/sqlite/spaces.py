@@ -1,4 +1,4 @@
-"""The life of a vector space: declared, built beside the active one, activated."""
+"""The life cycle of a vector space: declared, built beside the active one, activated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Missing = tuple[int, Scope, str, str]
 
 @dataclass(slots=True)
 class SpaceJob(Generic[T]):
-    """A change of the spaces on its way through the writer."""
+    """A writer job that changes the vector spaces."""
 
     work: Callable[[Transaction], T]
     erases: bool = False
@@ -37,7 +37,7 @@ class SpaceJob(Generic[T]):
 
 
 def declare(transaction: Transaction, space: Space) -> None:
-    """The first space of a store."""
+    """Declare the first space of a store."""
     spaces = transaction.spaces()
     if spaces.active is None:
         transaction.execute(QUERIES["space_add"], (SLOTS[0], space.name, space.dimensions, spaces.epoch + 1))
@@ -47,7 +47,7 @@ def declare(transaction: Transaction, space: Space) -> None:
 
 
 def begin(transaction: Transaction, space: Space) -> None:
-    """Build this space beside the active one; what was begun of another is dropped."""
+    """Begin to build this space beside the active one. A third that was being built is dropped."""
     spaces = transaction.spaces()
     active = refusals.require_beside(transaction.active(), space)
     if space == active or (spaces.building is not None and spaces.building[1] == space):
@@ -60,23 +60,23 @@ def begin(transaction: Transaction, space: Space) -> None:
 
 
 def missing(connection: apsw.Connection, space: Space, after: int, limit: int) -> list[Missing]:
-    """Row, scope, id and content of memories behind a row that say something and have no vector in this space."""
+    """Return row, scope, id and content of memories after a row that have content and no vector in this space."""
     slot = _slot_of(read_spaces(connection.execute), space)
-    found = fetch(connection, of_slot("vectors_missing", slot), (after, limit))
-    return [(row, Scope(tenant=tenant, agent=agent), id_, content) for row, tenant, agent, id_, content in found]
+    fetched = fetch(connection, of_slot("vectors_missing", slot), (after, limit))
+    return [(row, Scope(tenant=tenant, agent=agent), id_, content) for row, tenant, agent, id_, content in fetched]
 
 
 def put(transaction: Transaction, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
-    """Store vectors of the memories that still say what was embedded; how many those were."""
+    """Store the vectors of memories whose content has not changed since. Return how many were stored."""
     spaces = transaction.spaces()
     slot = _slot_of(spaces, space)
     packed = [(scope, id_, content, pack(vector, space)) for scope, id_, content, vector in rows]
     kept = []
     for scope, id_, content, vector in packed:
-        known = transaction.one("scope", (scope.tenant, scope.agent))
-        found = known and transaction.one("content", (known[0], id_))
-        if found and found[1] == content and (scope.user is None or found[2] in ("", scope.user)):
-            kept.append((found[0], vector))
+        known = transaction.fetch_one("scope", (scope.tenant, scope.agent))
+        fetched = known and transaction.fetch_one("content", (known[0], id_))
+        if fetched and fetched[1] == content and (scope.user is None or fetched[2] in ("", scope.user)):
+            kept.append((fetched[0], vector))
     insert(transaction.execute, of_slot("vector_add", slot), kept)
     if kept and _is_active(transaction, slot):
         _raise_epoch(transaction, slot)
@@ -84,7 +84,7 @@ def put(transaction: Transaction, space: Space, rows: Sequence[tuple[Scope, str,
 
 
 def activate(transaction: Transaction, space: Space) -> None:
-    """Read this space from now on. Refused while a memory would lose its vector by it."""
+    """Make this the active space. Refused while a memory has no vector in it."""
     slot = _slot_of(transaction.spaces(), space)
     if _is_active(transaction, slot):
         return
@@ -95,24 +95,24 @@ def activate(transaction: Transaction, space: Space) -> None:
 def finish(
     transaction: Transaction, space: Space, embed: Callable[[Sequence[str]], Iterable[Vector]], limit: int
 ) -> tuple[int, int]:
-    """Embed what is missing, at most so many, and activate the space if nothing is then. No other writes meanwhile.
+    """Embed at most ``limit`` of what is missing and activate the space if that was all, while nobody else writes.
 
     Says how many got a vector and how many are left without one.
     """
     slot = _slot_of(transaction.spaces(), space)
     missing = _count_missing(transaction, slot)
-    found = transaction.execute(of_slot("vectors_missing", slot), (0, limit)).fetchall() if missing else []
-    if found:
-        vectors = embed([content for *_, content in found])
-        kept = [(row[0], pack(vector, space)) for row, vector in zip(found, vectors, strict=True)]
+    fetched = transaction.execute(of_slot("vectors_missing", slot), (0, limit)).fetchall() if missing else []
+    if fetched:
+        vectors = embed([content for *_, content in fetched])
+        kept = [(row[0], pack(vector, space)) for row, vector in zip(fetched, vectors, strict=True)]
         insert(transaction.execute, of_slot("vector_add", slot), kept)
-    left = missing - len(found)
+    left = missing - len(fetched)
     if _is_active(transaction, slot):
-        if found:
+        if fetched:
             _raise_epoch(transaction, slot)
     elif not left:
         _switch(transaction, slot)
-    return len(found), left
+    return len(fetched), left
 
 
 def _count_missing(transaction: Transaction, slot: str) -> int:
@@ -125,7 +125,7 @@ def _is_active(transaction: Transaction, slot: str) -> bool:
 
 
 def _switch(transaction: Transaction, slot: str) -> None:
-    """Read this slot from now on, and drop the one that was read until now."""
+    """Make this slot the active one and empty the other."""
     active = transaction.spaces().active
     if active is not None:
         _leave(transaction, active[0])
@@ -133,7 +133,7 @@ def _switch(transaction: Transaction, slot: str) -> None:
 
 
 def _raise_epoch(transaction: Transaction, slot: str) -> None:
-    """Let every view be filled anew, out of this slot."""
+    """Raise the epoch, so that every view is filled anew from this slot."""
     transaction.execute(QUERIES["space_activate"], (transaction.spaces().epoch + 1, slot))
     transaction.spaces_known = None
 

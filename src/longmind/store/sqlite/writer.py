@@ -1,4 +1,4 @@
-"""One thread that writes, and group commit.
+"""The writer thread, with group commit.
 
 Whatever is waiting when the thread is free goes into one transaction, each job in a savepoint of its own, so that many
 tasks share one fsync and one that fails takes nothing of the others with it. A job's future is answered only after the
@@ -26,12 +26,12 @@ from longmind.types import Scope
 T_co = TypeVar("T_co", covariant=True)
 
 MAX_GROUP = 500
-"""Jobs that share a transaction at most: the first of them waits for the last."""
+"""The most jobs that share a transaction, since the first of them waits for the last."""
 
 
 @dataclass(slots=True)
 class Spaces:
-    """The vector spaces as a transaction sees them: slot and space."""
+    """The vector spaces, each with its slot, as a transaction sees them."""
 
     active: tuple[str, Space] | None = None
     building: tuple[str, Space] | None = None
@@ -39,23 +39,23 @@ class Spaces:
 
 
 class Transaction:
-    """What a job writes with. It remembers nothing past its own job, except what a job before it committed to."""
+    """The statements of a job inside the group's transaction."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.execute: Callable[..., Any] = connection.cursor().execute
         self.spaces_known: Spaces | None = None
 
     def scope(self, scope: Scope) -> tuple[int, int]:
-        """The number of an agent, given now if it has none, and the number of its last change."""
+        """Return the number of an agent, assigned now if it is new, and the number of its last change."""
         name = (scope.tenant, scope.agent)
-        found = self.one("scope", name) or self.one("scope_add", name)
-        assert found is not None
-        return int(found[0]), int(found[1])
+        row = self.fetch_one("scope", name) or self.fetch_one("scope_add", name)
+        assert row is not None
+        return int(row[0]), int(row[1])
 
-    def one(self, query: str, values: tuple[Any, ...]) -> Row | None:
-        """The only row of an answer, or None. It is read to the end: a statement left half done forbids the commit."""
-        found = self.execute(QUERIES[query], values).fetchall()
-        return found[0] if found else None
+    def fetch_one(self, query: str, values: tuple[Any, ...]) -> Row | None:
+        """Return the only row of a query, or None. It is read to its end: an open statement blocks the commit."""
+        rows = self.execute(QUERIES[query], values).fetchall()
+        return rows[0] if rows else None
 
     def spaces(self) -> Spaces:
         if self.spaces_known is None:
@@ -63,13 +63,13 @@ class Transaction:
         return self.spaces_known
 
     def active(self) -> Space | None:
-        """The space that is read now."""
+        """Return the active space."""
         active = self.spaces().active
         return None if active is None else active[1]
 
 
 def read_spaces(execute: Callable[..., Any]) -> Spaces:
-    """The vector spaces as they stand."""
+    """Return the vector spaces."""
     spaces = Spaces()
     for slot, name, dimensions, epoch in execute(QUERIES["spaces"]).fetchall():
         if epoch is None:
@@ -80,23 +80,23 @@ def read_spaces(execute: Callable[..., Any]) -> Spaces:
 
 
 class Job(Protocol[T_co]):
-    """A piece of writing."""
+    """Something that the writer thread does in a transaction."""
 
     erases: bool
-    """Whether what it removes must not be found in the file afterwards."""
+    """Whether the write-ahead log must be emptied afterwards, since it may hold what was erased."""
 
     def prepare(self) -> None:
-        """All that can be done before the file is locked."""
+        """Do what can be done before the file is locked."""
         ...
 
     def run(self, transaction: Transaction) -> T_co:
-        """Write. What is raised undoes this job alone."""
+        """Write. An error undoes this job alone."""
         ...
 
 
 @dataclass(slots=True)
 class Ticket(Generic[T_co]):
-    """A job that waits, and who waits for it."""
+    """A queued job and the future that waits for it."""
 
     job: Job[T_co]
     loop: asyncio.AbstractEventLoop
@@ -125,7 +125,7 @@ class Writer:
     _closed: bool = False
 
     async def write(self, job: Job[T_co]) -> T_co:
-        """Do a job durably. A caller that is cancelled meanwhile does not stop it."""
+        """Run a job and wait until it is durable. Cancelling the caller does not stop the job."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T_co] = loop.create_future()
         with self._lock:
@@ -138,7 +138,7 @@ class Writer:
         return await future
 
     async def close(self) -> None:
-        """Finish what is waiting, then close the connection. A second call waits for nothing."""
+        """Finish the queued jobs, then close the connection. A second call returns at once."""
         with self._lock:
             if self._closed:
                 return
@@ -188,7 +188,7 @@ class Writer:
                 ticket.error = translate(error, self.target.path)
 
     def _commit_alone(self, ticket: Ticket[Any]) -> None:
-        """The group failed as a whole (the disk is full, say): find out which of its jobs can be done."""
+        """Run each job in a transaction of its own, after the group failed as a whole (such as on a full disk)."""
         ticket.result = ticket.error = None
         try:
             self._transact([ticket])
@@ -221,7 +221,7 @@ class Writer:
         transaction.execute("RELEASE job")
 
     def _empty_log(self) -> None:
-        """Old pages live on in the write-ahead log until it is emptied. Another process that reads may put this off."""
+        """Empty the write-ahead log, which keeps old pages. Another process that reads may delay this."""
         with suppress(apsw.BusyError):
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
@@ -231,7 +231,7 @@ class Writer:
 
 
 def _answer(group: list[Ticket[Any]]) -> None:
-    """Wake the waiting, one call for each event loop. A loop that was closed has nobody waiting."""
+    """Resolve the futures, with one call for each event loop. A closed loop has no waiters."""
     loops = {group[0].loop} if len(group) == 1 else {ticket.loop for ticket in group}
     for loop in loops:
         tickets = [ticket for ticket in group if ticket.loop is loop]

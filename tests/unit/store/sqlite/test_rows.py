@@ -42,29 +42,29 @@ def again(given: Memory) -> Memory:
     return rows.memory((*row[:11], *row[12:]), given.tenant, given.agent)
 
 
-@pytest.mark.parametrize("told", [memory(), FULL], ids=["plain", "full"])
-def test_memory(told: Memory) -> None:
-    read = again(told)
-    assert read == told
-    assert read.model_dump_json() == told.model_dump_json()
-    assert Memory.model_validate(read.model_dump()) == told
+@pytest.mark.parametrize("record", [memory(), FULL], ids=["plain", "full"])
+def test_memory(record: Memory) -> None:
+    read = again(record)
+    assert read == record
+    assert read.model_dump_json() == record.model_dump_json()
+    assert Memory.model_validate(read.model_dump()) == record
     assert read.model_copy(update={"version": 9}).version == 9
-    assert repr(read) == repr(told)
+    assert repr(read) == repr(record)
     with pytest.raises(ValueError, match="frozen"):
         read.version = 2
 
 
 def test_memories_share_no_body() -> None:
-    told = memory(body={"a": []}, metadata={})
-    first, second = again(told), again(told)
+    record = memory(body={"a": []}, metadata={})
+    first, second = again(record), again(record)
     first.body["a"].append(1)
     first.metadata["b"] = 1
-    assert second == told
+    assert second == record
 
 
 @pytest.mark.parametrize("metadata", [{}, {"why": ["x"]}])
 def test_link(metadata: dict[str, object]) -> None:
-    told = Link(
+    record = Link(
         source=memory().id,
         relation="is ü",
         target=memory().id,
@@ -72,8 +72,8 @@ def test_link(metadata: dict[str, object]) -> None:
         valid_from=FULL.valid_from,
         metadata=metadata,
     )
-    assert rows.link(rows.link_row(told)) == told
-    assert rows.link(rows.link_row(told)).model_dump_json() == told.model_dump_json()
+    assert rows.link(rows.link_row(record)) == record
+    assert rows.link(rows.link_row(record)).model_dump_json() == record.model_dump_json()
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
@@ -83,9 +83,9 @@ def test_times_are_exact(moment: datetime) -> None:
 
 
 def test_what_no_text_can_be_is_sought_as_bytes() -> None:
-    assert rows.sought("ü") == "ü"
-    assert rows.sought(None) is None
-    assert isinstance(rows.sought("\ud800"), bytes)
+    assert rows.lookup_text("ü") == "ü"
+    assert rows.lookup_text(None) is None
+    assert isinstance(rows.lookup_text("\ud800"), bytes)
 
 
 @given(st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999))
