@@ -1,4 +1,4 @@
-"""What one agent knows: five verbs, the rooms for one kind of memory each, and the plain verbs underneath."""
+"""``AgentMemory``: what one agent knows, the memory systems, and the operations on single memories."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from longmind import telemetry
 from longmind.clock import as_utc
 from longmind.config import AgentSettings
 from longmind.errors import InvalidInput, NotFound
+from longmind.forgetting import forget_memories, withdraw_support
 from longmind.perceive.intake import About, MemoryInput, is_place, memories_of
 from longmind.recall.filters import filter_of
 from longmind.store import journal
-from longmind.store.base import Delete, Put, Update, Write
+from longmind.store.base import Put, Update
 from longmind.systems.configuration import configuration, configure
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import (
@@ -50,10 +51,11 @@ if TYPE_CHECKING:
     from longmind.systems.shared import SharedMemory
     from longmind.systems.working import WorkingMemory
 
-_AT_ONCE = 1_000
-_ONE_MEMORY = (str, dict, Mapping, Message)
-"""What becomes one memory. Of the mappings a ``dict`` is named too: it is known at once, others are asked for more."""
-_ONE_THING = (*_ONE_MEMORY, Model)
+_BATCH = 1_000
+"""How many memories are written in one transaction."""
+_SINGLE_MEMORY = (str, dict, Mapping, Message)
+"""Inputs that become one memory. ``dict`` is listed beside ``Mapping`` because that check is faster."""
+_SINGLE_INPUT = (*_SINGLE_MEMORY, Model)
 _SETTINGS = "agent"
 Memories = list[Memory]
 Changes = list[Change]
@@ -61,7 +63,10 @@ Hits = list[Hit]
 
 
 class AgentMemory:
-    """What one agent knows, perhaps with one user: five verbs, and the plain ones underneath."""
+    """What one agent knows, or what it knows with one user.
+
+    Five methods are enough for most programs: ``remember``, ``recall``, ``context``, ``forget`` and ``consolidate``.
+    """
 
     def __init__(self, longmind: Longmind, scope: Scope) -> None:
         self._longmind = longmind
@@ -71,74 +76,74 @@ class AgentMemory:
     def store(self) -> Store:
         return self._longmind.store
 
-    # -- the rooms: one for each kind of memory --------------------------------------------------------------------
+    # -- the memory systems ----------------------------------------------------------------------------------------
 
     @cached_property
     def scoped(self) -> ScopedStore:
-        """What a memory system stands on, for those who build one of their own."""
+        """The store of this agent's scope, for those who build a memory system of their own."""
         from longmind.systems.scoped_store import ScopedStore
 
         return ScopedStore(self.store, self.scope, self._longmind.clock, self._longmind.embedding.embed, self.recall)
 
     @cached_property
     def working(self) -> WorkingMemory:
-        """What is on the agent's mind now: few things, ranked by attention."""
+        """Working memory: what is on the agent's mind now, ranked by attention."""
         from longmind.systems.working import WorkingMemory
 
         return WorkingMemory(self.scoped)
 
     @cached_property
     def episodic(self) -> EpisodicMemory:
-        """What happened: episodes of events, their replay, and the lessons in them."""
+        """Episodic memory: episodes of events, their replay, and the lessons in them."""
         from longmind.systems.episodic import EpisodicMemory
 
         return EpisodicMemory(self.scoped)
 
     @cached_property
     def semantic(self) -> SemanticMemory:
-        """What is known: concepts, facts with their validity in time, and the graph they make."""
+        """Semantic memory: concepts, facts with their validity in time, and the graph of them."""
         from longmind.systems.semantic import SemanticMemory
 
         return SemanticMemory(self.scoped)
 
     @cached_property
     def procedural(self) -> ProceduralMemory:
-        """How to do things: procedures that run, resume, keep their versions and learn."""
+        """Procedural memory: procedures that run, resume, keep their versions and learn."""
         from longmind.systems.procedural import ProceduralMemory
 
         return ProceduralMemory(self.scoped, self._longmind.tools)
 
     @cached_property
     def goals(self) -> GoalMemory:
-        """What is wanted and the way there: goals with criteria and evidence, plans, and how far they are."""
+        """Goals with criteria and evidence, plans, and progress."""
         from longmind.systems.goals import GoalMemory
 
         return GoalMemory(self.scoped, self.procedural, self.chat)
 
     @cached_property
     def dialogue(self) -> DialogueMemory:
-        """What was said: the last pages as they were, what came before by topic, and what of it is hot."""
+        """Dialogue memory: the last pages of a conversation, older ones by topic, and their heat."""
         from longmind.systems.dialogue import DialogueMemory
 
         return DialogueMemory(self.scoped)
 
     @cached_property
     def persona(self) -> PersonaMemory:
-        """Who they are: traits and knowledge of the user, and the agent's own, with evidence and history."""
+        """Persona memory: traits and knowledge of the user and of the agent, with evidence and history."""
         from longmind.systems.persona import PersonaMemory
 
         return PersonaMemory(self.scoped)
 
     @cached_property
     def shared(self) -> SharedMemory:
-        """What many agents of the tenant learnt, approved, and without what is personal."""
+        """Shared memory: what many agents of the tenant learnt, approved and without personal details."""
         from longmind.systems.shared import SharedMemory
 
         return SharedMemory(self.scoped)
 
     @cached_property
     def manager(self) -> MemoryManager:
-        """All of these under one manager, with the systems you register; and perceive, think, act."""
+        """The manager over all memory systems, with those you register; and perceive, think, act."""
         from longmind.manager import MemoryManager
 
         return MemoryManager(
@@ -152,7 +157,7 @@ class AgentMemory:
         )
 
     def conversation(self, id: str, *, window: int = 20) -> Conversation:
-        """One conversation with its history, its summary, and what memory adds; ``window`` messages are told whole."""
+        """Return a conversation by its id. The last ``window`` messages are rendered whole, older ones in a summary."""
         from longmind.conversation import Conversation
 
         return Conversation(self.scoped, id, self.recall, window=window, summary_writer=self._summary_writer)
@@ -170,7 +175,7 @@ class AgentMemory:
     @overload
     async def remember(  # type: ignore[overload-overlap]  # a str is one text, though it is also an Iterable[str]
         self,
-        told: str | Message | Mapping[str, Any],
+        content: str | Message | Mapping[str, Any],
         *,
         session: str | None = None,
         occurred_at: datetime | None = None,
@@ -184,7 +189,7 @@ class AgentMemory:
     @overload
     async def remember(
         self,
-        told: Document | Iterable[MemoryInput],
+        content: Document | Iterable[MemoryInput],
         *,
         session: str | None = None,
         occurred_at: datetime | None = None,
@@ -197,7 +202,7 @@ class AgentMemory:
 
     async def remember(
         self,
-        told: MemoryInput | Iterable[MemoryInput],
+        content: MemoryInput | Iterable[MemoryInput],
         *,
         session: str | None = None,
         occurred_at: datetime | None = None,
@@ -212,31 +217,33 @@ class AgentMemory:
         When it returns, it is durable and the next recall finds it. The same text in the same place is stored once;
         then the memory that was there is returned. With an ``operation`` id of yours the call can be repeated safely.
         """
-        given = list(told) if not isinstance(told, _ONE_THING) and isinstance(told, Iterable) else [told]
-        about = About(session, occurred_at, importance, tags, metadata, source)
-        if any(isinstance(one, Document) for one in given):
-            about = about._replace(passage_chars=(await self.configuration()).passage_chars)
-        made = memories_of(given, about, self.scope, self._longmind.clock)
-        stored: list[Memory] = []
-        for start in range(0, len(made), _AT_ONCE):
-            part = operation if operation is None or len(made) <= _AT_ONCE else f"{operation}:{start}"
-            stored += await self._remember_part(made[start : start + _AT_ONCE], part)
-        return stored[0] if isinstance(told, _ONE_MEMORY) else stored
-
-    async def _remember_part(self, made: list[Memory], operation: str | None) -> list[Memory]:
-        puts = [Put(memory) for memory in made]
-        receipt = await self.store.apply(self.scope, puts, embed=self._embed_new(), operation=operation)
-        asleep = [m for m in receipt.memories if m.state == "archived"]
-        if not asleep:
-            return list(receipt.memories)
-        woken = await self.store.apply(
-            self.scope, [Update(m.id, {"state": "active"}) for m in asleep], reason="remembered again"
+        inputs = (
+            list(content) if not isinstance(content, _SINGLE_INPUT) and isinstance(content, Iterable) else [content]
         )
-        by_id = {m.id: m for m in woken.memories}
+        about = About(session, occurred_at, importance, tags, metadata, source)
+        if any(isinstance(item, Document) for item in inputs):
+            about = about._replace(passage_chars=(await self.configuration()).passage_chars)
+        memories = memories_of(inputs, about, self.scope, self._longmind.clock)
+        stored: list[Memory] = []
+        for start in range(0, len(memories), _BATCH):
+            part = operation if operation is None or len(memories) <= _BATCH else f"{operation}:{start}"
+            stored += await self._remember_batch(memories[start : start + _BATCH], part)
+        return stored[0] if isinstance(content, _SINGLE_MEMORY) else stored
+
+    async def _remember_batch(self, memories: list[Memory], operation: str | None) -> list[Memory]:
+        puts = [Put(memory) for memory in memories]
+        receipt = await self.store.apply(self.scope, puts, embed=self._embed_new(), operation=operation)
+        archived = [m for m in receipt.memories if m.state == "archived"]
+        if not archived:
+            return list(receipt.memories)
+        restored = await self.store.apply(
+            self.scope, [Update(m.id, {"state": "active"}) for m in archived], reason="remembered again"
+        )
+        by_id = {m.id: m for m in restored.memories}
         return [by_id.get(m.id, m) for m in receipt.memories]
 
     def _embed_new(self) -> Embed:
-        """What makes the vectors of one batch of new memories.
+        """Return the function that makes the vectors of one batch of new memories.
 
         It does not ask the store beforehand which embedder is in use now, since another process may have changed that
         at any moment: the store refuses vectors of a space that it no longer reads. Asked again, after a refusal, it
@@ -317,7 +324,7 @@ class AgentMemory:
         erase: bool = False,
         reason: str = "",
     ) -> int:
-        """Remove memories by id, or all that match a filter, and say how many.
+        """Remove memories by id, or all that match a filter, and return how many.
 
         What is forgotten is found by no recall, but ``history`` keeps it and ``undo`` brings it back. With ``erase``
         nothing remains: not in the journal, and not what was derived from it.
@@ -330,50 +337,10 @@ class AgentMemory:
             ids = sorted(await self.store.backend.matching(self.scope, filter_of(where)))
         else:
             ids = [which] if isinstance(which, str) else list(dict.fromkeys(which))
-        found = await self.store.get_all(self.scope, ids)
-        there = {memory.id for memory in found}
-        missing = [id for id in ids if id not in there]
-        writes: list[Write] = await self._forgotten(missing) if erase else []
-        if len(writes) < len(missing):
-            raise NotFound(f"There is no memory {missing[0]} here; nothing was forgotten.", ids=missing)
-        if erase:
-            ids = await self._with_derived(ids)
-            found = await self.store.get_all(self.scope, ids)
-        await self._withdraw([m for m in found if erase or m.state == "active"])  # first: no support without a fact
-        writes += [Delete(id, erase=erase) for id in ids]
-        if writes:
-            await self.store.apply(self.scope, writes, reason=reason or ("erase" if erase else "forget"))
-        return len(ids)
-
-    async def _withdraw(self, gone: Iterable[Memory]) -> None:
-        """Take back the support that facts gave to shared memory. What is brought back is offered by the next run."""
-        facts = [memory for memory in gone if memory.kind == "fact"]
-        if facts:
-            from longmind.consolidate.stages.share import withdraw
-
-            await withdraw(self.scoped, facts)
-
-    async def _forgotten(self, ids: list[str]) -> list[Write]:
-        """Those of these that were forgotten before and that the journal still tells, put back so as to be erased."""
-        back: list[Write] = []
-        for id in ids:
-            last = [change for change in await self.store.history(self.scope, id) if change.link is None][-1:]
-            if last and last[0].action == "delete" and last[0].before is not None:
-                back.append(Put(Memory.model_validate({**last[0].before, "key": None}), existing="fail"))
-        return back
-
-    async def _with_derived(self, ids: list[str]) -> list[str]:
-        """These and everything that was made from them, at any remove."""
-        found = dict.fromkeys(ids)
-        frontier = ids
-        while frontier:
-            links = await self.store.all_links(self.scope, frontier, relation="derived_from", direction="in")
-            frontier = [s for s in {link.source: None for link in links} if s not in found]
-            found.update(dict.fromkeys(frontier))
-        return list(found)
+        return await forget_memories(self.scoped, ids, erase=erase, reason=reason)
 
     async def consolidate(self, *, dry_run: bool = False) -> ConsolidationReport:
-        """Turn experience into knowledge; the report tells what changed, and ``undo(report.id)`` takes it back."""
+        """Turn experience into knowledge. The report lists what changed; ``undo(report.id)`` reverts it."""
         from longmind.consolidate.cycle import consolidate
 
         settings = await self.configuration()
@@ -389,7 +356,7 @@ class AgentMemory:
     # -- the plain ones ------------------------------------------------------------------------------------------
 
     async def get(self, id: str, *, as_of: datetime | None = None) -> Memory | None:
-        """One memory by its id, or None; with ``as_of`` as it was recorded at that moment."""
+        """Return a memory by its id, or None; with ``as_of`` as it was recorded at that moment."""
         if as_of is not None:
             return await self.store.get_at(self.scope, id, as_utc(as_of))
         return await self.store.get(self.scope, id)
@@ -397,7 +364,7 @@ class AgentMemory:
     async def update(
         self, id: str, /, *, expected_version: int | None = None, reason: str = "", **changes: Any
     ) -> Memory:
-        """Change fields of a memory. With ``expected_version`` only if nobody changed it since it was read."""
+        """Change fields of a memory. With ``expected_version`` it fails if the memory was changed since it was read."""
         stored = await self.store.get(self.scope, id)
         if stored is not None and changes.get("content", stored.content) != stored.content and is_place(stored.key):
             changes = {"key": None, **changes}  # what was said there first may be said again
@@ -416,42 +383,42 @@ class AgentMemory:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        """A page of memories, the newest first unless told otherwise."""
+        """Return a page of memories, by default the newest first."""
         return await self.store.scan(
             self.scope, filter_of(where, kinds=kinds), order=order, descending=descending, limit=limit, cursor=cursor
         )
 
     async def history(self, id: str) -> Changes:
-        """Who changed a memory, when and why, and what it was before and after; also of one that was forgotten."""
+        """Return the changes of a memory: who, when, why, before and after. Forgotten memories have a history too."""
         changes = await self.store.history(self.scope, id)
         if not changes:
             raise NotFound(f"There never was a memory {id} here.")
         return changes
 
     async def undo(self, operation: str) -> int:
-        """Take an operation back; its id is in ``history`` and in reports. Says how many records changed."""
+        """Undo an operation by its id, which is in ``history`` and in reports. Return how many records changed."""
         from longmind.consolidate.bookmarks import SHARED
 
         receipt = await self.store.undo(self.scope, operation, self._longmind.embedding.embed, shared=SHARED)
         undone = journal.changes(self.store.backend, self.scope, operation=receipt.operation)
         removed = [change.before async for change in undone if change.action == "delete"]
-        await self._withdraw(Memory.model_validate(before) for before in removed if before is not None)
+        await withdraw_support(self.scoped, [Memory.model_validate(before) for before in removed if before is not None])
         return len(receipt.memories)
 
     async def stats(self) -> Stats:
-        """How much this agent knows, by kind and state."""
+        """Return how many memories this agent has, by kind and state."""
         return await self.store.stats(self.scope)
 
     async def configuration(self) -> AgentSettings:
-        """This agent's settings: the defaults and what ``configure`` changed."""
+        """Return this agent's settings: the defaults with the changes made by ``configure``."""
         return await configuration(self.scoped, _SETTINGS, AgentSettings())
 
     async def configure(self, /, **changes: Any) -> AgentSettings:
-        """Change this agent's settings, for good. They are the agent's, whoever the user is."""
+        """Change this agent's settings and store them. They hold for all its users."""
         return await configure(self.scoped, _SETTINGS, AgentSettings(), changes)
 
     async def chat(self) -> ChatModel | None:
-        """The language model, under this agent's budget; None when none is configured."""
+        """Return the language model, limited by this agent's budget; None when none is configured."""
         model = self._longmind.chat
         if model is None:
             return None

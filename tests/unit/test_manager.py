@@ -200,7 +200,7 @@ async def test_a_system_may_keep_its_memories_in_the_store_and_recall_finds_them
     found = await mem.manager.search("tomato soup")
     assert [hit.system for hit in found.hits] == ["recipes", "remembered"]
     assert [hit.system for hit in (await mem.manager.search("tomato", systems="recipes")).hits] == ["recipes"]
-    assert set((await mem.manager.retrieve("soup")).found) == {"recipes"}
+    assert set((await mem.manager.retrieve("soup")).by_system) == {"recipes"}
     rival = Recipes(mem)
     rival.name = "cookbook"
     with pytest.raises(Conflict, match="belong to 'recipes'"):
@@ -236,10 +236,10 @@ async def test_what_a_system_stores_is_retrieved_by_key(
     mem: AgentMemory, into: str, data: dict[str, Any], key: str, type_: type
 ) -> None:
     await mem.manager.store(data, into=into)
-    found = (await mem.manager.retrieve(key)).found
+    found = (await mem.manager.retrieve(key)).by_system
     assert set(found) == {into}
     assert isinstance(found[into], type_)
-    assert (await mem.manager.retrieve(key, systems=[n for n in BUILT_IN if n != into])).found == {}
+    assert (await mem.manager.retrieve(key, systems=[n for n in BUILT_IN if n != into])).by_system == {}
 
 
 async def test_ids_are_keys_too(mem: AgentMemory) -> None:
@@ -255,15 +255,15 @@ async def test_ids_are_keys_too(mem: AgentMemory) -> None:
         (run.id, "procedural", Run),
     ]
     for id, system, type_ in wanted:
-        found = (await mem.manager.retrieve(id)).found
+        found = (await mem.manager.retrieve(id)).by_system
         assert {name: type(one) for name, one in found.items()} == {system: type_}
 
 
 async def test_keys_of_the_books_are_not_retrieved_and_odd_keys_are_refused(mem: AgentMemory) -> None:
     await mem.configure(recall_k=3)
     await mem.semantic.declare("likes", many=True)
-    assert (await mem.manager.retrieve("configuration")).found == {}
-    assert (await mem.manager.retrieve("predicate:likes")).found == {}
+    assert (await mem.manager.retrieve("configuration")).by_system == {}
+    assert (await mem.manager.retrieve("predicate:likes")).by_system == {}
     for odd in ("", " x", "a\x00b"):
         with pytest.raises(InvalidInput, match="key"):
             await mem.manager.retrieve(odd)
@@ -314,7 +314,7 @@ async def test_a_custom_system_takes_part_in_everything(mem: AgentMemory, kind: 
     assert stored.failed == ()
     assert stored.stored[notes.name] == notes.kept["n1"]
     found = await mem.manager.retrieve("n1")
-    assert set(found.found) == {notes.name, "working"}
+    assert set(found.by_system) == {notes.name, "working"}
     answer = await mem.manager.search("basil")
     assert {hit.system for hit in answer.hits} == {notes.name, "working"}
     assert next(hit.why for hit in answer.hits if hit.system == notes.name) == "in the notes"
@@ -376,7 +376,7 @@ async def test_a_failing_system_does_not_undo_what_others_stored(mem: AgentMemor
     with pytest.raises(ValueError, match="the shelf"):
         await mem.manager.store("x", into="broken")
     found = await mem.manager.retrieve("k")
-    assert set(found.found) == {"working"}
+    assert set(found.by_system) == {"working"}
     assert [one.system for one in found.failed] == ["broken"]
 
 
@@ -660,7 +660,7 @@ async def test_the_keys_of_users_are_their_own(rc: Longmind, mem: AgentMemory) -
     mine = await mem.manager.store_experience(keyed)
     theirs = await rc.agent("assistant", user="bob").manager.store_experience(keyed)
     assert mine.episode.id != theirs.episode.id
-    assert (await mem.manager.retrieve("move-1")).found["episodic"].id == mine.episode.id
+    assert (await mem.manager.retrieve("move-1")).by_system["episodic"].id == mine.episode.id
 
 
 async def test_messages_that_were_remembered_are_taken_up_and_woken(mem: AgentMemory) -> None:

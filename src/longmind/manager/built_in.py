@@ -1,7 +1,7 @@
-"""The built-in systems as memory systems: each takes from what it is given the fields it knows.
+"""The built-in memory systems behind the manager's common interface: store, retrieve, search.
 
-So one piece of data can go to several of them. ``fields`` says what a system reads of a mapping; what none of those
-asked would read is an error, not lost.
+Each system reads from a mapping the fields it knows, so that one mapping can be stored in several systems. A field that
+none of the chosen systems knows is an error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEY_WORDS = 60
 
 
 class BuiltInSystem(ABC):
-    """What the built-in systems have in common."""
+    """The base of the built-in systems."""
 
     name: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]]
@@ -39,31 +39,31 @@ class BuiltInSystem(ABC):
 
     @abstractmethod
     async def store(self, data: Any) -> object:
-        """Keep something; what comes back is what the system itself returns."""
+        """Store data and return what the memory system returns."""
 
     @abstractmethod
     async def retrieve(self, key: str) -> object | None:
-        """What is held under a key, or None."""
+        """Return what is stored under a key, or None."""
 
     async def search(self, query: str, k: int) -> list[Hit]:
         return await self._scoped.search(query, k=k, kinds=self.kinds)
 
     async def _record(self, id: str) -> Memory | None:
-        found = await self._scoped.store.get(self._scoped.scope, id)
-        return found if found is not None and found.kind in self.kinds else None
+        record = await self._scoped.store.get(self._scoped.scope, id)
+        return record if record is not None and record.kind in self.kinds else None
 
-    def _taken(self, data: Any) -> dict[str, Any]:
-        """The fields of some data that this system reads."""
-        told = {"content": data} if isinstance(data, str) else data
-        if not isinstance(told, Mapping):
+    def _known_fields(self, data: Any) -> dict[str, Any]:
+        """Return the fields of the data that this system reads."""
+        fields = {"content": data} if isinstance(data, str) else data
+        if not isinstance(fields, Mapping):
             raise InvalidInput(
                 f"A {type(data).__name__} cannot be stored in {self.name} memory.", hint="Give a text or a mapping."
             )
-        return {name: value for name, value in told.items() if name in self.fields}
+        return {name: value for name, value in fields.items() if name in self.fields}
 
 
 class WorkingSystem(BuiltInSystem):
-    """Puts a text in mind under its key; one without a key goes by its first words."""
+    """Puts a text into working memory under its key; without one, under its first words."""
 
     name, kinds = "working", ("working",)
     fields = frozenset({"key", "content", "importance", "source", *_FACT})
@@ -73,17 +73,17 @@ class WorkingSystem(BuiltInSystem):
         self._memory = memory
 
     async def store(self, data: Any) -> object:
-        told = self._taken(data)
-        content = _text(told, self.name)
-        more = {name: told[name] for name in ("importance", "source") if name in told}
-        return await self._memory.put(told.get("key") or _key(content), content, **more)
+        fields = self._known_fields(data)
+        content = _text(fields, self.name)
+        more = {name: fields[name] for name in ("importance", "source") if name in fields}
+        return await self._memory.put(fields.get("key") or _key(content), content, **more)
 
     async def retrieve(self, key: str) -> object | None:
         return await self._memory.item(key)
 
 
 class EpisodicSystem(BuiltInSystem):
-    """Writes down an experience as an episode. A text without a title is an episode of its own."""
+    """Stores an experience as an episode. A text without a title becomes an episode titled by its first line."""
 
     name, kinds = "episodic", ("episode", "event")
     fields = frozenset(Experience.model_fields) - {"facts", "text"} | {"content", *_FACT}
@@ -94,11 +94,11 @@ class EpisodicSystem(BuiltInSystem):
     def _experience(self, data: Any) -> Experience:
         if isinstance(data, Experience):
             return data
-        told = self._taken(data)
-        if "title" not in told:
-            content = _text(told, self.name)
-            told |= {"title": headline(content), "description": told.get("description") or content}
-        return experience_of({name: value for name, value in told.items() if name in Experience.model_fields})
+        fields = self._known_fields(data)
+        if "title" not in fields:
+            content = _text(fields, self.name)
+            fields |= {"title": headline(content), "description": fields.get("description") or content}
+        return experience_of({name: value for name, value in fields.items() if name in Experience.model_fields})
 
     async def retrieve(self, key: str) -> object | None:
         record = await self._record(key) or await find_experience(self._scoped, key)
@@ -108,7 +108,7 @@ class EpisodicSystem(BuiltInSystem):
 
 
 class SemanticSystem(BuiltInSystem):
-    """Learns a fact (subject, predicate, object), or defines a concept (name, and what else there is to say)."""
+    """Learns a fact (subject, predicate, object), or defines a concept (name, definition and so on)."""
 
     name, kinds = "semantic", ("concept", "fact", "rule")
     _fact = frozenset({*_FACT, "valid_from", "valid_to", "confidence", "qualifiers", "evidence", "importance"})
@@ -120,11 +120,11 @@ class SemanticSystem(BuiltInSystem):
         self._memory = memory
 
     async def store(self, data: Any) -> object:
-        told = self._taken(data)
-        if set(_FACT) <= set(told):
-            return await self._memory.learn(**{name: value for name, value in told.items() if name in self._fact})
-        if "name" in told:
-            return await self._memory.define(**{name: value for name, value in told.items() if name in self._concept})
+        fields = self._known_fields(data)
+        if set(_FACT) <= set(fields):
+            return await self._memory.learn(**{name: value for name, value in fields.items() if name in self._fact})
+        if "name" in fields:
+            return await self._memory.define(**{name: value for name, value in fields.items() if name in self._concept})
         raise InvalidInput(
             "Semantic memory holds facts and concepts, and this is neither.",
             hint="Give subject, predicate and object, or a name; remember a free text, and consolidate.",
@@ -148,7 +148,7 @@ class ProceduralSystem(BuiltInSystem):
         self._memory = memory
 
     async def store(self, data: Any) -> object:
-        return await self._memory.store(data if isinstance(data, Procedure) else self._taken(data))
+        return await self._memory.store(data if isinstance(data, Procedure) else self._known_fields(data))
 
     async def retrieve(self, key: str) -> object | None:
         record = await self._record(key)
@@ -174,27 +174,27 @@ class RememberedSystem(BuiltInSystem):
         self._claimed = claimed
 
     def unclaimed(self) -> tuple[str, ...]:
-        """The kinds that are left."""
+        """Return the kinds of memory that no system claims."""
         return tuple(kind for kind in KINDS if kind not in INTERNAL and kind not in self._claimed())
 
     async def store(self, data: Any) -> object:
         if not isinstance(data, Mapping):
             return await self._remember(data)
-        told = self._taken(data)
-        message = {"content": _text(told, self.name)} | {n: told[n] for n in ("role", "name") if n in told}
-        return await self._remember(message, **{name: told[name] for name in self._about if name in told})
+        fields = self._known_fields(data)
+        message = {"content": _text(fields, self.name)} | {n: fields[n] for n in ("role", "name") if n in fields}
+        return await self._remember(message, **{name: fields[name] for name in self._about if name in fields})
 
     async def retrieve(self, key: str) -> object | None:
         store, scope = self._scoped.store, self._scoped.scope
-        found = await store.get(scope, key) or await store.by_key(scope, key)
-        return found if found is not None and found.kind not in {*INTERNAL, *self._claimed()} else None
+        record = await store.get(scope, key) or await store.by_key(scope, key)
+        return record if record is not None and record.kind not in {*INTERNAL, *self._claimed()} else None
 
     async def search(self, query: str, k: int) -> list[Hit]:
         return await self._scoped.search(query, k=k, kinds=self.unclaimed())
 
 
 def check_fields(data: Any, systems: Sequence[BuiltInSystem]) -> None:
-    """Refuse what none of the systems would read: a misspelt field must not be lost in silence."""
+    """Raise an error for fields that none of the systems reads, such as a misspelt one."""
     if not isinstance(data, Mapping):
         return
     known = frozenset().union(*(system.fields for system in systems))
@@ -206,11 +206,11 @@ def check_fields(data: Any, systems: Sequence[BuiltInSystem]) -> None:
         )
 
 
-def _text(told: Mapping[str, Any], name: str) -> str:
-    """What some data says: its content, or its fact as a sentence."""
-    content = told.get("content")
-    if content is None and set(_FACT) <= set(told):
-        content = " ".join(str(told[part]) for part in _FACT)
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    """Return the text of some fields: the content, or the fact as a sentence."""
+    content = fields.get("content")
+    if content is None and set(_FACT) <= set(fields):
+        content = " ".join(str(fields[part]) for part in _FACT)
     if not isinstance(content, str) or not content.strip():
         raise InvalidInput(f"There is no text for {name} memory.", hint="Give it as `content`.")
     return content

@@ -1,4 +1,4 @@
-"""Writing an experience: its episode, events and messages, in one batch that is whole or not there at all."""
+"""Storing an experience: its episode, events and messages, in one transaction."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from longmind.systems.episodic import (
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Filter, Link, Memory, Message, Source
 
-_PRINT = "experience"
+_FINGERPRINT = "experience"
 _PART_OF = "part_of"
 
 
@@ -37,37 +37,38 @@ class StoredExperience:
     events: tuple[Memory, ...]
     messages: tuple[Memory, ...]
     again: bool = False
-    """Whether it was there before, so that some of what it states may have been learnt."""
+    """Whether it was stored before, so that some of its facts may have been learnt already."""
 
 
 async def find_experience(scoped: ScopedStore, key: str) -> Memory | None:
-    """The episode of an experience that was stored with a key."""
+    """Return the episode of an experience that was stored with a key, or None."""
     return await ownership.held(scoped, f"experience:{key}")
 
 
 async def write_experience(
-    scoped: ScopedStore, told: Experience, *, derived_from: Sequence[str] = ()
+    scoped: ScopedStore, experience: Experience, *, derived_from: Sequence[str] = ()
 ) -> StoredExperience:
-    """Write the episode of an experience with its events and messages, or find the one that is there by its key."""
-    print_ = sha256(told.model_dump_json().encode()).hexdigest()
+    """Store an experience. If its key was stored before, return what is there."""
+    fingerprint = sha256(experience.model_dump_json().encode()).hexdigest()
 
     async def write() -> StoredExperience:
-        if told.key is not None and (known := await find_experience(scoped, told.key)) is not None:
-            if known.metadata.get(_PRINT) != print_:
+        if experience.key is not None and (known := await find_experience(scoped, experience.key)) is not None:
+            if known.metadata.get(_FINGERPRINT) != fingerprint:
+                title = known.content.partition("\n")[0]
                 raise OperationMismatch(
-                    f"The key {told.key!r} was used for another experience, {known.content.partition(chr(10))[0]!r}.",
+                    f"The key {experience.key!r} was used for another experience, {title!r}.",
                     hint="Give each experience a key of its own.",
                 )
             return await _read(scoped, known)
-        episode, events = _drafted(scoped, told, print_)
-        messages, spoken = await _messages(scoped, told, episode)
-        parent = None if told.parent is None else await scoped.need(told.parent, EPISODE)
+        episode, events = _build_records(scoped, experience, fingerprint)
+        messages, spoken = await _message_writes(scoped, experience, episode)
+        parent = None if experience.parent is None else await scoped.need(experience.parent, EPISODE)
         body = EpisodeBody.read(episode)
         assert body.end is not None
         check_end(episode, body, body.end, None, parent)
         writes = [*begin_writes(episode, parent), *(Put(event) for event in events), *spoken]
         links = [Link(source=part.id, relation=_PART_OF, target=episode.id) for part in (*events, *messages)]
-        links += [Link(source=one.id, relation="next", target=other.id) for one, other in pairwise(events)]
+        links += [Link(source=event.id, relation="next", target=following.id) for event, following in pairwise(events)]
         links += [Link(source=episode.id, relation="derived_from", target=origin) for origin in derived_from]
         receipt = await scoped.rewrite([*writes, *(AddLink(link) for link in links)], "experience stored")
         now = {memory.id: memory for memory in receipt.memories}
@@ -76,37 +77,39 @@ async def write_experience(
     return await retry_on_conflict(write)
 
 
-def _drafted(scoped: ScopedStore, told: Experience, print_: str) -> tuple[Memory, list[Memory]]:
-    """The episode as it will be when all its events are recorded, and these in the order of their time."""
-    times = [event.at for event in told.events if event.at is not None]
-    start = told.start or min([*times, *([told.end] if told.end else [])], default=scoped.now())
+def _build_records(scoped: ScopedStore, experience: Experience, fingerprint: str) -> tuple[Memory, list[Memory]]:
+    """Return the record of the episode, and those of its events in order of time."""
+    times = [event.at for event in experience.events if event.at is not None]
+    start = experience.start or min([*times, *([experience.end] if experience.end else [])], default=scoped.now())
     drafts: list[EventDraft] = []
-    for event in told.events:
+    for event in experience.events:
         at = event.at or (drafts[-1].at if drafts else start)
         drafts.append(validated(EventDraft, event.model_dump() | {"at": at}))
     covers = max((_end(draft) for draft in drafts), default=None)
-    fields = {name: getattr(told, name) for name in ("title", "type", "description", "outcome", "note", "attributes")}
+    fields = {
+        name: getattr(experience, name) for name in ("title", "type", "description", "outcome", "note", "attributes")
+    }
     body = validated(
         EpisodeBody,
         fields
-        | ({"parent": told.parent} if told.parent else {})
+        | ({"parent": experience.parent} if experience.parent else {})
         | {
-            "end": told.end or max(filter(None, (start, covers))),
+            "end": experience.end or max(filter(None, (start, covers))),
             "recorded": len(drafts),
             "latest": max((draft.at for draft in drafts), default=None),
             "covers": covers,
         },
     )
-    key = None if told.key is None else ownership.own_key(scoped.scope, f"experience:{told.key}")
+    key = None if experience.key is None else ownership.own_key(scoped.scope, f"experience:{experience.key}")
     writer = EpisodeWriter(scoped)
     episode = writer.new_episode(
         body,
         start,
-        metadata={_PRINT: print_},
+        metadata={_FINGERPRINT: fingerprint},
         key=key,
-        tags=told.tags,
-        importance=told.importance,
-        session=told.session,
+        tags=experience.tags,
+        importance=experience.importance,
+        session=experience.session,
     )
     events = [writer.new_event(episode, draft) for draft in drafts]
     return episode, sorted(events, key=lambda event: (event.occurred_at, event.id))
@@ -119,24 +122,26 @@ def _end(event: EventDraft) -> datetime:
         raise InvalidInput("The event lasts beyond the year 9999.", hint="Give it a shorter duration.") from error
 
 
-async def _messages(scoped: ScopedStore, told: Experience, episode: Memory) -> tuple[list[Memory], list[Write]]:
-    """What was said, and the writes that store it; what was remembered before is not doubled, only woken."""
-    said = list(told.messages)
-    if told.text.strip():
-        by = told.source or Source()
-        said.append(Message(content=told.text, role=by.role, name=by.name))
-    if not said:
+async def _message_writes(
+    scoped: ScopedStore, experience: Experience, episode: Memory
+) -> tuple[list[Memory], list[Write]]:
+    """Return the messages and the writes that store them. Messages known before are only made active again."""
+    messages = list(experience.messages)
+    if experience.text.strip():
+        by = experience.source or Source()
+        messages.append(Message(content=experience.text, role=by.role, name=by.name))
+    if not messages:
         return [], []
-    about = About(told.session or episode.id, told.start, None, (), None, None)
-    made = memories_of(said, about, scoped.scope, scoped.clock)
+    about = About(experience.session or episode.id, experience.start, None, (), None, None)
+    memories = memories_of(messages, about, scoped.scope, scoped.clock)
     known: dict[str | None, Memory] = {}
-    keys = tuple(message.key for message in made if message.key is not None)
+    keys = tuple(message.key for message in memories if message.key is not None)
     async for there in scoped.store.scan_all(scoped.scope, Filter(keys=keys, states=None)):
         if there.user == scoped.scope.user:
             known[there.key] = there
-    writes: list[Write] = [Put(message) for message in made if message.key not in known]
+    writes: list[Write] = [Put(message) for message in memories if message.key not in known]
     writes += [Update(m.id, {"state": "active"}) for m in known.values() if m.state == "archived"]
-    return [known.get(message.key, message) for message in made], writes
+    return [known.get(message.key, message) for message in memories], writes
 
 
 async def _read(scoped: ScopedStore, episode: Memory) -> StoredExperience:

@@ -1,8 +1,8 @@
-"""Learning what an experience states, with the episode, or the message that says so, as evidence.
+"""Learning the facts of an experience, with its episode or a message as evidence.
 
-The episode stands by then, so a fact that cannot be learnt is reported and undoes nothing. What was learnt from the
-same evidence before is passed over: an experience that was cut off is completed by storing it again, and a fact that
-somebody retracted meanwhile does not come back.
+The episode is stored by then, so a fact that cannot be learnt is reported and nothing is rolled back. Facts that were
+learnt from the same evidence before are skipped: storing an interrupted experience again completes it, and a fact that
+was retracted in between does not come back.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from longmind.types import Memory
 Extract = Callable[[Memory], Iterable[ExtractedClaim] | Awaitable[Iterable[ExtractedClaim]]]
 """Finds what a text states, at once; without one, consolidation does so later."""
 Identity = tuple[str, str, frozenset[str]]
-"""What a fact is known by here: the memory it rests on, its predicate, and its two ends."""
+"""What identifies a fact here: the memory it rests on, its predicate, and its subject and object."""
 
 
 class FactLearner:
-    """What one experience states, learnt fact by fact."""
+    """Learns the facts of one experience, one by one."""
 
     def __init__(self, scoped: ScopedStore, semantic: SemanticMemory, written: StoredExperience) -> None:
         self._scoped = scoped
@@ -44,22 +44,24 @@ class FactLearner:
         self.learned: list[Learned] = []
         self.refused: list[RefusedFact] = []
 
-    async def learn(self, told: Experience, extract: Extract | None) -> None:
+    async def learn(self, experience: Experience, extract: Extract | None) -> None:
         """Learn the facts that are stated outright, and with an extractor those in the texts."""
         if self._written.again:
             self._known = await self._learnt_before()
         episode = self._written.episode
-        for fact in told.facts:
+        for fact in experience.facts:
             fields = {name: getattr(fact, name) for name in type(fact).model_fields}
-            fields |= {"valid_from": fact.valid_from or episode.occurred_at, "source": told.source}
-            await self._one(fields, Evidence(memory=episode.id))
+            fields |= {"valid_from": fact.valid_from or episode.occurred_at, "source": experience.source}
+            await self._learn_fact(fields, Evidence(memory=episode.id))
         for message in self._written.messages if extract is not None else ():
-            found = extract(message) if extract is not None else ()
-            for claim in await found if inspect.isawaitable(found) else found:
-                await self._one(_fields(claim, message), Evidence(memory=message.id, span=claim.span), claim)
+            claims = extract(message) if extract is not None else ()
+            for claim in await claims if inspect.isawaitable(claims) else claims:
+                await self._learn_fact(_fields(claim, message), Evidence(memory=message.id, span=claim.span), claim)
 
-    async def _one(self, fields: dict[str, Any], evidence: Evidence, claim: ExtractedClaim | None = None) -> None:
-        """Learn a fact. What is wrong with it is reported; a store that fails is another matter, and raised."""
+    async def _learn_fact(
+        self, fields: dict[str, Any], evidence: Evidence, claim: ExtractedClaim | None = None
+    ) -> None:
+        """Learn a fact. An invalid fact is reported in ``refused``; an error of the store is raised."""
         try:
             known = await self._before(fields, evidence)
             if known is None and claim is not None:
@@ -72,7 +74,7 @@ class FactLearner:
             self.refused.append(RefusedFact(fact=name, message=str(error)))
 
     async def _declare(self, claim: ExtractedClaim) -> None:
-        """Say what a predicate means before its first use, which would otherwise decide."""
+        """Declare a predicate before its first use, which would otherwise define it."""
         name = predicate_name(claim.predicate)
         if name not in COMMON_PREDICATES and name not in INVERSE_PREDICATES and name not in await self._canonical():
             await self._semantic.declare(name, many=claim.many, relates=claim.relates)

@@ -1,4 +1,4 @@
-"""``Systems``: all memory systems of an agent under one manager."""
+"""``MemoryManager``: one interface to all memory systems of an agent."""
 
 from __future__ import annotations
 
@@ -101,19 +101,19 @@ class MemoryManager:
         return self._registry.names
 
     def register(self, system: MemorySystem) -> None:
-        """Let a memory system of yours take part. See ``MemorySystem`` for what it must offer."""
+        """Register a memory system of yours. See ``MemorySystem`` for what it must offer."""
         self._registry.add(system)
 
     def unregister(self, name: str) -> None:
-        """Leave a registered system out from now on; what it holds is not touched."""
+        """Remove a registered system; what it holds is not touched."""
         self._registry.remove(name)
 
     async def store(self, data: Any, into: Names) -> StoreResult:
         """Store something in one system, or in several.
 
         A built-in system reads from a mapping the fields it knows; a registered one gets the data as it is. With one
-        system an error is raised. With several each is on its own, and ``failed`` tells which could not (``check()``
-        raises then): what one stored is kept whatever befalls the others.
+        system an error is raised. With several each is on its own, and ``failed`` lists those that could not
+        (``check()`` raises then). What one system stored is kept even if others fail.
         """
         names = self._registry.chosen(into)
         if all(self._registry.built_in(name) for name in names):
@@ -124,11 +124,11 @@ class MemoryManager:
         return StoreResult(stored=stored, failed=failed)
 
     async def retrieve(self, key: str, systems: Names | None = None) -> RetrieveResult:
-        """What the systems hold under a key or id: all of them, or those named."""
-        asked = validated(_Key, {"key": key}).key
-        told, failed = await self._registry.ask_all(self._registry.chosen(systems), "retrieve", asked)
-        found = {name: one for name, one in told.items() if one is not None}
-        return RetrieveResult(key=key, found=found, failed=failed)
+        """Return what the systems hold under a key or id: all systems, or those named."""
+        checked_key = validated(_Key, {"key": key}).key
+        answers, failed = await self._registry.ask_all(self._registry.chosen(systems), "retrieve", checked_key)
+        by_system = {name: value for name, value in answers.items() if value is not None}
+        return RetrieveResult(key=key, by_system=by_system, failed=failed)
 
     async def search(
         self,
@@ -139,7 +139,7 @@ class MemoryManager:
         where: Filter | Mapping[str, Any] | None = None,
         explain: bool = False,
     ) -> SearchResult:
-        """The best k hits of all systems, or of those named, each with the name of its system.
+        """Return the best k hits of all systems, or of those named, each with the name of its system.
 
         What is kept in this store is found by one recall; its policies choose among the systems unless some are named.
         Registered systems that keep their memories elsewhere are asked one by one; ``where`` does not reach those.
@@ -150,11 +150,11 @@ class MemoryManager:
         own, kinds = self._recalled(names, every=systems is None)
         hits: list[SystemHit] = []
         if own:
-            found = await self._recall(query, k, kinds=kinds, where=where, explain=explain)
-            hits = [self._named(hit) for hit in found]
+            recalled = await self._recall(query, k, kinds=kinds, where=where, explain=explain)
+            hits = [self._with_owner(hit) for hit in recalled]
         elsewhere = [name for name in names if name not in own]
-        told, failed = await self._registry.ask_all(elsewhere, "search", query, k)
-        for name, answer in told.items():
+        answers, failed = await self._registry.ask_all(elsewhere, "search", query, k)
+        for name, answer in answers.items():
             try:
                 hits += [_with_system(hit, name) for hit in hits_of(answer, k)]
             except InvalidInput as error:
@@ -166,22 +166,22 @@ class MemoryManager:
     async def store_experience(
         self, data: Experience | Mapping[str, Any] | str, *, extract: Extract | None = None
     ) -> ExperienceResult:
-        """Write down something that happened, and learn what it states.
+        """Store something that happened, and learn its facts.
 
         The episode, its events and what was said are stored together. ``facts`` are learnt with the episode as their
         evidence. Free text is remembered for consolidation to extract from, or extracted from now if there is an
-        ``extract``. A fact that cannot be learnt is told in ``refused``.
+        ``extract``. Facts that cannot be learnt are listed in ``refused``.
         """
-        told = experience_of(data)
-        written = await write_experience(self._scoped, told)
-        teaching = FactLearner(self._scoped, self._semantic, written)
-        await teaching.learn(told, extract or self._extract)
+        experience = experience_of(data)
+        written = await write_experience(self._scoped, experience)
+        learner = FactLearner(self._scoped, self._semantic, written)
+        await learner.learn(experience, extract or self._extract)
         return ExperienceResult(
             episode=Episode.of(written.episode),
             events=tuple(Event.of(event) for event in written.events),
             messages=written.messages,
-            facts=tuple(teaching.learned),
-            refused=tuple(teaching.refused),
+            facts=tuple(learner.learned),
+            refused=tuple(learner.refused),
         )
 
     async def execute_procedure(
@@ -205,7 +205,7 @@ class MemoryManager:
         episode: str | None = None,
         note: str | None = None,
     ) -> OutcomeResult:
-        """Say how something really came out: it succeeded, failed, or cannot be said (None).
+        """Report how something came out: it succeeded, failed, or is unknown (None).
 
         The procedure's statistics count it, and may decide about a version on trial. The episode, the one named or the
         one that ``act`` wrote of the run, is judged anew, with ``note`` saying why.
@@ -237,13 +237,13 @@ class MemoryManager:
         memory notes the turns of the conversation.
         """
         if isinstance(data, Experience) or (isinstance(data, Mapping) and "title" in data):
-            told = experience_of(data)
-            if session is not None and told.session is None:
-                told = told.model_copy(update={"session": session})
-            stored = await self.store_experience(told)
+            experience = experience_of(data)
+            if session is not None and experience.session is None:
+                experience = experience.model_copy(update={"session": session})
+            stored = await self.store_experience(experience)
             return PerceiveResult(memories=stored.messages, experience=stored)
-        made = await self._remember(data, session=session)
-        memories: list[Memory] = [made] if isinstance(made, Memory) else list(made)
+        remembered = await self._remember(data, session=session)
+        memories: list[Memory] = [remembered] if isinstance(remembered, Memory) else list(remembered)
         conversation = None
         turns = [m for m in memories if m.kind == "message" and m.source.role in ("user", "assistant")]
         if turns and session is not None and (await self._working.conversation()).session != session:
@@ -253,7 +253,7 @@ class MemoryManager:
         return PerceiveResult(memories=tuple(memories), conversation=conversation)
 
     async def think(self, task: str, *, k: int = 20, procedures: int = 3) -> ThinkResult:
-        """Turn attention to a task and gather what speaks to it.
+        """Focus working memory on a task and gather what is known for it.
 
         That is what is in mind, what is known, which procedures might do it, and what earlier episodes teach. Nothing
         is decided here; that is the caller's part.
@@ -278,18 +278,18 @@ class MemoryManager:
         version: int | str | None = None,
         key: str | None = None,
     ) -> ActResult:
-        """Run a procedure and write down how it went: an episode with an event for each step, titled by the task.
+        """Run a procedure and store an episode of it, titled by the task, with an event for each step.
 
         A run that waits for an approval has no episode yet; with a ``key``, the same call after the approval writes it.
         """
         run = await self.execute_procedure(procedure, params, version=version, key=key)
         if not run.finished:
             return ActResult(run=run, episode=None)
-        return ActResult(run=run, episode=await self._accounted(run, task))
+        return ActResult(run=run, episode=await self._episode_of_run(run, task))
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    async def _accounted(self, run: Run, task: str | None) -> Episode:
+    async def _episode_of_run(self, run: Run, task: str | None) -> Episode:
         known = await find_experience(self._scoped, run_key(run.id))
         if known is None:
             known = (await write_experience(self._scoped, experience_of_run(run, task), derived_from=[run.id])).episode
@@ -306,7 +306,7 @@ class MemoryManager:
         kinds = [kind for name in own for kind in self._registry.kinds(name)]
         return own, (*kinds, *(self._remembered.unclaimed() if self._remembered.name in own else ()))
 
-    def _named(self, hit: Hit) -> SystemHit:
+    def _with_owner(self, hit: Hit) -> SystemHit:
         owners = (name for name in self._registry.names if hit.memory.kind in self._registry.kinds(name))
         return _with_system(hit, next(owners, self._remembered.name))
 

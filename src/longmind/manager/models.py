@@ -1,4 +1,4 @@
-"""What the manager is given and what it answers with."""
+"""The inputs and results of the manager."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST = 1_000
 _HEADLINE = 100
 
 
-# -- what is given -----------------------------------------------------------------------------------------------
+# -- inputs -----------------------------------------------------------------------------------------------
 
 
 class StatedFact(Model):
@@ -52,24 +52,24 @@ class ExperienceEvent(Model):
     tags: tuple[Tag, ...] = ()
 
 
-def _as_fact(given: Any) -> Any:
-    if isinstance(given, list | tuple):
-        if len(given) != 3:
+def _as_fact(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        if len(value) != 3:
             raise ValueError("a fact is three things: subject, predicate and object")
-        return dict(zip(("subject", "predicate", "object"), given, strict=True))
-    return given
+        return dict(zip(("subject", "predicate", "object"), value, strict=True))
+    return value
 
 
-def _as_event(given: Any) -> Any:
-    return {"what": given} if isinstance(given, str) else given
+def _as_event(value: Any) -> Any:
+    return {"what": value} if isinstance(value, str) else value
 
 
-def _as_message(given: Any) -> Any:
-    return {"content": given} if isinstance(given, str) else given
+def _as_message(value: Any) -> Any:
+    return {"content": value} if isinstance(value, str) else value
 
 
 class Experience(Model):
-    """Something that happened, as ``store_experience`` is told it: how it went, what was said, and what it taught."""
+    """Something that happened: how it went, what was said, and the facts it states."""
 
     title: Title
     type: Name = "experience"
@@ -88,9 +88,9 @@ class Experience(Model):
     events: Annotated[tuple[Annotated[ExperienceEvent, BeforeValidator(_as_event)], ...], Field(max_length=MOST)] = ()
     messages: Annotated[tuple[Annotated[Message, BeforeValidator(_as_message)], ...], Field(max_length=MOST)] = ()
     text: Text = ""
-    """What was told in free words. It is remembered, and consolidation extracts from it what it states."""
+    """Free text. It is remembered, and consolidation extracts its facts."""
     facts: Annotated[tuple[Annotated[StatedFact, BeforeValidator(_as_fact)], ...], Field(max_length=MOST)] = ()
-    """What it states outright. It is learnt at once, with the episode as evidence."""
+    """Facts that are learnt at once, with the episode as evidence."""
     source: Source | None = None
     """Who says so; it decides how far the facts are trusted."""
     key: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
@@ -119,7 +119,7 @@ class ExtractedClaim(Protocol):
 
 
 def experience_of(data: Any) -> Experience:
-    """An experience from what a caller gives: one, the fields of one, or a text, which is its own title."""
+    """Return an experience from an ``Experience``, its fields, or a text, whose first line is the title."""
     if isinstance(data, Experience):
         return data
     if isinstance(data, str):
@@ -137,7 +137,7 @@ def headline(text: str) -> str:
     return line if len(line) <= _HEADLINE else line[: _HEADLINE - 1].rstrip() + "…"
 
 
-# -- what comes back ---------------------------------------------------------------------------------------------
+# -- results ---------------------------------------------------------------------------------------------
 
 
 class SystemFailure(Model):
@@ -154,20 +154,20 @@ class SystemFailure(Model):
 
 
 class StoreResult(Model):
-    """What each system made of what it was given."""
+    """What each system stored."""
 
     stored: Mapping[str, Any]
     """By the system's name: what its ``store`` returned."""
     failed: tuple[SystemFailure, ...] = ()
 
     def check(self) -> StoreResult:
-        """Itself, if every system stored it; else an error that names those that did not."""
+        """Return itself if every system stored the data; otherwise raise an error that names those that did not."""
         if self.failed:
-            told = "; ".join(f"{one.system}: {one.message}" for one in self.failed)
+            problems = "; ".join(f"{failure.system}: {failure.message}" for failure in self.failed)
             raise LongmindError(
-                f"Not every system stored it. {told}",
+                f"Not every system stored it. {problems}",
                 hint=f"It is stored in: {', '.join(self.stored) or 'none'}.",
-                failed=[one.system for one in self.failed],
+                failed=[failure.system for failure in self.failed],
             )
         return self
 
@@ -176,7 +176,7 @@ class RetrieveResult(Model):
     """What each system holds under a key; those that hold nothing are left out."""
 
     key: str
-    found: Mapping[str, Any]
+    by_system: Mapping[str, Any]
     failed: tuple[SystemFailure, ...] = ()
 
 
@@ -210,7 +210,7 @@ class RefusedFact(Model):
 
 
 class ExperienceResult(Model):
-    """What was made of an experience."""
+    """What was stored of an experience."""
 
     episode: Episode
     events: tuple[Event, ...]
@@ -221,7 +221,7 @@ class ExperienceResult(Model):
 
 
 class OutcomeResult(Model):
-    """What was made of an outcome."""
+    """What was learnt from an outcome."""
 
     learned: LearningResult | None
     """What it did to the procedure's statistics, and what it decided."""
@@ -230,7 +230,7 @@ class OutcomeResult(Model):
 
 
 class PerceiveResult(Model):
-    """What was made of what came in."""
+    """What was stored of an input."""
 
     memories: tuple[Memory, ...]
     conversation: ConversationState | None = None
@@ -252,7 +252,7 @@ class ThinkResult(Model):
 
 
 class ActResult(Model):
-    """A run, and the episode that tells of it; None as long as the run has not ended."""
+    """A run, and its episode; None while the run has not ended."""
 
     run: Run
     episode: Episode | None

@@ -101,12 +101,12 @@ class SystemRegistry:
         """The systems that are meant: all, or those named, each once; an unknown name is an error."""
         if names is None:
             return self.names
-        asked = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
-        if not asked:
+        chosen_names = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
+        if not chosen_names:
             raise InvalidInput("No memory system is named.", hint=f"There are: {', '.join(self._systems)}.")
-        for name in asked:
+        for name in chosen_names:
             self.get(name)
-        return asked
+        return chosen_names
 
     def kinds(self, name: str) -> tuple[str, ...]:
         """The kinds of memory a system keeps in this store; none for one that keeps its memories elsewhere."""
@@ -137,7 +137,7 @@ class SystemRegistry:
         With ``report_all`` the errors of built-in systems are reported too, so that one never hides what others did.
         """
         answers = await asyncio.gather(*(self.ask(name, verb, *args) for name in names), return_exceptions=True)
-        told: dict[str, Any] = {}
+        by_system: dict[str, Any] = {}
         failed: list[SystemFailure] = []
         for name, answer in zip(names, answers, strict=True):
             if isinstance(answer, Exception) and (report_all or name not in self._built_in):
@@ -145,8 +145,8 @@ class SystemRegistry:
             elif isinstance(answer, BaseException):
                 raise answer
             else:
-                told[name] = answer
-        return told, tuple(failed)
+                by_system[name] = answer
+        return by_system, tuple(failed)
 
 
 async def _called(method: Callable[..., Any], *args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A run of a procedure, told as an experience."""
+"""A run of a procedure as an experience."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ OUTCOMES: dict[bool | None, Outcome] = {True: "succeeded", False: "failed", None
 
 
 def run_key(run: str) -> str:
-    """The key of the experience that tells of a run."""
+    """Return the key of a run's experience."""
     return f"run:{run}"
 
 
 def experience_of_run(run: Run, task: str | None) -> Experience:
-    """A run as an experience. A step that was skipped did not happen; items of a loop are told by the loop."""
-    told = [step for step in run.steps if step.path == step.step and step.outcome != "skipped"]
+    """Return a run as an experience with an event for each step.
+
+    Skipped steps are left out, and so are the items of a loop: the loop itself is an event.
+    """
+    steps = [step for step in run.steps if step.path == step.step and step.outcome != "skipped"]
     events = [
         ExperienceEvent(
             what=f"{step.step}: {step.error.message}"[:2_000] if step.error else f"{step.step} {step.outcome}",
@@ -28,9 +31,9 @@ def experience_of_run(run: Run, task: str | None) -> Experience:
             data={"outcome": step.outcome, "attempts": step.attempts},
             valence=-0.5 if step.outcome == "failed" else 0.0,
         )
-        for step in told
+        for step in steps
     ]
-    start = min([run.started_at, *(step.started_at for step in told)])
+    start = min([run.started_at, *(step.started_at for step in steps)])
     ends = [step.at + step.duration for step in events if step.at is not None]
     return Experience(
         title=(task or "").strip()[:500] or f"Ran {run.name}",

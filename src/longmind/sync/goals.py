@@ -10,6 +10,7 @@ class GoalMemory(Blocking[asynchronous.GoalMemory]):
     create = blocking(asynchronous.GoalMemory.create)
     create_goal_with_plan = blocking(asynchronous.GoalMemory.create_goal_with_plan)
     get = blocking(asynchronous.GoalMemory.get)
+    state = blocking(asynchronous.GoalMemory.state)
     list = blocking(asynchronous.GoalMemory.list)
     search = blocking(asynchronous.GoalMemory.search)
     update = blocking(asynchronous.GoalMemory.update)

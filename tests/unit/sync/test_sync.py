@@ -50,15 +50,15 @@ OWN_SIGNATURE = {"open", "agent", "register", "export", "close", "conversation"}
 
 
 def public_members(cls: type) -> list[str]:
-    return [name for name in vars(cls) if not name.startswith("_") and name not in NOT_MIRRORED]
+    return [name for name in dir(cls) if not name.startswith("_") and name not in NOT_MIRRORED]
 
 
 MEMBERS = [(one, other, name) for one, other in PAIRS for name in public_members(one)]
 METHODS = [
     (one, other, name)
     for one, other, name in MEMBERS
-    if inspect.isfunction(inspect.unwrap(vars(one)[name])) and not (one is longmind.Longmind and name in OWN_SIGNATURE)
-    if not (one is longmind.AgentMemory and name in OWN_SIGNATURE)
+    if inspect.isfunction(inspect.unwrap(inspect.getattr_static(one, name)))
+    if not (one in (longmind.Longmind, longmind.AgentMemory) and name in OWN_SIGNATURE)
 ]
 
 
@@ -272,7 +272,7 @@ def test_a_plain_memory_system_may_call_back(rc: longmind.sync.Longmind) -> None
     mem.manager.register(Shelf(mem))
     made = mem.manager.store("A book about bees", into="shelf").stored["shelf"]
     assert [hit.system for hit in mem.manager.search("bees").hits] == ["shelf"]
-    assert mem.manager.retrieve(made.id).found["shelf"] == made
+    assert mem.manager.retrieve(made.id).by_system["shelf"] == made
 
 
 def test_a_call_that_would_wait_for_itself_is_refused(rc: longmind.sync.Longmind) -> None:
