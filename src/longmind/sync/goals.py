@@ -11,6 +11,7 @@ class GoalMemory(Blocking[asynchronous.GoalMemory]):
     create_goal_with_plan = blocking(asynchronous.GoalMemory.create_goal_with_plan)
     get = blocking(asynchronous.GoalMemory.get)
     state = blocking(asynchronous.GoalMemory.state)
+    sub_goals = blocking(asynchronous.GoalMemory.sub_goals)
     list = blocking(asynchronous.GoalMemory.list)
     search = blocking(asynchronous.GoalMemory.search)
     update = blocking(asynchronous.GoalMemory.update)

@@ -43,14 +43,19 @@ PAIRS: list[tuple[type, type]] = [
     (manager.MemoryManager, longmind.sync.manager.MemoryManager),
     (conversation.Conversation, longmind.sync.conversation.Conversation),
 ]
-NOT_MIRRORED = {"recaller", "scoped", "chat", "store", "embedding"}
-"""They return what asynchronous code is built on, so a blocking version would be of no use."""
+NOT_MIRRORED = {
+    *("Longmind.chat", "Longmind.embedding", "Longmind.recaller", "Longmind.store"),
+    *("AgentMemory.chat", "AgentMemory.scoped", "AgentMemory.store"),
+    "GoalMemory.with_resources",
+}
+"""They take or return what asynchronous code is built on, so a blocking version would be of no use."""
 OWN_SIGNATURE = {"open", "agent", "register", "export", "close", "conversation"}
 """Written by hand for the blocking class, since they open or return something that blocks."""
 
 
 def public_members(cls: type) -> list[str]:
-    return [name for name in dir(cls) if not name.startswith("_") and name not in NOT_MIRRORED]
+    public = [name for name in dir(cls) if not name.startswith("_")]
+    return [name for name in public if f"{cls.__name__}.{name}" not in NOT_MIRRORED]
 
 
 MEMBERS = [(one, other, name) for one, other in PAIRS for name in public_members(one)]
