@@ -56,17 +56,17 @@ class PursuitContext:
     def count(self, usage: Usage) -> None:
         self.usage += usage
 
-    def problem(self, told: str) -> None:
-        if told not in self.problems:
-            self.problems.append(told)
+    def problem(self, text: str) -> None:
+        if text not in self.problems:
+            self.problems.append(text)
 
     async def tell(self, kind: EventKind, goal: str, text: str = "", *, step: str | None = None) -> None:
         """Tell whoever watches. Who cannot listen is no reason to stop."""
         if self.on_event is None:
             return
         try:
-            heard = self.on_event(PursuitEvent(kind=kind, goal=goal, step=step, text=text))
-            if inspect.isawaitable(heard):
-                await heard
+            result = self.on_event(PursuitEvent(kind=kind, goal=goal, step=step, text=text))
+            if inspect.isawaitable(result):
+                await result
         except Exception as error:
             self.problem(f"Who was told about the pursuit failed: {type(error).__name__}: {error}")

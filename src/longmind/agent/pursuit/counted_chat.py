@@ -29,12 +29,12 @@ class CountedChat:
 
     async def structured(self, messages: Messages, schema: type[S], **options: Any) -> Structured[S]:
         try:
-            found = await self.chat.structured(messages, schema, **options)
+            answer = await self.chat.structured(messages, schema, **options)
         except InvalidAnswer as error:
             self.count_usage(error.usage or Usage())
             raise
-        self.count_usage(found.usage)
-        return found
+        self.count_usage(answer.usage)
+        return answer
 
     async def stream(self, messages: Messages, **options: Any) -> AsyncIterator[Piece]:
         async for piece in self.chat.stream(messages, **options):

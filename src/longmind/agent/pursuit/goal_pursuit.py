@@ -121,7 +121,7 @@ class GoalPursuit:
                 if isinstance(moved, tuple):
                     return moved
                 continue
-            if state.plan is None and any(not one.met for one in state.goal.criteria):
+            if state.plan is None and any(not criterion.met for criterion in state.goal.criteria):
                 await self._planned()
                 continue
             started = await self._started(state.plan)
@@ -158,8 +158,10 @@ class GoalPursuit:
     async def _below(self) -> Ended | None:
         """Pursue the open sub-goals, the most important first, each once."""
         context = self.context
-        children = [one for one in await context.goals.sub_goals(self.id) if one.open and one.id not in self._seen]
-        for child in sorted(children, key=lambda one: (-one.priority, one.id)):
+        children = [
+            child for child in await context.goals.sub_goals(self.id) if child.open and child.id not in self._seen
+        ]
+        for child in sorted(children, key=lambda child: (-child.priority, child.id)):
             self._seen.add(child.id)
             if child.status == "proposed":
                 continue  # nobody said yet that it is wanted
@@ -189,9 +191,9 @@ class GoalPursuit:
             if not await self._concerns(state, finding):
                 continue
             if len(context.revisions) >= context.limits.revisions:
-                told = f"{len(context.revisions)} revisions were made, and no more are allowed."
+                limit_reached = f"{len(context.revisions)} revisions were made, and no more are allowed."
                 if not self._running:
-                    return "out_of_budget", f"{told} {finding.detail}"
+                    return "out_of_budget", f"{limit_reached} {finding.detail}"
                 self._review = False  # what runs may end; the next to end makes it look again
                 return False
             try:
@@ -215,7 +217,7 @@ class GoalPursuit:
             return finding.step not in able and finding.step not in self._running
         if finding.kind == "deadline_risk":
             past = await self.context.goals.revisions(self.id)
-            return not any(one.finding == "deadline_risk" and one.worked is None for one in past)
+            return not any(revision.finding == "deadline_risk" and revision.worked is None for revision in past)
         return True
 
     # -- steps -------------------------------------------------------------------------------------------------------
@@ -256,12 +258,12 @@ class GoalPursuit:
     async def _stuck(self, state: GoalState) -> Ended | None:
         """Nothing can begin and nothing runs here: wait for who is at work, or say who is needed."""
         now = self.context.mem.scoped.now()
-        elsewhere = [one for one in state.plan.steps if one.status == "running"] if state.plan else []
-        if any(one.lease_until is not None and one.lease_until > now for one in elsewhere):
+        elsewhere = [item for item in state.plan.steps if item.status == "running"] if state.plan else []
+        if any(item.lease_until is not None and item.lease_until > now for item in elsewhere):
             await asyncio.sleep(min(_LOOK_AGAIN, self.context.left))
             self._review = True
             return None
-        below = [one for one in await self.context.goals.sub_goals(self.id) if one.open]
+        below = [item for item in await self.context.goals.sub_goals(self.id) if item.open]
         needed = [*self._held.values(), *map(_waits, below)] or ["Nothing of the plan can begin."]
         if state.plan is not None and state.plan.number > 1:
             needed.append(f"Why the plan is what it is: {state.plan.why}")
@@ -274,5 +276,5 @@ class GoalPursuit:
 
 
 def _waits(goal: Goal) -> str:
-    told = f"The sub-goal {goal.id} ({goal.description[:200]}) is {goal.status}"
-    return f"{told}: {goal.why[:1_000]}" if goal.why else f"{told}."
+    text = f"The sub-goal {goal.id} ({goal.description[:200]}) is {goal.status}"
+    return f"{text}: {goal.why[:1_000]}" if goal.why else f"{text}."

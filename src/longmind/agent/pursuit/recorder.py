@@ -58,9 +58,9 @@ class PursuitRecorder:
     async def close(self, ending: PursuitEnding | None, why: str) -> None:
         """The pursuit is over; None says that it was cancelled."""
         if self._begun:
-            told, note = ending or "cancelled", f"{ending or 'cancelled'}: {why}"[:_NOTE]
+            ended_as, note = ending or "cancelled", f"{ending or 'cancelled'}: {why}"[:_NOTE]
             outcome: Ended = "unknown" if ending is None else _ENDED.get(ending, "unknown")
-            await self._stored("end", lambda: close_episode(self.mem, self.id, outcome, note, {"ending": told}))
+            await self._stored("end", lambda: close_episode(self.mem, self.id, outcome, note, {"ending": ended_as}))
 
     async def _stored(self, what: str, store: Callable[[], Awaitable[None]]) -> bool:
         try:
@@ -88,7 +88,7 @@ class PursuitRecorder:
         data |= {"result": outcome.result} if outcome.ok else {"error": outcome.error}
         data |= {"run": outcome.episode} if outcome.episode not in (None, self.id) else {}
         came = outcome.result if outcome.ok else f"failed: {outcome.error}"
-        told = {
+        fields = {
             "what": f"{step.description} -> {_short(came)}",
             "type": STEP,
             "at": at,
@@ -97,7 +97,7 @@ class PursuitRecorder:
             "data": data,
             "valence": 0.0 if outcome.ok else -0.5,
         }
-        draft = validated(EventDraft, told)
+        draft = validated(EventDraft, fields)
         await EpisodeWriter(self.mem.scoped).add_event(self.id, draft, derived=True, reason="a step ended")
 
 

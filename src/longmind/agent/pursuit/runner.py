@@ -53,7 +53,7 @@ async def pursue(
         goal=known,
         ending=ending,
         why=why,
-        steps_done=sum(one.ok for one in context.outcomes),
+        steps_done=sum(outcome.ok for outcome in context.outcomes),
         revisions=tuple(context.revisions),
         outcomes=tuple(context.outcomes),
         problems=tuple(context.problems),

@@ -64,7 +64,9 @@ class StepExecutor:
             procedure = (await self.procedural.retrieve(step.procedure)).procedure
         except NotFound:
             return f"{step.id} needs the procedure {step.procedure}, which is not here."
-        lacking = [one.use for one in procedure.steps if one.use is not None and one.use not in self.agent.tools]
+        lacking = [
+            inner.use for inner in procedure.steps if inner.use is not None and inner.use not in self.agent.tools
+        ]
         return f"{step.id} needs the tool {lacking[0]}, for the procedure {procedure.name}." if lacking else ""
 
     async def do(self, state: GoalState, step: PlanStep) -> StepResult:
@@ -124,16 +126,16 @@ class StepExecutor:
             session=f"goal:{state.goal.id}:{step.id}",
             timeout=self.limits.step_seconds,
         )
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "episode": outcome.episode,
             "usage": outcome.usage,
             "problems": outcome.problems,
         }
         if outcome.ending == "out_of_budget":
-            return StepResult("agent", spent=outcome.text, **told)
+            return StepResult("agent", spent=outcome.text, **fields)
         if succeeded(outcome):
-            return StepResult("agent", ok=True, result=outcome.text, **told)
-        return StepResult("agent", error=outcome.text or f"The run ended as {outcome.ending}.", **told)
+            return StepResult("agent", ok=True, result=outcome.text, **fields)
+        return StepResult("agent", error=outcome.text or f"The run ended as {outcome.ending}.", **fields)
 
 
 def succeeded(outcome: Outcome) -> bool:
@@ -146,7 +148,7 @@ def succeeded(outcome: Outcome) -> bool:
 def task_of(state: GoalState, plan: Plan, step: PlanStep) -> str:
     """A step as a task: what to do stands first, and all around it follows as data."""
     goal = state.goal
-    before = {one.id: one for one in plan.steps}
+    before = {other.id: other for other in plan.steps}
     results = {
         name: truncate_value(before[name].result, _SHOWN) for name in step.after if before[name].result is not None
     }

@@ -42,11 +42,11 @@ def name_changes(old: str, new: str) -> dict[str, str]:
     matcher = SequenceMatcher(None, [w.casefold() for w in before], [w.casefold() for w in after], autojunk=False)
     if matcher.ratio() < _LEAST_COMMON:
         return {}
-    found: dict[str, set[str]] = {}
+    replacements: dict[str, set[str]] = {}
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind == "replace" and min(a, c) > 0 and _is_name(before[a:b]) and _is_name(after[c:d]):
-            found.setdefault(" ".join(before[a:b]), set()).add(" ".join(after[c:d]))
-    kept = {name: next(iter(others)) for name, others in found.items() if len(others) == 1}
+            replacements.setdefault(" ".join(before[a:b]), set()).add(" ".join(after[c:d]))
+    kept = {name: next(iter(others)) for name, others in replacements.items() if len(others) == 1}
     return {name: other for name, other in kept.items() if not _names(name, new) and other not in kept}
 
 
@@ -58,7 +58,7 @@ def replace_names(value: Any, names: Rename) -> Any:
 
     def change(node: Any) -> Any:
         if isinstance(node, str):
-            return pattern.sub(lambda found: names[found[0]], node)
+            return pattern.sub(lambda match: names[match[0]], node)
         if isinstance(node, Mapping):
             return {key: change(item) for key, item in node.items()}
         return [change(item) for item in node] if isinstance(node, list | tuple) else node
@@ -76,7 +76,7 @@ def adapt_past_plan(
     others are left to whoever does them.
     """
     steps = without_steps(plan.steps, {step.id for step in plan.steps if step.status != "done"})
-    made: list[PlanStep] = []
+    adapted: list[PlanStep] = []
     for step in steps:
         serves = tuple(dict.fromkeys(new for old in step.criteria if (new := criteria.get(old)) is not None))
         changes: dict[str, Any] = {
@@ -87,8 +87,8 @@ def adapt_past_plan(
         }
         if step.id not in existing:
             changes |= {"tool": None, "procedure": None, "args": {}}
-        made.append(reset_step(step, **changes))
-    return made
+        adapted.append(reset_step(step, **changes))
+    return adapted
 
 
 def adapt_to_changed_goal(plan: Plan, old: GoalBody, new: Goal, again: Sequence[str] = ()) -> list[PlanStep]:
@@ -144,12 +144,12 @@ def repeat_steps(steps: Sequence[PlanStep], criterion: str) -> list[PlanStep]:
 def steps_for_criteria(criteria: Sequence[Criterion], taken: set[str] | None = None) -> list[PlanStep]:
     """One step for each criterion, in any order."""
     used = set(taken or ())
-    made: list[PlanStep] = []
+    steps: list[PlanStep] = []
     for criterion in criteria:
         id = unused_id(f"s{len(used) + 1}", used)
         used.add(id)
-        made.append(PlanStep(id=id, description=criterion.description, criteria=(criterion.id,)))
-    return made
+        steps.append(PlanStep(id=id, description=criterion.description, criteria=(criterion.id,)))
+    return steps
 
 
 def unused_id(wanted: str, taken: set[str]) -> str:

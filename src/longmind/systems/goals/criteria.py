@@ -22,41 +22,41 @@ MAX_EVIDENCE = 20
 _ID_LENGTH = 36
 
 
-def build_criteria(given: Iterable[CriterionInput], description: str, known: Sequence[Criterion] = ()) -> Criteria:
+def build_criteria(inputs: Iterable[CriterionInput], description: str, known: Sequence[Criterion] = ()) -> Criteria:
     """Criteria from what was given; without any, the goal's description is the one criterion.
 
     One that is ``known`` (by its id, or by the same words) keeps its id and stays met. A known one that now says
     something else has to be met again. Ids of earlier criteria are not given to new ones.
     """
-    if isinstance(given, str | Mapping):
+    if isinstance(inputs, str | Mapping):
         raise InvalidInput("The criteria must be a list.", hint='Write criteria=["The flight is booked."].')
-    wanted = list(given) or [description]
-    taken = {one.id for one in known} | {id for one in wanted if (id := _id(one)) is not None}
-    made: list[Criterion] = []
-    for one in wanted:
-        told = _describe(one)
-        before = _before(told, known)
+    wanted = list(inputs) or [description]
+    taken = {item.id for item in known} | {id for item in wanted if (id := _id(item)) is not None}
+    criteria: list[Criterion] = []
+    for item in wanted:
+        fields = _describe(item)
+        before = _before(fields, known)
         if before is not None:
-            told = {**before.model_dump(), **told, "id": before.id}
-            if _folded(told["description"]) != _folded(before.description):
-                told |= {"met_at": None, "evidence": ()}
-        elif "id" not in told:
-            told["id"] = next(f"c{n}" for n in range(1, len(taken) + 2) if f"c{n}" not in taken)
-        taken.add(told["id"])
-        made.append(validated(Criterion, told))
-    return tuple(made)
+            fields = {**before.model_dump(), **fields, "id": before.id}
+            if _folded(fields["description"]) != _folded(before.description):
+                fields |= {"met_at": None, "evidence": ()}
+        elif "id" not in fields:
+            fields["id"] = next(f"c{n}" for n in range(1, len(taken) + 2) if f"c{n}" not in taken)
+        taken.add(fields["id"])
+        criteria.append(validated(Criterion, fields))
+    return tuple(criteria)
 
 
 def need(goal: Goal, ids: Iterable[str]) -> list[Criterion]:
     """Criteria of a goal by their ids; ``NotFound`` names those there are."""
-    found: list[Criterion] = []
+    criteria: list[Criterion] = []
     for id in dict.fromkeys(ids):
-        one = goal.criterion(id)
-        if one is None:
-            known = ", ".join(criterion.id for criterion in goal.criteria)
+        criterion = goal.criterion(id)
+        if criterion is None:
+            known = ", ".join(known_criterion.id for known_criterion in goal.criteria)
             raise NotFound(f"The goal has no criterion {id}.", hint=f"Its criteria are {known}.", criterion=id)
-        found.append(one)
-    return found
+        criteria.append(criterion)
+    return criteria
 
 
 def check_criteria_exist(goal: Goal, steps: Iterable[PlanStep]) -> None:
@@ -74,7 +74,7 @@ def check_criteria_exist(goal: Goal, steps: Iterable[PlanStep]) -> None:
 
 def met(criterion: Criterion, evidence: Sequence[CriterionEvidence], now: datetime, *, whole: bool = True) -> Criterion:
     """The criterion with more evidence and, if that is the whole of it, met."""
-    more = [one for one in evidence if one not in criterion.evidence]
+    more = [piece for piece in evidence if piece not in criterion.evidence]
     kept = (*criterion.evidence, *more)[-MAX_EVIDENCE:]
     return criterion.model_copy(update={"evidence": kept, "met_at": criterion.met_at or (now if whole else None)})
 
@@ -92,62 +92,62 @@ def served(
     What was done is evidence for the criteria it serves. One is met when every step that serves it is settled and at
     least one of them was really done: skipping alone shows nothing.
     """
-    told = tuple(evidence)
-    if step.status == "done" and not told:
-        told = (CriterionEvidence(note=result_note(step.result) or step.description[:500], step=step.id, at=now),)
+    shown = tuple(evidence)
+    if step.status == "done" and not shown:
+        shown = (CriterionEvidence(note=result_note(step.result) or step.description[:500], step=step.id, at=now),)
     after: list[Criterion] = []
     for criterion in goal.criteria:
         if criterion.id in step.criteria and not criterion.met:
-            serving = [one for one in steps if criterion.id in one.criteria]
-            whole = all(one.is_finished for one in serving) and any(one.status == "done" for one in serving)
-            criterion = met(criterion, told if step.status == "done" else (), now, whole=whole)
+            serving = [other for other in steps if criterion.id in other.criteria]
+            whole = all(other.is_finished for other in serving) and any(other.status == "done" for other in serving)
+            criterion = met(criterion, shown if step.status == "done" else (), now, whole=whole)
         after.append(criterion)
     return tuple(after)
 
 
-def _describe(given: CriterionInput) -> dict[str, Any]:
-    if isinstance(given, str):
-        return {"description": given.strip()}
-    told = dict(given) if isinstance(given, Mapping) else given.model_dump(exclude_unset=True)
-    return told | ({"description": str(told["description"]).strip()} if "description" in told else {})
+def _describe(item: CriterionInput) -> dict[str, Any]:
+    if isinstance(item, str):
+        return {"description": item.strip()}
+    fields = dict(item) if isinstance(item, Mapping) else item.model_dump(exclude_unset=True)
+    return fields | ({"description": str(fields["description"]).strip()} if "description" in fields else {})
 
 
-def _id(given: CriterionInput) -> str | None:
-    id = given.id if isinstance(given, Criterion) else given.get("id") if isinstance(given, Mapping) else None
+def _id(item: CriterionInput) -> str | None:
+    id = item.id if isinstance(item, Criterion) else item.get("id") if isinstance(item, Mapping) else None
     return id if isinstance(id, str) else None
 
 
-def _before(told: Mapping[str, Any], known: Sequence[Criterion]) -> Criterion | None:
-    if "id" in told:
-        return next((one for one in known if one.id == told["id"]), None)
-    words = _folded(str(told.get("description", "")))
-    return next((one for one in known if _folded(one.description) == words), None)
+def _before(fields: Mapping[str, Any], known: Sequence[Criterion]) -> Criterion | None:
+    if "id" in fields:
+        return next((criterion for criterion in known if criterion.id == fields["id"]), None)
+    words = _folded(str(fields.get("description", "")))
+    return next((criterion for criterion in known if _folded(criterion.description) == words), None)
 
 
 def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def build_evidence(given: EvidenceInput, at: datetime, *, step: str | None = None) -> tuple[CriterionEvidence, ...]:
+def build_evidence(evidence: EvidenceInput, at: datetime, *, step: str | None = None) -> tuple[CriterionEvidence, ...]:
     """Evidence from what was given. A text that is an id names a memory; any other is a note."""
-    if given is None:
+    if evidence is None:
         return ()
-    several = [given] if isinstance(given, str | CriterionEvidence | Mapping) else list(given)
+    several = [evidence] if isinstance(evidence, str | CriterionEvidence | Mapping) else list(evidence)
     if len(several) > MAX_EVIDENCE:
         raise InvalidInput(
             f"{len(several)} pieces of evidence are too many at once.", hint=f"Give at most {MAX_EVIDENCE}."
         )
-    return tuple(_evidence(one, at, step) for one in several)
+    return tuple(_evidence(item, at, step) for item in several)
 
 
-def _evidence(given: _OneEvidence, at: datetime, step: str | None) -> CriterionEvidence:
-    if isinstance(given, CriterionEvidence):
-        return given
-    told: dict[str, Any] = {"at": at, "step": step}
-    if isinstance(given, Mapping):
-        return validated(CriterionEvidence, {**told, **given})
-    if not given.strip():
+def _evidence(item: _OneEvidence, at: datetime, step: str | None) -> CriterionEvidence:
+    if isinstance(item, CriterionEvidence):
+        return item
+    fields: dict[str, Any] = {"at": at, "step": step}
+    if isinstance(item, Mapping):
+        return validated(CriterionEvidence, {**fields, **item})
+    if not item.strip():
         raise InvalidInput("An empty text is no evidence.", hint="Say what shows it, or name a memory by its id.")
-    if len(given) == _ID_LENGTH and given.count("-") == 4:
-        return validated(CriterionEvidence, {**told, "memory": given})
-    return validated(CriterionEvidence, {**told, "note": truncate_text(given)})
+    if len(item) == _ID_LENGTH and item.count("-") == 4:
+        return validated(CriterionEvidence, {**fields, "memory": item})
+    return validated(CriterionEvidence, {**fields, "note": truncate_text(item)})

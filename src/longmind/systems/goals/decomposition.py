@@ -82,14 +82,14 @@ async def split_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[StepPar
         {"role": "system", "content": prompt.fill()},
         {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
     ]
-    said = (await chat.structured(messages, SmallerSteps, temperature=0.0, prompts=(prompt.id,))).value
+    answer = (await chat.structured(messages, SmallerSteps, temperature=0.0, prompts=(prompt.id,))).value
     known = {_folded(step.description)}
     parts: list[StepPart] = []
-    for one in said.steps:
-        if _folded(one.description) not in known:
-            known.add(_folded(one.description))
+    for proposed in answer.steps:
+        if _folded(proposed.description) not in known:
+            known.add(_folded(proposed.description))
             after = (len(parts) - 1,) if parts else ()
-            parts.append(StepPart(one.description, after=after, expected=one.expected, prompt=prompt.id))
+            parts.append(StepPart(proposed.description, after=after, expected=proposed.expected, prompt=prompt.id))
     return parts if len(parts) > 1 else []
 
 
@@ -108,15 +108,17 @@ def split_by_procedure(procedure: Procedure, args: Json) -> list[StepPart]:
         bound = step.when is not None or step.for_each is not None or step.compensate is not None
         if roots - {"params"} or bound or step.needs_approval:
             return []
-        told = f"{procedure.purpose}: {step.name.replace('_', ' ')}"[:2_000]
-        given = render_template(step.args, {"params": params})
-        parts.append(StepPart(told, (n - 1,) if n else (), tool=step.use, procedure=step.procedure, args=given))
+        description = f"{procedure.purpose}: {step.name.replace('_', ' ')}"[:2_000]
+        step_args = render_template(step.args, {"params": params})
+        parts.append(
+            StepPart(description, (n - 1,) if n else (), tool=step.use, procedure=step.procedure, args=step_args)
+        )
     return parts if 1 < len(parts) <= MAX_PARTS else []
 
 
 def split_by_words(step: PlanStep) -> list[StepPart]:
     """The clauses of a description: what comes after "then" comes after, what "and" joins stands beside each other."""
-    stages = [text for one in _STAGE.split(_LISTED.sub("", step.description)) if (text := one.strip(" ,;."))]
+    stages = [text for piece in _STAGE.split(_LISTED.sub("", step.description)) if (text := piece.strip(" ,;."))]
     parts: list[StepPart] = []
     before: tuple[int, ...] = ()
     for stage in stages:
@@ -128,26 +130,26 @@ def split_by_words(step: PlanStep) -> list[StepPart]:
 
 def split_by_criteria(step: PlanStep, goal: Goal) -> list[StepPart]:
     """One piece for each open criterion that the step serves, if there are several."""
-    served = [one for one in goal.criteria if one.id in step.criteria and not one.met]
+    served = [criterion for criterion in goal.criteria if criterion.id in step.criteria and not criterion.met]
     if not 1 < len(served) <= MAX_PARTS:
         return []
-    return [StepPart(one.description, criteria=(one.id,)) for one in served]
+    return [StepPart(criterion.description, criteria=(criterion.id,)) for criterion in served]
 
 
 def _beside(stage: str) -> Sequence[str]:
     """The clauses that "and" joins, where the second is surely one: a verb, or an object that takes the first verb."""
     words = stage.split()
-    found: list[str] = []
+    clauses: list[str] = []
     for text in _BESIDE.split(stage):
         first, *rest = text.split() or [""]
         verb = first.lower() in _VERBS and bool(rest)
-        if not found or verb:
-            found.append(text)
+        if not clauses or verb:
+            clauses.append(text)
         elif first.lower() in _DETERMINERS and words[0].lower() in _VERBS:
-            found.append(f"{found[-1].split()[0]} {text}")
+            clauses.append(f"{clauses[-1].split()[0]} {text}")
         else:
-            found[-1] = f"{found[-1]} and {text}"
-    return found
+            clauses[-1] = f"{clauses[-1]} and {text}"
+    return clauses
 
 
 def _folded(text: str) -> str:

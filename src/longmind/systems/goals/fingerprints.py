@@ -74,6 +74,6 @@ def _plain(text: str) -> str:
     return _SPACE.sub(" ", text).strip().lower()
 
 
-def _digest(told: Any) -> str:
-    text = json.dumps(told, sort_keys=True, ensure_ascii=False, default=str)
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]

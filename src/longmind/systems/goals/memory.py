@@ -102,9 +102,9 @@ class GoalMemory(PlanMemory):
         cursor: str | None = None,
     ) -> Page[Goal]:
         """The goals, the newest first: of one status, the open or the ended ones, or the sub-goals of one."""
-        told: dict[str, Any] = {"status": status, "open": open, "parent": parent}
-        asked = {name: value for name, value in told.items() if value is not None}
-        where = Filter(states=None, metadata=asked or None)
+        options: dict[str, Any] = {"status": status, "open": open, "parent": parent}
+        metadata = {name: value for name, value in options.items() if value is not None}
+        where = Filter(states=None, metadata=metadata or None)
         page = await self._scoped.page(GOAL, where=where, limit=limit, cursor=cursor, descending=True)
         return Page(items=tuple(goal_from_record(memory) for memory in page.items), cursor=page.cursor)
 
@@ -155,9 +155,11 @@ class GoalMemory(PlanMemory):
         goal = await self.records.goal(id)
         if goal.status == "achieved":
             return goal
-        missing = [f"{one.id} ({one.description[:100]})" for one in goal.criteria if not one.met]
+        missing = [f"{item.id} ({item.description[:100]})" for item in goal.criteria if not item.met]
         missing += [
-            f"the sub-goal {one.id} ({one.description[:100]})" for one in await self.records.children([id]) if one.open
+            f"the sub-goal {item.id} ({item.description[:100]})"
+            for item in await self.records.children([id])
+            if item.open
         ]
         if goal.status in GAVE_UP_STATUSES:
             raise Conflict(f"The goal {id} is {goal.status}.", hint="Reopen it first.", id=id)
@@ -183,7 +185,7 @@ class GoalMemory(PlanMemory):
             if goal.open:
                 raise Conflict(f"The goal {id} is {goal.status}: it has not ended.", id=id)
             if goal.status == "achieved" and not criteria:
-                known = ", ".join(one.id for one in goal.criteria)
+                known = ", ".join(criterion.id for criterion in goal.criteria)
                 raise InvalidInput("Say which criteria are no longer met.", hint=f"There are {known}.")
             propagation.change(state, status="active", why="")
             if criteria:
@@ -280,7 +282,7 @@ class GoalMemory(PlanMemory):
         """Reopen criteria, and plan once more what was done for them."""
         goal, plan = state.goal, state.plan
         criteria_.need(goal, ids)
-        after = [criteria_.reopened(one) if one.id in ids else one for one in goal.criteria]
+        after = [criteria_.reopened(criterion) if criterion.id in ids else criterion for criterion in goal.criteria]
         propagation.change(state, criteria=after)
         if plan is not None:
             reason = f"{', '.join(ids)} {'is' if len(ids) == 1 else 'are'} no longer met. {why}".strip()
@@ -296,8 +298,8 @@ class GoalMemory(PlanMemory):
 
 def _revision(plan: Plan, steps: Sequence[PlanStep], why: str) -> PlanBody:
     """The next version of a plan, made from the one before."""
-    told = {name: getattr(plan, name) for name in PlanBody.model_fields}
-    return validated(PlanBody, {**told, "steps": steps, "why": why})
+    fields = {name: getattr(plan, name) for name in PlanBody.model_fields}
+    return validated(PlanBody, {**fields, "steps": steps, "why": why})
 
 
 def _said(why: str, what: str) -> str:

@@ -76,12 +76,12 @@ class PlanVocabulary:
     @classmethod
     def shown(cls, shown: Mapping[str, Any]) -> PlanVocabulary:
         """The names in what a model is shown."""
-        taken = [declared_params(one["parameters"]) for one in (*shown["tools"], *shown["procedures"])]
-        open_ones = [one for one in shown["criteria"] if not one["met"]]
+        taken = [declared_params(item["parameters"]) for item in (*shown["tools"], *shown["procedures"])]
+        open_ones = [item for item in shown["criteria"] if not item["met"]]
         return cls(
-            criteria=tuple(one["id"] for one in shown["criteria"]),
-            tools=tuple(one["name"] for one in shown["tools"]),
-            procedures=tuple(one["name"] for one in shown["procedures"]),
+            criteria=tuple(item["id"] for item in shown["criteria"]),
+            tools=tuple(item["name"] for item in shown["tools"]),
+            procedures=tuple(item["name"] for item in shown["procedures"]),
             arguments=tuple(dict.fromkeys(name for properties in taken for name in properties)),
             most_arguments=max(map(len, taken), default=0),
             most=min(MAX_STEPS, _STEPS + _STEPS_A_CRITERION * len(open_ones)),
@@ -239,5 +239,5 @@ async def _step(said: PlannedStep, procedural: ProceduralMemory) -> PlanStep:
     if unknown and (said.tool or said.procedure):
         raise InvalidInput(f"the step {said.id} gives {unknown[0]}, which {said.tool or said.procedure} does not take.")
     once = {"after": tuple(dict.fromkeys(said.after)), "criteria": tuple(dict.fromkeys(said.criteria))}
-    told = {**said.model_dump(exclude={"args"}), **once, "args": {} if unknown else args}
-    return validated(PlanStep, told)
+    fields = {**said.model_dump(exclude={"args"}), **once, "args": {} if unknown else args}
+    return validated(PlanStep, fields)

@@ -96,7 +96,7 @@ class Goal(GoalBody):
         return self.status in OPEN
 
     def criterion(self, id: str) -> Criterion | None:
-        return next((one for one in self.criteria if one.id == id), None)
+        return next((criterion for criterion in self.criteria if criterion.id == id), None)
 
 
 class PlanStep(Model):
@@ -171,7 +171,7 @@ class Plan(PlanBody):
     current: bool = True
 
     def step(self, id: str) -> PlanStep | None:
-        return next((one for one in self.steps if one.id == id), None)
+        return next((step for step in self.steps if step.id == id), None)
 
 
 class GoalState(Model):

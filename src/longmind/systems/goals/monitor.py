@@ -81,18 +81,18 @@ def findings(
             kind=kind, goal=goal.id, plan=plan.id, step=step, detail=detail, evidence=tuple(evidence), at=now
         )
 
-    found: list[Finding] = []
+    results: list[Finding] = []
     if broken := _broken(plan, facts, now):
-        found.append(finding("broken_assumption", " ".join(broken.values()), evidence=[*broken]))
+        results.append(finding("broken_assumption", " ".join(broken.values()), evidence=[*broken]))
     if again := _returned(plan, earlier):
-        found.append(finding("loop", again))
-    found += [finding(kind, detail, step) for kind, detail, step in _failures(plan, rule)]
+        results.append(finding("loop", again))
+    results += [finding(kind, detail, step) for kind, detail, step in _failures(plan, rule)]
     if stalled := _stall(goal, plan, now, rule, waits):
-        found.append(finding("stall", stalled[0], stalled[1]))
+        results.append(finding("stall", stalled[0], stalled[1]))
     late = describe_lateness(goal, plan, now, half=rule.deadline_share, behind=rule.deadline_behind)
     if late is not None:
-        found.append(finding("deadline_risk", late))
-    return sorted(found, key=lambda one: GRAVEST.index(one.kind))
+        results.append(finding("deadline_risk", late))
+    return sorted(results, key=lambda item: GRAVEST.index(item.kind))
 
 
 class Monitor:
@@ -111,7 +111,7 @@ class Monitor:
             parents = {child.parent for child in await self._records.children([goal]) if child.open}
             return await self._check([state], parents)
         states = await self._records.every(open=True)
-        return await self._check(states, {one.goal.parent for one in states})
+        return await self._check(states, {each.goal.parent for each in states})
 
     async def check_state(self, state: GoalState) -> tuple[Finding, ...]:
         """The same for a goal that was read already."""
@@ -119,7 +119,9 @@ class Monitor:
         return await self._check([state], parents)
 
     async def _check(self, states: Sequence[GoalState], parents: set[str | None]) -> tuple[Finding, ...]:
-        active = [(one.goal, one.plan) for one in states if one.goal.status == "active" and one.plan is not None]
+        active = [
+            (state.goal, state.plan) for state in states if state.goal.status == "active" and state.plan is not None
+        ]
         if not active:
             return ()
         rule = await configuration(self._scoped, MONITORING, self._rule)
@@ -127,9 +129,9 @@ class Monitor:
         earlier = await self._history.prints([goal for goal, _ in active])
         now = self._scoped.now()
         return tuple(
-            one
+            state
             for goal, plan in active
-            for one in findings(
+            for state in findings(
                 goal, plan, facts, now, rule, earlier=earlier.get(goal.id, ()), waits=goal.id in parents
             )
         )
@@ -157,22 +159,22 @@ def why_invalid(fact: Memory | None, now: datetime) -> str | None:
 
 def _broken(plan: Plan, facts: Mapping[str, Memory], now: datetime) -> dict[str, str]:
     """A sentence for each assumption that no longer holds."""
-    told: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for id in dict.fromkeys(plan.assumptions):
         fact = facts.get(id)
         why = why_invalid(fact, now)
         if why is not None:
-            told[id] = f"The plan assumes {id if fact is None else repr(fact.content[:200])}, which {why}."
-    return told
+            reasons[id] = f"The plan assumes {id if fact is None else repr(fact.content[:200])}, which {why}."
+    return reasons
 
 
 def _returned(plan: Plan, earlier: Sequence[PlanFingerprint]) -> str | None:
     """Whether the plan is again what it was before it was changed to something else."""
     now = plan_fingerprint(plan.steps)
-    before = [one for one in earlier if one.number < plan.number]
+    before = [version for version in earlier if version.number < plan.number]
     while before and before[-1].print == now:
         before.pop()
-    same = next((one.number for one in reversed(before) if one.print == now), None)
+    same = next((version.number for version in reversed(before) if version.print == now), None)
     if same is None:
         return None
     return f"Version {plan.number} of the plan says the same as version {same}, from which it was changed before."
@@ -219,20 +221,20 @@ def _failure(
 
 def _outcomes(steps: Sequence[PlanStep]) -> Counter[tuple[str, str, str]]:
     """How often each call ended in each way."""
-    told: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     for step in steps:
         call = call_fingerprint(step)
-        told.update((call, "error", error_fingerprint(error)) for error in step.errors or filter(None, [step.error]))
+        counts.update((call, "error", error_fingerprint(error)) for error in step.errors or filter(None, [step.error]))
         if step.status == "done" and step.result is not None:
-            told[call, "result", result_fingerprint(step.result)] += 1
-    return told
+            counts[call, "result", result_fingerprint(step.result)] += 1
+    return counts
 
 
 def _stall(goal: Goal, plan: Plan, now: datetime, rule: MonitorSettings, waits: bool) -> tuple[str, str | None] | None:
     """What stands still, in a sentence, and the step it concerns."""
     for step in plan.steps:
-        if step.status == "running" and (told := _hangs(step, plan, now, rule)):
-            return told, step.id
+        if step.status == "running" and (detail := _hangs(step, plan, now, rule)):
+            return detail, step.id
     if any(step.status == "running" for step in plan.steps):
         return None
     able = ready_steps(plan.steps, now)
@@ -284,8 +286,8 @@ def usual_seconds(steps: Sequence[PlanStep]) -> float | None:
         for step in steps
         if step.status == "done" and step.started_at is not None and step.finished_at is not None
     ]
-    told = [step.seconds for step in steps if step.seconds is not None]
-    known = [seconds for seconds in done if seconds > 0] or told
+    estimates = [step.seconds for step in steps if step.seconds is not None]
+    known = [seconds for seconds in done if seconds > 0] or estimates
     return fmean(known) if known else None
 
 

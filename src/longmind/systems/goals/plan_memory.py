@@ -86,8 +86,8 @@ class PlanMemory:
         By ``steps``, or ``how``: a stored procedure, a past plan of a goal like this, the model, or the criteria;
         ``auto`` takes the first of these that has one.
         """
-        given = None if steps is None else step_list(steps)
-        made: dict[tuple[str, Any], PlanBody] = {}
+        inputs = None if steps is None else step_list(steps)
+        bodies: dict[tuple[str, Any], PlanBody] = {}
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal, plan = state.goal, state.plan
@@ -96,9 +96,9 @@ class PlanMemory:
             if running:
                 raise Conflict(f"The step {running[0]} is running.", hint="Complete, fail or skip it first.", id=id)
             asked = (goal.description, goal.criteria)
-            if asked not in made:  # not again after a conflict, unless the goal is another one since
-                made[asked] = await self._planner.plan(goal, how, given)
-            propagation.change(state, plan=await self._transaction.without_missing_sources(made[asked]))
+            if asked not in bodies:  # not again after a conflict, unless the goal is another one since
+                bodies[asked] = await self._planner.plan(goal, how, inputs)
+            propagation.change(state, plan=await self._transaction.without_missing_sources(bodies[asked]))
             return ()
 
         state = await self._transaction.change(id, "plan", decide)
@@ -121,10 +121,10 @@ class PlanMemory:
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal, plan = state.goal, _planned(state)
             require_open(goal)
-            found = steps_.find_step(plan, step)
+            current = steps_.find_step(plan, step)
             criteria_.need(goal, criteria)
-            changed = found.model_copy(update={"criteria": tuple(dict.fromkeys((*found.criteria, *criteria)))})
-            steps = tuple(changed if one.id == step else one for one in plan.steps)
+            changed = current.model_copy(update={"criteria": tuple(dict.fromkeys((*current.criteria, *criteria)))})
+            steps = tuple(changed if other.id == step else other for other in plan.steps)
             after = (
                 criteria_.served(goal, steps, changed, (), propagation.now) if changed.is_finished else goal.criteria
             )
@@ -192,10 +192,10 @@ class PlanMemory:
             if steps is None:
                 return None
             require_open(goal)
-            told = build_evidence(evidence, propagation.now, step=step)
-            done = next(one for one in steps if one.id == step)
-            propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, done, told, propagation.now))
-            return await self._transaction.evidence_links(goal, told)
+            shown = build_evidence(evidence, propagation.now, step=step)
+            done = next(other for other in steps if other.id == step)
+            propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, done, shown, propagation.now))
+            return await self._transaction.evidence_links(goal, shown)
 
         return await self._transaction.change(id, f"complete {step}", decide)
 
@@ -221,7 +221,7 @@ class PlanMemory:
             if steps is None:
                 return None
             require_open(goal)
-            left = next(one for one in steps if one.id == step)
+            left = next(other for other in steps if other.id == step)
             propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, left, (), propagation.now))
             return ()
 

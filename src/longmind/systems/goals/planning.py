@@ -81,10 +81,10 @@ class Planner:
             )
         facts = await self._facts(goal)
         if steps is not None:
-            made = validated(
+            body = validated(
                 PlanBody, {"goal": goal.id, "steps": build_steps(goal, steps), "why": "Given by the caller."}
             )
-            return _assuming(made, facts)
+            return _assuming(body, facts)
         if all(criterion.met for criterion in goal.criteria):
             raise Conflict("All criteria of the goal are met; it waits for its sub-goals.", hint="Plan those.")
         if how != "auto":
@@ -97,11 +97,11 @@ class Planner:
         reasons: list[str] = []
         for way in METHODS:
             try:
-                made = await self._by(way, goal, facts)
+                body = await self._by(way, goal, facts)
             except PlanUnavailable as error:
                 reasons.append(str(error))
             else:
-                return _assuming(made.model_copy(update={"why": " ".join([made.why, *reasons])}), facts)
+                return _assuming(body.model_copy(update={"why": " ".join([body.why, *reasons])}), facts)
         raise InvalidInput("No plan could be made.", hint=" ".join(reasons))
 
     async def replan(self, state: GoalState, why: str) -> PlanBody | None:
@@ -149,15 +149,15 @@ class Planner:
         reason = "No stored procedure fits."
         for version in await self._fitting(goal):
             procedure = version.procedure
-            given = {
+            args = {
                 name: goal.attributes[name] for name in declared_params(procedure.parameters) if name in goal.attributes
             }
             try:
-                bind_params(procedure.parameters, given)
+                bind_params(procedure.parameters, args)
             except InvalidInput as error:
                 reason = f"The procedure {procedure.name} fits, but not with the goal's attributes: {error.message}"
                 continue
-            main = PlanStep(id="s1", description=procedure.purpose, procedure=procedure.name, args=given)
+            main = PlanStep(id="s1", description=procedure.purpose, procedure=procedure.name, args=args)
             steps = await self._covering(goal, [main], [procedure.text()])
             why = f"The procedure {procedure.name} does this."
             return _body(goal, steps, origin="procedure", why=why, source=version.id)
@@ -166,11 +166,13 @@ class Planner:
     async def _fitting(self, goal: Goal) -> list[Version]:
         """The procedures that do what the goal says, the best first."""
         hits = await self._procedural.search(goal.description, _LOOKED_AT)
-        found = await self._usable(goal, [hit.version for hit in hits])
-        (alike,) = await similarities(self._scoped, [goal.description], [one.procedure.purpose for one in found])
+        versions = await self._usable(goal, [hit.version for hit in hits])
+        (alike,) = await similarities(
+            self._scoped, [goal.description], [candidate.procedure.purpose for candidate in versions]
+        )
         verb = set(terms(goal.description)[:1])
         kept: list[tuple[float, Version]] = []
-        for version, similarity in zip(found, alike, strict=True):
+        for version, similarity in zip(versions, alike, strict=True):
             name = version.name.replace("_", " ").replace("-", " ")
             fit = max(similarity, shared_words(goal.description, name))
             if fit >= (_ALIKE if verb <= set(terms(version.procedure.text())) else _SAME):
@@ -220,11 +222,11 @@ class Planner:
         """For each criterion of a past goal the one of this goal that takes its place."""
         texts = [replace_names(criterion.description, names) for criterion in old]
         table = await similarities(self._scoped, texts, [criterion.description for criterion in goal.criteria])
-        found: dict[str, str | None] = {}
+        matches: dict[str, str | None] = {}
         for criterion, row in zip(old, table, strict=True):
             best = max(range(len(row)), key=row.__getitem__)
-            found[criterion.id] = goal.criteria[best].id if row[best] >= _CRITERION_ALIKE else None
-        return found
+            matches[criterion.id] = goal.criteria[best].id if row[best] >= _CRITERION_ALIKE else None
+        return matches
 
     async def _exists(self, step: PlanStep) -> bool:
         """Whether what a step calls is there in this process and this store."""
@@ -232,8 +234,8 @@ class Planner:
             return step.tool in self._procedural.tools
         if step.procedure is None:
             return True
-        found = await self._scoped.store.by_key(self._scoped.scope, f"procedure:{step.procedure}")
-        return found is not None
+        record = await self._scoped.store.by_key(self._scoped.scope, f"procedure:{step.procedure}")
+        return record is not None
 
     # -- by a model --------------------------------------------------------------------------------------------------
 
@@ -262,7 +264,7 @@ class Planner:
     async def _covering(self, goal: Goal, steps: Sequence[PlanStep], texts: Sequence[str]) -> list[PlanStep]:
         """The steps, each criterion served: by the step that speaks of it, or by one of its own after all others."""
         criteria = _open(goal)
-        made = {step.id: step for step in steps}
+        by_id = {step.id: step for step in steps}
         served = {id for step in steps for id in step.criteria}
         left: list[Criterion] = []
         for criterion in criteria:
@@ -274,15 +276,15 @@ class Planner:
             if best is None:
                 left.append(criterion)
             else:
-                step = made[steps[best].id]
-                made[step.id] = step.model_copy(update={"criteria": (*step.criteria, criterion.id)})
-        last = tuple(id for id in made if all(id not in step.after for step in made.values()))
-        own = [step.model_copy(update={"after": last}) for step in steps_for_criteria(left, taken=set(made))]
-        return [*made.values(), *own]
+                step = by_id[steps[best].id]
+                by_id[step.id] = step.model_copy(update={"criteria": (*step.criteria, criterion.id)})
+        last = tuple(id for id in by_id if all(id not in step.after for step in by_id.values()))
+        own = [step.model_copy(update={"after": last}) for step in steps_for_criteria(left, taken=set(by_id))]
+        return [*by_id.values(), *own]
 
     async def _in_told_order(self, steps: Sequence[PlanStep]) -> list[PlanStep]:
         """The steps, one after another only where their text says "then" or "after"."""
-        made = list(steps)
+        ordered = list(steps)
         for n, step in enumerate(steps):
             after = {steps[n - 1].id} if n and _THEN.match(step.description) else set[str]()
             others = [other for other in steps if other.id != step.id]
@@ -291,40 +293,40 @@ class Planner:
                     self._scoped, said["what"], [other.description for other in others], least=_CRITERION_ALIKE
                 )
                 after |= set() if best is None else {others[best].id}
-            changed = [*made]
+            changed = [*ordered]
             changed[n] = step.model_copy(update={"after": tuple(sorted(after))})
             if not _circular(changed):
-                made = changed
-        return made
+                ordered = changed
+        return ordered
 
 
-def step_list(given: Iterable[StepInput]) -> list[StepInput]:
+def step_list(steps: Iterable[StepInput]) -> list[StepInput]:
     """The steps as a list; one text is not one, though Python could take its letters for steps."""
-    if isinstance(given, str | Mapping):
+    if isinstance(steps, str | Mapping):
         raise InvalidInput("The steps must be a list.", hint='Write steps=["Search.", "Book."].')
-    return list(given)
+    return list(steps)
 
 
-def build_steps(goal: Goal, given: Iterable[StepInput]) -> list[PlanStep]:
+def build_steps(goal: Goal, inputs: Iterable[StepInput]) -> list[PlanStep]:
     """Steps from what a caller gives. When none says what it serves and there is one criterion, all serve it."""
-    wanted = step_list(given)
-    taken = {id for one in wanted if (id := _id(one)) is not None}
-    made: list[PlanStep] = []
-    for n, one in enumerate(wanted, start=1):
-        if isinstance(one, PlanStep):
-            made.append(reset_step(one))
+    wanted = step_list(inputs)
+    taken = {id for item in wanted if (id := _id(item)) is not None}
+    steps: list[PlanStep] = []
+    for n, item in enumerate(wanted, start=1):
+        if isinstance(item, PlanStep):
+            steps.append(reset_step(item))
             continue
-        id = _id(one) or unused_id(f"s{n}", taken)
+        id = _id(item) or unused_id(f"s{n}", taken)
         taken.add(id)
-        if isinstance(one, str):
-            before = (made[-1].id,) if made else ()
-            made.append(validated(PlanStep, {"id": id, "description": one, "after": before}))
+        if isinstance(item, str):
+            before = (steps[-1].id,) if steps else ()
+            steps.append(validated(PlanStep, {"id": id, "description": item, "after": before}))
         else:
-            made.append(reset_step(validated(PlanStep, {**one, "id": id})))
-    if len(goal.criteria) == 1 and not any(step.criteria for step in made):
-        made = [step.model_copy(update={"criteria": (goal.criteria[0].id,)}) for step in made]
-    check_criteria_exist(goal, made)
-    return made
+            steps.append(reset_step(validated(PlanStep, {**item, "id": id})))
+    if len(goal.criteria) == 1 and not any(step.criteria for step in steps):
+        steps = [step.model_copy(update={"criteria": (goal.criteria[0].id,)}) for step in steps]
+    check_criteria_exist(goal, steps)
+    return steps
 
 
 def _assuming(body: PlanBody, facts: Sequence[Hit]) -> PlanBody:
@@ -352,6 +354,6 @@ def _circular(steps: Sequence[PlanStep]) -> bool:
     return False
 
 
-def _id(given: StepInput) -> str | None:
-    id = given.id if isinstance(given, PlanStep) else given.get("id") if isinstance(given, Mapping) else None
+def _id(step: StepInput) -> str | None:
+    id = step.id if isinstance(step, PlanStep) else step.get("id") if isinstance(step, Mapping) else None
     return id if isinstance(id, str) else None

@@ -82,9 +82,9 @@ def choose_strategy(
     kind: FindingKind, possible: Sequence[Strategy], experience: StrategyExperience, rng: np.random.Generator
 ) -> StrategyChoice | None:
     """The strategy to try; None when none is possible."""
-    ways = [one for one in PRIORS[kind] if one in possible]
-    expected = {one: experience.expected(kind, one) for one in ways}
-    new = [one for one in ways if not experience.of(kind, one).runs]
+    ways = [strategy for strategy in PRIORS[kind] if strategy in possible]
+    expected = {strategy: experience.expected(kind, strategy) for strategy in ways}
+    new = [strategy for strategy in ways if not experience.of(kind, strategy).runs]
     best = max(expected.values(), default=0.0)
     if ways and len(new) == len(ways):
         first = max(ways, key=expected.__getitem__)
@@ -95,16 +95,17 @@ def choose_strategy(
             strategy=first, why=f"{first}, which was never tried for {_describe(kind)}; nothing else works."
         )
     if not ways or (best < HOPELESS and "ask" in possible and rng.random() >= RECHECKED):
-        last = next((one for one in LAST if one in possible), None)
+        last = next((strategy for strategy in LAST if strategy in possible), None)
         reason = "nothing else is possible" if not ways else f"nothing else is expected to work ({best:.0%} at most)"
         return None if last is None else StrategyChoice(strategy=last, why=f"{last}, since {reason}.")
-    worth = [one for one in ways if expected[one] >= EXPLORED * best]
-    drawn = [float(rng.beta(*experience.beta(kind, one))) for one in worth]
+    worth = [strategy for strategy in ways if expected[strategy] >= EXPLORED * best]
+    drawn = [float(rng.beta(*experience.beta(kind, strategy))) for strategy in worth]
     chosen = worth[int(np.argmax(drawn))]
-    told = ", ".join(
-        f"{one} {rate:.2f} ({experience.of(kind, one)} worked)" for one, rate in zip(worth, drawn, strict=True)
+    rates = ", ".join(
+        f"{strategy} {rate:.2f} ({experience.of(kind, strategy)} worked)"
+        for strategy, rate in zip(worth, drawn, strict=True)
     )
-    return StrategyChoice(strategy=chosen, why=f"{chosen} drew the highest rate for {_describe(kind)}: {told}.")
+    return StrategyChoice(strategy=chosen, why=f"{chosen} drew the highest rate for {_describe(kind)}: {rates}.")
 
 
 def strategy_rng(goal: str, plan: str, kind: FindingKind, step: str | None) -> np.random.Generator:
@@ -121,48 +122,50 @@ def _describe(kind: FindingKind) -> str:
     return kind.replace("_", " ")
 
 
-def judge_revision(one: RevisionBody, later: Sequence[RevisionBody], state: GoalState, now: datetime) -> bool | None:
+def judge_revision(
+    revision: RevisionBody, later: Sequence[RevisionBody], state: GoalState, now: datetime
+) -> bool | None:
     """True when what it changed was then done, False when it failed again, None while nobody can say.
 
     An answer to a deadline at risk worked if the goal was achieved in time. Asking a person worked if what was then
     done about the step did, or the goal was achieved; not if the same had to be asked again.
     """
     goal = state.goal
-    if one.finding == "deadline_risk":
-        return _in_time(goal, now) if not _again(one, later) else False
+    if revision.finding == "deadline_risk":
+        return _in_time(goal, now) if not _again(revision, later) else False
     if goal.status == "achieved":
         return True
     if not goal.open:
         return False
-    if one.strategy == "ask":
-        return _helped(one, later)
-    if _again(one, later):
+    if revision.strategy == "ask":
+        return _helped(revision, later)
+    if _again(revision, later):
         return False
-    return None if state.plan is None else _watched(one, state.plan)
+    return None if state.plan is None else _watched(revision, state.plan)
 
 
-def _helped(one: RevisionBody, later: Sequence[RevisionBody]) -> bool | None:
-    about = [other for other in later if other.step == one.step]
+def _helped(revision: RevisionBody, later: Sequence[RevisionBody]) -> bool | None:
+    about = [other for other in later if other.step == revision.step]
     if any(other.worked for other in about):
         return True
     return False if any(other.strategy == "ask" for other in about) else None
 
 
-def _again(one: RevisionBody, later: Sequence[RevisionBody]) -> bool:
+def _again(revision: RevisionBody, later: Sequence[RevisionBody]) -> bool:
     """Whether the same trouble, or trouble with what was put in its place, had to be answered once more."""
-    concerned = {*one.watched, *([one.step] if one.step else [])}
+    concerned = {*revision.watched, *([revision.step] if revision.step else [])}
     return any(
         (other.step is not None and other.step in concerned and other.finding != "deadline_risk")
-        or (other.step is None and one.step is None and other.finding == one.finding)
+        or (other.step is None and revision.step is None and other.finding == revision.finding)
         for other in later
     )
 
 
-def _watched(one: RevisionBody, plan: Plan) -> bool | None:
-    steps = [step for name in one.watched if (step := plan.step(name)) is not None]
+def _watched(revision: RevisionBody, plan: Plan) -> bool | None:
+    steps = [step for name in revision.watched if (step := plan.step(name)) is not None]
     if any(step.status == "failed" for step in steps):
         return False
-    whole = bool(steps) and len(steps) == len(one.watched) and all(step.is_finished for step in steps)
+    whole = bool(steps) and len(steps) == len(revision.watched) and all(step.is_finished for step in steps)
     return True if whole and any(step.status == "done" for step in steps) else None
 
 

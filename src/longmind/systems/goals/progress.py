@@ -111,10 +111,10 @@ class ProgressPropagation:
             await self._recompute(self._order.pop(0))
             if visits > 10_000:
                 raise Conflict("The goals above this one go round in a circle.", hint="Give one of them no parent.")
-        made: list[Write] = []
+        writes: list[Write] = []
         for draft in self.drafts.values():
-            made += self._writes_for(draft)
-        return made
+            writes += self._writes_for(draft)
+        return writes
 
     async def _recompute(self, id: str) -> None:
         """Compute one goal anew, and go on with its parent if that could matter there."""
@@ -154,9 +154,9 @@ class ProgressPropagation:
     async def _children(self, id: str) -> list[Goal]:
         """The sub-goals of a goal as they will be after this batch."""
         stored = [] if self.drafts[id].new else await self.records.children([id])
-        found = {child.id: child for child in stored}
-        found |= {name: draft.after for name, draft in self.drafts.items()}
-        return [goal for goal in found.values() if goal.parent == id]
+        children = {child.id: child for child in stored}
+        children |= {name: draft.after for name, draft in self.drafts.items()}
+        return [goal for goal in children.values() if goal.parent == id]
 
     def _halt(self, draft: GoalDraft) -> None:
         if draft.replaced is not None:
@@ -166,23 +166,25 @@ class ProgressPropagation:
             draft.steps = halted(draft.steps or draft.plan.steps) or draft.steps
 
     def _writes_for(self, draft: GoalDraft) -> list[Write]:
-        made: list[Write] = []
+        writes: list[Write] = []
         if draft.new:
-            made += self.records.insert_goal(draft.after)
+            writes += self.records.insert_goal(draft.after)
         else:  # also one that does not change is written, on condition that it is as it was read
             names = [*GoalBody.model_fields, "tags"]
-            made.append(self.records.update_goal(draft.before, **{name: getattr(draft.after, name) for name in names}))
+            writes.append(
+                self.records.update_goal(draft.before, **{name: getattr(draft.after, name) for name in names})
+            )
         if draft.replaced is not None:
-            made += self.records.replace_plan(draft.after, draft.plan, draft.replaced)
+            writes += self.records.replace_plan(draft.after, draft.plan, draft.replaced)
         elif draft.plan is not None and (draft.steps is not None or (draft.before.open and not draft.after.open)):
             # when a goal ends, none of its steps may have been started meanwhile
-            made.append(self.records.update_plan(draft.plan, draft.steps or draft.plan.steps))
-        return made
+            writes.append(self.records.update_plan(draft.plan, draft.steps or draft.plan.steps))
+        return writes
 
 
 def _affects_parent(draft: GoalDraft) -> bool:
-    one, other = draft.before, draft.after
-    changed = (one.status, one.progress, one.parent) != (other.status, other.progress, other.parent)
+    before, after = draft.before, draft.after
+    changed = (before.status, before.progress, before.parent) != (after.status, after.progress, after.parent)
     return draft.new or changed
 
 

@@ -46,28 +46,28 @@ class GoalRecords:
 
     async def goal(self, id: str) -> Goal:
         """One goal; ``NotFound`` when there is none with this id."""
-        found = await self._scoped.store.get(self._scoped.scope, id)
-        if found is None or found.kind != GOAL:
+        record = await self._scoped.store.get(self._scoped.scope, id)
+        if record is None or record.kind != GOAL:
             raise NotFound(f"There is no goal {id} here.", hint="`list` and `search` tell which there are.", id=id)
-        return goal_from_record(found)
+        return goal_from_record(record)
 
     async def need(self, id: str) -> GoalState:
         """A goal and its current plan; ``NotFound`` when there is no such goal."""
         goal = await self.goal(id)
-        found = await self._current([goal])
-        return GoalState(goal=goal, plan=found.get(goal.id))
+        plans = await self._current([goal])
+        return GoalState(goal=goal, plan=plans.get(goal.id))
 
     async def own(self, id: str) -> GoalState:
         """The same, for a change: a user's scope does not change what belongs to the whole agent."""
-        found = await self.need(id)
+        state = await self.need(id)
         user = self._scoped.scope.user
-        if user is not None and found.goal.user != user:
+        if user is not None and state.goal.user != user:
             raise Forbidden(
                 f"The goal {id} belongs to the agent, not to the user {user}.",
                 hint="Change it without a user, or create a goal of this user's own.",
                 id=id,
             )
-        return found
+        return state
 
     async def every(self, open: bool | None = True) -> list[GoalState]:
         """All goals that are open (False: ended, None: all), each with its plan; a few queries, however many."""
@@ -80,15 +80,15 @@ class GoalRecords:
         """All versions of a goal's plan, the newest first."""
         where = Filter(kinds=(PLAN,), states=None, metadata={"goal": goal.id})
         records = self._scoped.store.scan_all(self._scoped.scope, where)
-        found = [plan_from_record(m) async for m in records if m.user == goal.user]
-        return sorted(found, key=lambda plan: -plan.number)
+        plans = [plan_from_record(m) async for m in records if m.user == goal.user]
+        return sorted(plans, key=lambda plan: -plan.number)
 
     async def children(self, goals: Sequence[str]) -> list[Goal]:
         """The sub-goals of these goals, the oldest first."""
         store, scope = self._scoped.store, self._scoped.scope
         links = await store.all_links(scope, goals, relation=PART_OF, direction="in")
-        found = await store.get_all(scope, [link.source for link in links])
-        return sorted((goal_from_record(m) for m in found if m.kind == GOAL), key=lambda goal: goal.id)
+        records = await store.get_all(scope, [link.source for link in links])
+        return sorted((goal_from_record(m) for m in records if m.kind == GOAL), key=lambda goal: goal.id)
 
     async def descendants(self, id: str) -> AsyncIterator[list[Goal]]:
         """The sub-goals of a goal, theirs, and so on: one level at a time."""
@@ -108,22 +108,22 @@ class GoalRecords:
     async def _current(self, goals: Sequence[Goal]) -> dict[str, Plan]:
         """The current plans of these goals, by goal."""
         owners = {goal.id: goal.user for goal in goals}
-        found: dict[str, Plan] = {}
+        current: dict[str, Plan] = {}
         for start in range(0, len(goals), _AT_ONCE):
             keys = tuple(plan_key(goal.id) for goal in goals[start : start + _AT_ONCE])
             where = Filter(keys=keys, kinds=(PLAN,), states=None)
             async for memory in self._scoped.store.scan_all(self._scoped.scope, where):
                 plan = plan_from_record(memory)
                 if memory.user == owners[plan.goal]:
-                    found[plan.goal] = plan
-        return found
+                    current[plan.goal] = plan
+        return current
 
     # -- writing -------------------------------------------------------------------------------------------------
 
     def new_goal(self, body: GoalBody, *, tags: Sequence[str] = (), user: str | None) -> Goal:
         """A goal with an id of its own that is not stored yet."""
-        told = {"id": self._scoped.clock.new_id(), "version": 1, "created_at": self._scoped.now(), "user": user}
-        return validated(Goal, {**_plain(body), **told, "tags": tuple(tags)})
+        fields = {"id": self._scoped.clock.new_id(), "version": 1, "created_at": self._scoped.now(), "user": user}
+        return validated(Goal, {**_plain(body), **fields, "tags": tuple(tags)})
 
     def insert_goal(self, goal: Goal) -> list[Write]:
         """The writes that store a goal for the first time, as a part of its parent if it has one."""
@@ -150,23 +150,23 @@ class GoalRecords:
         """
         tags = tuple(changes.pop("tags", goal.tags))
         body = validated(GoalBody, {**_plain(stored_goal_body(goal)), **changes})
-        told: Json = {
+        changed: Json = {
             "body": _plain(body),
             "importance": body.priority,
             "tags": list(tags),
             "metadata": _goal_marks(body),
         }
         if goal_text(body) != goal_text(goal):
-            told["content"] = goal_text(body)
-        return Update(goal.id, told, expected_version=goal.version)
+            changed["content"] = goal_text(body)
+        return Update(goal.id, changed, expected_version=goal.version)
 
     def update_plan(self, plan: Plan, steps: Sequence[PlanStep]) -> Update:
         """The update that changes how the steps of a plan stand. What is planned anew is ``new_plan``."""
         body = validated(PlanBody, {**_plain(_plan_body(plan)), "steps": [_plain(step) for step in steps]})
-        told: Json = {"body": _plain(body)}
+        changed: Json = {"body": _plain(body)}
         if plan_text(body) != plan_text(plan):
-            told["content"] = plan_text(body)
-        return Update(plan.id, told, expected_version=plan.version)
+            changed["content"] = plan_text(body)
+        return Update(plan.id, changed, expected_version=plan.version)
 
     def replace_plan(self, goal: Goal, plan: Plan | None, body: PlanBody) -> list[Write]:
         """The writes that make this the goal's plan, in place of the current one, which is kept as superseded.
@@ -176,11 +176,11 @@ class GoalRecords:
         one of these erases the plan with it, and a fact that changes makes it stale.
         """
         number = 1 if plan is None else plan.number + 1
-        told = validated(PlanBody, {**_plain(body), "goal": goal.id, "number": number})
+        stored = validated(PlanBody, {**_plain(body), "goal": goal.id, "number": number})
         record = self._scoped.new(
             PLAN,
-            plan_text(told),
-            body=_plain(told),
+            plan_text(stored),
+            body=_plain(stored),
             key=plan_key(goal.id),
             importance=goal.priority,
             user=goal.user,
@@ -196,7 +196,7 @@ class GoalRecords:
             }
             writes.append(Update(plan.id, over, expected_version=plan.version))
             links.append((SUPERSEDES, plan.id))
-        origins = [*told.assumptions, *([told.source] if told.source else [])]
+        origins = [*stored.assumptions, *([stored.source] if stored.source else [])]
         links += [(DERIVED, origin) for origin in dict.fromkeys(origins)]
         writes.append(Put(record, existing="fail"))
         return [*writes, *(AddLink(Link(source=record.id, relation=name, target=to)) for name, to in links)]
@@ -204,14 +204,14 @@ class GoalRecords:
 
 def goal_from_record(memory: Memory) -> Goal:
     """A goal from its record."""
-    told = {"id": memory.id, "version": memory.version, "created_at": memory.recorded_at, "user": memory.user}
-    return validated(Goal, {**memory.body, **told, "tags": memory.tags})
+    fields = {"id": memory.id, "version": memory.version, "created_at": memory.recorded_at, "user": memory.user}
+    return validated(Goal, {**memory.body, **fields, "tags": memory.tags})
 
 
 def plan_from_record(memory: Memory) -> Plan:
     """A plan from its record."""
-    told = {"id": memory.id, "version": memory.version, "made_at": memory.recorded_at}
-    return validated(Plan, {**memory.body, **told, "current": memory.key is not None})
+    fields = {"id": memory.id, "version": memory.version, "made_at": memory.recorded_at}
+    return validated(Plan, {**memory.body, **fields, "current": memory.key is not None})
 
 
 def state_from_receipt(receipt: Receipt, id: str) -> GoalState:
@@ -252,8 +252,8 @@ def _goal_marks(body: GoalBody) -> Json:
 
 
 def _plain(model: GoalBody | PlanBody | PlanStep) -> dict[str, Any]:
-    told: Mapping[str, Any] = model.model_dump(mode="json")
-    return dict(told)
+    payload: Mapping[str, Any] = model.model_dump(mode="json")
+    return dict(payload)
 
 
 class PlanFingerprint(NamedTuple):
@@ -271,8 +271,8 @@ class RevisionRecord(NamedTuple):
 
     @property
     def revision(self) -> Revision:
-        told = {name: getattr(self.body, name) for name in Revision.model_fields if name != "id"}
-        return Revision(id=self.memory.id, **told)
+        fields = {name: getattr(self.body, name) for name in Revision.model_fields if name != "id"}
+        return Revision(id=self.memory.id, **fields)
 
 
 class RevisionHistory:
@@ -287,10 +287,10 @@ class RevisionHistory:
 
     async def prints(self, goals: Sequence[Goal]) -> dict[str, list[PlanFingerprint]]:
         """What the revised versions of these goals' plans said, by goal, the oldest first."""
-        found = await self._read(goals)
+        revisions = await self._read(goals)
         return {
-            goal: [PlanFingerprint(one.body.before, one.body.print) for one in recorded]
-            for goal, recorded in found.items()
+            goal: [PlanFingerprint(record.body.before, record.body.print) for record in recorded]
+            for goal, recorded in revisions.items()
         }
 
     def write(self, goal: Goal, plan: Plan, body: RevisionBody, replace_plan: str | None) -> list[Write]:
@@ -319,16 +319,16 @@ class RevisionHistory:
     async def _read(self, goals: Sequence[Goal]) -> dict[str, list[RevisionRecord]]:
         owners = {goal.id: goal.user for goal in goals}
         keys = [revision_key(goal.id, n) for goal in goals for n in range(1, goal.revisions + 1)]
-        found: dict[str, list[RevisionRecord]] = {}
+        revisions: dict[str, list[RevisionRecord]] = {}
         for start in range(0, len(keys), _AT_ONCE):
             where = Filter(keys=tuple(keys[start : start + _AT_ONCE]), kinds=(REVISION,), states=None)
             async for memory in self._scoped.store.scan_all(self._scoped.scope, where):
                 body = validated(RevisionBody, memory.body)
                 if memory.user == owners[body.goal]:
-                    found.setdefault(body.goal, []).append(RevisionRecord(memory, body))
-        for recorded in found.values():
-            recorded.sort(key=lambda one: one.body.number)
-        return found
+                    revisions.setdefault(body.goal, []).append(RevisionRecord(memory, body))
+        for recorded in revisions.values():
+            recorded.sort(key=lambda revision: revision.body.number)
+        return revisions
 
 
 def revision_key(goal: str, number: int) -> str:

@@ -110,8 +110,8 @@ def _step_lines(step: PlanStep, indent: str) -> list[str]:
     notes += [f"attempt {step.attempts}"] if step.attempts > 1 else []
     notes += [f"until {_minute(step.lease_until)}"] if step.lease_until else []
     notes += [f"{step.status} {_minute(step.finished_at)}"] if step.finished_at else []
-    told = f" ({'; '.join(notes)})" if notes else ""
-    lines = [f"{indent}[{_MARKS[step.status]}] {step.id}: {_line(step.description)}{told}"]
+    suffix = f" ({'; '.join(notes)})" if notes else ""
+    lines = [f"{indent}[{_MARKS[step.status]}] {step.id}: {_line(step.description)}{suffix}"]
     if step.status == "done" and step.result is not None:
         lines.append(f"{indent}    result: {_line(result_note(step.result))}")
     errors = step.errors[-_ERRORS_SHOWN:] or ((step.error,) if step.error else ())

@@ -81,7 +81,7 @@ class Reviser:
 
     async def revisions(self, goal: str) -> list[Revision]:
         """The revisions of a goal, the oldest first."""
-        return [one.revision for one in await self._history.of(await self._records.goal(goal))]
+        return [record.revision for record in await self._history.of(await self._records.goal(goal))]
 
     async def evaluate(self, goal: str) -> list[Revision]:
         """Say of each revision whose outcome is known by now whether it worked, and learn from it; each counts once."""
@@ -89,12 +89,14 @@ class Reviser:
         async def change() -> list[Revision]:
             state = await self._records.own(goal)
             past = await self._history.of(state.goal)
-            now, bodies = self._scoped.now(), [one.body for one in past]
+            now, bodies = self._scoped.now(), [record.body for record in past]
             known: list[tuple[RevisionRecord, bool]] = []
-            for n, one in enumerate(past):
-                worked = judge_revision(one.body, bodies[n + 1 :], state, now) if one.body.worked is None else None
+            for n, record in enumerate(past):
+                worked = (
+                    judge_revision(record.body, bodies[n + 1 :], state, now) if record.body.worked is None else None
+                )
                 if worked is not None:
-                    known.append((one, worked))
+                    known.append((record, worked))
             return await self._learn(known) if known else []
 
         return await retry_on_conflict(change)
@@ -103,28 +105,28 @@ class Reviser:
         record = experience_record(self._scoped)
         experience = await record.read()
         writes: list[Write] = []
-        for one, worked in known:
-            writes.append(self._history.is_finished(one, worked))
-            if one.body.counts:
-                experience = experience.plus(one.body.finding, one.body.strategy, worked)
+        for revision, worked in known:
+            writes.append(self._history.is_finished(revision, worked))
+            if revision.body.counts:
+                experience = experience.plus(revision.body.finding, revision.body.strategy, worked)
         writes.append(record.overwrite(experience))
         agent = replace(self._scoped, scope=record.scope)  # the experience is not the user's
         await agent.rewrite(writes, f"{len(known)} revisions came out")
-        return [one.revision.model_copy(update={"worked": worked}) for one, worked in known]
+        return [revision.revision.model_copy(update={"worked": worked}) for revision, worked in known]
 
     async def _revise(self, goal: str, finding: Finding | None, strategy: Strategy | None, why: str) -> Revision | None:
         state, past = await self._known(goal, finding)
         if finding is not None and (done := _answer_to(finding, state, past)) is not None:
             return done.revision
         plan = _revisable(state, finding, strategy)
-        told = finding or await self._found(state, past)
-        counts = told is not None
-        if told is None and (strategy is not None or why):
-            told = self._said(state.goal, plan, why or f"Somebody asked for {strategy}.")
-        if told is None:
+        answered = finding or await self._found(state, past)
+        counts = answered is not None
+        if answered is None and (strategy is not None or why):
+            answered = self._said(state.goal, plan, why or f"Somebody asked for {strategy}.")
+        if answered is None:
             return None
         rule = await configuration(self._scoped, REVISING, self._rule)
-        case = RevisionCase(state.goal, plan, told, [one.body for one in past], rule.max_same)
+        case = RevisionCase(state.goal, plan, answered, [record.body for record in past], rule.max_same)
         decision = await self._chosen(case, rule) if strategy is None else await self._named(case, strategy)
         if decision is None:
             return None
@@ -140,10 +142,10 @@ class Reviser:
 
     async def _found(self, state: GoalState, past: list[RevisionRecord]) -> Finding | None:
         """The gravest finding that nobody has answered. An answer to a deadline at risk stands until its outcome."""
-        waiting = any(one.body.finding == "deadline_risk" and one.body.worked is None for one in past)
-        for one in await self._monitor.check_state(state):
-            if one.kind != "deadline_risk" or not waiting:
-                return one
+        waiting = any(finding.body.finding == "deadline_risk" and finding.body.worked is None for finding in past)
+        for finding in await self._monitor.check_state(state):
+            if finding.kind != "deadline_risk" or not waiting:
+                return finding
         return None
 
     def _said(self, goal: Goal, plan: Plan, why: str) -> Finding:
@@ -153,9 +155,9 @@ class Reviser:
     async def _chosen(self, case: RevisionCase, rule: RevisionSettings) -> RevisionDecision | None:
         """The answer that the policy chooses; at the limit, a question; past it, the end."""
         if case.goal.revisions >= rule.max_revisions:
-            told = f"the plan was revised {case.goal.revisions} times (allowed: {rule.max_revisions})."
-            asked = any(one.strategy == "ask" and one.number > rule.max_revisions for one in case.past)
-            return RevisionDecision("abandon" if asked else "ask", f"{'abandon' if asked else 'ask'}, since {told}")
+            reason = f"the plan was revised {case.goal.revisions} times (allowed: {rule.max_revisions})."
+            asked = any(revision.strategy == "ask" and revision.number > rule.max_revisions for revision in case.past)
+            return RevisionDecision("abandon" if asked else "ask", f"{'abandon' if asked else 'ask'}, since {reason}")
         experience = await experience_record(self._scoped).read()
         decision = await self._selector.best(case, experience)
         if decision.strategy in LAST and case.finding.kind == "deadline_risk" and not case.overdue:
@@ -179,9 +181,11 @@ class Reviser:
     async def _write(
         self, case: RevisionCase, decision: RevisionDecision, why: str, *, named: bool, counts: bool
     ) -> Revision:
-        goal, plan, made = case.goal, case.plan, decision.proposal
-        told = " ".join(filter(None, [why, case.finding.detail, decision.why, made.why if made else ""]))[:_WHY]
-        propagation = await self._propagation_of(case, decision, why, told, named=named)
+        goal, plan, proposal = case.goal, case.plan, decision.proposal
+        explanation = " ".join(
+            filter(None, [why, case.finding.detail, decision.why, proposal.why if proposal else ""])
+        )[:_WHY]
+        propagation = await self._propagation_of(case, decision, why, explanation, named=named)
         body = RevisionBody(
             goal=goal.id,
             plan=plan.id,
@@ -189,24 +193,24 @@ class Reviser:
             finding=case.finding.kind,
             step=case.finding.step,
             strategy=decision.strategy,
-            why=told,
+            why=explanation,
             before=plan.number,
-            after=None if made is None else plan.number + 1,
+            after=None if proposal is None else plan.number + 1,
             at=self._scoped.now(),
             worked=False if decision.strategy == "abandon" else None,
             print=plan_fingerprint(plan.steps),
-            watched=made.watched if made else (),
-            replaced=made.replaced if made else "",
+            watched=proposal.watched if proposal else (),
+            replaced=proposal.replaced if proposal else "",
             counts=counts,
         )
         writes = await propagation.writes()
         recorded = self._history.write(goal, plan, body, _new_plan(writes, goal.id))
-        receipt = await self._scoped.rewrite([*writes, *recorded], told[:200])
+        receipt = await self._scoped.rewrite([*writes, *recorded], explanation[:200])
         memory = next(m for m in receipt.memories if m.id == _put(recorded).id)
         return RevisionRecord(memory, body).revision
 
     async def _propagation_of(
-        self, case: RevisionCase, decision: RevisionDecision, why: str, told: str, *, named: bool
+        self, case: RevisionCase, decision: RevisionDecision, why: str, explanation: str, *, named: bool
     ) -> ProgressPropagation:
         """What the answer changes: the plan, or the status of the goal and of those below it."""
         goal, finding = case.goal, case.finding
@@ -214,7 +218,7 @@ class Reviser:
         propagation = ProgressPropagation(self._records, self._scoped.now())
         number = goal.revisions + 1
         if decision.proposal is not None:
-            body = await self._body(case, decision.proposal, told)
+            body = await self._body(case, decision.proposal, explanation)
             propagation.change(state, plan=body, revisions=number, **_going_on(goal))
         elif decision.strategy == "ask":
             asked = why or question(goal, case.plan, finding, case.tried)
@@ -226,9 +230,9 @@ class Reviser:
             await propagation.give_up_below(goal.id, f"The goal above was given up. {ended}"[:_WHY])
         return propagation
 
-    async def _body(self, case: RevisionCase, made: Proposal, told: str) -> PlanBody:
+    async def _body(self, case: RevisionCase, proposal: Proposal, explanation: str) -> PlanBody:
         """The new version of the plan. It rests on what it was made from, as far as that still exists."""
-        plan, rest = case.plan, made.rest
+        plan, rest = case.plan, proposal.rest
         origin = plan if rest is None else rest
         wanted = [*origin.assumptions, *([origin.source] if origin.source else [])]
         there = {m.id: m for m in await self._scoped.store.get_all(self._scoped.scope, wanted)} if wanted else {}
@@ -239,12 +243,12 @@ class Reviser:
         return PlanBody(
             goal=plan.goal,
             number=plan.number + 1,
-            steps=made.steps,
+            steps=proposal.steps,
             origin=origin.origin,
             source=origin.source if origin.source in there else None,
-            why=told,
+            why=explanation,
             assumptions=tuple(kept),
-            prompt=", ".join(filter(None, dict.fromkeys([*origin.prompt.split(", "), made.prompt]))),
+            prompt=", ".join(filter(None, dict.fromkeys([*origin.prompt.split(", "), proposal.prompt]))),
         )
 
 
@@ -267,7 +271,10 @@ def _answer_to(finding: Finding, state: GoalState, past: list[RevisionRecord]) -
     if state.goal.status == "active" and state.plan is not None and state.plan.id == finding.plan:
         return None
     wanted = (finding.plan, finding.kind, finding.step)
-    return next((one for one in reversed(past) if (one.body.plan, one.body.finding, one.body.step) == wanted), None)
+    return next(
+        (record for record in reversed(past) if (record.body.plan, record.body.finding, record.body.step) == wanted),
+        None,
+    )
 
 
 def _going_on(goal: Goal) -> dict[str, Any]:
@@ -276,9 +283,9 @@ def _going_on(goal: Goal) -> dict[str, Any]:
 
 
 def _new_plan(writes: list[Write], goal: str) -> str | None:
-    made = (one.memory for one in writes if isinstance(one, Put))
-    return next((memory.id for memory in made if memory.key == plan_key(goal)), None)
+    memories = (write.memory for write in writes if isinstance(write, Put))
+    return next((memory.id for memory in memories if memory.key == plan_key(goal)), None)
 
 
 def _put(writes: list[Write]) -> Memory:
-    return next(one.memory for one in writes if isinstance(one, Put))
+    return next(write.memory for write in writes if isinstance(write, Put))

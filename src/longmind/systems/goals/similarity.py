@@ -24,8 +24,8 @@ async def similarities(scoped: ScopedStore, texts: Sequence[str], others: Sequen
     vectors, _ = await scoped.embed([*texts, *others])
     mine, theirs = vectors[: len(texts)], vectors[len(texts) :]
     return [
-        [max(shared_words(one, other), _nearness(mine[n], theirs[m])) for m, other in enumerate(others)]
-        for n, one in enumerate(texts)
+        [max(shared_words(text, other), _nearness(mine[n], theirs[m])) for m, other in enumerate(others)]
+        for n, text in enumerate(texts)
     ]
 
 
@@ -40,9 +40,9 @@ async def best_match(
     return best if best is not None and row[best] >= least else None
 
 
-def _nearness(one: Vector | None, other: Vector | None) -> float:
-    if one is None or other is None:
+def _nearness(first: Vector | None, second: Vector | None) -> float:
+    if first is None or second is None:
         return 0.0
-    size = float(np.linalg.norm(one) * np.linalg.norm(other))
-    cosine = float(np.dot(one, other)) / size if size else 0.0
+    size = float(np.linalg.norm(first) * np.linalg.norm(second))
+    cosine = float(np.dot(first, second)) / size if size else 0.0
     return min(max((cosine - _UNRELATED) / (_SAME - _UNRELATED), 0.0), 1.0)

@@ -68,11 +68,11 @@ def _left(step: PlanStep, now: datetime) -> bool:
 
 def find_step(plan: Plan, id: str) -> PlanStep:
     """A step of a plan; ``NotFound`` names those there are."""
-    found = plan.step(id)
-    if found is None:
-        known = ", ".join(step.id for step in plan.steps)
+    step = plan.step(id)
+    if step is None:
+        known = ", ".join(known_step.id for known_step in plan.steps)
         raise NotFound(f"The plan {plan.number} has no step {id}.", hint=f"Its steps are {known}.", step=id)
-    return found
+    return step
 
 
 def started(
@@ -82,7 +82,7 @@ def started(
     step = find_step(plan, id)
     if goal.status != "active":
         raise Conflict(f"The goal is {goal.status}, so no step of it can start.", hint="Activate it first.", step=id)
-    if all(one.id != id for one in ready_steps(plan.steps, now)):
+    if all(other.id != id for other in ready_steps(plan.steps, now)):
         raise Conflict(*_why_not(step, plan, now), step=id)
     lost = step.status == "running"
     changes: dict[str, Any] = {
@@ -142,10 +142,10 @@ def completed(plan: Plan, id: str, result: Any, now: datetime) -> Steps | None:
 def failed(plan: Plan, id: str, error: str, now: datetime) -> Steps | None:
     """The steps with one of them failed; None when it failed before with the same error."""
     step = find_step(plan, id)
-    told = truncate_text(error.strip(), MAX_RESULT)
-    if not told:
+    message = truncate_text(error.strip(), MAX_RESULT)
+    if not message:
         raise InvalidInput(f"Say what went wrong with the step {id}.")
-    if step.status == "failed" and step.error == told:
+    if step.status == "failed" and step.error == message:
         return None
     if step.is_finished:
         raise Conflict(f"The step {id} is {step.status} already.", hint="Only an open step can fail.", step=id)
@@ -153,8 +153,8 @@ def failed(plan: Plan, id: str, error: str, now: datetime) -> Steps | None:
     changes: dict[str, Any] = {
         "status": "failed",
         "attempts": max(step.attempts, 1) if step.status == "running" else step.attempts + 1,
-        "error": told,
-        "errors": _with_error(step, told),
+        "error": message,
+        "errors": _with_error(step, message),
         "started_at": step.started_at or now,
         "finished_at": now,
         "lease_until": None,
@@ -220,7 +220,7 @@ def _with_error(step: PlanStep, error: str) -> tuple[str, ...]:
 
 def _replaced(steps: Sequence[PlanStep], step: PlanStep, changes: dict[str, Any]) -> Steps:
     new = _changed(step, changes)
-    return tuple(new if one.id == step.id else one for one in steps)
+    return tuple(new if other.id == step.id else other for other in steps)
 
 
 def _changed(step: PlanStep, changes: dict[str, Any]) -> PlanStep:
@@ -231,14 +231,14 @@ def truncate_value(value: Any, limit: int = MAX_RESULT) -> Any:
     """The value itself if it is plain JSON and short enough, else the beginning of it as text, marked as cut."""
     if isinstance(value, str):
         return truncate_text(value, limit)
-    told = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     try:
-        text = json.dumps(told, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False)
         if len(text) <= limit:
             nested = to_plain_json({"step": {"result": {"value": json.loads(text)}}}, "A result")
             return nested["step"]["result"]["value"]
     except (TypeError, ValueError, RecursionError, InvalidInput):
-        return truncate_text(_describe(told), limit)
+        return truncate_text(_describe(plain), limit)
     return truncate_text(text, limit)
 
 

@@ -53,14 +53,14 @@ def retry(plan: Plan, finding: Finding, *, answered: bool = False) -> Proposal |
 
 
 def substitute(
-    plan: Plan, finding: Finding, found: Sequence[Alternative], failed: Collection[str] = ()
+    plan: Plan, finding: Finding, candidates: Sequence[Alternative], failed: Collection[str] = ()
 ) -> Proposal | None:
     """The step with another procedure or function; never one that failed for it before (``failed``, by label)."""
     step = _concerned(plan, finding)
     if step is None:
         return None
     out = {*failed, label_of(step)}
-    chosen = next((one for one in found if one.label not in out), None)
+    chosen = next((candidate for candidate in candidates if candidate.label not in out), None)
     if chosen is None:
         return None
     tool, procedure = (None, chosen.name) if chosen.procedure else (chosen.name, None)
@@ -82,18 +82,18 @@ def decompose(plan: Plan, finding: Finding, parts: Sequence[StepPart]) -> Propos
     for n in range(1, len(parts) + 1):
         names.append(unused_id(f"{step.id[:_STEM]}_{n}", taken))
         taken.add(names[-1])
-    made = _pieces(step, parts, names)
-    leaves = [one.id for one in made if not any(one.id in other.after for other in made)]
+    pieces = _pieces(step, parts, names)
+    leaves = [one.id for one in pieces if not any(one.id in other.after for other in pieces)]
     steps: list[PlanStep] = []
     for one in plan.steps:
         if one.id == step.id:
-            steps += made
+            steps += pieces
         elif step.id in one.after:
             after = [name for old in one.after for name in (leaves if old == step.id else [old])]
             steps.append(one.model_copy(update={"after": tuple(dict.fromkeys(after))}))
         else:
             steps.append(one)
-    why = f"{step.id} is done in {len(made)} smaller steps: {', '.join(names)}."
+    why = f"{step.id} is done in {len(pieces)} smaller steps: {', '.join(names)}."
     return Proposal(tuple(steps), tuple(names), why, prompt=parts[0].prompt)
 
 
@@ -104,15 +104,15 @@ def reorder(goal: Goal, plan: Plan, finding: Finding) -> Proposal | None:
         return _most_valuable_first(goal, plan)
     if step is None or step.status == "running":
         return None
-    waiting = {step.id} | {one.id for one in _descendants(plan.steps, step.id)}
-    free = [one for one in plan.steps if one.status in ("pending", "running") and one.id not in waiting]
-    last = [one.id for one in free if not any(one.id in other.after for other in free)]
+    waiting = {step.id} | {other.id for other in _descendants(plan.steps, step.id)}
+    free = [other for other in plan.steps if other.status in ("pending", "running") and other.id not in waiting]
+    last = [other.id for other in free if not any(other.id in later_step.after for later_step in free)]
     if not free or set(last) <= set(step.after):
         return None
     later = again(step, after=tuple(dict.fromkeys((*step.after, *last))))
-    order = [one for one in plan.steps if one.id not in waiting]
-    order += [later if one.id == step.id else one for one in plan.steps if one.id in waiting]
-    moved = ", ".join(one.id for one in free)
+    order = [other for other in plan.steps if other.id not in waiting]
+    order += [later if other.id == step.id else other for other in plan.steps if other.id in waiting]
+    moved = ", ".join(other.id for other in free)
     return Proposal(tuple(order), (step.id,), f"{step.id} is tried again after {moved}.")
 
 
@@ -123,25 +123,31 @@ def replan(plan: Plan, finding: Finding, rest: PlanBody | None) -> Proposal | No
     """
     if rest is None:
         return None
-    kept = [one for one in plan.steps if one.is_finished or (one.status == "running" and one.id != finding.step)]
-    open_before = sorted(step_fingerprint(one) for one in plan.steps if one not in kept)
+    kept = [
+        open_step
+        for open_step in plan.steps
+        if open_step.is_finished or (open_step.status == "running" and open_step.id != finding.step)
+    ]
+    open_before = sorted(step_fingerprint(open_step) for open_step in plan.steps if open_step not in kept)
     if finding.kind != "broken_assumption" and sorted(map(step_fingerprint, rest.steps)) == open_before:
         return None
     if len(kept) + len(rest.steps) > MAX_STEPS:
         return None
-    staying = {one.id for one in kept}
-    steps = [one.model_copy(update={"after": tuple(n for n in one.after if n in staying)}) for one in kept]
+    staying = {open_step.id for open_step in kept}
+    steps = [
+        open_step.model_copy(update={"after": tuple(n for n in open_step.after if n in staying)}) for open_step in kept
+    ]
     taken, names = set(staying), dict[str, str]()
-    for one in rest.steps:
-        names[one.id] = unused_id(one.id[:_STEM], taken)
-        taken.add(names[one.id])
-    for one in rest.steps:
-        after = tuple(dict.fromkeys(names.get(name, name) for name in one.after))
+    for open_step in rest.steps:
+        names[open_step.id] = unused_id(open_step.id[:_STEM], taken)
+        taken.add(names[open_step.id])
+    for open_step in rest.steps:
+        after = tuple(dict.fromkeys(names.get(name, name) for name in open_step.after))
         if not taken.issuperset(after):
             return None
-        steps.append(reset_step(one, id=names[one.id], after=after))
-    told = f"{len(kept)} steps stay, the rest is planned anew: {', '.join(names.values())}."
-    return Proposal(tuple(steps), tuple(names.values()), told, rest=rest)
+        steps.append(reset_step(open_step, id=names[open_step.id], after=after))
+    why = f"{len(kept)} steps stay, the rest is planned anew: {', '.join(names.values())}."
+    return Proposal(tuple(steps), tuple(names.values()), why, rest=rest)
 
 
 def question(goal: Goal, plan: Plan, finding: Finding, tried: Sequence[str]) -> str:
@@ -181,7 +187,7 @@ def _concerned(plan: Plan, finding: Finding) -> PlanStep | None:
 
 
 def _with(steps: Iterable[PlanStep], changed: PlanStep) -> tuple[PlanStep, ...]:
-    return tuple(changed if one.id == changed.id else one for one in steps)
+    return tuple(changed if step.id == changed.id else step for step in steps)
 
 
 def _pieces(step: PlanStep, parts: Sequence[StepPart], names: Sequence[str]) -> list[PlanStep]:
@@ -206,16 +212,16 @@ def _pieces(step: PlanStep, parts: Sequence[StepPart], names: Sequence[str]) -> 
 def _descendants(steps: Sequence[PlanStep], name: str) -> list[PlanStep]:
     """The steps that, directly or not, come after one."""
     reached = {name}
-    found: list[PlanStep] = []
+    later: list[PlanStep] = []
     for step in order_steps(steps):
         if reached.intersection(step.after):
             reached.add(step.id)
-            found.append(step)
-    return found
+            later.append(step)
+    return later
 
 
 def _most_valuable_first(goal: Goal, plan: Plan) -> Proposal | None:
-    weights = {one.id: one.weight for one in goal.criteria if not one.met}
+    weights = {criterion.id: criterion.weight for criterion in goal.criteria if not criterion.met}
     usual = usual_seconds(plan.steps)
     value = {step.id: value_of(step, weights, usual) for step in plan.steps}
     for step in reversed(order_steps(plan.steps)):

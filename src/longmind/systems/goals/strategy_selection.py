@@ -63,7 +63,7 @@ class RevisionCase:
 
     def used(self, strategy: Strategy) -> int:
         """How often a strategy was tried for the step that this is about."""
-        return sum(one.strategy == strategy and one.step == self.finding.step for one in self.past)
+        return sum(revision.strategy == strategy and revision.step == self.finding.step for revision in self.past)
 
     @property
     def overdue(self) -> bool:
@@ -72,7 +72,11 @@ class RevisionCase:
     @property
     def tried(self) -> list[str]:
         """The strategies tried for it, in words."""
-        return [f"{one.strategy} ({_OUTCOME[one.worked]})" for one in self.past if one.step == self.finding.step]
+        return [
+            f"{revision.strategy} ({_OUTCOME[revision.worked]})"
+            for revision in self.past
+            if revision.step == self.finding.step
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +100,25 @@ class StrategySelector:
     async def best(self, case: RevisionCase, experience: StrategyExperience) -> RevisionDecision:
         """The answer that the policy chooses among those that are possible."""
         kind, finding = case.finding.kind, case.finding
-        left = [one for one in (*PRIORS[kind], *LAST) if case.used(one) < case.max_same or one == "abandon"]
+        left = [
+            strategy
+            for strategy in (*PRIORS[kind], *LAST)
+            if case.used(strategy) < case.max_same or strategy == "abandon"
+        ]
         if kind == "deadline_risk" and case.overdue:
-            left = [one for one in left if one in LAST]  # no order of steps brings back the time
+            left = [strategy for strategy in left if strategy in LAST]  # no order of steps brings back the time
         rng = strategy_rng(case.goal.id, case.plan.id, kind, finding.step)
         notes: list[str] = []
-        if _answered(case) and "retry" in left and (made := await self.made("retry", case, notes)) is not None:
-            return RevisionDecision("retry", "retry, since a person was asked and let the goal go on.", made)
+        if _answered(case) and "retry" in left and (proposal := await self.made("retry", case, notes)) is not None:
+            return RevisionDecision("retry", "retry, since a person was asked and let the goal go on.", proposal)
         while True:
             choice = choose_strategy(kind, left, experience, rng)
             assert choice is not None, "giving up is always possible"
             if choice.strategy in LAST:
                 return RevisionDecision(choice.strategy, _joined(choice, notes))
-            made = await self.made(choice.strategy, case, notes)
-            if made is not None and self._leads_on(made, choice.strategy, case):
-                return RevisionDecision(choice.strategy, _joined(choice, notes), made)
+            proposal = await self.made(choice.strategy, case, notes)
+            if proposal is not None and self._leads_on(proposal, choice.strategy, case):
+                return RevisionDecision(choice.strategy, _joined(choice, notes), proposal)
             left.remove(choice.strategy)
 
     async def made(self, strategy: Strategy, case: RevisionCase, notes: list[str]) -> Proposal | None:
@@ -134,9 +142,9 @@ class StrategySelector:
             case "reorder":
                 return strategies.reorder(case.goal, plan, finding)
             case "substitute" if step is not None and self.procedural is not None:
-                found = await find_alternatives(self.scoped, case.goal, step, self.procedural)
-                failed = {one.replaced for one in case.past if one.step == step.id and one.replaced}
-                return strategies.substitute(plan, finding, found, failed)
+                candidates = await find_alternatives(self.scoped, case.goal, step, self.procedural)
+                failed = {revision.replaced for revision in case.past if revision.step == step.id and revision.replaced}
+                return strategies.substitute(plan, finding, candidates, failed)
             case "decompose" if step is not None and not step.is_finished:
                 return strategies.decompose(plan, finding, await self._parts(case.goal, step))
             case "replan" if self.replan is not None:
@@ -159,13 +167,13 @@ class StrategySelector:
         """Whether a plan is not one that was there before. To try again, or to rest on less, changes no step."""
         if strategy == "retry" or case.finding.kind == "broken_assumption":
             return True
-        before = {plan_fingerprint(case.plan.steps), *(one.print for one in case.past)}
+        before = {plan_fingerprint(case.plan.steps), *(revision.print for revision in case.past)}
         return plan_fingerprint(proposal.steps) not in before
 
 
 def _answered(case: RevisionCase) -> bool:
     """Whether the last thing done about this step was to ask a person, who has let the goal go on."""
-    about = [one for one in case.past if one.step == case.finding.step]
+    about = [revision for revision in case.past if revision.step == case.finding.step]
     return bool(about) and about[-1].strategy == "ask"
 
 
@@ -180,21 +188,21 @@ async def find_alternatives(
 
     What belongs to another user is not among them, even if this scope can see it.
     """
-    found: list[tuple[str, Alternative]] = []
+    candidates: list[tuple[str, Alternative]] = []
     hits = await procedural.search(step.description, k=_LOOKED_AT)
     owners = {m.id: m.user for m in await scoped.store.get_all(scoped.scope, [hit.version.id for hit in hits])}
     for hit in hits:
         procedure = hit.version.procedure
         if owners.get(hit.version.id) not in (None, goal.user):
             continue
-        if all(one.use is None or one.use in procedural.tools for one in procedure.steps):
-            found += _taking(procedure, step)
-    for told in procedural.tools.described():
-        found += _called(procedural.tools, told.name, told.description, step)
-    others = [(text, one) for text, one in found if one.label != label_of(step)]
+        if all(alternative.use is None or alternative.use in procedural.tools for alternative in procedure.steps):
+            candidates += _taking(procedure, step)
+    for tool in procedural.tools.described():
+        candidates += _called(procedural.tools, tool.name, tool.description, step)
+    others = [(text, alternative) for text, alternative in candidates if alternative.label != label_of(step)]
     (fits,) = await similarities(scoped, [step.description], [text for text, _ in others])
-    fitting = [replace(one, fit=fit) for (_, one), fit in zip(others, fits, strict=True) if fit >= FITS]
-    return sorted(fitting, key=lambda one: (not one.procedure, -one.fit, one.name))
+    fitting = [replace(alternative, fit=fit) for (_, alternative), fit in zip(others, fits, strict=True) if fit >= FITS]
+    return sorted(fitting, key=lambda alternative: (not alternative.procedure, -alternative.fit, alternative.name))
 
 
 def _taking(procedure: Procedure, step: PlanStep) -> Iterable[tuple[str, Alternative]]:
@@ -211,7 +219,7 @@ def _taking(procedure: Procedure, step: PlanStep) -> Iterable[tuple[str, Alterna
 def _called(tools: ToolRegistry, name: str, description: str, step: PlanStep) -> Iterable[tuple[str, Alternative]]:
     """The function with the arguments of the step that it takes, if these are all it needs."""
     tool = tools.get(name)
-    args = {given: value for given, value in step.args.items() if given in tool.names}
+    args = {param: value for param, value in step.args.items() if param in tool.names}
     try:
         tool.arguments.model_validate(args)
     except ValidationError:

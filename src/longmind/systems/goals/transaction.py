@@ -34,17 +34,17 @@ class GoalTransaction:
         self, body: GoalBody, tags: Sequence[str], planned: Callable[[Goal], Awaitable[PlanBody]] | None
     ) -> GoalState:
         """Store a goal, with the plan that is made for it if there is to be one."""
-        made: list[PlanBody] = []
+        bodies: list[PlanBody] = []
 
         async def write() -> GoalState:
             user = self._scoped.scope.user
             if body.parent is not None:
                 user = (await load_parent(self.records, body.parent)).goal.user
             state = GoalState(goal=self.records.new_goal(body, tags=tags, user=user))
-            if planned is not None and not made:
-                made.append(await planned(state.goal))
+            if planned is not None and not bodies:
+                bodies.append(await planned(state.goal))
             propagation = ProgressPropagation(self.records, self._scoped.now())
-            propagation.change(state, new=True, plan=await self.without_missing_sources(made[0]) if made else None)
+            propagation.change(state, new=True, plan=await self.without_missing_sources(bodies[0]) if bodies else None)
             receipt = await self._scoped.rewrite(await propagation.writes(), "create a goal")
             return state_from_receipt(receipt, state.goal.id)
 
@@ -82,13 +82,13 @@ class GoalTransaction:
 
     async def evidence_links(self, goal: Goal, evidence: Iterable[CriterionEvidence]) -> Sequence[Write]:
         """The links from the memories among the evidence to the goal; ``NotFound`` for one that is not there."""
-        return await self.linked(goal, [one.memory for one in evidence if one.memory is not None], ABOUT)
+        return await self.linked(goal, [piece.memory for piece in evidence if piece.memory is not None], ABOUT)
 
     async def linked(self, goal: Goal, ids: Sequence[str], relation: str) -> Sequence[Write]:
         """The links from memories to a goal; ``NotFound`` for one that is not there, or is another user's."""
         wanted = list(dict.fromkeys(ids))
-        found = await self._scoped.store.get_all(self._scoped.scope, wanted) if wanted else []
-        there = {memory.id for memory in found if memory.user in (None, goal.user)}
+        memories = await self._scoped.store.get_all(self._scoped.scope, wanted) if wanted else []
+        there = {memory.id for memory in memories if memory.user in (None, goal.user)}
         for id in wanted:
             if id not in there:
                 raise NotFound(f"There is no memory {id} here for this goal.", hint="Name one by its id.", id=id)
@@ -109,7 +109,7 @@ def goal_body(
         raise InvalidInput("A goal needs a description.", hint="Say what is wanted, in a sentence.")
     if status not in OPEN:
         raise InvalidInput(f"A goal cannot begin as {status!r}.", hint=f"It begins as {', '.join(OPEN)}.")
-    told = {
+    fields = {
         "description": description,
         "criteria": criteria_.build_criteria(criteria, description.strip()),
         "priority": priority,
@@ -118,7 +118,7 @@ def goal_body(
         "status": status,
         "attributes": dict(attributes or {}),
     }
-    return validated(GoalBody, told)
+    return validated(GoalBody, fields)
 
 
 def require_open(goal: Goal) -> None:
@@ -136,14 +136,14 @@ class GoalChange:
     """What changed that the plan depends on, told for a person."""
 
 
-def build_goal_change(goal: Goal, told: Mapping[str, Any]) -> GoalChange:
+def build_goal_change(goal: Goal, changes: Mapping[str, Any]) -> GoalChange:
     """What an update comes to; ``InvalidInput`` for what cannot be changed in this way."""
-    unknown = sorted(set(told) - set(FIELDS))
+    unknown = sorted(set(changes) - set(FIELDS))
     if unknown:
         hint = "Use the verbs: activate, block, fail ..." if "status" in unknown else f"Change {', '.join(FIELDS)}."
         raise InvalidInput(f"{unknown[0]} is not changed by an update.", hint=hint)
-    fields = dict(told)
-    description = told.get("description", goal.description)
+    fields = dict(changes)
+    description = changes.get("description", goal.description)
     if not isinstance(description, str) or not description.strip():
         raise InvalidInput("A goal needs a description.", hint="Say what is wanted, in a sentence.")
     if "description" in fields:
@@ -162,21 +162,21 @@ def build_goal_change(goal: Goal, told: Mapping[str, Any]) -> GoalChange:
 
 
 def _reasons(old: Goal, new: GoalBody) -> list[str]:
-    found: list[str] = []
+    reasons: list[str] = []
     if old.description != new.description:
-        found.append(f"it is now “{new.description[:200]}”")
+        reasons.append(f"it is now “{new.description[:200]}”")
     before = {criterion.id: criterion for criterion in old.criteria}
     after = {criterion.id: criterion for criterion in new.criteria}
     for id in dict.fromkeys((*before, *after)):
         if id not in after:
-            found.append(f"{id} is no longer asked for")
+            reasons.append(f"{id} is no longer asked for")
         elif id not in before:
-            found.append(f"{id} is new: {after[id].description[:100]}")
+            reasons.append(f"{id} is new: {after[id].description[:100]}")
         elif before[id].description != after[id].description:
-            found.append(f"{id} is now: {after[id].description[:100]}")
+            reasons.append(f"{id} is now: {after[id].description[:100]}")
     if old.deadline != new.deadline:
-        found.append(f"the deadline is {new.deadline.isoformat() if new.deadline else 'gone'}")
-    return found
+        reasons.append(f"the deadline is {new.deadline.isoformat() if new.deadline else 'gone'}")
+    return reasons
 
 
 async def load_parent(records: GoalRecords, id: str, *, below: Goal | None = None) -> GoalState:
