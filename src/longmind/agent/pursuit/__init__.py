@@ -1,4 +1,4 @@
-"""Pursuing a goal: plan it, do its steps, watch, revise, until it is reached, given up, or a person is needed."""
+"""Pursue a goal: plan, execute steps, monitor and revise, until it is reached, given up, or a person is needed."""
 
 from longmind.agent.pursuit.models import Pursuit, PursuitEvent, PursuitLimits, StepOutcome
 from longmind.agent.pursuit.runner import pursue

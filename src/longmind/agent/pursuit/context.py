@@ -1,4 +1,4 @@
-"""What the pursuit of a goal and those of its sub-goals share: the parts, the limits, and what came of it so far."""
+"""The state shared by the pursuits of a goal and its sub-goals: resources, limits and results so far."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from longmind.systems.goals import GoalMemory, Revision
 
 @dataclass(slots=True)
 class PursuitContext:
-    """One for each call of ``pursue``."""
+    """The shared state of one call of ``pursue``."""
 
     mem: AgentMemory
     limits: PursuitLimits
@@ -27,9 +27,9 @@ class PursuitContext:
     revisions: list[Revision] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     begun: int = 0
-    """Steps that were begun."""
+    """The number of steps started."""
     exhausted: str = ""
-    """That a budget which is not ours is used up, such as the agent's tokens of today."""
+    """Which external budget is used up, such as the agent's daily tokens."""
     _deadline: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -37,11 +37,11 @@ class PursuitContext:
 
     @property
     def left(self) -> float:
-        """Seconds that are left."""
+        """The seconds left."""
         return max(0.0, self._deadline - asyncio.get_running_loop().time())
 
     def over(self) -> str:
-        """Which limit is reached; nothing when none is."""
+        """Return which limit is reached; empty if none is."""
         limits = self.limits
         if self.exhausted:
             return self.exhausted
@@ -61,7 +61,7 @@ class PursuitContext:
             self.problems.append(text)
 
     async def tell(self, kind: EventKind, goal: str, text: str = "", *, step: str | None = None) -> None:
-        """Tell whoever watches. Who cannot listen is no reason to stop."""
+        """Report an event to ``on_event``. If the callback fails, note a problem and continue."""
         if self.on_event is None:
             return
         try:

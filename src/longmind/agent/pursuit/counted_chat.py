@@ -1,4 +1,4 @@
-"""A language model whose use is counted: what planning takes belongs to what a pursuit takes."""
+"""A language model whose token usage is counted, so that planning counts towards a pursuit's limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from longmind.models.structured import Structured
 
 @dataclass(frozen=True, slots=True)
 class CountedChat:
-    """The same model; ``count_usage`` is told what each answer took."""
+    """Wraps a model and reports the usage of each answer to ``count_usage``."""
 
     chat: Chat
     count_usage: Callable[[Usage], None]
@@ -46,4 +46,4 @@ class CountedChat:
         return await self.chat.count(messages)
 
     async def close(self) -> None:
-        """The model is its owner's to close."""
+        """Do nothing: the owner of the model closes it."""

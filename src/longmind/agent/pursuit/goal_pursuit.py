@@ -1,4 +1,4 @@
-"""The pursuit of one goal: its sub-goals first, then what its plan says, revised when monitoring finds something."""
+"""The pursuit of one goal: its sub-goals first, then the steps of its plan, revised when monitoring finds a problem."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Ended = tuple[PursuitEnding, str]
 
 @dataclass(slots=True)
 class GoalPursuit:
-    """One goal being pursued."""
+    """A running pursuit of one goal."""
 
     context: PursuitContext
     id: str
@@ -38,9 +38,9 @@ class GoalPursuit:
     _held: dict[str, str] = field(default_factory=dict)
     """Steps that wait for a person, and why."""
     _seen: set[str] = field(default_factory=set)
-    """Sub-goals that were pursued."""
+    """Sub-goals that were already pursued."""
     _review: bool = True
-    """Whether something happened since the plan was looked at."""
+    """Whether something happened since the plan was last monitored."""
     _conflicts: int = 0
 
     def __post_init__(self) -> None:
@@ -49,7 +49,7 @@ class GoalPursuit:
         self._lease = Lease(scoped, f"goal:{self.id}", self._recorder.id, context.limits.lease_seconds, context.problem)
 
     async def run(self) -> Ended:
-        """Pursue it to its end, or to that of a budget. ``Conflict`` when somebody else is at it."""
+        """Pursue the goal until it ends or a limit is reached. ``Conflict`` if another pursuit holds its lease."""
         await self._take()
         ending: PursuitEnding | None = None
         why = "The pursuit was cancelled."
@@ -71,7 +71,7 @@ class GoalPursuit:
             )
 
     async def _taken_over(self) -> None:
-        """Close what a pursuit left whose process is gone, and let go of the steps it ran."""
+        """Close the episode of a pursuit whose process died, and release the steps it was running."""
         interrupted = self._lease.taken_over_from
         if interrupted is None:
             return
@@ -93,7 +93,7 @@ class GoalPursuit:
             await self._lease.release()
 
     async def _stop(self) -> None:
-        """Stop what still runs; each step lets go of its lease."""
+        """Cancel running steps; each releases its lease."""
         tasks = list(self._running.values())
         for task in tasks:
             task.cancel()
@@ -131,7 +131,7 @@ class GoalPursuit:
                 return ended
 
     async def _woken(self) -> None:
-        """Begin a goal that was only proposed, and look again at one that was blocked for want of something."""
+        """Activate a proposed goal, and unblock one that an earlier pursuit blocked because something was missing."""
         goals = self.context.goals
         goal = await goals.get(self.id)
         if goal.status == "proposed":
@@ -140,7 +140,7 @@ class GoalPursuit:
             await goals.unblock(self.id)
 
     async def _ended(self, state: GoalState) -> Ended | None:
-        """How it ended, if it did. Where something still runs that may go on, that is waited for."""
+        """Return how the pursuit ended, or None. Running steps are waited for while time is left."""
         goal, context = state.goal, self.context
         if not goal.open:
             ending: PursuitEnding = "abandoned" if goal.status == "abandoned" else "failed"
@@ -184,7 +184,7 @@ class GoalPursuit:
     # -- monitoring ------------------------------------------------------------------------------------------------
 
     async def _reviewed(self, state: GoalState) -> Ended | bool:
-        """Look at the plan and answer the gravest finding. True when that changed something, or may have."""
+        """Monitor the plan and answer the gravest finding. True if that changed something, or may have."""
         context = self.context
         await context.goals.evaluate_revisions(self.id)
         for finding in await context.goals.monitor(state):
@@ -211,7 +211,7 @@ class GoalPursuit:
         return False
 
     async def _concerns(self, state: GoalState, finding: Finding) -> bool:
-        """Whether a finding has to be answered: a step that stands still is begun by the pursuit itself."""
+        """Whether a finding must be answered. A stalled step that may start needs no answer: the pursuit starts it."""
         if finding.kind == "stall" and finding.step is not None and state.plan is not None:
             able = {step.id for step in ready_steps(state.plan.steps, self.context.mem.scoped.now())}
             return finding.step not in able and finding.step not in self._running
@@ -223,7 +223,7 @@ class GoalPursuit:
     # -- steps -------------------------------------------------------------------------------------------------------
 
     async def _started(self, plan: Plan | None) -> bool:
-        """Begin what can be done now, as many steps at once as are allowed. Whether any was begun."""
+        """Start the steps that are ready, up to the parallel limit. Return whether any was started."""
         context, started = self.context, False
         for step in ready_steps(plan.steps, context.mem.scoped.now()) if plan else ():
             if step.id in self._running or step.id in self._held:
@@ -244,7 +244,7 @@ class GoalPursuit:
         self._running[step.id] = asyncio.create_task(attempt.run(), name=f"step {step.id}")
 
     async def _wait(self) -> None:
-        """Wait until a step has ended, or the time is over."""
+        """Wait until a step has ended, or the time is up."""
         if not self._running:
             return
         await asyncio.wait(self._running.values(), timeout=self.context.left, return_when=asyncio.FIRST_COMPLETED)
@@ -256,7 +256,7 @@ class GoalPursuit:
             task.result()
 
     async def _stuck(self, state: GoalState) -> Ended | None:
-        """Nothing can begin and nothing runs here: wait for who is at work, or say who is needed."""
+        """Nothing can start or runs here: wait for another runner, or block the goal and say what is needed."""
         now = self.context.mem.scoped.now()
         elsewhere = [item for item in state.plan.steps if item.status == "running"] if state.plan else []
         if any(item.lease_until is not None and item.lease_until > now for item in elsewhere):

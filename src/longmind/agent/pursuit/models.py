@@ -1,4 +1,4 @@
-"""What passes between a pursuit and whoever started it: its limits, its events, and how it came out."""
+"""The limits, the events and the result of a pursuit."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _Seconds = Annotated[float, Field(gt=0, le=86_400 * 7, allow_inf_nan=False)]
 
 
 class PursuitLimits(Model):
-    """What ends a pursuit that does not end by itself. Sub-goals share the limits of the goal above them."""
+    """The limits of a pursuit. Sub-goals share those of the goal above them."""
 
     steps: Annotated[int, Field(ge=1, le=10_000)] = 100
-    """How many steps are begun, repeated ones counted each time."""
+    """The most steps started; each attempt counts."""
     seconds: _Seconds = 3_600.0
     tokens: Annotated[int, Field(ge=1)] | None = None
     """How many tokens a model may use for planning and acting; None sets no limit but the agent's budget."""
     revisions: Annotated[int, Field(ge=0, le=1_000)] = 30
     parallel: Annotated[int, Field(ge=1, le=64)] = 4
-    """How many steps are at work at once, where the plan allows it."""
+    """The most steps running in parallel, where the plan allows it."""
     step_seconds: _Seconds = 300.0
     """How long a procedure or a task given to the agent may take; a tool has the ``tool_seconds`` of the agent."""
     lease_seconds: _Seconds = 30.0
@@ -39,7 +39,7 @@ class PursuitLimits(Model):
 
 
 class StepOutcome(Model):
-    """What one attempt at a step did."""
+    """The outcome of one attempt at a step."""
 
     goal: str
     step: str
@@ -50,12 +50,12 @@ class StepOutcome(Model):
     """Bounded, as the agent's limits say."""
     error: str = ""
     episode: str | None = None
-    """Where it is told: the episode of the run or of the pursuit."""
+    """The episode that records it: of the run or of the pursuit."""
     seconds: Annotated[float, Field(ge=0)] = 0.0
 
 
 class PursuitEvent(Model):
-    """Something that happened on the way, for whoever watches."""
+    """An event during a pursuit, for ``on_event``."""
 
     kind: EventKind
     goal: str
@@ -67,10 +67,10 @@ OnEvent: TypeAlias = Callable[[PursuitEvent], Awaitable[None] | None]
 
 
 class Pursuit(Model):
-    """How a pursuit came out, with all that it did and used."""
+    """The result of a pursuit, with everything it did and used."""
 
     goal: Goal
-    """As it stands now."""
+    """The goal at the end of the pursuit."""
     ending: PursuitEnding
     why: str = ""
     """In words: what is needed, what ran out, what went wrong."""
@@ -79,6 +79,6 @@ class Pursuit(Model):
     outcomes: tuple[StepOutcome, ...] = ()
     """One for each attempt at a step, also of sub-goals, in the order in which they ended."""
     problems: tuple[str, ...] = ()
-    """What went wrong beside the steps, such as a memory that could not be written."""
+    """Problems apart from the steps, such as a memory that could not be written."""
     seconds: Annotated[float, Field(ge=0)] = 0.0
     usage: Usage = Usage()

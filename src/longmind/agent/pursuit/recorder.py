@@ -1,7 +1,7 @@
-"""What is written down of a pursuit: an episode about the goal, with an event for each step that was tried.
+"""Record a pursuit as an episode about the goal, with an event for each attempt at a step.
 
-The plan keeps the beginning of a result; the event holds more of it. A pursuit that cannot be written down still goes
-on, and says so.
+The plan keeps the beginning of a result; the event holds more of it. If recording fails, the pursuit continues and
+reports a problem.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ENDED: Mapping[PursuitEnding, Ended] = {"achieved": "succeeded", "failed": "fai
 
 @dataclass(slots=True)
 class PursuitRecorder:
-    """The episode of one pursuit of one goal. It begins with the first step, so that nothing done leaves no trace."""
+    """Records one pursuit of one goal. The episode is stored with the first step."""
 
     mem: AgentMemory
     id: str
@@ -43,20 +43,20 @@ class PursuitRecorder:
         return self.id if self._begun else None
 
     async def began(self, goal: Goal, step: PlanStep) -> None:
-        """A step is about to begin."""
+        """Record that a step is about to start."""
         if not self._tried:
             self._tried = True
             self._begun = await self._stored("beginning", lambda: self._store_episode(goal))
         self._steps[step.id] = self.mem.scoped.now()
 
     async def ended(self, step: PlanStep, outcome: StepOutcome) -> None:
-        """A step has ended."""
+        """Record the outcome of a step."""
         if self._begun:
             at = self._steps.get(step.id) or self.mem.scoped.now()
             await self._stored(f"step {step.id}", lambda: self._store_step(step, outcome, at))
 
     async def close(self, ending: PursuitEnding | None, why: str) -> None:
-        """The pursuit is over; None says that it was cancelled."""
+        """Close the episode. An ending of None means that the pursuit was cancelled."""
         if self._begun:
             ended_as, note = ending or "cancelled", f"{ending or 'cancelled'}: {why}"[:_NOTE]
             outcome: Ended = "unknown" if ending is None else _ENDED.get(ending, "unknown")
@@ -71,7 +71,7 @@ class PursuitRecorder:
         return True
 
     async def _store_episode(self, goal: Goal) -> None:
-        """The episode derives from the goal, so that erasing the goal erases what was done for it."""
+        """Store the episode. It derives from the goal, so that erasing the goal erases it too."""
         scoped = self.mem.scoped
         title = " ".join(goal.description.split())[:_TITLE]
         description = f"Pursuing the goal: {goal.description}"

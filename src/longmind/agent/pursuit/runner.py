@@ -1,10 +1,10 @@
-"""Pursuing a goal: plan, do the next steps, look how it goes, revise, until it is achieved or somebody is needed.
+"""Pursue a goal: plan, execute the next steps, monitor and revise, until it is achieved or somebody is needed.
 
     pursuit = await pursue(agent, goal)
     pursuit.ending, pursuit.goal.progress, pursuit.why
 
-What is done is told to the plan at once, so a pursuit that was cut off, by a cancellation or a crash, goes on where it
-stopped when ``pursue`` is called again. One pursuit of a goal goes on at a time, also across processes.
+Each outcome is reported to the plan at once, so a pursuit that was cancelled or crashed continues where it stopped when
+``pursue`` is called again. Only one pursuit of a goal runs at a time, also across processes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ async def pursue(
 
 
 async def _build_context(agent: Agent, limits: PursuitLimits, on_event: OnEvent | None) -> PursuitContext:
-    """The parts of a pursuit. Plans are made for what this agent can do and with its model, whose use is counted."""
+    """Build the shared state. Plans use the tools and the model of this agent, and the model's usage is counted."""
     mem = agent.mem
     context = PursuitContext(mem, limits, on_event)
 

@@ -1,7 +1,7 @@
-"""One attempt at a step: begun under a lease, done, and told to the plan.
+"""One attempt at a step: started under a lease, executed, and reported to the plan.
 
-Wherever it is cancelled, the plan is left consistent: the step has not begun, is told, or its lease ends at once, so
-that whoever goes on may begin it again.
+A cancellation leaves the plan consistent at any point: the step has not started, is reported, or is released so that it
+may start again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from longmind.systems.goals import GoalState, PlanStep, result_note, truncate_va
 _RENEWALS = 3
 """How often a lease is renewed within its time."""
 _TRIES, _PAUSE = 4, 0.1
-"""Seconds after which the lease of a step that was let go ends."""
+"""How often a report to the plan is tried, and the first pause in seconds."""
 
 
 @dataclass(slots=True)
@@ -34,12 +34,12 @@ class StepAttempt:
     goal: str
     step: PlanStep
     needs: str = ""
-    """Afterwards: what a person has to do before it can go on."""
+    """After the run: what a person must do before the step can continue."""
     _begun: GoalState | None = None
     _told: bool = False
 
     async def run(self) -> None:
-        """Begin, do and tell it. Somebody else's change of the plan is no error; then nothing is done."""
+        """Start, execute and report the step. If the plan was changed meanwhile, do nothing."""
         try:
             await self._tried()
         except BaseException:
@@ -93,7 +93,7 @@ class StepAttempt:
         self.step = self._begun.plan.step(self.step.id) or self.step
 
     async def _tell(self, outcome: StepOutcome, done: StepResult) -> None:
-        """Tell the plan and the record. What was done must not be lost because memory was away for a moment."""
+        """Report the outcome to the plan and the recorder, with retries, so that a short outage does not lose it."""
         self.context.outcomes.append(outcome)
         try:
             if outcome.ok:
@@ -117,7 +117,7 @@ class StepAttempt:
             return await goals.complete_step(self.goal, self.step.id, done.result)
 
     async def _let_go(self, begun: GoalState) -> None:
-        """Give the step back, if it is still ours. Being stopped is no failure of the step: it counts as no attempt."""
+        """Release the step if this attempt still holds it. Being stopped does not count as an attempt."""
         goals = self.context.goals
         try:
             plan = await goals.plan(self.goal)
@@ -151,7 +151,7 @@ class StepAttempt:
 
 
 async def _patiently(write: Callable[[], Awaitable[object]]) -> None:
-    """Try a write again when the store cannot take it for a moment."""
+    """Retry a write on a store error."""
     for n in range(_TRIES):
         try:
             await write()

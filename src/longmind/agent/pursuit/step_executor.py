@@ -1,7 +1,7 @@
-"""Who does a step of a plan: a tool, a stored procedure, or the agent itself.
+"""Execute the steps of a plan: by a tool, a stored procedure, or the agent itself.
 
-Whatever happens comes back as a ``Done``: a tool that raises, hangs or returns ten megabytes is a step that failed, or
-one with a cut result, and never an exception.
+Every outcome is a ``StepResult``: a tool that raises, hangs or returns ten megabytes gives a failed step or a
+truncated result, never an exception.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from longmind.agent.agent import Agent
 
 REFUSED = "NOT DONE"
-"""How an agent begins its answer when it could not do a step."""
+"""How an agent's answer begins if it could not do a step."""
 _SHOWN, _EARLIER = 1_000, 3
 
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What came of a step."""
+    """The outcome of executing a step."""
 
     how: How
     ok: bool = False
     result: Any = None
     error: str = ""
     needs: str = ""
-    """What a person has to do before it can go on; then it neither worked nor failed."""
+    """What a person must do before the step can continue; then it neither succeeded nor failed."""
     spent: str = ""
-    """That a budget is used up; the same."""
+    """Which budget is used up; then it neither succeeded nor failed."""
     episode: str | None = None
     usage: Usage = field(default_factory=Usage)
     problems: tuple[str, ...] = ()
@@ -46,16 +46,16 @@ class StepResult:
 
 @dataclass(slots=True)
 class StepExecutor:
-    """Does steps, with what one agent has."""
+    """Executes steps with the tools, procedures and policy of one agent."""
 
     agent: Agent
     procedural: ProceduralMemory
     decides: bool
-    """Whether the agent has a policy or a model, and so can do what no tool is named for."""
+    """Whether the agent has a policy or a model, and so can do steps that name no tool."""
     limits: PursuitLimits
 
     async def missing(self, step: PlanStep) -> str:
-        """What a step needs that is not here; nothing when it can be done."""
+        """Return what a step needs that is missing here; empty if it can be executed."""
         if step.tool is not None:
             return "" if step.tool in self.agent.tools else f"{step.id} needs the tool {step.tool}, which is not here."
         if step.procedure is None:
@@ -70,7 +70,7 @@ class StepExecutor:
         return f"{step.id} needs the tool {lacking[0]}, for the procedure {procedure.name}." if lacking else ""
 
     async def do(self, state: GoalState, step: PlanStep) -> StepResult:
-        """Do a step that was begun."""
+        """Execute a step that was started."""
         assert state.plan is not None
         how: How = "tool" if step.tool else "procedure" if step.procedure else "agent"
         key = f"{state.plan.id}:{step.id}"
@@ -113,7 +113,7 @@ class StepExecutor:
         return StepResult("procedure", error=run.error.message if run.error else f"The run {run.id} is {run.status}.")
 
     async def _run(self, name: str, args: dict[str, Any], key: str) -> Run:
-        """The run of this step: a new one, or what is left of the one that was interrupted."""
+        """Return the run of this step: a new one, or the interrupted one resumed."""
         run = await self.procedural.execute(name, args, key=key)
         if run.status in ("running", "interrupted"):  # whoever ran it is gone: the goal is ours now
             run = await self.procedural.resume(run.id, take_over=True)
@@ -139,14 +139,14 @@ class StepExecutor:
 
 
 def succeeded(outcome: Outcome) -> bool:
-    """Whether a run did its step: as its judge or policy says and, where nobody did, by how the answer begins."""
+    """Whether a run did its step: as its judge or policy says, otherwise by how the answer begins."""
     if outcome.success is not None:
         return outcome.success
     return outcome.ending == "answered" and not outcome.text.lstrip(" *_#\n").upper().startswith(REFUSED)
 
 
 def task_of(state: GoalState, plan: Plan, step: PlanStep) -> str:
-    """A step as a task: what to do stands first, and all around it follows as data."""
+    """Return a step as a task for the agent: what to do first, then its context as data."""
     goal = state.goal
     before = {other.id: other for other in plan.steps}
     results = {

@@ -1,4 +1,4 @@
-"""Making a plan fit another goal: a past plan for a new goal, or the current plan for its own goal after it changed."""
+"""Adapt plans: a past plan to a new goal, or the current plan to its own goal after that changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longmind.systems.goals.models import MAX_STEPS, Criterion, Goal, GoalBody, 
 from longmind.systems.goals.steps import without_steps
 
 _LEAST_COMMON = 0.4
-"""The share of their words that two descriptions must have in common for what differs to be taken as names."""
+"""The share of words that two descriptions must have in common before a difference counts as a changed name."""
 _LONGEST_NAME = 4
 _WORD = re.compile(r"[\w'’@./:+-]*[\w+]|[^\w\s]")
 _UNTOUCHED: dict[str, Any] = {
@@ -29,14 +29,14 @@ Rename = Mapping[str, str]
 
 
 def reset_step(step: PlanStep, **changes: Any) -> PlanStep:
-    """A step as if nobody had touched it yet."""
+    """Return a step as if it had never started."""
     return step.model_copy(update={**_UNTOUCHED, **changes})
 
 
 def name_changes(old: str, new: str) -> dict[str, str]:
-    """What is called differently in two descriptions that otherwise say the same: ``{"Lisbon": "Porto"}``.
+    """Return the names that differ between two otherwise similar descriptions: ``{"Lisbon": "Porto"}``.
 
-    Only what is unambiguous: a few words in the same place, that stand for one thing only, in texts that are alike.
+    Only unambiguous ones: a few words in the same place that always have the same counterpart.
     """
     before, after = _WORD.findall(old), _WORD.findall(new)
     matcher = SequenceMatcher(None, [w.casefold() for w in before], [w.casefold() for w in after], autojunk=False)
@@ -51,7 +51,7 @@ def name_changes(old: str, new: str) -> dict[str, str]:
 
 
 def replace_names(value: Any, names: Rename) -> Any:
-    """A text, or the texts within a JSON value, with these names exchanged, all at once."""
+    """Return a text, or a JSON value, with these names replaced in its texts, all at once."""
     if not names:
         return value
     pattern = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(names, key=len, reverse=True)))
@@ -69,7 +69,7 @@ def replace_names(value: Any, names: Rename) -> Any:
 def adapt_past_plan(
     plan: Plan, names: Rename, criteria: Mapping[str, str | None], existing: Collection[str]
 ) -> list[PlanStep]:
-    """The steps of a plan that worked, to be done again for another goal.
+    """Return the steps of a plan that worked, reset for another goal.
 
     Only what was really done is taken: what failed, was skipped or never needed is left out. ``criteria`` says which
     criterion of the new goal takes the place of each old one, ``existing`` for which steps what they call is there: the
@@ -92,7 +92,7 @@ def adapt_past_plan(
 
 
 def adapt_to_changed_goal(plan: Plan, old: GoalBody, new: Goal, again: Sequence[str] = ()) -> list[PlanStep]:
-    """The steps of a plan after its goal changed.
+    """Return the steps of a plan after its goal changed.
 
     What was done stays. Open steps that served only criteria which are gone are left out, one that runs is skipped. For
     each criterion that is not met and that no open step serves, there is one: a copy of what was done for it when it is
@@ -126,7 +126,7 @@ def adapt_to_changed_goal(plan: Plan, old: GoalBody, new: Goal, again: Sequence[
 
 
 def repeat_steps(steps: Sequence[PlanStep], criterion: str) -> list[PlanStep]:
-    """Copies of the steps that were done for a criterion, to be done once more, in the order they had."""
+    """Return copies of the steps that were done for a criterion, to be done again in the same order."""
     done = [step for step in order_steps(steps) if criterion in step.criteria and step.status == "done"]
     taken = {step.id for step in steps}
     ids: dict[str, str] = {}
@@ -142,7 +142,7 @@ def repeat_steps(steps: Sequence[PlanStep], criterion: str) -> list[PlanStep]:
 
 
 def steps_for_criteria(criteria: Sequence[Criterion], taken: set[str] | None = None) -> list[PlanStep]:
-    """One step for each criterion, in any order."""
+    """Return one step for each criterion, without dependencies."""
     used = set(taken or ())
     steps: list[PlanStep] = []
     for criterion in criteria:
@@ -153,7 +153,7 @@ def steps_for_criteria(criteria: Sequence[Criterion], taken: set[str] | None = N
 
 
 def unused_id(wanted: str, taken: set[str]) -> str:
-    """An id for a step that none has yet: the wanted one, or the same with a number."""
+    """Return an unused step id: the wanted one, or the same with a number."""
     if wanted not in taken:
         return wanted
     return next(f"{wanted}_{n}" for n in range(2, len(taken) + 3) if f"{wanted}_{n}" not in taken)
@@ -164,14 +164,14 @@ def _served(criterion: str, steps: Sequence[PlanStep]) -> bool:
 
 
 def _fitting(steps: Sequence[PlanStep]) -> list[PlanStep]:
-    """The steps within what a plan may hold: the oldest that are settled leave first; earlier versions keep them."""
+    """Drop the oldest finished steps beyond what a plan may hold; earlier versions keep them."""
     surplus = len(steps) - MAX_STEPS
     leaving = [step.id for step in order_steps(steps) if step.is_finished][:surplus]
     return without_steps(steps, set(leaving))
 
 
 def _is_name(words: Sequence[str]) -> bool:
-    """Whether words look like the name of a thing: a proper name, a number, an address; never a plain word."""
+    """Whether words look like a name: a proper name, a number or an address, not a plain word."""
     return (
         0 < len(words) <= _LONGEST_NAME
         and all(

@@ -18,12 +18,12 @@ EvidenceInput = _OneEvidence | Sequence[_OneEvidence] | None
 """Evidence as a caller passes it: the id of a memory, a note, or several of these."""
 Criteria = tuple[Criterion, ...]
 MAX_EVIDENCE = 20
-"""Pieces of evidence kept for one criterion; the oldest leave first."""
+"""Pieces of evidence kept for one criterion; the oldest are dropped first."""
 _ID_LENGTH = 36
 
 
 def build_criteria(inputs: Iterable[CriterionInput], description: str, known: Sequence[Criterion] = ()) -> Criteria:
-    """Criteria from what was given; without any, the goal's description is the one criterion.
+    """Build criteria from a caller's input. Without any, the goal's description is the only criterion.
 
     One that is ``known`` (by its id, or by the same words) keeps its id and stays met. A known one that now says
     something else has to be met again. Ids of earlier criteria are not given to new ones.
@@ -47,8 +47,8 @@ def build_criteria(inputs: Iterable[CriterionInput], description: str, known: Se
     return tuple(criteria)
 
 
-def need(goal: Goal, ids: Iterable[str]) -> list[Criterion]:
-    """Criteria of a goal by their ids; ``NotFound`` names those there are."""
+def require_criteria(goal: Goal, ids: Iterable[str]) -> list[Criterion]:
+    """Return criteria of a goal by their ids; ``NotFound`` names the criteria there are."""
     criteria: list[Criterion] = []
     for id in dict.fromkeys(ids):
         criterion = goal.criterion(id)
@@ -60,7 +60,7 @@ def need(goal: Goal, ids: Iterable[str]) -> list[Criterion]:
 
 
 def check_criteria_exist(goal: Goal, steps: Iterable[PlanStep]) -> None:
-    """Refuse steps that serve a criterion which the goal does not have."""
+    """Raise ``InvalidInput`` for a step that serves a criterion which the goal does not have."""
     known = {criterion.id for criterion in goal.criteria}
     for step in steps:
         for id in step.criteria:
@@ -72,22 +72,24 @@ def check_criteria_exist(goal: Goal, steps: Iterable[PlanStep]) -> None:
                 )
 
 
-def met(criterion: Criterion, evidence: Sequence[CriterionEvidence], now: datetime, *, whole: bool = True) -> Criterion:
-    """The criterion with more evidence and, if that is the whole of it, met."""
+def meet_criterion(
+    criterion: Criterion, evidence: Sequence[CriterionEvidence], now: datetime, *, whole: bool = True
+) -> Criterion:
+    """Return the criterion with more evidence; it is met if the evidence is complete (``whole``)."""
     more = [piece for piece in evidence if piece not in criterion.evidence]
     kept = (*criterion.evidence, *more)[-MAX_EVIDENCE:]
     return criterion.model_copy(update={"evidence": kept, "met_at": criterion.met_at or (now if whole else None)})
 
 
-def reopened(criterion: Criterion) -> Criterion:
-    """The criterion, no longer met. Its evidence is in the history of the goal."""
+def reopen_criterion(criterion: Criterion) -> Criterion:
+    """Return the criterion as not met. Its evidence stays in the history of the goal."""
     return criterion.model_copy(update={"met_at": None, "evidence": ()})
 
 
-def served(
+def criteria_after_step(
     goal: Goal, steps: Sequence[PlanStep], step: PlanStep, evidence: Sequence[CriterionEvidence], now: datetime
 ) -> Criteria:
-    """The goal's criteria after a step was done or skipped.
+    """Return the goal's criteria after a step was done or skipped.
 
     What was done is evidence for the criteria it serves. One is met when every step that serves it is settled and at
     least one of them was really done: skipping alone shows nothing.
@@ -100,7 +102,7 @@ def served(
         if criterion.id in step.criteria and not criterion.met:
             serving = [other for other in steps if criterion.id in other.criteria]
             whole = all(other.is_finished for other in serving) and any(other.status == "done" for other in serving)
-            criterion = met(criterion, shown if step.status == "done" else (), now, whole=whole)
+            criterion = meet_criterion(criterion, shown if step.status == "done" else (), now, whole=whole)
         after.append(criterion)
     return tuple(after)
 
@@ -129,7 +131,7 @@ def _folded(text: str) -> str:
 
 
 def build_evidence(evidence: EvidenceInput, at: datetime, *, step: str | None = None) -> tuple[CriterionEvidence, ...]:
-    """Evidence from what was given. A text that is an id names a memory; any other is a note."""
+    """Build evidence from a caller's input. A text that is an id names a memory; any other is a note."""
     if evidence is None:
         return ()
     several = [evidence] if isinstance(evidence, str | CriterionEvidence | Mapping) else list(evidence)

@@ -1,4 +1,4 @@
-"""What a step can be taken apart into: by a model, by the procedure it runs, by its words, or by its criteria."""
+"""Split a step into smaller ones: by a model, by its procedure, by its words, or by its criteria."""
 
 from __future__ import annotations
 
@@ -42,36 +42,36 @@ _VERBS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StepPart:
-    """One piece of a step: what to do, and after which of the other pieces (by their place)."""
+    """One part of a step: what to do, and after which other parts (by their index)."""
 
     description: str
     after: tuple[int, ...] = ()
     criteria: tuple[str, ...] | None = None
-    """Those of the step's criteria that this piece serves; None: all of them."""
+    """The criteria of the step that this part serves; None: all of them."""
     tool: str | None = None
     procedure: str | None = None
     args: Json = field(default_factory=dict)
     expected: str = ""
     prompt: str = ""
-    """The prompt and its version, for a piece that a model proposed."""
+    """The prompt and its version, if a model proposed the part."""
 
 
 class SmallerStep(Model):
-    """A step as a model proposes it."""
+    """A smaller step in a model's answer."""
 
-    # The schema asks for less than is taken: a weak model fills whatever room it is given.
+    # The schema asks for less than is taken: a weak model fills whatever space it is given.
     description: Annotated[Line, Field(json_schema_extra={"maxLength": 200})]
     expected: Annotated[str, Field(max_length=500, json_schema_extra={"maxLength": 100})] = ""
 
 
 class SmallerSteps(Model):
-    """What a model may answer."""
+    """The form of a model's answer."""
 
     steps: Annotated[tuple[SmallerStep, ...], Field(max_length=MAX_PARTS, json_schema_extra={"maxItems": 6})] = ()
 
 
 async def split_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[StepPart]:
-    """The pieces that a model proposes, one after the other; none if it has no better idea than the step itself."""
+    """Return the parts that a model proposes, in sequence; none if it only repeats the step."""
     prompt = prompts.load(PROMPT)
     shown = {
         "goal": goal.description,
@@ -94,7 +94,7 @@ async def split_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[StepPar
 
 
 def split_by_procedure(procedure: Procedure, args: Json) -> list[StepPart]:
-    """The procedure's own steps as steps of the plan; none if one of them needs what only a run of it has.
+    """Return the procedure's own steps as parts; none if one of them depends on the state of a run.
 
     A step that asks for an approval stays inside its procedure, where the approval is asked for.
     """
@@ -117,7 +117,7 @@ def split_by_procedure(procedure: Procedure, args: Json) -> list[StepPart]:
 
 
 def split_by_words(step: PlanStep) -> list[StepPart]:
-    """The clauses of a description: what comes after "then" comes after, what "and" joins stands beside each other."""
+    """Return the clauses of a description: "then" makes a sequence, "and" makes parallel parts."""
     stages = [text for piece in _STAGE.split(_LISTED.sub("", step.description)) if (text := piece.strip(" ,;."))]
     parts: list[StepPart] = []
     before: tuple[int, ...] = ()
@@ -129,7 +129,7 @@ def split_by_words(step: PlanStep) -> list[StepPart]:
 
 
 def split_by_criteria(step: PlanStep, goal: Goal) -> list[StepPart]:
-    """One piece for each open criterion that the step serves, if there are several."""
+    """Return one part for each open criterion that the step serves, if there are several."""
     served = [criterion for criterion in goal.criteria if criterion.id in step.criteria and not criterion.met]
     if not 1 < len(served) <= MAX_PARTS:
         return []
@@ -137,7 +137,7 @@ def split_by_criteria(step: PlanStep, goal: Goal) -> list[StepPart]:
 
 
 def _beside(stage: str) -> Sequence[str]:
-    """The clauses that "and" joins, where the second is surely one: a verb, or an object that takes the first verb."""
+    """Split at "and" where the second part is a clause: it begins with a verb, or is an object of the first verb."""
     words = stage.split()
     clauses: list[str] = []
     for text in _BESIDE.split(stage):

@@ -1,7 +1,7 @@
-"""What makes two calls, two errors or two plans the same: short prints that can be compared and kept.
+"""Fingerprints that tell whether two calls, errors or plans are the same.
 
-A print leaves out what changes from one attempt to the next (numbers of attempts, times, ids inside a message), so that
-going round in a circle shows.
+A fingerprint leaves out what changes between attempts (attempt numbers, times, ids inside a message), so that loops
+become visible.
 """
 
 from __future__ import annotations
@@ -33,37 +33,37 @@ _LASTING = re.compile(
 
 
 def call_fingerprint(step: PlanStep) -> str:
-    """What a step does: the tool or procedure with its arguments or, where it names neither, its description."""
+    """Return the fingerprint of what a step calls with which arguments, or of its description if it calls nothing."""
     if step.tool is None and step.procedure is None:
         return _digest(["text", _plain(step.description)])
     return _digest(["tool" if step.tool else "procedure", step.tool or step.procedure, step.args])
 
 
 def step_fingerprint(step: PlanStep) -> str:
-    """What a step says and does; not how it went, and not what it is called."""
+    """Return the fingerprint of a step's content, without its id and its outcome."""
     return _digest([_plain(step.description), step.tool, step.procedure, step.args, sorted(step.criteria)])
 
 
 def plan_fingerprint(steps: Sequence[PlanStep]) -> str:
-    """What a plan says: its steps in their order and what each comes after. How far it has come does not count."""
+    """Return the fingerprint of a plan: its steps, their order and dependencies, without their outcomes."""
     place = {step.id: n for n, step in enumerate(steps)}
     return _digest([[step_fingerprint(step), sorted(place.get(name, -1) for name in step.after)] for step in steps])
 
 
 def error_fingerprint(error: str) -> str:
-    """An error without what differs between two of the same kind: numbers, ids, spaces."""
+    """Return an error text without numbers, ids and spacing, so that errors of the same kind are equal."""
     return _VARIABLE.sub("#", _plain(error))[:500]
 
 
 def result_fingerprint(result: Any) -> str:
-    """A result as something to compare."""
+    """Return the fingerprint of a result."""
     return _digest(result)
 
 
 def error_outlook(error: str) -> ErrorOutlook:
-    """Whether the same call may work later: the error says so (``passing``), says it cannot, or says neither.
+    """Return whether the same call may work later (``passing``), cannot (``lasting``), or the error does not say.
 
-    What says both (a connection that was refused) may pass.
+    An error that says both, such as a refused connection, counts as passing.
     """
     if _PASSING.search(error):
         return "passing"

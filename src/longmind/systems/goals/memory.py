@@ -89,7 +89,7 @@ class GoalMemory(PlanMemory):
         return state.goal, state.plan
 
     async def get(self, id: str) -> Goal:
-        """A goal as it stands."""
+        """Return a goal."""
         return await self.records.goal(id)
 
     async def list(
@@ -101,7 +101,7 @@ class GoalMemory(PlanMemory):
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Goal]:
-        """The goals, the newest first: of one status, the open or the ended ones, or the sub-goals of one."""
+        """List goals, the newest first: of one status, only open or ended ones, or the sub-goals of one."""
         options: dict[str, Any] = {"status": status, "open": open, "parent": parent}
         metadata = {name: value for name, value in options.items() if value is not None}
         where = Filter(states=None, metadata=metadata or None)
@@ -109,7 +109,7 @@ class GoalMemory(PlanMemory):
         return Page(items=tuple(goal_from_record(memory) for memory in page.items), cursor=page.cursor)
 
     async def search(self, query: str, k: int = 5) -> Goals:
-        """The goals that fit a text best, also those that ended."""
+        """Return the goals that match a text best, including ended ones."""
         hits = await self._scoped.search(query, k=k, kinds=(GOAL,), where=Filter(states=None))
         return [GoalHit(goal=goal_from_record(hit.memory), score=hit.score, why=hit.why) for hit in hits]
 
@@ -139,19 +139,19 @@ class GoalMemory(PlanMemory):
         return (await self._transaction.change(id, why or "change a goal", decide)).goal
 
     async def activate(self, id: str) -> Goal:
-        """Begin with a goal that was proposed."""
+        """Activate a goal that was proposed."""
         return await self._move(id, "active", ("proposed",))
 
     async def block(self, id: str, why: str) -> Goal:
-        """Say what a goal waits for. Nothing new starts; what runs may end."""
+        """Block a goal and say what it waits for. No step starts; running steps may end."""
         return await self._move(id, "blocked", ("proposed", "active"), _said(why, "what blocks it"))
 
     async def unblock(self, id: str) -> Goal:
-        """Go on with a goal that was blocked."""
+        """Unblock a goal."""
         return await self._move(id, "active", ("blocked",))
 
     async def achieve(self, id: str) -> Goal:
-        """The goal, if it is achieved. That follows from its criteria and sub-goals and is not said without them."""
+        """Return the goal if it is achieved; ``Conflict`` names what is open. The status follows from the criteria."""
         goal = await self.records.goal(id)
         if goal.status == "achieved":
             return goal
@@ -170,15 +170,15 @@ class GoalMemory(PlanMemory):
         )
 
     async def fail(self, id: str, why: str) -> Goal:
-        """Give a goal up because it cannot be reached. Its open sub-goals are abandoned with it."""
+        """Mark a goal as failed: it cannot be reached. Its open sub-goals are abandoned."""
         return await self._move(id, "failed", OPEN, _said(why, "why it failed"))
 
     async def abandon(self, id: str, why: str) -> Goal:
-        """Give a goal up because it is no longer wanted. Its open sub-goals are abandoned with it."""
+        """Abandon a goal that is no longer wanted, with its open sub-goals."""
         return await self._move(id, "abandoned", OPEN, _said(why, "why it is abandoned"))
 
     async def reopen(self, id: str, *criteria: str, why: str = "") -> Goal:
-        """Take up a goal that ended. One that was achieved needs the criteria that are no longer met."""
+        """Reopen a goal that ended. For an achieved one, name the criteria that are no longer met."""
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal = state.goal
@@ -195,29 +195,32 @@ class GoalMemory(PlanMemory):
         return (await self._transaction.change(id, why or "reopen a goal", decide)).goal
 
     async def meet(self, id: str, criterion: str, evidence: EvidenceInput) -> Goal:
-        """Say that a criterion is met, and what shows it: the id of a memory, a note, or several of these."""
+        """Mark a criterion as met, with evidence: the id of a memory, a note, or several of these."""
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal = state.goal
             require_open(goal)
-            criteria_.need(goal, [criterion])
+            criteria_.require_criteria(goal, [criterion])
             told = build_evidence(evidence, propagation.now)
             if not told:
                 raise InvalidInput("Say what shows that the criterion is met.", hint="Give a note or a memory's id.")
-            after = [criteria_.met(one, told, propagation.now) if one.id == criterion else one for one in goal.criteria]
+            after = [
+                criteria_.meet_criterion(one, told, propagation.now) if one.id == criterion else one
+                for one in goal.criteria
+            ]
             propagation.change(state, criteria=after)
             return await self._transaction.evidence_links(goal, told)
 
         return (await self._transaction.change(id, f"meet {criterion}", decide)).goal
 
     async def reopen_criterion(self, id: str, criterion: str, why: str = "") -> Goal:
-        """Say that a criterion is no longer met. What was done for it is planned once more."""
+        """Mark a criterion as no longer met. The steps that were done for it are planned again."""
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal = state.goal
             if goal.status in GAVE_UP_STATUSES:
                 raise Conflict(f"The goal {id} is {goal.status}.", hint="Reopen it first.", id=id)
-            if not criteria_.need(goal, [criterion])[0].met:
+            if not criteria_.require_criteria(goal, [criterion])[0].met:
                 return None
             self._again(propagation, state, [criterion], why)
             return ()
@@ -232,7 +235,7 @@ class GoalMemory(PlanMemory):
         await self._scoped.write(await self._transaction.linked(goal, [memory], relation), reason=f"link {relation}")
 
     async def linked(self, id: str, relation: Literal["about", "achieves"] | None = None) -> Memories:
-        """The memories that are linked to a goal; those that achieve it include its plans."""
+        """Return the memories that are linked to a goal; those that achieve it include its plans."""
         goal = await self.records.goal(id)
         store, scope = self._scoped.store, self._scoped.scope
         links = await store.links(scope, [goal.id], relation=relation, direction="in")
@@ -246,7 +249,7 @@ class GoalMemory(PlanMemory):
         return await self.records.children([id])
 
     async def progress(self, id: str) -> GoalProgress:
-        """How far a goal has come, with its sub-goals."""
+        """Return the progress of a goal and its sub-goals."""
         return (await self._tree(id)).progress(self._scoped.now())
 
     @overload
@@ -256,13 +259,13 @@ class GoalMemory(PlanMemory):
     async def render(self, id: str, format: Literal["dict"]) -> Json: ...
 
     async def render(self, id: str, format: Format = "text") -> str | Json:
-        """A goal, its plan and its sub-goals for reading: as text, as plain data, or as a Mermaid diagram."""
+        """Render a goal, its plan and its sub-goals as text, as plain data, or as a Mermaid diagram."""
         return render_tree(await self._tree(id), format, self._scoped.now())
 
     # -- internal ------------------------------------------------------------------------------------------------------
 
     async def _move(self, id: str, to: GoalStatus, ways: Sequence[GoalStatus], why: str = "") -> Goal:
-        """Give a goal another status, if it is in one from which that is possible."""
+        """Change the status of a goal; ``Conflict`` if its current status does not allow it."""
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal = state.goal
@@ -279,10 +282,12 @@ class GoalMemory(PlanMemory):
         return (await self._transaction.change(id, why or to, decide)).goal
 
     def _again(self, propagation: ProgressPropagation, state: GoalState, ids: Sequence[str], why: str) -> None:
-        """Reopen criteria, and plan once more what was done for them."""
+        """Reopen criteria, and plan again what was done for them."""
         goal, plan = state.goal, state.plan
-        criteria_.need(goal, ids)
-        after = [criteria_.reopened(criterion) if criterion.id in ids else criterion for criterion in goal.criteria]
+        criteria_.require_criteria(goal, ids)
+        after = [
+            criteria_.reopen_criterion(criterion) if criterion.id in ids else criterion for criterion in goal.criteria
+        ]
         propagation.change(state, criteria=after)
         if plan is not None:
             reason = f"{', '.join(ids)} {'is' if len(ids) == 1 else 'are'} no longer met. {why}".strip()
@@ -297,7 +302,7 @@ class GoalMemory(PlanMemory):
 
 
 def _revision(plan: Plan, steps: Sequence[PlanStep], why: str) -> PlanBody:
-    """The next version of a plan, made from the one before."""
+    """Return the next version of a plan, built from the one before."""
     fields = {name: getattr(plan, name) for name in PlanBody.model_fields}
     return validated(PlanBody, {**fields, "steps": steps, "why": why})
 

@@ -1,8 +1,8 @@
-"""Asking a language model for a plan.
+"""Ask a language model for a plan.
 
 The model is shown the goal, what is known about it, and what can be called, all as data. It answers in a closed form.
-What it says is taken only if every tool, procedure, criterion and step it names exists and the steps can be ordered;
-otherwise it is told what was wrong and asked once more.
+The answer is accepted only if every tool, procedure, criterion and step it names exists and the steps can be ordered;
+otherwise the model gets the problem and is asked once more.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ PROMPT = "plan"
 _TOOLS_SHOWN = 60
 _DESCRIPTION_SHOWN = 400
 _STEPS, _STEPS_A_CRITERION = 6, 2
-"""Steps that a plan may have, and for each open criterion more. A weak model goes on for as long as it may."""
+"""The most steps of a plan, and how many more for each open criterion. A weak model uses every step it may."""
 _LINE, _NAMED = 200, 8
-"""Characters a model is given for a sentence, and names for a list; what it says beyond is still taken."""
+"""The schema's limits for a sentence (characters) and a list (names). A longer answer is still accepted."""
 
 
 class Argument(Model):
-    """One argument of a call. Pairs, because many servers hold an answer only to objects whose names are known."""
+    """One argument of a call, as a pair: many servers enforce a schema only for objects with known names."""
 
     name: str
     value: Scalar | tuple[Scalar, ...]
 
 
 class PlannedStep(Model):
-    """A step as a model may propose it."""
+    """A step in a model's answer."""
 
     id: str
     description: str
@@ -55,7 +55,7 @@ class PlannedStep(Model):
 
 
 class PlannedSteps(Model):
-    """What a model may answer."""
+    """The form of a model's answer."""
 
     why: Annotated[str, Field(max_length=1_000)]
     steps: Annotated[tuple[PlannedStep, ...], Field(min_length=1, max_length=MAX_STEPS)]
@@ -63,19 +63,19 @@ class PlannedSteps(Model):
 
 @dataclass(frozen=True, slots=True)
 class PlanVocabulary:
-    """What a plan may name, and how many steps it may have."""
+    """The names that a plan may use, and the limits of its size."""
 
     criteria: tuple[str, ...]
     tools: tuple[str, ...]
     procedures: tuple[str, ...]
     arguments: tuple[str, ...]
     most_arguments: int
-    """Of one call."""
+    """The most arguments of one call."""
     most: int
 
     @classmethod
     def shown(cls, shown: Mapping[str, Any]) -> PlanVocabulary:
-        """The names in what a model is shown."""
+        """Collect the names from the data that the model is shown."""
         taken = [declared_params(item["parameters"]) for item in (*shown["tools"], *shown["procedures"])]
         open_ones = [item for item in shown["criteria"] if not item["met"]]
         return cls(
@@ -90,10 +90,9 @@ class PlanVocabulary:
 
 @lru_cache(maxsize=64)
 def plan_schema(names: PlanVocabulary) -> type[PlannedSteps]:
-    """``PlannedSteps`` with a schema that knows these names: a server that holds its model to it lets no other pass.
+    """Return ``PlannedSteps`` with a schema that allows only these names, for servers that enforce schemas.
 
-    Only the schema says so. An answer from a server that holds to none is read as before, and what is wrong with it is
-    told in words.
+    Only the schema is stricter. An answer from a server that enforces none is parsed as usual and checked afterwards.
     """
     ids, texts = _one_of(f"s{n}" for n in range(1, names.most + 1)), tuple[str, ...]
     line: Json = {"type": "string", "maxLength": _LINE}
@@ -118,7 +117,7 @@ def plan_schema(names: PlanVocabulary) -> type[PlannedSteps]:
 
 
 def _with_schema(kind: Any, schema: Json) -> Any:
-    """The type, with what a model is told of it."""
+    """Return the type with this JSON schema."""
     return Annotated[kind, WithJsonSchema(schema)]
 
 
@@ -136,7 +135,7 @@ def _some(items: Json, most: int) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """The steps that a model proposed, and why, with the prompt they came from."""
+    """The steps that a model proposed, its reason, and the prompt that was used."""
 
     steps: tuple[PlanStep, ...]
     why: str
@@ -147,7 +146,7 @@ Check = Callable[[PlannedSteps], Awaitable[tuple[PlanStep, ...]]]
 
 
 async def request_plan(chat: Chat, shown: Mapping[str, Any], check: Check) -> ModelPlan:
-    """A plan by a model, or ``InvalidAnswer`` when also its second one cannot be used."""
+    """Return a model's plan; ``InvalidAnswer`` if its second answer cannot be used either."""
     prompt, correction = prompts.load(PROMPT), prompts.load("correction")
     names = PlanVocabulary.shown(shown)
     form = plan_schema(names)
@@ -176,7 +175,7 @@ async def request_plan(chat: Chat, shown: Mapping[str, Any], check: Check) -> Mo
 
 
 def told(goal: Goal, facts: Sequence[str], procedural: ProceduralMemory, procedures: Sequence[Version]) -> Any:
-    """What the model is shown."""
+    """Return the data that the model is shown."""
     tools = [
         {"name": tool.name, "description": tool.description[:_DESCRIPTION_SHOWN], "parameters": tool.parameters}
         for tool in procedural.tools.described()[:_TOOLS_SHOWN]
@@ -199,7 +198,7 @@ def told(goal: Goal, facts: Sequence[str], procedural: ProceduralMemory, procedu
 
 
 def plan_checker(goal: Goal, procedural: ProceduralMemory) -> Check:
-    """What decides whether a proposed plan can be taken; ``InvalidInput`` says what is wrong with it."""
+    """Return the check of a proposed plan; it raises ``InvalidInput`` with what is wrong."""
 
     async def check(said: PlannedSteps) -> tuple[PlanStep, ...]:
         steps = tuple([await _step(step, procedural) for step in said.steps])
@@ -221,7 +220,7 @@ def plan_checker(goal: Goal, procedural: ProceduralMemory) -> Check:
 
 
 async def _step(said: PlannedStep, procedural: ProceduralMemory) -> PlanStep:
-    """A proposed step as one of a plan, if what it calls exists and takes these arguments."""
+    """Convert a proposed step into a plan step; what it calls must exist and take these arguments."""
     args = {argument.name: argument.value for argument in said.args}
     takes: Mapping[str, Any] = {}
     if said.tool is not None:

@@ -1,4 +1,4 @@
-"""What goals and plans are, as they are stored and as they are returned.
+"""The models of goals, plans, findings and revisions, as they are stored and as they are returned.
 
 A goal is a memory of the kind ``goal``, a plan one of the kind ``plan`` that ``achieves`` it. Both hold a typed body;
 what they are filtered by is repeated in the record's metadata.
@@ -32,7 +32,7 @@ Strategy = Literal["retry", "substitute", "decompose", "reorder", "replan", "ask
 
 
 class CriterionEvidence(Model):
-    """What shows that a criterion is met: a memory, a note, or both."""
+    """Evidence that a criterion is met: a memory, a note, or both."""
 
     note: Annotated[str, StringConstraints(max_length=MAX_RESULT)] = ""
     memory: Id | None = None
@@ -64,13 +64,13 @@ class GoalBody(Model):
     parent: Id | None = None
     status: GoalStatus = "active"
     why: Text = ""
-    """Why it has its status: what blocks it, why it failed or was abandoned."""
+    """The reason for the status: what blocks the goal, why it failed or was abandoned."""
     progress: Unit = 0.0
     ended_at: Moment | None = None
     revisions: Annotated[int, Field(ge=0)] = 0
-    """How often its plan was revised by itself; bounded, so that pursuing it ends."""
+    """The number of automatic revisions of its plan. It is limited, so that a pursuit ends."""
     moved: Annotated[int, Field(ge=0)] = 0
-    """Counts what happened among its sub-goals, so that two that end at once cannot overlook each other."""
+    """A counter of changes among the sub-goals. It makes two sub-goals that end at the same time conflict."""
     attributes: PlainJson = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -88,7 +88,7 @@ class Goal(GoalBody):
     version: int
     created_at: Moment
     user: Name | None = None
-    """Whose goal it is; None when it is the agent's own."""
+    """The user the goal belongs to; None if it is the agent's own."""
     tags: tuple[Tag, ...] = ()
 
     @property
@@ -105,7 +105,7 @@ class PlanStep(Model):
     id: Label
     description: Line
     after: tuple[Label, ...] = ()
-    """The steps that must be done or skipped before."""
+    """The steps that must be done or skipped before this one."""
     criteria: tuple[Label, ...] = ()
     """The criteria of the goal that it serves. One is met when all the steps that serve it are done or skipped."""
     tool: ToolName | None = None
@@ -114,19 +114,19 @@ class PlanStep(Model):
     expected: Annotated[str, StringConstraints(max_length=2_000)] = ""
     max_attempts: Annotated[int, Field(ge=1, le=20)] = 3
     seconds: Annotated[float, Field(gt=0, le=86_400 * 365)] | None = None
-    """About how long it takes, where that is known; deadline risk is computed from it."""
+    """The estimated duration, if known. Deadline risk is computed from it."""
     status: StepStatus = "pending"
     attempts: Annotated[int, Field(ge=0)] = 0
     result: Any = None
     error: Annotated[str, StringConstraints(max_length=MAX_RESULT)] = ""
     errors: tuple[Annotated[str, StringConstraints(max_length=500)], ...] = ()
-    """What went wrong in each attempt so far, the latest last; the last twenty are kept."""
+    """The error of each attempt, the latest last. The last twenty are kept."""
     started_at: Moment | None = None
     finished_at: Moment | None = None
     lease_until: Moment | None = None
-    """While it runs: until then whoever runs it is taken to be alive."""
+    """The end of the lease while the step is running. Until then its runner counts as alive."""
     episode: Id | None = None
-    """The episode in which it was done."""
+    """The episode in which the step was executed."""
 
     @model_validator(mode="after")
     def _does_one_thing(self) -> PlanStep:
@@ -136,7 +136,7 @@ class PlanStep(Model):
 
     @property
     def is_finished(self) -> bool:
-        """Whether what comes after it may start."""
+        """Whether the step is done or skipped, so that the steps after it may start."""
         return self.status in ("done", "skipped")
 
 
@@ -148,13 +148,13 @@ class PlanBody(Model):
     steps: Annotated[tuple[PlanStep, ...], Field(min_length=1, max_length=MAX_STEPS)]
     origin: Origin = "given"
     source: Id | None = None
-    """The procedure or the past plan it was made from."""
+    """The procedure or the past plan that this plan was built from."""
     why: Text = ""
     """Why this version exists."""
     assumptions: tuple[Id, ...] = ()
     """The facts it was derived from. When one of them no longer holds, monitoring says so."""
     prompt: str = ""
-    """The prompts and their versions, for a plan that a model made or took a step of apart."""
+    """The prompts and their versions, if a model proposed the plan or split one of its steps."""
 
     @model_validator(mode="after")
     def _steps_form_a_dag(self) -> PlanBody:
@@ -175,14 +175,14 @@ class Plan(PlanBody):
 
 
 class GoalState(Model):
-    """A goal and its current plan, as they were read together or as a write left them."""
+    """A goal and its current plan, as they were read or as a write left them."""
 
     goal: Goal
     plan: Plan | None = None
 
 
 class GoalHit(Model):
-    """A goal that fits a search, how well, and why."""
+    """A goal found by a search, with its score and why it matched."""
 
     goal: Goal
     score: Unit
@@ -190,7 +190,7 @@ class GoalHit(Model):
 
 
 class Finding(Model):
-    """What monitoring saw in an active plan."""
+    """A problem that monitoring found in an active plan."""
 
     kind: FindingKind
     goal: Id
@@ -198,14 +198,14 @@ class Finding(Model):
     step: Label | None = None
     detail: str
     evidence: tuple[Id, ...] = ()
-    """Memories that show it, such as the fact that went stale."""
+    """Memories that show the problem, such as the fact that became stale."""
     at: Moment
 
 
 def order_steps(steps: Sequence[PlanStep]) -> list[PlanStep]:
-    """The steps so that each comes after those it depends on, else in the order given.
+    """Return the steps so that each comes after its dependencies, otherwise in the order given.
 
-    What cannot be ordered is a ``ValueError``.
+    Raises ``ValueError`` for a cycle, an unknown dependency or a duplicate id.
     """
     by_name: Mapping[str, PlanStep] = {step.id: step for step in steps}
     if len(by_name) < len(steps):
@@ -227,7 +227,7 @@ def order_steps(steps: Sequence[PlanStep]) -> list[PlanStep]:
 
 
 class Revision(Model):
-    """How a finding was answered: the strategy, from which plan to which, and how that went."""
+    """How a finding was answered: the strategy, the plan before and after, and whether it worked."""
 
     id: Id
     goal: Id
@@ -238,10 +238,10 @@ class Revision(Model):
     before: int
     """The number of the plan that was revised."""
     after: int | None = None
-    """The number of the plan that replaced it; None when the goal was blocked or ended instead."""
+    """The number of the new plan; None if the goal was blocked or ended instead."""
     at: Moment
     worked: bool | None = None
-    """Whether what was revised then succeeded; None while that is open."""
+    """Whether the revision worked; None while that is not known."""
 
 
 class RevisionBody(Model):
@@ -251,7 +251,7 @@ class RevisionBody(Model):
     plan: Id
     """The plan that was revised."""
     number: int
-    """The how many-th of its goal."""
+    """The revision's number within its goal, from 1."""
     finding: FindingKind
     step: Label | None = None
     strategy: Strategy
@@ -261,13 +261,13 @@ class RevisionBody(Model):
     at: Moment
     worked: bool | None = None
     print: str
-    """What the plan said that was revised."""
+    """The fingerprint of the plan that was revised."""
     watched: tuple[Label, ...] = ()
-    """The steps of the new plan whose outcome tells whether it worked."""
+    """The steps of the new plan whose outcome decides whether the revision worked."""
     replaced: str = ""
-    """The tool or procedure that the step no longer uses, as ``tool:send``."""
+    """The tool or procedure that was replaced, as ``tool:send``."""
     counts: bool = True
-    """Whether its outcome teaches the policy; not where a person named no finding that monitoring knows."""
+    """Whether the outcome updates the policy. False if a person asked for the revision without a finding."""
 
 
 class GoalProgress(Model):

@@ -1,8 +1,7 @@
-"""Watching active plans: failure, repeated failure, stalls, deadline risk, loops, and assumptions that broke.
+"""Monitor active plans for failures, repeated failures, stalls, deadline risk, loops and broken assumptions.
 
-``findings`` is a function of a goal, its plan, the facts it assumes and the time; it reads and writes nothing. Each
-kind of trouble is told once for what it concerns, the gravest first: of a failed step that failed often and always in
-the same way only the loop is told, since that is what has to be answered.
+``findings`` is a pure function of a goal, its plan, the facts it assumes and the time. Each problem is reported once,
+the gravest first: for a step that failed often and always in the same way, only the loop is reported.
 """
 
 from __future__ import annotations
@@ -37,25 +36,25 @@ GRAVEST: tuple[FindingKind, ...] = (
     "stall",
     "deadline_risk",
 )
-"""Which finding is answered first: a plan that rests on something false before the steps in it."""
+"""The order in which findings are answered: broken assumptions of the plan before problems of its steps."""
 _Seconds = Annotated[float, Field(gt=0, le=86_400 * 365, allow_inf_nan=False)]
 
 
 class MonitorSettings(Model):
-    """When something counts as trouble."""
+    """The thresholds from which something counts as a problem."""
 
     failures: Annotated[int, Field(ge=1, le=20)] = 3
-    """Failures of one step, or steps that failed in the same way, from which failure is repeated."""
+    """The number of failures of one step, or of steps failing in the same way, that makes a repeated failure."""
     stall_seconds: _Seconds = 3_600.0
-    """How long nothing may move although something could."""
+    """How long nothing may happen although a step could start."""
     stall_factor: Annotated[float, Field(ge=1, le=1_000)] = 3.0
-    """How many times the time it was expected to take a running step may take."""
+    """How many times its estimated duration a running step may take."""
     loop_calls: Annotated[int, Field(ge=2, le=100)] = 4
-    """From how many times the same call with the same outcome is a loop."""
+    """How many times the same call with the same outcome makes a loop."""
     deadline_share: Unit = 0.5
-    """From which share of the time to the deadline on progress is compared with it, where no step tells its time."""
+    """The share of the time to the deadline after which progress is compared with it, if no step has an estimate."""
     deadline_behind: Unit = 0.5
-    """Which part of that share must be done by then."""
+    """The part of that share that must be done by then."""
 
 
 def findings(
@@ -68,7 +67,7 @@ def findings(
     earlier: Sequence[PlanFingerprint] = (),
     waits: bool = False,
 ) -> list[Finding]:
-    """What is wrong with an active plan, the gravest first.
+    """Return what is wrong with an active plan, the gravest first.
 
     ``facts`` holds those of its assumptions that exist, by id; ``earlier`` what the versions before it said; ``waits``
     says that sub-goals are open, so that having no step left is no stall.
@@ -96,7 +95,7 @@ def findings(
 
 
 class Monitor:
-    """Looks at the active plans of a room. It never writes."""
+    """Checks the active plans of a scope. It never writes."""
 
     def __init__(self, scoped: ScopedStore, records: GoalRecords, rule: MonitorSettings | None = None) -> None:
         self._scoped = scoped
@@ -105,7 +104,7 @@ class Monitor:
         self._history = RevisionHistory(scoped)
 
     async def check(self, goal: str | None = None) -> tuple[Finding, ...]:
-        """What is wrong with one goal's plan, or with every active plan: a few queries, however many there are."""
+        """Return the findings for one goal's plan, or for every active plan, in a few queries."""
         if goal is not None:
             state = await self._records.need(goal)
             parents = {child.parent for child in await self._records.children([goal]) if child.open}
@@ -114,7 +113,7 @@ class Monitor:
         return await self._check(states, {each.goal.parent for each in states})
 
     async def check_state(self, state: GoalState) -> tuple[Finding, ...]:
-        """The same for a goal that was read already."""
+        """Return the findings for a goal that was already read."""
         parents = {child.parent for child in await self._records.children([state.goal.id]) if child.open}
         return await self._check([state], parents)
 
@@ -126,7 +125,7 @@ class Monitor:
             return ()
         rule = await configuration(self._scoped, MONITORING, self._rule)
         facts = await self._facts(plan for _, plan in active)
-        earlier = await self._history.prints([goal for goal, _ in active])
+        earlier = await self._history.fingerprints([goal for goal, _ in active])
         now = self._scoped.now()
         return tuple(
             state
@@ -142,9 +141,9 @@ class Monitor:
 
 
 def why_invalid(fact: Memory | None, now: datetime) -> str | None:
-    """Why nothing can rest on a fact any more; None when it holds.
+    """Return why a fact can no longer be assumed; None if it holds.
 
-    One that was only archived, for having gone unused, still holds; one that was taken back does not.
+    An archived fact still holds; a retracted one does not.
     """
     if fact is None:
         return "is gone"
@@ -158,7 +157,7 @@ def why_invalid(fact: Memory | None, now: datetime) -> str | None:
 
 
 def _broken(plan: Plan, facts: Mapping[str, Memory], now: datetime) -> dict[str, str]:
-    """A sentence for each assumption that no longer holds."""
+    """Return a sentence for each assumption that no longer holds, by fact id."""
     reasons: dict[str, str] = {}
     for id in dict.fromkeys(plan.assumptions):
         fact = facts.get(id)
@@ -169,7 +168,7 @@ def _broken(plan: Plan, facts: Mapping[str, Memory], now: datetime) -> dict[str,
 
 
 def _returned(plan: Plan, earlier: Sequence[PlanFingerprint]) -> str | None:
-    """Whether the plan is again what it was before it was changed to something else."""
+    """Return a sentence if the plan equals an earlier version that was revised; otherwise None."""
     now = plan_fingerprint(plan.steps)
     before = [version for version in earlier if version.number < plan.number]
     while before and before[-1].print == now:
@@ -181,7 +180,7 @@ def _returned(plan: Plan, earlier: Sequence[PlanFingerprint]) -> str | None:
 
 
 def _failures(plan: Plan, rule: MonitorSettings) -> Iterator[tuple[FindingKind, str, str]]:
-    """For each failed step what is gravest; and the calls that go on with the same result."""
+    """Yield the gravest problem of each failed step, and pending calls that keep giving the same result."""
     outcomes = _outcomes(plan.steps)
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for step in plan.steps:
@@ -220,7 +219,7 @@ def _failure(
 
 
 def _outcomes(steps: Sequence[PlanStep]) -> Counter[tuple[str, str, str]]:
-    """How often each call ended in each way."""
+    """Count how often each call ended with each outcome."""
     counts: Counter[tuple[str, str, str]] = Counter()
     for step in steps:
         call = call_fingerprint(step)
@@ -231,7 +230,7 @@ def _outcomes(steps: Sequence[PlanStep]) -> Counter[tuple[str, str, str]]:
 
 
 def _stall(goal: Goal, plan: Plan, now: datetime, rule: MonitorSettings, waits: bool) -> tuple[str, str | None] | None:
-    """What stands still, in a sentence, and the step it concerns."""
+    """Return what is stalled, in a sentence, and the step it concerns."""
     for step in plan.steps:
         if step.status == "running" and (detail := _hangs(step, plan, now, rule)):
             return detail, step.id
@@ -280,7 +279,7 @@ def _last(step: PlanStep) -> str:
 
 
 def usual_seconds(steps: Sequence[PlanStep]) -> float | None:
-    """How long a step of this plan takes that does not say so: the mean of those done, else of what others say."""
+    """Return the assumed duration of a step without an estimate: the mean of finished steps, else of estimates."""
     done = [
         (step.finished_at - step.started_at).total_seconds()
         for step in steps
@@ -292,9 +291,9 @@ def usual_seconds(steps: Sequence[PlanStep]) -> float | None:
 
 
 def remaining_seconds(steps: Sequence[PlanStep], now: datetime) -> tuple[float, tuple[str, ...]] | None:
-    """The longest chain of what is left, in seconds, and its steps; None when nobody can say how long a step takes.
+    """Return the duration of the longest chain of open steps, and its steps; None if no duration is known.
 
-    Steps beside each other are taken to be done at the same time, so this is the least it takes.
+    Parallel steps are assumed to run at the same time, so this is a lower bound.
     """
     usual = usual_seconds(steps)
     longest: dict[str, tuple[float, tuple[str, ...]]] = {}
@@ -313,7 +312,7 @@ def remaining_seconds(steps: Sequence[PlanStep], now: datetime) -> tuple[float, 
 
 
 def describe_lateness(goal: Goal, plan: Plan, now: datetime, *, half: float, behind: float) -> str | None:
-    """Why a goal is at risk of missing its deadline, in a sentence with the figures; None when it is in time."""
+    """Return why a goal may miss its deadline, in a sentence with the figures; None if it is in time."""
     if goal.deadline is None:
         return None
     left = (goal.deadline - now).total_seconds()
@@ -333,12 +332,12 @@ def describe_lateness(goal: Goal, plan: Plan, now: datetime, *, half: float, beh
 
 
 def value_of(step: PlanStep, weights: Mapping[str, float], usual: float | None) -> float:
-    """How much a step is worth for the time it takes: the weight of the open criteria it serves, for each second."""
+    """Return the value of a step per second: the weight of the open criteria it serves over its duration."""
     return sum(weights.get(name, 0.0) for name in step.criteria) / (step.seconds or usual or 1.0)
 
 
 def duration_text(seconds: float) -> str:
-    """A time span as a person says it, in its largest unit."""
+    """Return a duration as text, in its largest unit."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= size:
             number = f"{seconds / size:.1f}".removesuffix(".0")

@@ -81,7 +81,7 @@ class PlanMemory:
     # -- plans ---------------------------------------------------------------------------------------------------------
 
     async def plan_for(self, id: str, *, how: How = "auto", steps: Iterable[StepInput] | None = None) -> Plan:
-        """Make a plan for what of a goal is still to be done, in place of the current one, which is kept as history.
+        """Plan what is left of a goal. The current plan is replaced and kept as history.
 
         By ``steps``, or ``how``: a stored procedure, a past plan of a goal like this, the model, or the criteria;
         ``auto`` takes the first of these that has one.
@@ -106,15 +106,15 @@ class PlanMemory:
         return state.plan
 
     async def plan(self, id: str) -> Plan | None:
-        """The current plan of a goal."""
+        """Return the current plan of a goal."""
         return (await self.records.need(id)).plan
 
     async def plans(self, id: str) -> Plans:
-        """All versions of a goal's plan, the newest first."""
+        """Return all versions of a goal's plan, the newest first."""
         return await self.records.plans(await self.records.goal(id))
 
     async def map_step(self, id: str, step: str, *criteria: str) -> Plan:
-        """Say which criteria a step serves, in addition to those it serves already. One that is done shows them now."""
+        """Add criteria that a step serves. If the step is done, it counts as evidence for them at once."""
         if not criteria:
             raise InvalidInput("Say which criteria the step serves.", hint="map_step(goal, 's1', 'c1')")
 
@@ -122,11 +122,13 @@ class PlanMemory:
             goal, plan = state.goal, _planned(state)
             require_open(goal)
             current = steps_.find_step(plan, step)
-            criteria_.need(goal, criteria)
+            criteria_.require_criteria(goal, criteria)
             changed = current.model_copy(update={"criteria": tuple(dict.fromkeys((*current.criteria, *criteria)))})
             steps = tuple(changed if other.id == step else other for other in plan.steps)
             after = (
-                criteria_.served(goal, steps, changed, (), propagation.now) if changed.is_finished else goal.criteria
+                criteria_.criteria_after_step(goal, steps, changed, (), propagation.now)
+                if changed.is_finished
+                else goal.criteria
             )
             propagation.change(state, steps=steps, criteria=after)
             return ()
@@ -140,7 +142,7 @@ class PlanMemory:
     # -- steps ---------------------------------------------------------------------------------------------------------
 
     async def next_steps(self, id: str) -> Steps:
-        """The steps that may start now, side by side; none for a goal that is not active."""
+        """Return the steps that may start now, in parallel; none for a goal that is not active."""
         state = await self.records.need(id)
         if state.goal.status != "active" or state.plan is None:
             return []
@@ -149,30 +151,30 @@ class PlanMemory:
     async def start_step(
         self, id: str, step: str, *, episode: str | None = None, lease_seconds: float = steps_.LEASE_SECONDS
     ) -> GoalState:
-        """Begin a step. Until it ends, or its lease does, nobody else can begin it."""
+        """Start a step under a lease. Until it ends or the lease expires, nobody else can start it."""
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal, plan = state.goal, _planned(state)
-            steps = steps_.started(goal, plan, step, propagation.now, lease_seconds=lease_seconds, episode=episode)
+            steps = steps_.start_step(goal, plan, step, propagation.now, lease_seconds=lease_seconds, episode=episode)
             propagation.change(state, steps=steps)
             return () if episode is None else await self._transaction.linked(goal, [episode], ABOUT)
 
         return await self._transaction.change(id, f"start {step}", decide)
 
     async def renew_step(self, id: str, step: str, *, lease_seconds: float = steps_.LEASE_SECONDS) -> GoalState:
-        """Say that whoever runs a step is still at work."""
+        """Renew the lease of a running step."""
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            propagation.change(state, steps=steps_.renewed(_planned(state), step, propagation.now, lease_seconds))
+            propagation.change(state, steps=steps_.renew_lease(_planned(state), step, propagation.now, lease_seconds))
             return ()
 
         return await self._transaction.change(id, f"renew {step}", decide)
 
     async def release_step(self, id: str, step: str) -> GoalState:
-        """Give a running step back untried, as somebody does who is stopped at it. It counts as no attempt."""
+        """Release a running step without an outcome. It does not count as an attempt."""
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            propagation.change(state, steps=steps_.released(_planned(state), step))
+            propagation.change(state, steps=steps_.release_step(_planned(state), step))
             return ()
 
         return await self._transaction.change(id, f"release {step}", decide)
@@ -180,7 +182,7 @@ class PlanMemory:
     async def complete_step(
         self, id: str, step: str, result: Any = None, *, evidence: EvidenceInput = None
     ) -> GoalState:
-        """Say that a step is done. The criteria it serves, the goal's progress and that of the goals above follow.
+        """Mark a step as done. This updates its criteria, the goal's progress and the goals above.
 
         The evidence (by default the result) is kept with the criteria that the step serves. The same again changes
         nothing.
@@ -188,22 +190,24 @@ class PlanMemory:
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal, plan = state.goal, _planned(state)
-            steps = steps_.completed(plan, step, result, propagation.now)
+            steps = steps_.complete_step(plan, step, result, propagation.now)
             if steps is None:
                 return None
             require_open(goal)
             shown = build_evidence(evidence, propagation.now, step=step)
             done = next(other for other in steps if other.id == step)
-            propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, done, shown, propagation.now))
+            propagation.change(
+                state, steps=steps, criteria=criteria_.criteria_after_step(goal, steps, done, shown, propagation.now)
+            )
             return await self._transaction.evidence_links(goal, shown)
 
         return await self._transaction.change(id, f"complete {step}", decide)
 
     async def fail_step(self, id: str, step: str, error: str) -> GoalState:
-        """Say that a step went wrong, and how. It is not tried again until the plan is revised."""
+        """Mark a step as failed, with the error. It is not tried again until the plan is revised."""
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
-            steps = steps_.failed(_planned(state), step, error, propagation.now)
+            steps = steps_.fail_step(_planned(state), step, error, propagation.now)
             if steps is None:
                 return None
             require_open(state.goal)
@@ -213,16 +217,18 @@ class PlanMemory:
         return await self._transaction.change(id, f"fail {step}", decide)
 
     async def skip_step(self, id: str, step: str, why: str = "") -> GoalState:
-        """Leave a step out: what comes after it need not wait. It shows nothing for the criteria it would serve."""
+        """Skip a step: later steps need not wait. It is no evidence for the criteria it serves."""
 
         async def decide(propagation: ProgressPropagation, state: GoalState) -> Sequence[Write] | None:
             goal, plan = state.goal, _planned(state)
-            steps = steps_.skipped(plan, step, why, propagation.now)
+            steps = steps_.skip_step(plan, step, why, propagation.now)
             if steps is None:
                 return None
             require_open(goal)
             left = next(other for other in steps if other.id == step)
-            propagation.change(state, steps=steps, criteria=criteria_.served(goal, steps, left, (), propagation.now))
+            propagation.change(
+                state, steps=steps, criteria=criteria_.criteria_after_step(goal, steps, left, (), propagation.now)
+            )
             return ()
 
         return await self._transaction.change(id, f"skip {step}", decide)
@@ -245,11 +251,11 @@ class PlanMemory:
         return await self._reviser.revise(id, finding, strategy, why)
 
     async def revisions(self, id: str) -> Revisions:
-        """The revisions of a goal, the oldest first."""
+        """Return the revisions of a goal, the oldest first."""
         return await self._reviser.revisions(id)
 
     async def evaluate_revisions(self, id: str) -> Revisions:
-        """Say of each revision whose outcome is known whether it worked, and learn from it."""
+        """Record whether revisions worked whose outcome is known by now, and learn from it."""
         return await self._reviser.evaluate(id)
 
 

@@ -1,4 +1,4 @@
-"""Where a plan comes from: what the caller gives, a stored procedure, a past plan, a model, or the criteria.
+"""Make plans: from the caller's steps, a stored procedure, a past plan, a model, or the criteria.
 
 ``auto`` tries them in this order, from what is best known to work to what can always be done. Why the earlier ones
 were not taken is kept in the plan.
@@ -39,11 +39,11 @@ CanExecute = Callable[[PlanStep], Awaitable[bool]]
 How = Literal["auto", "procedure", "past", "model", "criteria"]
 METHODS: tuple[How, ...] = ("procedure", "past", "model", "criteria")
 StepInput = str | PlanStep | Mapping[str, Any]
-"""A step as a caller gives it. Texts are done one after the other; what is told in full says what it waits for."""
+"""A step as a caller passes it. Texts run one after the other; a mapping names its dependencies in ``after``."""
 _LEAST_SCORE = 0.5
-"""How sure recall must be of a fact for a plan to rest on it."""
+"""The recall score from which a fact becomes an assumption of the plan."""
 _ALIKE, _SAME = 0.6, 0.9
-"""From when on two texts are about the same kind of thing, and from when on they say the same in other words."""
+"""The similarity from which two texts are about the same kind of thing, and from which they say the same."""
 _CRITERION_ALIKE = 0.5
 _LOOKED_AT = 5
 _ASSUMED = 5
@@ -53,11 +53,11 @@ _AFTER = re.compile(r"\bafter\s+(?P<what>[^.;,]+)", re.IGNORECASE)
 
 
 class PlanUnavailable(Exception):
-    """One way of planning has nothing to offer; the message says why."""
+    """A planning method has no plan; the message says why."""
 
 
 class Planner:
-    """Makes plans for goals. It reads and never writes."""
+    """Makes plans for goals. It never writes."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Planner:
         self._can_execute = can_execute
 
     async def plan(self, goal: Goal, how: How = "auto", steps: Iterable[StepInput] | None = None) -> PlanBody:
-        """A plan for what of a goal is still to be done; with ``auto`` by the first way that has one."""
+        """Return a plan for what is left of a goal; with ``auto`` by the first method that has one."""
         if how != "auto" and how not in METHODS:
             raise InvalidInput(
                 f"There is no way of planning called {how!r}.", hint=f"There are auto, {', '.join(METHODS)}."
@@ -164,7 +164,7 @@ class Planner:
         raise PlanUnavailable(reason)
 
     async def _fitting(self, goal: Goal) -> list[Version]:
-        """The procedures that do what the goal says, the best first."""
+        """Return the procedures that do what the goal says, the best first."""
         hits = await self._procedural.search(goal.description, _LOOKED_AT)
         versions = await self._usable(goal, [hit.version for hit in hits])
         (alike,) = await similarities(
@@ -180,7 +180,7 @@ class Planner:
         return [version for _, version in sorted(kept, key=lambda pair: -pair[0])]
 
     async def _usable(self, goal: Goal, versions: Sequence[Version]) -> list[Version]:
-        """Those of these procedures that may go into a plan for this goal, each once."""
+        """Return the procedures that a plan for this goal may use, each once."""
         by_id = {version.id: version for version in versions}
         records = await self._scoped.store.get_all(self._scoped.scope, list(by_id)) if by_id else []
         return [by_id[record.id] for record in records if _may_use(goal, record)]
@@ -203,7 +203,7 @@ class Planner:
         raise PlanUnavailable("No achieved goal is alike enough.")
 
     async def _alike(self, goal: Goal) -> list[Goal]:
-        """Goals that were achieved and are about the same kind of thing, the most alike first."""
+        """Return similar goals that were achieved, the most similar first."""
         where = Filter(states=None, metadata={"status": "achieved"})
         hits = await self._scoped.search(goal.description, k=_LOOKED_AT, kinds=(GOAL,), where=where)
         goals = [
@@ -219,7 +219,7 @@ class Planner:
         return [past for _, past in sorted(kept, key=lambda pair: -pair[0])]
 
     async def _matched(self, old: Sequence[Criterion], goal: Goal, names: Mapping[str, str]) -> dict[str, str | None]:
-        """For each criterion of a past goal the one of this goal that takes its place."""
+        """Map each criterion of a past goal to the most similar one of this goal, or None."""
         texts = [replace_names(criterion.description, names) for criterion in old]
         table = await similarities(self._scoped, texts, [criterion.description for criterion in goal.criteria])
         matches: dict[str, str | None] = {}
@@ -229,7 +229,7 @@ class Planner:
         return matches
 
     async def _exists(self, step: PlanStep) -> bool:
-        """Whether what a step calls is there in this process and this store."""
+        """Whether the tool or procedure of a step exists here."""
         if step.tool is not None:
             return step.tool in self._procedural.tools
         if step.procedure is None:
@@ -256,13 +256,13 @@ class Planner:
     # -- what they share -----------------------------------------------------------------------------------------------
 
     async def _facts(self, goal: Goal) -> list[Hit]:
-        """What is known and matters for the goal: the plan rests on it."""
+        """Return the facts that matter for the goal; the plan assumes them."""
         where = Filter(states=("active",), valid_at=self._scoped.now())
         hits = await self._scoped.search(goal.description, k=_ASSUMED, kinds=("fact",), where=where)
         return [hit for hit in hits if hit.score >= _LEAST_SCORE and _may_use(goal, hit.memory)]
 
     async def _covering(self, goal: Goal, steps: Sequence[PlanStep], texts: Sequence[str]) -> list[PlanStep]:
-        """The steps, each criterion served: by the step that speaks of it, or by one of its own after all others."""
+        """Return the steps so that each open criterion is served: by the most similar step, or by a new last one."""
         criteria = _open(goal)
         by_id = {step.id: step for step in steps}
         served = {id for step in steps for id in step.criteria}
@@ -283,7 +283,7 @@ class Planner:
         return [*by_id.values(), *own]
 
     async def _in_told_order(self, steps: Sequence[PlanStep]) -> list[PlanStep]:
-        """The steps, one after another only where their text says "then" or "after"."""
+        """Return the steps with dependencies only where their text says "then" or "after"."""
         ordered = list(steps)
         for n, step in enumerate(steps):
             after = {steps[n - 1].id} if n and _THEN.match(step.description) else set[str]()
@@ -301,14 +301,14 @@ class Planner:
 
 
 def step_list(steps: Iterable[StepInput]) -> list[StepInput]:
-    """The steps as a list; one text is not one, though Python could take its letters for steps."""
+    """Return the steps as a list. A single text is refused: Python would take its letters for steps."""
     if isinstance(steps, str | Mapping):
         raise InvalidInput("The steps must be a list.", hint='Write steps=["Search.", "Book."].')
     return list(steps)
 
 
 def build_steps(goal: Goal, inputs: Iterable[StepInput]) -> list[PlanStep]:
-    """Steps from what a caller gives. When none says what it serves and there is one criterion, all serve it."""
+    """Build steps from a caller's input. If none names a criterion and the goal has only one, all serve it."""
     wanted = step_list(inputs)
     taken = {id for item in wanted if (id := _id(item)) is not None}
     steps: list[PlanStep] = []
@@ -342,7 +342,7 @@ def _open(goal: Goal) -> list[Criterion]:
 
 
 def _may_use(goal: Goal, memory: Memory) -> bool:
-    """Whether a memory may go into a plan: what belongs to another user must not, even if this scope can see it."""
+    """Whether a plan may use a memory: never one of another user, even if this scope can see it."""
     return memory.user in (None, goal.user)
 
 

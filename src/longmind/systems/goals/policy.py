@@ -1,9 +1,8 @@
-"""Which strategy answers a finding: the one that worked for findings of its kind, or may turn out to.
+"""Choose a strategy for a finding by what worked before for findings of its kind, and judge whether revisions worked.
 
-For each pair of a kind of finding and a strategy there is a prior and a count of how often it worked. Before anything
-was seen the order is that of the priors. From then on it is Thompson sampling, bounded: what is expected to work less
-than half as often as the best is not tried. Asking a person and giving up are no experiments; they are what remains
-when nothing else is possible, or nothing else works.
+Each pair of a finding kind and a strategy has a prior and a count of how often it worked. Without outcomes, the prior
+decides. Afterwards the choice is Thompson sampling among the strategies whose expected success is at least half of the
+best. Asking a person and giving up are not sampled: they remain when nothing else is possible, or nothing else works.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Model
 
 LAST: tuple[Strategy, ...] = ("ask", "abandon")
-"""What is done when nothing else can be, in this order."""
+"""The last resorts, in this order."""
 PRIORS: Mapping[FindingKind, Mapping[Strategy, float]] = {
     "failed_step": {"retry": 0.7, "substitute": 0.6, "decompose": 0.5, "replan": 0.45, "reorder": 0.35},
     "repeated_failure": {"substitute": 0.7, "decompose": 0.55, "replan": 0.5, "reorder": 0.35, "retry": 0.3},
@@ -30,17 +29,17 @@ PRIORS: Mapping[FindingKind, Mapping[Strategy, float]] = {
     "deadline_risk": {"reorder": 0.5, "replan": 0.45, "substitute": 0.3, "decompose": 0.2, "retry": 0.1},
     "broken_assumption": {"replan": 0.8, "substitute": 0.3, "decompose": 0.2, "reorder": 0.1, "retry": 0.1},
 }
-"""How often a strategy is thought to work before it was seen."""
+"""The prior success rate of each strategy, by kind of finding."""
 STRENGTH = 4.0
-"""How many outcomes a prior weighs as much as."""
+"""The number of outcomes that a prior counts for."""
 EXPLORED = 0.5
-"""What part of the best expectation another strategy must reach to be tried."""
+"""The share of the best expected success that a strategy needs to be tried."""
 HOPELESS = 0.12
-"""Below this expectation of the best strategy a person is asked instead."""
+"""If the best expected success is below this, a person is asked instead."""
 RECHECKED = 0.1
-"""How often it is tried all the same, so that it shows when something works again."""
+"""The probability of trying a strategy all the same, to notice when something works again."""
 REMEMBERED = 100
-"""Outcomes of a pair that are kept; beyond it all are halved, so that a world that changed is learnt anew."""
+"""The most outcomes counted for a pair. Beyond it the counts are halved, so that old outcomes fade."""
 _KEY = "configuration:goal revision policy"
 
 
@@ -53,19 +52,19 @@ class StrategyExperience(Model):
         return self.counts.get(kind, {}).get(strategy, SuccessCounts())
 
     def plus(self, kind: FindingKind, strategy: Strategy, worked: bool) -> StrategyExperience:
-        """With one more outcome."""
+        """Return the experience with one more outcome."""
         counted = self.of(kind, strategy).plus(worked)
         if counted.runs > REMEMBERED:
             counted = SuccessCounts(successes=counted.successes // 2, failures=counted.failures // 2)
         return StrategyExperience(counts={**self.counts, kind: {**self.counts.get(kind, {}), strategy: counted}})
 
     def expected(self, kind: FindingKind, strategy: Strategy) -> float:
-        """How often it is expected to work."""
+        """Return the expected success rate of a strategy."""
         alpha, beta = self.beta(kind, strategy)
         return alpha / (alpha + beta)
 
     def beta(self, kind: FindingKind, strategy: Strategy) -> tuple[float, float]:
-        """What is known about how often it works, as the two numbers of a Beta distribution."""
+        """Return the parameters of the Beta distribution of a strategy's success rate."""
         prior = PRIORS[kind].get(strategy, 0.05)
         check_state = self.of(kind, strategy)
         return STRENGTH * prior + check_state.successes, STRENGTH * (1 - prior) + check_state.failures
@@ -81,7 +80,7 @@ class StrategyChoice(Model):
 def choose_strategy(
     kind: FindingKind, possible: Sequence[Strategy], experience: StrategyExperience, rng: np.random.Generator
 ) -> StrategyChoice | None:
-    """The strategy to try; None when none is possible."""
+    """Return the strategy to try; None if none is possible."""
     ways = [strategy for strategy in PRIORS[kind] if strategy in possible]
     expected = {strategy: experience.expected(kind, strategy) for strategy in ways}
     new = [strategy for strategy in ways if not experience.of(kind, strategy).runs]
@@ -109,7 +108,7 @@ def choose_strategy(
 
 
 def strategy_rng(goal: str, plan: str, kind: FindingKind, step: str | None) -> np.random.Generator:
-    """Random numbers that depend on what is revised and on nothing else, so that a choice can be checked."""
+    """Return a random generator seeded by what is revised only, so that a choice can be reproduced."""
     return seeded_generator(f"{goal}:{plan}:{kind}:{step}", "revision")
 
 
@@ -125,7 +124,7 @@ def _describe(kind: FindingKind) -> str:
 def judge_revision(
     revision: RevisionBody, later: Sequence[RevisionBody], state: GoalState, now: datetime
 ) -> bool | None:
-    """True when what it changed was then done, False when it failed again, None while nobody can say.
+    """Return whether a revision worked: True if its steps were done, False if they failed again, None while unknown.
 
     An answer to a deadline at risk worked if the goal was achieved in time. Asking a person worked if what was then
     done about the step did, or the goal was achieved; not if the same had to be asked again.
@@ -152,7 +151,7 @@ def _helped(revision: RevisionBody, later: Sequence[RevisionBody]) -> bool | Non
 
 
 def _again(revision: RevisionBody, later: Sequence[RevisionBody]) -> bool:
-    """Whether the same trouble, or trouble with what was put in its place, had to be answered once more."""
+    """Whether the same problem, or one with the replaced steps, had to be answered again."""
     concerned = {*revision.watched, *([revision.step] if revision.step else [])}
     return any(
         (other.step is not None and other.step in concerned and other.finding != "deadline_risk")

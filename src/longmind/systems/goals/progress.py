@@ -1,11 +1,11 @@
-"""How far goals have come, and what a change of one means for those above and below it.
+"""The progress and status of goals, and how a change of one affects the goals above and below.
 
-Progress is computed and never told: the weight of the criteria that are met, and the progress of the sub-goals, each of
-which weighs 1. A sub-goal that failed or was abandoned is no longer in the way and does not count. A goal is achieved
-exactly when all its criteria are met and no sub-goal is open, unless somebody ended it otherwise.
+Progress is always computed: the weight of the criteria that are met, plus the progress of the sub-goals, each of which
+weighs 1. A sub-goal that failed or was abandoned does not count. A goal is achieved exactly when all its criteria are
+met and no sub-goal is open, unless somebody failed or abandoned it.
 
-``Carry`` collects what one batch changes and follows it upwards. Every goal it passes is written with the version that
-was read, and counts the change (``moved``), so that two sub-goals that end at once cannot overlook each other.
+``ProgressPropagation`` collects the changes of one batch and follows them upwards. Every goal on the way is written
+with the version that was read and counts the change (``moved``), so that two sub-goals ending at once conflict.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from longmind.errors import Conflict, NotFound
 from longmind.store.base import Write
 from longmind.systems.goals.models import OPEN, Goal, GoalBody, GoalState, GoalStatus, Plan, PlanBody, PlanStep
 from longmind.systems.goals.records import GoalRecords
-from longmind.systems.goals.steps import halted
+from longmind.systems.goals.steps import halt_running
 from longmind.systems.scoped_store import validated
 
 _ALMOST = 0.999999
-"""The progress that a goal has at most while it is not achieved."""
+"""The highest progress of a goal that is not achieved."""
 GAVE_UP_STATUSES: tuple[GoalStatus, ...] = ("failed", "abandoned")
 
 
-def complete(goal: GoalBody, children: Sequence[GoalBody]) -> bool:
+def is_complete(goal: GoalBody, children: Sequence[GoalBody]) -> bool:
     """Whether nothing is left to do for a goal."""
     return all(criterion.met for criterion in goal.criteria) and all(child.status not in OPEN for child in children)
 
 
 def compute_progress(goal: GoalBody, children: Sequence[GoalBody]) -> float:
-    """How far a goal has come, from 0 to 1; 1 only when nothing is left to do."""
-    if complete(goal, children):
+    """Return the progress of a goal, from 0 to 1; 1 only if nothing is left to do."""
+    if is_complete(goal, children):
         return 1.0
     counted = [child for child in children if child.status not in GAVE_UP_STATUSES]
     whole = sum(criterion.weight for criterion in goal.criteria) + len(counted)
@@ -44,17 +44,17 @@ def compute_progress(goal: GoalBody, children: Sequence[GoalBody]) -> float:
 
 
 def compute_status(goal: GoalBody, children: Sequence[GoalBody]) -> GoalStatus:
-    """The status that follows from the criteria and the sub-goals; what was given up stays so."""
+    """Return the status that follows from criteria and sub-goals; failed and abandoned goals stay so."""
     if goal.status in GAVE_UP_STATUSES:
         return goal.status
-    if complete(goal, children):
+    if is_complete(goal, children):
         return "achieved"
     return "active" if goal.status == "achieved" else goal.status
 
 
 @dataclass(slots=True)
 class GoalDraft:
-    """A goal that a batch changes: as it was read, and as it will be."""
+    """A goal that a batch changes: as it was read, and as it will be written."""
 
     before: Goal
     after: Goal
@@ -62,14 +62,14 @@ class GoalDraft:
     steps: tuple[PlanStep, ...] | None = None
     """The steps of its current plan, if they change."""
     replaced: PlanBody | None = None
-    """The plan that takes the place of the current one, if there is one."""
+    """The plan that replaces the current one, if any."""
     new: bool = False
     moved: bool = False
 
 
 @dataclass(slots=True)
 class ProgressPropagation:
-    """What one batch changes, and what follows from it for the goals above."""
+    """The changes of one batch, and what follows from them for the goals above."""
 
     records: GoalRecords
     now: datetime
@@ -85,7 +85,7 @@ class ProgressPropagation:
         new: bool = False,
         **changes: Any,
     ) -> None:
-        """Change a goal, the steps of its plan, or put another plan in the place of the current one."""
+        """Change a goal or the steps of its plan, or replace its plan."""
         draft = self.drafts.get(state.goal.id)
         if draft is None:
             draft = GoalDraft(state.goal, state.goal, state.plan, new=new)
@@ -96,7 +96,7 @@ class ProgressPropagation:
         self._order.append(state.goal.id)
 
     async def give_up_below(self, id: str, why: str) -> None:
-        """Abandon every open sub-goal, theirs, and so on: nothing is pursued for a goal that was given up."""
+        """Abandon every open goal below a goal that was given up."""
         levels = [level async for level in self.records.descendants(id)]
         for level in reversed(levels):
             for state in await self.records.with_plans([goal for goal in level if goal.open]):
@@ -104,7 +104,7 @@ class ProgressPropagation:
         self._order.append(id)
 
     async def writes(self) -> list[Write]:
-        """All that has to be written, the goals above included."""
+        """Return all writes of the batch, including those for the goals above."""
         visits = 0
         while self._order:
             visits += 1
@@ -117,7 +117,7 @@ class ProgressPropagation:
         return writes
 
     async def _recompute(self, id: str) -> None:
-        """Compute one goal anew, and go on with its parent if that could matter there."""
+        """Recompute one goal, and continue with its parent if the change affects it."""
         draft = self.drafts[id]
         children = await self._children(id)
         status = compute_status(draft.after, children)
@@ -152,7 +152,7 @@ class ProgressPropagation:
         self._order.append(parent)
 
     async def _children(self, id: str) -> list[Goal]:
-        """The sub-goals of a goal as they will be after this batch."""
+        """Return the sub-goals of a goal as they will be after this batch."""
         stored = [] if self.drafts[id].new else await self.records.children([id])
         children = {child.id: child for child in stored}
         children |= {name: draft.after for name, draft in self.drafts.items()}
@@ -160,10 +160,10 @@ class ProgressPropagation:
 
     def _halt(self, draft: GoalDraft) -> None:
         if draft.replaced is not None:
-            steps = halted(draft.replaced.steps)
+            steps = halt_running(draft.replaced.steps)
             draft.replaced = draft.replaced if steps is None else draft.replaced.model_copy(update={"steps": steps})
         elif draft.plan is not None:
-            draft.steps = halted(draft.steps or draft.plan.steps) or draft.steps
+            draft.steps = halt_running(draft.steps or draft.plan.steps) or draft.steps
 
     def _writes_for(self, draft: GoalDraft) -> list[Write]:
         writes: list[Write] = []

@@ -37,7 +37,7 @@ _AT_ONCE = 500
 
 
 class GoalRecords:
-    """The goals and plans of a room."""
+    """The goal and plan records of a scope."""
 
     def __init__(self, scoped: ScopedStore) -> None:
         self._scoped = scoped
@@ -45,20 +45,20 @@ class GoalRecords:
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def goal(self, id: str) -> Goal:
-        """One goal; ``NotFound`` when there is none with this id."""
+        """Return a goal; ``NotFound`` if there is none with this id."""
         record = await self._scoped.store.get(self._scoped.scope, id)
         if record is None or record.kind != GOAL:
             raise NotFound(f"There is no goal {id} here.", hint="`list` and `search` tell which there are.", id=id)
         return goal_from_record(record)
 
     async def need(self, id: str) -> GoalState:
-        """A goal and its current plan; ``NotFound`` when there is no such goal."""
+        """Return a goal and its current plan; ``NotFound`` if there is no such goal."""
         goal = await self.goal(id)
         plans = await self._current([goal])
         return GoalState(goal=goal, plan=plans.get(goal.id))
 
     async def own(self, id: str) -> GoalState:
-        """The same, for a change: a user's scope does not change what belongs to the whole agent."""
+        """Like ``need``, for a change: ``Forbidden`` if a user's scope would change a goal of the whole agent."""
         state = await self.need(id)
         user = self._scoped.scope.user
         if user is not None and state.goal.user != user:
@@ -70,28 +70,28 @@ class GoalRecords:
         return state
 
     async def every(self, open: bool | None = True) -> list[GoalState]:
-        """All goals that are open (False: ended, None: all), each with its plan; a few queries, however many."""
+        """Return all open goals (False: ended, None: all) with their plans, in a few queries however many there are."""
         where = Filter(kinds=(GOAL,), states=None, metadata=None if open is None else {"open": open})
         goals = [goal_from_record(memory) async for memory in self._scoped.store.scan_all(self._scoped.scope, where)]
         plans = await self._current(goals)
         return [GoalState(goal=goal, plan=plans.get(goal.id)) for goal in goals]
 
     async def plans(self, goal: Goal) -> list[Plan]:
-        """All versions of a goal's plan, the newest first."""
+        """Return all versions of a goal's plan, the newest first."""
         where = Filter(kinds=(PLAN,), states=None, metadata={"goal": goal.id})
         records = self._scoped.store.scan_all(self._scoped.scope, where)
         plans = [plan_from_record(m) async for m in records if m.user == goal.user]
         return sorted(plans, key=lambda plan: -plan.number)
 
     async def children(self, goals: Sequence[str]) -> list[Goal]:
-        """The sub-goals of these goals, the oldest first."""
+        """Return the direct sub-goals of these goals, the oldest first."""
         store, scope = self._scoped.store, self._scoped.scope
         links = await store.all_links(scope, goals, relation=PART_OF, direction="in")
         records = await store.get_all(scope, [link.source for link in links])
         return sorted((goal_from_record(m) for m in records if m.kind == GOAL), key=lambda goal: goal.id)
 
     async def descendants(self, id: str) -> AsyncIterator[list[Goal]]:
-        """The sub-goals of a goal, theirs, and so on: one level at a time."""
+        """Yield the sub-goals of a goal at every depth, one level at a time."""
         check_state, frontier = {id}, [id]
         while frontier:
             level = [child for child in await self.children(frontier) if child.id not in check_state]
@@ -101,12 +101,12 @@ class GoalRecords:
             check_state.update(frontier)
 
     async def with_plans(self, goals: Sequence[Goal]) -> list[GoalState]:
-        """These goals, each with its current plan."""
+        """Return these goals, each with its current plan."""
         plans = await self._current(goals)
         return [GoalState(goal=goal, plan=plans.get(goal.id)) for goal in goals]
 
     async def _current(self, goals: Sequence[Goal]) -> dict[str, Plan]:
-        """The current plans of these goals, by goal."""
+        """Return the current plans of these goals, by goal id."""
         owners = {goal.id: goal.user for goal in goals}
         current: dict[str, Plan] = {}
         for start in range(0, len(goals), _AT_ONCE):
@@ -121,12 +121,12 @@ class GoalRecords:
     # -- writing -------------------------------------------------------------------------------------------------
 
     def new_goal(self, body: GoalBody, *, tags: Sequence[str] = (), user: str | None) -> Goal:
-        """A goal with an id of its own that is not stored yet."""
+        """Return a new goal with its own id. It is not stored yet."""
         fields = {"id": self._scoped.clock.new_id(), "version": 1, "created_at": self._scoped.now(), "user": user}
         return validated(Goal, {**_plain(body), **fields, "tags": tuple(tags)})
 
     def insert_goal(self, goal: Goal) -> list[Write]:
-        """The writes that store a goal for the first time, as a part of its parent if it has one."""
+        """Return the writes that store a new goal and link it to its parent, if it has one."""
         record = self._scoped.new(
             GOAL,
             goal_text(goal),
@@ -143,10 +143,9 @@ class GoalRecords:
         return writes
 
     def update_goal(self, goal: Goal, **changes: Any) -> Update:
-        """The update that changes fields of a goal as it was read; ``InvalidInput`` when they are not valid.
+        """Return the update that changes fields of a goal; ``InvalidInput`` if they are not valid.
 
-        It changes this one record. A change of status or criteria also concerns the goals above: ``progress.carried``
-        makes the writes for all of them.
+        It changes this one record. ``ProgressPropagation`` builds the writes for the goals above.
         """
         tags = tuple(changes.pop("tags", goal.tags))
         body = validated(GoalBody, {**_plain(stored_goal_body(goal)), **changes})
@@ -161,7 +160,7 @@ class GoalRecords:
         return Update(goal.id, changed, expected_version=goal.version)
 
     def update_plan(self, plan: Plan, steps: Sequence[PlanStep]) -> Update:
-        """The update that changes how the steps of a plan stand. What is planned anew is ``new_plan``."""
+        """Return the update that changes the steps of a plan. Another plan is stored by ``replace_plan``."""
         body = validated(PlanBody, {**_plain(_plan_body(plan)), "steps": [_plain(step) for step in steps]})
         changed: Json = {"body": _plain(body)}
         if plan_text(body) != plan_text(plan):
@@ -169,7 +168,7 @@ class GoalRecords:
         return Update(plan.id, changed, expected_version=plan.version)
 
     def replace_plan(self, goal: Goal, plan: Plan | None, body: PlanBody) -> list[Write]:
-        """The writes that make this the goal's plan, in place of the current one, which is kept as superseded.
+        """Return the writes that make this the goal's plan; the current one is kept as superseded.
 
         The number is given here. The new record is the one ``Put`` among them. It is linked to the goal
         (``achieves``), to the version before (``supersedes``), and to all it was made from (``derived_from``): erasing
@@ -203,41 +202,41 @@ class GoalRecords:
 
 
 def goal_from_record(memory: Memory) -> Goal:
-    """A goal from its record."""
+    """Return the goal that a record holds."""
     fields = {"id": memory.id, "version": memory.version, "created_at": memory.recorded_at, "user": memory.user}
     return validated(Goal, {**memory.body, **fields, "tags": memory.tags})
 
 
 def plan_from_record(memory: Memory) -> Plan:
-    """A plan from its record."""
+    """Return the plan that a record holds."""
     fields = {"id": memory.id, "version": memory.version, "made_at": memory.recorded_at}
     return validated(Plan, {**memory.body, **fields, "current": memory.key is not None})
 
 
 def state_from_receipt(receipt: Receipt, id: str) -> GoalState:
-    """A goal and its plan as a batch left them; both must be among what it wrote."""
+    """Return a goal and its plan as a batch left them. The batch must have written the goal."""
     goal = next(goal_from_record(m) for m in reversed(receipt.memories) if m.id == id)
     plan = next((plan_from_record(m) for m in reversed(receipt.memories) if m.key == plan_key(id)), None)
     return GoalState(goal=goal, plan=plan)
 
 
 def plan_key(goal: str) -> str:
-    """The key that the current plan of a goal holds."""
+    """Return the key of the current plan of a goal."""
     return f"{PLAN}:{goal}"
 
 
 def stored_goal_body(goal: Goal) -> GoalBody:
-    """What of a goal is stored in its body."""
+    """Return the part of a goal that is stored in the record's body."""
     return GoalBody.model_validate({name: getattr(goal, name) for name in GoalBody.model_fields})
 
 
 def goal_text(goal: GoalBody) -> str:
-    """What search reads of a goal."""
+    """Return the text of a goal that is searched."""
     return "\n".join(dict.fromkeys([goal.description, *(criterion.description for criterion in goal.criteria)]))
 
 
 def plan_text(plan: PlanBody) -> str:
-    """What search reads of a plan."""
+    """Return the text of a plan that is searched."""
     return "\n".join(step.description for step in plan.steps)
 
 
@@ -246,7 +245,7 @@ def _plan_body(plan: Plan) -> PlanBody:
 
 
 def _goal_marks(body: GoalBody) -> Json:
-    """What goals are filtered by."""
+    """Return the metadata that goals are filtered by."""
     marks: Json = {"status": body.status, "open": body.status in OPEN}
     return marks if body.parent is None else {**marks, "parent": body.parent}
 
@@ -257,14 +256,14 @@ def _plain(model: GoalBody | PlanBody | PlanStep) -> dict[str, Any]:
 
 
 class PlanFingerprint(NamedTuple):
-    """What a version of a plan said."""
+    """The fingerprint of one version of a plan."""
 
     number: int
     print: str
 
 
 class RevisionRecord(NamedTuple):
-    """A revision and the record it was read from."""
+    """A revision and the memory that holds it."""
 
     memory: Memory
     body: RevisionBody
@@ -276,17 +275,17 @@ class RevisionRecord(NamedTuple):
 
 
 class RevisionHistory:
-    """The revisions of a room's goals."""
+    """The revision records of a scope's goals."""
 
     def __init__(self, scoped: ScopedStore) -> None:
         self._scoped = scoped
 
     async def of(self, goal: Goal) -> list[RevisionRecord]:
-        """The revisions of one goal, the oldest first."""
+        """Return the revision records of one goal, the oldest first."""
         return (await self._read([goal])).get(goal.id, [])
 
-    async def prints(self, goals: Sequence[Goal]) -> dict[str, list[PlanFingerprint]]:
-        """What the revised versions of these goals' plans said, by goal, the oldest first."""
+    async def fingerprints(self, goals: Sequence[Goal]) -> dict[str, list[PlanFingerprint]]:
+        """Return the fingerprints of the revised plan versions of these goals, by goal, the oldest first."""
         revisions = await self._read(goals)
         return {
             goal: [PlanFingerprint(record.body.before, record.body.print) for record in recorded]
@@ -294,7 +293,7 @@ class RevisionHistory:
         }
 
     def write(self, goal: Goal, plan: Plan, body: RevisionBody, replace_plan: str | None) -> list[Write]:
-        """The writes that record a revision; it must be the next one of its goal."""
+        """Return the writes that record a revision. Its number must be the next one of its goal."""
         record = self._scoped.new(
             REVISION,
             f"{body.strategy} after {body.finding}: {body.why}"[:4_000],
@@ -310,11 +309,11 @@ class RevisionHistory:
             *(AddLink(Link(source=record.id, relation=name, target=to)) for name, to in links),
         ]
 
-    def is_finished(self, one: RevisionRecord, worked: bool) -> Update:
-        """The write that says how a revision went. It carries the version that was open, so it is said once."""
-        body = one.body.model_copy(update={"worked": worked})
-        told = {"body": body.model_dump(mode="json"), "metadata": {**one.memory.metadata, **_mark(worked)}}
-        return Update(one.memory.id, told, expected_version=one.memory.version)
+    def record_outcome(self, revision: RevisionRecord, worked: bool) -> Update:
+        """Return the write that records whether a revision worked. The expected version makes it happen once."""
+        body = revision.body.model_copy(update={"worked": worked})
+        told = {"body": body.model_dump(mode="json"), "metadata": {**revision.memory.metadata, **_mark(worked)}}
+        return Update(revision.memory.id, told, expected_version=revision.memory.version)
 
     async def _read(self, goals: Sequence[Goal]) -> dict[str, list[RevisionRecord]]:
         owners = {goal.id: goal.user for goal in goals}
@@ -336,5 +335,5 @@ def revision_key(goal: str, number: int) -> str:
 
 
 def _mark(worked: bool | None) -> dict[str, bool]:
-    """What settled revisions are filtered by; one that is open has no such mark."""
+    """Return the metadata that evaluated revisions are filtered by; an open one has none."""
     return {} if worked is None else {"worked": worked}

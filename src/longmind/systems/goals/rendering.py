@@ -1,7 +1,7 @@
-"""Goals, plans and sub-goals for reading: text for a person or a prompt, plain data, or a Mermaid diagram.
+"""Render goals, plans and sub-goals as text, as plain data, or as a Mermaid diagram.
 
-What a goal or a step says is data. In text it stands after its mark on one line, so that it cannot pretend to be
-another one, and in a diagram it is escaped.
+Descriptions are data. In text each stays on one line after its mark, so that it cannot imitate another line; in a
+diagram it is escaped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ERRORS_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class GoalTree:
-    """A goal with its plan, and the same of its sub-goals."""
+    """A goal with its plan and its sub-goals, recursively."""
 
     goal: Goal
     plan: Plan | None
@@ -52,7 +52,7 @@ class GoalTree:
 
 
 def build_tree(root: str, states: Sequence[GoalState]) -> GoalTree:
-    """The tree of goals under one of them."""
+    """Build the tree of goals below one of them."""
     by_id = {state.goal.id: state for state in states}
     children: dict[str, list[str]] = {}
     for state in states:
@@ -66,7 +66,7 @@ def build_tree(root: str, states: Sequence[GoalState]) -> GoalTree:
 
 
 def render_tree(tree: GoalTree, format: Format, now: datetime) -> str | Json:
-    """The tree in one of the formats."""
+    """Render the tree in one of the formats."""
     match format:
         case "text":
             return "\n".join(_lines(tree, 0))
@@ -128,7 +128,7 @@ def _describe(tree: GoalTree, now: datetime) -> Json:
 
 
 def _diagram(tree: GoalTree) -> list[str]:
-    """The goal as a rounded box, its steps as boxes with arrows along their order, its sub-goals below it."""
+    """Return the diagram lines: the goal as a rounded box, steps as boxes with arrows, sub-goals below."""
     own = f"g{tree.goal.id.replace('-', '')}"
     lines = [f'    {own}(["{_escaped(tree.goal.description)} ({tree.goal.status}, {tree.goal.progress:.0%})"])']
     steps: Sequence[PlanStep] = order_steps(tree.plan.steps) if tree.plan else ()
@@ -145,18 +145,18 @@ def _diagram(tree: GoalTree) -> list[str]:
 
 
 def _node(id: str) -> str:
-    """A step's id as a name in a diagram, which takes no dash; different ids stay different."""
+    """Return a step's id as a diagram node name without dashes; different ids stay different."""
     return id.replace("_", "__").replace("-", "_d_")
 
 
 def _line(text: str) -> str:
-    """A text on one line, not too long."""
+    """Return a text on one line, shortened if it is too long."""
     flat = " ".join(text.split())
     return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"
 
 
 def _escaped(text: str) -> str:
-    """A text that a diagram cannot take for anything else."""
+    """Return a text escaped for a diagram."""
     signs = {"&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"}
     return "".join(signs.get(sign, sign) for sign in _line(text))
 

@@ -1,4 +1,4 @@
-"""Revising plans: a finding is answered by a new version of the plan, by a question to a person, or by giving up.
+"""Revise plans: answer a finding by a new version of the plan, by a question to a person, or by giving up.
 
 The new plan, the record of the revision and the goal's count of revisions are one batch, on condition that goal and
 plan are as they were read. A goal may be revised a limited number of times; then a person is asked, and after that the
@@ -38,16 +38,16 @@ _WHY = 4_000
 
 
 class RevisionSettings(Model):
-    """How often plans are revised."""
+    """The limits of automatic revision."""
 
     max_revisions: Annotated[int, Field(ge=1, le=100)] = 10
-    """Revisions of one goal, after which a person is asked."""
+    """The number of revisions of one goal after which a person is asked."""
     max_same: Annotated[int, Field(ge=1, le=20)] = 2
     """How often the same strategy is tried for the same step."""
 
 
 class Reviser:
-    """Answers what monitoring finds."""
+    """Answers findings and learns from the outcomes."""
 
     def __init__(
         self,
@@ -80,11 +80,11 @@ class Reviser:
         return await retry_on_conflict(lambda: self._revise(goal, finding, strategy, why))
 
     async def revisions(self, goal: str) -> list[Revision]:
-        """The revisions of a goal, the oldest first."""
+        """Return the revisions of a goal, the oldest first."""
         return [record.revision for record in await self._history.of(await self._records.goal(goal))]
 
     async def evaluate(self, goal: str) -> list[Revision]:
-        """Say of each revision whose outcome is known by now whether it worked, and learn from it; each counts once."""
+        """Record whether revisions worked whose outcome is known by now, and learn from it. Each counts once."""
 
         async def change() -> list[Revision]:
             state = await self._records.own(goal)
@@ -106,7 +106,7 @@ class Reviser:
         experience = await record.read()
         writes: list[Write] = []
         for revision, worked in known:
-            writes.append(self._history.is_finished(revision, worked))
+            writes.append(self._history.record_outcome(revision, worked))
             if revision.body.counts:
                 experience = experience.plus(revision.body.finding, revision.body.strategy, worked)
         writes.append(record.overwrite(experience))
@@ -141,7 +141,7 @@ class Reviser:
         return state, await self._history.of(state.goal)
 
     async def _found(self, state: GoalState, past: list[RevisionRecord]) -> Finding | None:
-        """The gravest finding that nobody has answered. An answer to a deadline at risk stands until its outcome."""
+        """Return the gravest unanswered finding. Deadline risk is not answered again until the outcome is known."""
         waiting = any(finding.body.finding == "deadline_risk" and finding.body.worked is None for finding in past)
         for finding in await self._monitor.check_state(state):
             if finding.kind != "deadline_risk" or not waiting:
@@ -149,11 +149,11 @@ class Reviser:
         return None
 
     def _said(self, goal: Goal, plan: Plan, why: str) -> Finding:
-        """What somebody says is wrong, where monitoring finds nothing: what the plan assumed does not hold."""
+        """Return a finding for a person's request when monitoring finds nothing: a broken assumption."""
         return Finding(kind="broken_assumption", goal=goal.id, plan=plan.id, detail=why, at=self._scoped.now())
 
     async def _chosen(self, case: RevisionCase, rule: RevisionSettings) -> RevisionDecision | None:
-        """The answer that the policy chooses; at the limit, a question; past it, the end."""
+        """Return the policy's decision; at the limit of revisions ask a person, beyond it give up."""
         if case.goal.revisions >= rule.max_revisions:
             reason = f"the plan was revised {case.goal.revisions} times (allowed: {rule.max_revisions})."
             asked = any(revision.strategy == "ask" and revision.number > rule.max_revisions for revision in case.past)
@@ -165,7 +165,7 @@ class Reviser:
         return decision
 
     async def _named(self, case: RevisionCase, strategy: Strategy) -> RevisionDecision:
-        """The answer that somebody asked for; ``Conflict`` when it is not possible."""
+        """Return the decision for a named strategy; ``Conflict`` if it is not possible."""
         if strategy in LAST:
             return RevisionDecision(strategy, f"{strategy}, as it was asked for.")
         notes: list[str] = []
@@ -212,7 +212,7 @@ class Reviser:
     async def _propagation_of(
         self, case: RevisionCase, decision: RevisionDecision, why: str, explanation: str, *, named: bool
     ) -> ProgressPropagation:
-        """What the answer changes: the plan, or the status of the goal and of those below it."""
+        """Return the changes of a decision: a new plan, or another status of the goal and the goals below."""
         goal, finding = case.goal, case.finding
         state = GoalState(goal=goal, plan=case.plan)
         propagation = ProgressPropagation(self._records, self._scoped.now())
@@ -231,7 +231,7 @@ class Reviser:
         return propagation
 
     async def _body(self, case: RevisionCase, proposal: Proposal, explanation: str) -> PlanBody:
-        """The new version of the plan. It rests on what it was made from, as far as that still exists."""
+        """Return the new version of the plan, without assumptions and a source that no longer exist."""
         plan, rest = case.plan, proposal.rest
         origin = plan if rest is None else rest
         wanted = [*origin.assumptions, *([origin.source] if origin.source else [])]
@@ -253,7 +253,7 @@ class Reviser:
 
 
 def _revisable(state: GoalState, finding: Finding | None, strategy: Strategy | None) -> Plan:
-    """The plan, if it can be revised now."""
+    """Return the plan; ``Conflict`` if it cannot be revised now."""
     goal, plan = state.goal, state.plan
     if not goal.open:
         raise Conflict(f"The goal is {goal.status}; its plan is not revised any more.", hint="Reopen it.", goal=goal.id)
@@ -267,7 +267,7 @@ def _revisable(state: GoalState, finding: Finding | None, strategy: Strategy | N
 
 
 def _answer_to(finding: Finding, state: GoalState, past: list[RevisionRecord]) -> RevisionRecord | None:
-    """The revision that answered a finding already: another plan is in place, or the goal waits or ended."""
+    """Return the revision that already answered a finding, if the plan or the goal's status changed since."""
     if state.goal.status == "active" and state.plan is not None and state.plan.id == finding.plan:
         return None
     wanted = (finding.plan, finding.kind, finding.step)
@@ -278,7 +278,7 @@ def _answer_to(finding: Finding, state: GoalState, past: list[RevisionRecord]) -
 
 
 def _going_on(goal: Goal) -> dict[str, Any]:
-    """A goal that waited for somebody goes on with the plan that they asked for."""
+    """Return the changes that unblock a goal, if a person's revision lets it go on."""
     return {"status": "active", "why": ""} if goal.status == "blocked" else {}
 
 

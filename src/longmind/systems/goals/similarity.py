@@ -1,4 +1,4 @@
-"""How alike two short texts are: by their words and, where there is an embedder, by their meaning."""
+"""The similarity of short texts, by their words and, with an embedder, by their meaning."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from longmind.store.base import Vector
 
 _UNRELATED, _SAME = 0.15, 0.8
-"""The cosines at which recall takes two texts to have nothing in common, and to say the same."""
+"""The cosines at which recall treats two texts as unrelated, and as the same."""
 
 
 async def similarities(scoped: ScopedStore, texts: Sequence[str], others: Sequence[str]) -> list[list[float]]:
-    """For each text how alike it is to each of the others, from 0 to 1."""
+    """Return the similarity of each text to each of the others, from 0 to 1."""
     if not texts or not others:
         return [[] for _ in texts]
     vectors, _ = await scoped.embed([*texts, *others])
@@ -32,7 +32,7 @@ async def similarities(scoped: ScopedStore, texts: Sequence[str], others: Sequen
 async def best_match(
     scoped: ScopedStore, text: str, others: Sequence[str], *, least: float, within: bool = False
 ) -> int | None:
-    """The place of the text that is most alike, if it is alike enough; ``within`` also one that merely holds it."""
+    """Return the index of the most similar text, if it is similar enough; ``within`` also counts containment."""
     (row,) = await similarities(scoped, [text], others)
     if within:
         row = [max(similarity, covered_words(text, other)) for similarity, other in zip(row, others, strict=True)]

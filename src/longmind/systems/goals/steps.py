@@ -30,9 +30,9 @@ _MARK = " … [{} characters more]"
 
 
 def ready_steps(steps: Sequence[PlanStep], now: datetime) -> list[PlanStep]:
-    """The steps that may start now, in the plan's order: nothing they wait for is open, and nobody is at work on them.
+    """Return the steps that may start now, in plan order: all dependencies are finished and nobody is running them.
 
-    One whose runner did not come back may start again, unless it was tried as often as it may be.
+    A step whose lease expired may start again, unless its attempts are used up.
     """
     is_finished = {step.id for step in steps if step.is_finished}
     return [
@@ -41,13 +41,13 @@ def ready_steps(steps: Sequence[PlanStep], now: datetime) -> list[PlanStep]:
 
 
 def waiting_for(step: PlanStep, steps: Sequence[PlanStep]) -> list[str]:
-    """The steps that must still be done or skipped before this one."""
+    """Return the ids of the steps that must be done or skipped before this one."""
     finished = {other.id for other in steps if other.is_finished}
     return [name for name in step.after if name not in finished]
 
 
 def without_steps(steps: Iterable[PlanStep], dropped: Collection[str]) -> list[PlanStep]:
-    """The steps that stay when some are taken out. What came after one of those comes after what it came after."""
+    """Return the steps without the dropped ones. A dependency on a dropped step becomes one on its dependencies."""
     everything = list(steps)
     instead: dict[str, tuple[str, ...]] = {}
     for step in order_steps(everything):
@@ -61,13 +61,13 @@ def without_steps(steps: Iterable[PlanStep], dropped: Collection[str]) -> list[P
 
 
 def _left(step: PlanStep, now: datetime) -> bool:
-    """Whether whoever ran a step did not come back in time, and it may be tried again."""
+    """Whether the lease of a running step expired and it has attempts left."""
     expired = step.status == "running" and (step.lease_until is None or step.lease_until <= now)
     return expired and step.attempts < step.max_attempts
 
 
 def find_step(plan: Plan, id: str) -> PlanStep:
-    """A step of a plan; ``NotFound`` names those there are."""
+    """Return a step of a plan; ``NotFound`` names the steps there are."""
     step = plan.step(id)
     if step is None:
         known = ", ".join(known_step.id for known_step in plan.steps)
@@ -75,10 +75,10 @@ def find_step(plan: Plan, id: str) -> PlanStep:
     return step
 
 
-def started(
+def start_step(
     goal: Goal, plan: Plan, id: str, now: datetime, *, lease_seconds: float = LEASE_SECONDS, episode: str | None = None
 ) -> Steps:
-    """The steps with one of them running, until it ends or its lease does."""
+    """Return the steps with one of them running, until it ends or its lease expires."""
     step = find_step(plan, id)
     if goal.status != "active":
         raise Conflict(f"The goal is {goal.status}, so no step of it can start.", hint="Activate it first.", step=id)
@@ -98,16 +98,16 @@ def started(
     return _replaced(plan.steps, step, changes)
 
 
-def renewed(plan: Plan, id: str, now: datetime, lease_seconds: float) -> Steps:
-    """The steps with the lease of a running one made longer."""
+def renew_lease(plan: Plan, id: str, now: datetime, lease_seconds: float) -> Steps:
+    """Return the steps with the lease of a running one extended."""
     step = find_step(plan, id)
     if step.status != "running":
         raise Conflict(f"The step {id} is {step.status}, so it has no lease to renew.", step=id)
     return _replaced(plan.steps, step, {"lease_until": _until(now, lease_seconds)})
 
 
-def released(plan: Plan, id: str) -> Steps:
-    """The steps with a running one given back untried: whoever began it stopped for a reason that is not the step's."""
+def release_step(plan: Plan, id: str) -> Steps:
+    """Return the steps with a running one pending again. The attempt does not count: the step was not the reason."""
     step = find_step(plan, id)
     if step.status != "running":
         raise Conflict(f"The step {id} is {step.status}, so it cannot be given back.", step=id)
@@ -116,8 +116,8 @@ def released(plan: Plan, id: str) -> Steps:
     )
 
 
-def completed(plan: Plan, id: str, result: Any, now: datetime) -> Steps | None:
-    """The steps with one of them done; None when it was done before with the same result."""
+def complete_step(plan: Plan, id: str, result: Any, now: datetime) -> Steps | None:
+    """Return the steps with one of them done; None if it was done before with the same result."""
     step = find_step(plan, id)
     kept = truncate_value(result)
     if step.status == "done":
@@ -139,8 +139,8 @@ def completed(plan: Plan, id: str, result: Any, now: datetime) -> Steps | None:
     return _replaced(plan.steps, step, changes)
 
 
-def failed(plan: Plan, id: str, error: str, now: datetime) -> Steps | None:
-    """The steps with one of them failed; None when it failed before with the same error."""
+def fail_step(plan: Plan, id: str, error: str, now: datetime) -> Steps | None:
+    """Return the steps with one of them failed; None if it failed before with the same error."""
     step = find_step(plan, id)
     message = truncate_text(error.strip(), MAX_RESULT)
     if not message:
@@ -162,8 +162,8 @@ def failed(plan: Plan, id: str, error: str, now: datetime) -> Steps | None:
     return _replaced(plan.steps, step, changes)
 
 
-def skipped(plan: Plan, id: str, why: str, now: datetime) -> Steps | None:
-    """The steps with one of them skipped: what comes after it need not wait. None when it was skipped before."""
+def skip_step(plan: Plan, id: str, why: str, now: datetime) -> Steps | None:
+    """Return the steps with one of them skipped, so that later steps need not wait; None if it was skipped before."""
     step = find_step(plan, id)
     if step.status == "skipped":
         return None
@@ -173,8 +173,8 @@ def skipped(plan: Plan, id: str, why: str, now: datetime) -> Steps | None:
     return _replaced(plan.steps, step, changes)
 
 
-def halted(steps: Sequence[PlanStep]) -> Steps | None:
-    """The steps with none running, for a goal that ended; None when none was. If it is reopened they start again."""
+def halt_running(steps: Sequence[PlanStep]) -> Steps | None:
+    """Return the steps with running ones pending again, for a goal that ended; None if none was running."""
     if all(step.status != "running" for step in steps):
         return None
     back = {"status": "pending", "lease_until": None}
@@ -193,7 +193,7 @@ def _may_end(step: PlanStep, plan: Plan) -> None:
 
 
 def _why_not(step: PlanStep, plan: Plan, now: datetime) -> tuple[str]:
-    """Why a step cannot start."""
+    """Return why a step cannot start."""
     missing = waiting_for(step, plan.steps)
     if missing:
         return (f"The step {step.id} comes after {', '.join(missing)}, which must be done or skipped before.",)
@@ -228,7 +228,7 @@ def _changed(step: PlanStep, changes: dict[str, Any]) -> PlanStep:
 
 
 def truncate_value(value: Any, limit: int = MAX_RESULT) -> Any:
-    """The value itself if it is plain JSON and short enough, else the beginning of it as text, marked as cut."""
+    """Return the value if it is short plain JSON, otherwise the beginning of its text, marked as cut."""
     if isinstance(value, str):
         return truncate_text(value, limit)
     plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
@@ -243,7 +243,7 @@ def truncate_value(value: Any, limit: int = MAX_RESULT) -> Any:
 
 
 def truncate_text(text: str, limit: int = MAX_RESULT) -> str:
-    """A text that can be stored, at most this long; what was cut off is counted at its end."""
+    """Return a storable text of at most this length. A mark at its end counts the characters cut off."""
     if len(text) > limit:
         kept = limit - len(_MARK.format(len(text)))
         text = text[:kept] + _MARK.format(len(text) - kept)
@@ -251,14 +251,14 @@ def truncate_text(text: str, limit: int = MAX_RESULT) -> str:
 
 
 def result_note(result: Any) -> str:
-    """A result as a note of evidence."""
+    """Return a result as a note for evidence."""
     if result is None:
         return ""
     return truncate_text(result if isinstance(result, str) else json.dumps(result, ensure_ascii=False), 500)
 
 
 def _describe(value: Any) -> str:
-    """An object as text, also when its own ``repr`` fails: what a tool returned is not ours."""
+    """Return an object as text, even if its ``repr`` fails: a tool may return anything."""
     try:
         return repr(value)
     except Exception as error:

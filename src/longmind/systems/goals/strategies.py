@@ -1,7 +1,7 @@
-"""How a plan can be changed to answer a finding. Pure functions: steps in, steps out, None where it is not possible.
+"""The revision strategies. Pure functions from a plan to a changed plan, or None where a strategy is not possible.
 
-What a strategy needs from elsewhere (other tools, the pieces of a step, a new plan for the rest) is given to it. None
-of them touches a step that is done or skipped.
+What a strategy needs (alternative tools, the parts of a step, a new plan for the rest) is passed to it. No strategy
+changes a step that is done or skipped.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from longmind.systems.goals.monitor import usual_seconds, value_of
 from longmind.types import Json
 
 _STEM = 44
-"""Characters kept of a step's name in the names made from it; a name has 50 at most."""
+"""Characters of a step's id that are kept in ids derived from it; an id has at most 50."""
 _KEPT_ERRORS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A changed plan: its steps, which of them tell whether it worked, and what was done in words."""
+    """A changed plan: its steps, which of them decide whether it worked, and the change in words."""
 
     steps: tuple[PlanStep, ...]
     watched: tuple[str, ...]
     why: str
     replaced: str = ""
     rest: PlanBody | None = None
-    """For a plan made anew: where it comes from and what it assumes."""
+    """The new plan for the rest, with its origin and assumptions, after replanning."""
     prompt: str = ""
     """The prompt and its version, for steps that a model proposed."""
 
 
 def retry(plan: Plan, finding: Finding, *, answered: bool = False) -> Proposal | None:
-    """The step once more, with a new budget of attempts, if its error may pass.
+    """Retry the step with a new budget of attempts, if its error may pass.
 
-    ``answered``: a person dealt with what blocked it, so whatever it was may be gone.
+    ``answered``: a person dealt with the problem, so any error may be gone.
     """
     step = _concerned(plan, finding)
     if step is None or finding.kind == "deadline_risk" or (finding.kind == "loop" and step.status != "failed"):
@@ -55,7 +55,7 @@ def retry(plan: Plan, finding: Finding, *, answered: bool = False) -> Proposal |
 def substitute(
     plan: Plan, finding: Finding, candidates: Sequence[Alternative], failed: Collection[str] = ()
 ) -> Proposal | None:
-    """The step with another procedure or function; never one that failed for it before (``failed``, by label)."""
+    """Give the step another procedure or tool, never one that failed for it before (``failed``, by label)."""
     step = _concerned(plan, finding)
     if step is None:
         return None
@@ -73,7 +73,7 @@ def substitute(
 
 
 def decompose(plan: Plan, finding: Finding, parts: Sequence[StepPart]) -> Proposal | None:
-    """Smaller steps in place of the step. What came after it comes after the last of them."""
+    """Replace the step by smaller ones. Later steps depend on the last of them."""
     step = _concerned(plan, finding)
     if step is None or len(parts) < 2 or len(plan.steps) - 1 + len(parts) > MAX_STEPS:
         return None
@@ -98,7 +98,7 @@ def decompose(plan: Plan, finding: Finding, parts: Sequence[StepPart]) -> Propos
 
 
 def reorder(goal: Goal, plan: Plan, finding: Finding) -> Proposal | None:
-    """What can be done now before what is stuck; with a deadline ahead, what counts most for its time first."""
+    """Move a failed step behind the steps that can run now; at deadline risk, put the most valuable steps first."""
     step = _concerned(plan, finding)
     if finding.kind == "deadline_risk":
         return _most_valuable_first(goal, plan)
@@ -117,9 +117,9 @@ def reorder(goal: Goal, plan: Plan, finding: Finding) -> Proposal | None:
 
 
 def replan(plan: Plan, finding: Finding, rest: PlanBody | None) -> Proposal | None:
-    """What is done stays, the rest is planned anew. None when the same would only be planned once more.
+    """Keep finished steps and replace the rest by a new plan. None if the new plan equals the old one.
 
-    After an assumption broke it may be the same: then the plan no longer rests on what does not hold.
+    After a broken assumption it may be equal: the new plan no longer has that assumption.
     """
     if rest is None:
         return None
@@ -151,7 +151,7 @@ def replan(plan: Plan, finding: Finding, rest: PlanBody | None) -> Proposal | No
 
 
 def question(goal: Goal, plan: Plan, finding: Finding, tried: Sequence[str]) -> str:
-    """What a person is asked when nothing else is left."""
+    """Return the question to a person when nothing else is left."""
     step = _concerned(plan, finding)
     what = f" The step is: {step.description}" if step is not None else ""
     so_far = f" Tried so far: {', '.join(tried)}." if tried else ""
@@ -162,18 +162,18 @@ def question(goal: Goal, plan: Plan, finding: Finding, tried: Sequence[str]) -> 
 
 
 def give_up_reason(finding: Finding, tried: Sequence[str], reason: str) -> str:
-    """Why a goal is given up."""
+    """Return why a goal is given up."""
     so_far = f" Tried: {', '.join(tried)}." if tried else ""
     return f"{reason} {finding.detail}{so_far}"[:4_000]
 
 
 def again(step: PlanStep, **changes: Any) -> PlanStep:
-    """A step as if it had never begun; what went wrong before is still told."""
+    """Return a step as if it had never started, but with its errors."""
     return reset_step(step, errors=step.errors, **changes)
 
 
 def _may_pass(step: PlanStep) -> bool:
-    """Whether trying again makes sense: an error that says neither is given one more chance, not two alike."""
+    """Whether a retry makes sense. An unclear error is retried unless the last two are the same."""
     errors = step.errors or (step.error,)
     prospect = error_outlook(errors[-1])
     if prospect == "unknown":
@@ -191,7 +191,7 @@ def _with(steps: Iterable[PlanStep], changed: PlanStep) -> tuple[PlanStep, ...]:
 
 
 def _pieces(step: PlanStep, parts: Sequence[StepPart], names: Sequence[str]) -> list[PlanStep]:
-    """The parts as steps. Each serves the criteria of the step, which are met when all of them are done."""
+    """Return the parts as steps. They serve the criteria of the step, which are met when all parts are done."""
     return [
         PlanStep(
             id=names[n],
@@ -210,7 +210,7 @@ def _pieces(step: PlanStep, parts: Sequence[StepPart], names: Sequence[str]) -> 
 
 
 def _descendants(steps: Sequence[PlanStep], name: str) -> list[PlanStep]:
-    """The steps that, directly or not, come after one."""
+    """Return the steps that depend on a step, directly or indirectly."""
     reached = {name}
     later: list[PlanStep] = []
     for step in order_steps(steps):
@@ -243,7 +243,7 @@ def _most_valuable_first(goal: Goal, plan: Plan) -> Proposal | None:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Something else that a step could use."""
+    """Another tool or procedure that a step could use."""
 
     name: str
     args: Json = field(default_factory=dict)
@@ -256,7 +256,7 @@ class Alternative:
 
 
 def label_of(step: PlanStep) -> str:
-    """What a step uses, as ``tool:send`` or ``procedure:send_report``; empty when it names neither."""
+    """Return what a step uses, as ``tool:send`` or ``procedure:send_report``; empty if it uses neither."""
     if step.tool is not None:
         return f"tool:{step.tool}"
     return f"procedure:{step.procedure}" if step.procedure is not None else ""

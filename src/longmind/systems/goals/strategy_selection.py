@@ -41,19 +41,20 @@ if TYPE_CHECKING:
     from longmind.models.chat import Chat
 
 ChatProvider = Callable[[], Awaitable["Chat | None"]]
-"""What gives the agent's language model, if there is one."""
+"""Returns the agent's language model, if there is one."""
 Replan = Callable[[GoalState, str], Awaitable[PlanBody | None]]
-"""What plans the rest of a goal anew: from the goal, its plan and the reason to the steps for what is not done yet,
-which may come after steps of the current plan that are done; None when it knows no way."""
+"""Makes a new plan for the rest of a goal, given the goal with its plan and the reason; None if there is no other plan.
+
+The new steps may depend on finished steps of the current plan."""
 _OUTCOME = {True: "worked", False: "failed again", None: "open"}
 FITS = 0.3
-"""How alike, from 0 to 1, what a step says and what another way is for must be."""
+"""The least similarity, from 0 to 1, between a step and the purpose of an alternative."""
 _LOOKED_AT = 10
 
 
 @dataclass(frozen=True, slots=True)
 class RevisionCase:
-    """What has to be answered, and what was answered before."""
+    """A finding to answer, with the goal, its plan and its earlier revisions."""
 
     goal: Goal
     plan: Plan
@@ -62,7 +63,7 @@ class RevisionCase:
     max_same: int
 
     def used(self, strategy: Strategy) -> int:
-        """How often a strategy was tried for the step that this is about."""
+        """Return how often a strategy was tried for the step of the finding."""
         return sum(revision.strategy == strategy and revision.step == self.finding.step for revision in self.past)
 
     @property
@@ -71,7 +72,7 @@ class RevisionCase:
 
     @property
     def tried(self) -> list[str]:
-        """The strategies tried for it, in words."""
+        """The strategies tried for the step so far, in words."""
         return [
             f"{revision.strategy} ({_OUTCOME[revision.worked]})"
             for revision in self.past
@@ -81,7 +82,7 @@ class RevisionCase:
 
 @dataclass(frozen=True, slots=True)
 class RevisionDecision:
-    """A strategy, the plan it makes (none for asking and giving up), and why it was chosen."""
+    """The chosen strategy, why it was chosen, and the plan it leads to (none for ``ask`` and ``abandon``)."""
 
     strategy: Strategy
     why: str
@@ -90,7 +91,7 @@ class RevisionDecision:
 
 @dataclass(frozen=True, slots=True)
 class StrategySelector:
-    """Makes answers, with what is there to make them from."""
+    """Chooses strategies and builds their plans from the procedures, the model and the planner it is given."""
 
     scoped: ScopedStore
     procedural: ProceduralMemory | None = None
@@ -98,7 +99,7 @@ class StrategySelector:
     replan: Replan | None = None
 
     async def best(self, case: RevisionCase, experience: StrategyExperience) -> RevisionDecision:
-        """The answer that the policy chooses among those that are possible."""
+        """Return the policy's choice among the strategies that are possible."""
         kind, finding = case.finding.kind, case.finding
         left = [
             strategy
@@ -122,7 +123,7 @@ class StrategySelector:
             left.remove(choice.strategy)
 
     async def made(self, strategy: Strategy, case: RevisionCase, notes: list[str]) -> Proposal | None:
-        """The plan that a strategy makes; None when it is not possible, and ``notes`` may then say why."""
+        """Return the plan that a strategy leads to; None if it is not possible, and ``notes`` may then say why."""
         try:
             proposal = await self._proposal(strategy, case)
             if proposal is not None:
@@ -153,7 +154,7 @@ class StrategySelector:
         return None
 
     async def _parts(self, goal: Goal, step: PlanStep) -> Sequence[StepPart]:
-        """The pieces of a step, from whoever knows: a model, its procedure, its words, its criteria."""
+        """Return the parts of a step: by a model, its procedure, its words, or its criteria."""
         chat = None if self.chat is None else await self.chat()
         if chat is not None and (parts := await split_by_model(chat, goal, step)):
             return parts
@@ -164,7 +165,7 @@ class StrategySelector:
         return split_by_words(step) or split_by_criteria(step, goal)
 
     def _leads_on(self, proposal: Proposal, strategy: Strategy, case: RevisionCase) -> bool:
-        """Whether a plan is not one that was there before. To try again, or to rest on less, changes no step."""
+        """Whether a plan differs from all earlier ones. Retries and dropped assumptions change no step and pass."""
         if strategy == "retry" or case.finding.kind == "broken_assumption":
             return True
         before = {plan_fingerprint(case.plan.steps), *(revision.print for revision in case.past)}
@@ -172,7 +173,7 @@ class StrategySelector:
 
 
 def _answered(case: RevisionCase) -> bool:
-    """Whether the last thing done about this step was to ask a person, who has let the goal go on."""
+    """Whether the last answer for this step was to ask a person, who then unblocked the goal."""
     about = [revision for revision in case.past if revision.step == case.finding.step]
     return bool(about) and about[-1].strategy == "ask"
 
@@ -184,9 +185,9 @@ def _joined(choice: StrategyChoice, notes: Sequence[str]) -> str:
 async def find_alternatives(
     scoped: ScopedStore, goal: Goal, step: PlanStep, procedural: ProceduralMemory
 ) -> list[Alternative]:
-    """What else could do a step, the best fit first; procedures, which were found to work, before functions.
+    """Return other tools and procedures that could do a step, procedures first, then by fit.
 
-    What belongs to another user is not among them, even if this scope can see it.
+    Procedures of another user are left out, even if this scope can see them.
     """
     candidates: list[tuple[str, Alternative]] = []
     hits = await procedural.search(step.description, k=_LOOKED_AT)
@@ -206,7 +207,7 @@ async def find_alternatives(
 
 
 def _taking(procedure: Procedure, step: PlanStep) -> Iterable[tuple[str, Alternative]]:
-    """The procedure with the arguments of the step that it declares, if it can run with these."""
+    """Return the procedure with those arguments of the step that it declares, if it can run with these."""
     declared = declared_params(procedure.parameters)
     args = {name: value for name, value in step.args.items() if name in declared}
     try:
@@ -217,7 +218,7 @@ def _taking(procedure: Procedure, step: PlanStep) -> Iterable[tuple[str, Alterna
 
 
 def _called(tools: ToolRegistry, name: str, description: str, step: PlanStep) -> Iterable[tuple[str, Alternative]]:
-    """The function with the arguments of the step that it takes, if these are all it needs."""
+    """Return the tool with those arguments of the step that it takes, if these are enough."""
     tool = tools.get(name)
     args = {param: value for param, value in step.args.items() if param in tool.names}
     try:

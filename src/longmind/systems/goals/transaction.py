@@ -18,13 +18,13 @@ from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, valida
 from longmind.types import Link
 
 Decide = Callable[[ProgressPropagation, GoalState], Awaitable[Sequence[Write] | None]]
-"""What a verb does to a goal as it was read: it tells the carry, and returns further writes; None changes nothing."""
+"""Changes a goal that was read: registers the changes and returns further writes; None changes nothing."""
 FIELDS = ("description", "criteria", "priority", "deadline", "parent", "tags", "attributes")
 MAX_LEVELS = 32
 
 
 class GoalTransaction:
-    """Where changes of goals are made. One writer wins, the others read again."""
+    """Changes goals, each change in one batch. Retries on a version conflict."""
 
     def __init__(self, scoped: ScopedStore, records: GoalRecords) -> None:
         self._scoped = scoped
@@ -33,7 +33,7 @@ class GoalTransaction:
     async def created(
         self, body: GoalBody, tags: Sequence[str], planned: Callable[[Goal], Awaitable[PlanBody]] | None
     ) -> GoalState:
-        """Store a goal, with the plan that is made for it if there is to be one."""
+        """Store a goal, with the plan that ``planned`` makes for it, if given."""
         bodies: list[PlanBody] = []
 
         async def write() -> GoalState:
@@ -51,7 +51,7 @@ class GoalTransaction:
         return await retry_on_conflict(write)
 
     async def change(self, id: str, reason: str, decide: Decide) -> GoalState:
-        """Read a goal, decide, and write all that follows in one batch; again if somebody was faster."""
+        """Read a goal, let ``decide`` change it, and write everything in one batch; retry on a version conflict."""
 
         async def write() -> GoalState:
             state = await self.records.own(id)
@@ -66,7 +66,7 @@ class GoalTransaction:
         return await retry_on_conflict(write)
 
     async def moved(self, goal: Goal, parent: str | None) -> Sequence[Write]:
-        """The writes that make a goal a part of another one, or of none."""
+        """Return the link writes that give a goal another parent, or none."""
         if parent is not None:
             await load_parent(self.records, parent, below=goal)
         held = await self._scoped.store.links(self._scoped.scope, [goal.id], relation=PART_OF)
@@ -74,18 +74,18 @@ class GoalTransaction:
         return [*links, *([] if parent is None else [AddLink(Link(source=goal.id, relation=PART_OF, target=parent))])]
 
     async def without_missing_sources(self, body: PlanBody) -> PlanBody:
-        """A plan without what it was made from and what is gone since."""
+        """Return a plan without assumptions and a source that no longer exist."""
         ids = [*body.assumptions, *([body.source] if body.source else [])]
         there = {memory.id for memory in await self._scoped.store.get_all(self._scoped.scope, ids)} if ids else set()
         kept = tuple(id for id in body.assumptions if id in there)
         return body.model_copy(update={"assumptions": kept, "source": body.source if body.source in there else None})
 
     async def evidence_links(self, goal: Goal, evidence: Iterable[CriterionEvidence]) -> Sequence[Write]:
-        """The links from the memories among the evidence to the goal; ``NotFound`` for one that is not there."""
+        """Return the links from memories in the evidence to the goal; ``NotFound`` for one that does not exist."""
         return await self.linked(goal, [piece.memory for piece in evidence if piece.memory is not None], ABOUT)
 
     async def linked(self, goal: Goal, ids: Sequence[str], relation: str) -> Sequence[Write]:
-        """The links from memories to a goal; ``NotFound`` for one that is not there, or is another user's."""
+        """Return the links from memories to a goal; ``NotFound`` for a missing one or another user's."""
         wanted = list(dict.fromkeys(ids))
         memories = await self._scoped.store.get_all(self._scoped.scope, wanted) if wanted else []
         there = {memory.id for memory in memories if memory.user in (None, goal.user)}
@@ -104,7 +104,7 @@ def goal_body(
     status: GoalStatus,
     attributes: Mapping[str, Any] | None,
 ) -> GoalBody:
-    """A goal from what a caller gives, or ``InvalidInput``."""
+    """Build the body of a goal from a caller's input; ``InvalidInput`` if it is not valid."""
     if not isinstance(description, str) or not description.strip():
         raise InvalidInput("A goal needs a description.", hint="Say what is wanted, in a sentence.")
     if status not in OPEN:
@@ -122,22 +122,22 @@ def goal_body(
 
 
 def require_open(goal: Goal) -> None:
-    """Refuse to change a goal that ended."""
+    """Raise ``Conflict`` if a goal has ended."""
     if not goal.open:
         raise Conflict(f"The goal {goal.id} is {goal.status}.", hint="Reopen it first.", id=goal.id)
 
 
 @dataclass(frozen=True, slots=True)
 class GoalChange:
-    """A goal's new fields, and what of it the plan has to follow."""
+    """The changed fields of a goal, and the reasons why its plan must follow."""
 
     fields: dict[str, Any]
     reasons: tuple[str, ...]
-    """What changed that the plan depends on, told for a person."""
+    """What changed that the plan depends on, in words."""
 
 
 def build_goal_change(goal: Goal, changes: Mapping[str, Any]) -> GoalChange:
-    """What an update comes to; ``InvalidInput`` for what cannot be changed in this way."""
+    """Return what an update changes; ``InvalidInput`` for fields that an update may not change."""
     unknown = sorted(set(changes) - set(FIELDS))
     if unknown:
         hint = "Use the verbs: activate, block, fail ..." if "status" in unknown else f"Change {', '.join(FIELDS)}."
@@ -180,7 +180,7 @@ def _reasons(old: Goal, new: GoalBody) -> list[str]:
 
 
 async def load_parent(records: GoalRecords, id: str, *, below: Goal | None = None) -> GoalState:
-    """The goal that another one is to be a part of; ``below`` is that other one, if it exists already."""
+    """Load the parent of a goal and check that it may be one. ``below`` is the sub-goal, if it exists already."""
     state = await records.own(id)
     if not state.goal.open:
         raise Conflict(

@@ -454,7 +454,7 @@ async def test_a_reason_without_a_finding_plans_anew_and_teaches_nothing(world: 
     assert (made.strategy, made.finding) == ("replan", "broken_assumption")
     await world.goals.complete_step(goal, "n1")
     assert [one.worked for one in await world.reviser.evaluate(goal)] == [True]
-    assert await world.check_state("broken_assumption", "replan") == "0 of 0"
+    assert await world.seen("broken_assumption", "replan") == "0 of 0"
 
 
 # -- learning -------------------------------------------------------------------------------------------------------
@@ -469,7 +469,7 @@ async def test_an_outcome_is_counted_once(world: World) -> None:
     told = await asyncio.gather(*(world.reviser.evaluate(goal) for _ in range(6)))
     assert sum(map(len, told)) == 1
     assert await world.reviser.evaluate(goal) == []
-    assert await world.check_state("failed_step", "retry") == "1 of 1"
+    assert await world.seen("failed_step", "retry") == "1 of 1"
 
 
 async def test_failing_again_is_counted_before_the_next_choice(world: World) -> None:
@@ -479,7 +479,7 @@ async def test_failing_again_is_counted_before_the_next_choice(world: World) -> 
     await world.fail(goal)
     await world.revise(goal)
     assert [one.worked for one in await world.reviser.revisions(goal)] == [False, None]
-    assert await world.check_state("failed_step", "retry") == "0 of 1"
+    assert await world.seen("failed_step", "retry") == "0 of 1"
 
 
 async def test_a_step_whose_runner_is_lost_again_was_not_helped_by_trying_again(world: World, clock: FakeClock) -> None:
@@ -491,7 +491,7 @@ async def test_a_step_whose_runner_is_lost_again_was_not_helped_by_trying_again(
         assert (made.finding, made.strategy) == ("stall", "retry")
     await world.reviser.evaluate(goal)
     assert [one.worked for one in await world.reviser.revisions(goal)] == [False, None]
-    assert await world.check_state("stall", "retry") == "0 of 1"
+    assert await world.seen("stall", "retry") == "0 of 1"
 
 
 async def test_when_the_goal_is_reached_what_was_open_is_taken_to_have_worked(world: World) -> None:
@@ -511,7 +511,7 @@ async def test_what_was_learnt_outlives_the_process_and_serves_every_user(world:
         await world.fail(goal)
         await world.revise(goal)
     other = World(await rooms.restart(user="bob"))
-    assert await other.check_state("failed_step", "retry") == "0 of 1"
+    assert await other.seen("failed_step", "retry") == "0 of 1"
     assert [one.worked for one in await other.reviser.revisions(goal)] == [False, None]
 
 
