@@ -35,6 +35,8 @@ class Question:
     evidence: frozenset[str]
     category: str
     answers: tuple[str, ...] = ()
+    stale: frozenset[str] = frozenset()
+    """Labels of turns that state what is no longer true and must not rank above the evidence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ Out = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Write JSON and a chart here; by default nothing is written.")
 ]
 Model = Annotated[str, typer.Option("--embedder", metavar="NAME", help="static, minilm, or another that is installed.")]
+Consolidated = Annotated[bool, typer.Option("--consolidated", help="Consolidate each conversation before it is asked.")]
 Only = Annotated[int | None, typer.Option("--cases", min=1, help="Use only the first cases, for a quick look.")]
 DATA, OUT = Path("../shared/data"), Path("docs/benchmarks")
 
@@ -48,12 +49,24 @@ async def locomo(
     embedder: Model = "static",
     cases: Only = None,
     out: Out = None,
-    consolidated: Annotated[
-        bool, typer.Option("--consolidated", help="Consolidate each conversation before it is asked.")
-    ] = False,
+    consolidated: Consolidated = False,
 ) -> None:
     """LoCoMo: how much of the evidence is recalled, by turn and by session."""
     await _quality(call, "locomo", data, embedder, cases, out, consolidated=consolidated)
+
+
+@store_command
+async def evaluation(
+    call: Call,
+    embedder: Model = "static",
+    cases: Only = None,
+    out: Out = None,
+    consolidated: Consolidated = False,
+) -> None:
+    """The project's own set: recall by type of question, changed facts, and the facts that are learnt."""
+    from benchmarks.evaluation.files import FOLDER
+
+    await _quality(call, "evaluation", FOLDER, embedder, cases, out, consolidated=consolidated)
 
 
 @store_command
@@ -195,7 +208,7 @@ def report(
     screen.console().print(f"Wrote {written}.")
 
 
-for _command in (locomo, beam, facts, qmsum, speed, scale, cycle, learning, versions, report):
+for _command in (evaluation, locomo, beam, facts, qmsum, speed, scale, cycle, learning, versions, report):
     app.command(_command.__name__)(_command)
 
 
@@ -218,17 +231,26 @@ async def _quality(
     async with _store(call, embedder) as rc:
         with _progress(call, evaluation_set.title) as progress:
             lines = await quality.run(rc, evaluation_set, cases, progress, consolidated=consolidated)
+            figures = await evaluation_set.figures(rc, cases, progress) if evaluation_set.figures else []
     title = f"{evaluation_set.title}{', after consolidation' if consolidated else ''}"
     result = {
         **_about(call, f"{title} ({embedder}, {_backend(call)})", embedder, began),
         "set": name,
         "lines": quality.as_json(lines),
     }
+    if figures:
+        result["figures"] = [list(row) for row in figures]
     if out is not None:
         chart = results.quality_chart(name, f"{title}, {embedder}", lines)
         file = f"{name}{'-consolidated' if consolidated else ''}-{embedder}-{_backend(call)}"
         results.write(out, file, result, chart)
-    call.answer(result, lambda: _show(result["title"], *results.quality_rows(lines)))
+
+    def show() -> None:
+        _show(result["title"], *results.quality_rows(lines))
+        if figures:
+            _show("", ["figure", "value", "unit"], [[name, f"{value:g}", unit] for name, value, unit in figures])
+
+    call.answer(result, show)
 
 
 def _show_learning(title: str, learnt: LearningReport, rows: Sequence[Sequence[str]]) -> None:

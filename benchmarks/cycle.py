@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from benchmarks.cases import Case
-from benchmarks.quality import Progress, load
-from benchmarks.speed import Figure, cpu_ms
+from benchmarks.quality import Figure, Progress, load
+from benchmarks.speed import cpu_ms
 from longmind.consolidate.cycle import Cycle
 from longmind.memory import AgentMemory, Longmind
 from longmind.types import Filter

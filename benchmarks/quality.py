@@ -19,6 +19,8 @@ DEPTHS = (5, 10, 20)
 
 Progress = Callable[[float], None]
 Scores = Mapping[str, float]
+Figure = tuple[str, float, str]
+"""A figure beside the rows by category: its name, value and unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,9 @@ class EvaluationSet:
     main_score: str
     """The score that is drawn in the chart."""
     groups: Callable[[Question], list[str]] = by_category
-    """The rows of the result that a question counts in."""
+    """The rows of the result that a question counts in; a question that counts in none is not scored."""
+    figures: Callable[[Longmind, Sequence[Case], Progress], Awaitable[list[Figure]]] | None = None
+    """Measures what does not fit into rows, after `run` has loaded the cases."""
 
 
 async def load(rc: Longmind, prefix: str, case: Case) -> AgentMemory:
@@ -90,9 +94,10 @@ async def run(
             await mem.consolidate()
         done += len(case.items) // 100
         for question in case.questions:
-            scores = await evaluation_set.score(mem, case, question)
+            categories = evaluation_set.groups(question)
+            scores = await evaluation_set.score(mem, case, question) if categories else {}
             half = "tuned" if case.tuned else "untouched"
-            for category in evaluation_set.groups(question):
+            for category in categories:
                 results["all", category].append(scores)
                 results[half, category].append(scores)
             done += 1
@@ -119,6 +124,11 @@ async def recalled_labels(mem: AgentMemory, hits: Sequence[Hit]) -> list[str]:
 def share(labels: Sequence[str], evidence: frozenset[str]) -> float:
     """Return how much of the evidence is among the labels, from 0 to 1."""
     return len(evidence.intersection(labels)) / len(evidence)
+
+
+def percent(part: float, whole: int) -> float:
+    """Return a share in percent."""
+    return round(100 * part / whole, 2) if whole else 0.0
 
 
 async def score_evidence(mem: AgentMemory, case: Case, question: Question) -> Scores:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.embedders import WordHashEmbedder
-from benchmarks.quality import Progress
-from benchmarks.speed import Figure, cpu_ms
+from benchmarks.quality import Figure, Progress
+from benchmarks.speed import cpu_ms
 from longmind.memory import AgentMemory, Longmind
 from longmind.types import Scope
 

@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.cases import Case
 from benchmarks.embedders import CachingEmbedder
-from benchmarks.quality import Progress, load
+from benchmarks.quality import Figure, Progress, load
 from longmind.memory import AgentMemory, Longmind
 
-Figure = tuple[str, float, str]
 WARM_UP, SINGLE = 20, 300
 QUERIES = 200
 
