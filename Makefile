@@ -20,7 +20,8 @@ lint: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.installed  ## what it costs: CPU ms at LoCoMo size, 100,000 memories of 100 agents, a million in one
+bench: $(VENV)/.installed  ## what it recalls on our own set, and what it costs: CPU ms at LoCoMo size, 100,000 memories of 100 agents, a million in one
+	$(BIN)/python -m benchmarks evaluation
 	$(BIN)/python -m benchmarks speed
 	$(BIN)/python -m benchmarks scale --memories 100000 --agents 100
 	$(BIN)/python -m benchmarks scale --memories 1000000 --agents 1
