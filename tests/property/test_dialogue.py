@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.property.conftest import Host, few
 
-from longmind.systems.dialogue import DialogueMemory, DialogueSettings, Page, Segment
+from longmind.systems.dialogue import DialogueMemory, DialoguePage, DialogueSegment, DialogueSettings
 from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 from longmind.types import Filter
@@ -111,7 +111,7 @@ class World:
         return {s.id: (s.heat, s.all_visits, s.length) for s in await self.dialogue.segments()}
 
 
-async def _nothing(segment: Segment, pages: tuple[Page, ...]) -> None:
+async def _nothing(segment: DialogueSegment, pages: tuple[DialoguePage, ...]) -> None:
     assert len(pages) <= segment.length
 
 

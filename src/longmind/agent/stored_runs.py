@@ -99,7 +99,7 @@ async def find_outcome(mem: AgentMemory, key: str, task: str) -> Outcome | None:
     The caller holds the session, so a run that is still open under the key was interrupted by a crash. It is closed,
     and its key is free again.
     """
-    there = await ownership.held(mem.scoped, run_key(key))
+    there = await ownership.find_own(mem.scoped, run_key(key))
     if there is None:
         return None
     run = Episode.of(there)

@@ -15,7 +15,15 @@ from longmind.cli.ids import memory_id
 
 if TYPE_CHECKING:
     from longmind.memory import AgentMemory
-    from longmind.systems.dialogue import Added, DialogueMemory, DialogueSettings, Page, Recalled, Segment, Upkeep
+    from longmind.systems.dialogue import (
+        Added,
+        DialogueMemory,
+        DialoguePage,
+        DialogueSegment,
+        DialogueSettings,
+        Recalled,
+        Upkeep,
+    )
 
 app = typer.Typer(name="dialogue", help="Conversations: the last exchanges, topics, and what is hot.")
 
@@ -112,8 +120,8 @@ async def configure(
     """Show the agent's settings for conversations, or change them for good."""
     changes = dict(map(_setting, change or ()))
     async with _dialogue(call) as (_, dialogue):
-        told = await dialogue.configure(**changes) if changes else await dialogue.configuration()
-    call.answer(told, lambda: _show_settings(told))
+        settings = await dialogue.configure(**changes) if changes else await dialogue.configuration()
+    call.answer(settings, lambda: _show_settings(settings))
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -130,7 +138,7 @@ def _one_line(text: str) -> str:
     return screen.plain(" ".join(text.split()))
 
 
-def _show_pages(pages: Sequence[Page]) -> None:
+def _show_pages(pages: Sequence[DialoguePage]) -> None:
     out = screen.console()
     if not pages:
         out.print("No pages.")
@@ -140,7 +148,7 @@ def _show_pages(pages: Sequence[Page]) -> None:
             out.print(f"  {screen.plain(turn.who)}: {_one_line(turn.text)}")
 
 
-def _show_window(pages: Sequence[Page], chain: str) -> None:
+def _show_window(pages: Sequence[DialoguePage], chain: str) -> None:
     _show_pages(pages)
     if chain:
         out = screen.console()
@@ -157,7 +165,7 @@ def _show_added(added: Added) -> None:
         out.print(screen.dim(f"Page {screen.short(moved.page)} moved to {where} {screen.short(moved.segment)}."))
 
 
-def _show_segments(segments: Sequence[Segment]) -> None:
+def _show_segments(segments: Sequence[DialogueSegment]) -> None:
     from rich.text import Text
 
     out = screen.console()
@@ -192,8 +200,8 @@ def _show_upkeep(done: Upkeep) -> None:
         "page archived": len(done.archived_pages),
         "topic archived": len(done.archived_segments),
     }
-    told = [f"{screen.counted(n, what.split(' ', 1)[0])} {what.split(' ', 1)[1]}" for what, n in counts.items() if n]
-    screen.console().print(", ".join(told) + "." if told else "Nothing to do.")
+    lines = [f"{screen.counted(n, what.split(' ', 1)[0])} {what.split(' ', 1)[1]}" for what, n in counts.items() if n]
+    screen.console().print(", ".join(lines) + "." if lines else "Nothing to do.")
 
 
 def _show_settings(settings: DialogueSettings) -> None:

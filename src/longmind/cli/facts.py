@@ -59,8 +59,8 @@ async def show(
     """Show what is known of something, and where it is mentioned."""
     async with call.agent() as mem:
         if predicate is None:
-            told = await mem.semantic.about(subject, as_of=as_of, known_at=known_at)
-            call.answer(told, lambda: _show(told.facts + told.mentions, told.concept.definition))
+            summary = await mem.semantic.about(subject, as_of=as_of, known_at=known_at)
+            call.answer(summary, lambda: _show(summary.facts + summary.mentions, summary.concept.definition))
             return
         facts = await mem.semantic.know(subject, predicate, as_of=as_of, known_at=known_at)
     if not facts:
@@ -138,10 +138,10 @@ app.command("retract")(retract)
 def _value(text: str) -> Scalar:
     """What a word on the command line says: a number or truth value where it is one, or else text."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except json.JSONDecodeError:
         return text
-    return found if isinstance(found, bool | int | float) else text
+    return value if isinstance(value, bool | int | float) else text
 
 
 def _show_page(page: Page[Fact]) -> None:

@@ -56,17 +56,17 @@ async def show(
 @agent_command
 async def path(
     call: Call,
-    one: Annotated[str, typer.Argument(help="A concept.")],
-    other: Annotated[str, typer.Argument(help="Another.")],
+    start: Annotated[str, typer.Argument(help="The concept to start from.")],
+    end: Annotated[str, typer.Argument(help="The concept to reach.")],
     depth: Annotated[int, _Depth] = 6,
     as_of: AsOf = None,
 ) -> None:
-    """Find the shortest way from one concept to another."""
+    """Find the shortest path from one concept to another."""
     async with call.agent() as mem:
-        path = await mem.semantic.path(one, other, depth=depth, as_of=as_of)
+        path = await mem.semantic.path(start, end, depth=depth, as_of=as_of)
     if path is None:
         raise NotFound(
-            f"{one!r} and {other!r} are not connected within {screen.counted(depth, 'fact')}.",
+            f"{start!r} and {end!r} are not connected within {screen.counted(depth, 'fact')}.",
             hint="Ask with a greater --depth.",
         )
     call.answer(path, lambda: screen.console().print(screen.plain(str(path))))

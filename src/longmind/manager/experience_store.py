@@ -42,7 +42,7 @@ class StoredExperience:
 
 async def find_experience(scoped: ScopedStore, key: str) -> Memory | None:
     """Return the episode of an experience that was stored with a key, or None."""
-    return await ownership.held(scoped, f"experience:{key}")
+    return await ownership.find_own(scoped, f"experience:{key}")
 
 
 async def write_experience(

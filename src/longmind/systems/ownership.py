@@ -23,7 +23,7 @@ def own_key(scope: Scope, name: str) -> str:
     return key if len(key) <= _MAX_KEY else f"{name}:#{sha256(key.encode()).hexdigest()}"
 
 
-async def held(scoped: ScopedStore, name: str, scope: Scope | None = None) -> Memory | None:
+async def find_own(scoped: ScopedStore, name: str, scope: Scope | None = None) -> Memory | None:
     """Return the record that a scope, by default the store's own, keeps under a name."""
     whose = scope or scoped.scope
     memory = await scoped.store.by_key(whose, own_key(whose, name))

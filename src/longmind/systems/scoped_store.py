@@ -84,8 +84,8 @@ class ScopedStore:
         self, kind: str, *, where: Filter | None = None, limit: int = 50, cursor: str | None = None, **order: Any
     ) -> Page[Memory]:
         """Return a page of the memories of one kind."""
-        asked = (where or Filter()).model_copy(update={"kinds": (kind,)})
-        return await self.store.scan(self.scope, asked, limit=limit, cursor=cursor, **order)
+        of_kind = (where or Filter()).model_copy(update={"kinds": (kind,)})
+        return await self.store.scan(self.scope, of_kind, limit=limit, cursor=cursor, **order)
 
     async def rewrite(self, writes: Sequence[Write], reason: str, *, operation: str | None = None) -> Receipt:
         """Make writes that depend on records read before; a record that is gone since is a ``VersionConflict``."""

@@ -1,8 +1,8 @@
-"""What the tests of the memory systems share: a room on every backend, with a clock the test sets.
+"""Fixtures of the tests of the memory systems: a scoped store on every backend, with a clock that the test sets.
 
-Take ``room`` for one room without vectors. Take ``rooms`` for more: ``await rooms.open(user=..., embedder="static")``
-opens another on the same store, and ``await rooms.restart()`` closes the store and opens it again, as a new process
-would. ``room_on`` of a public ``Longmind`` is there for tests that open stores themselves.
+``scoped`` is one scoped store without vectors. ``scoped_stores`` opens more of them: its ``open(user=...,
+embedder="static")`` opens another on the same store, and its ``restart()`` closes the store and opens it again, as a
+new process would. Tests that open a ``Longmind`` themselves use ``scoped_store_of``.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ BACKENDS = ("inmem", "sqlite", "postgres")
 _numbers = itertools.count(1)
 
 
-def room_on(rc: Longmind, agent: str, user: str | None = None) -> ScopedStore:
-    """The room of an agent in an open store, wired as the public face wires it."""
+def scoped_store_of(rc: Longmind, agent: str, user: str | None = None) -> ScopedStore:
+    """Return the scoped store of an agent, built as ``Longmind.agent`` builds it."""
     mem = rc.agent(agent, user=user)
 
     async def search(
@@ -45,7 +45,7 @@ def room_on(rc: Longmind, agent: str, user: str | None = None) -> ScopedStore:
 
 
 class ScopedStores:
-    """Opens rooms on one store of one backend, and closes all at the end of the test."""
+    """Opens scoped stores on one store of one backend, and closes all at the end of the test."""
 
     def __init__(self, backend: str, url: str, agent: str, clock: FakeClock) -> None:
         self.backend = backend
@@ -55,8 +55,8 @@ class ScopedStores:
         self._open: dict[str, Longmind] = {}
 
     async def open(self, *, agent: str | None = None, user: str | None = None, embedder: str = "none") -> ScopedStore:
-        """A room of this test's agent, or of another one; rooms with the same embedder share the open store."""
-        return room_on(await self.longmind(embedder), agent or self.agent, user)
+        """Open a scope of this test's agent or of another; scopes with the same embedder share the open store."""
+        return scoped_store_of(await self.longmind(embedder), agent or self.agent, user)
 
     async def longmind(self, embedder: str = "none") -> Longmind:
         """The open store itself: one for each embedder, but in memory one only, whose embedder the first call chose."""
@@ -66,10 +66,10 @@ class ScopedStores:
         return self._open[name]
 
     async def another(self, embedder: str = "none") -> ScopedStore:
-        """A room with its own connections to the same store, as another process has; not for inmem, which has none."""
+        """Open the same store with its own connections, as another process does; not possible with inmem."""
         rc = await self._opened(embedder)
         self._open[f"another {len(self._open)}"] = rc
-        return room_on(rc, self.agent)
+        return scoped_store_of(rc, self.agent)
 
     async def restart(self, *, user: str | None = None, embedder: str = "none") -> ScopedStore:
         """Close the store and open it again. What lives in memory only stays open: it has nothing to come back from."""
@@ -114,19 +114,19 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def rooms(store_url: str, clock: FakeClock) -> AsyncIterator[ScopedStores]:
-    """Rooms on one store, on every backend in turn."""
+async def scoped_stores(store_url: str, clock: FakeClock) -> AsyncIterator[ScopedStores]:
+    """Scoped stores on one store, on every backend in turn."""
     scheme = urlsplit(store_url).scheme
     backend = {"memory": "inmem", "postgresql": "postgres", "postgres": "postgres"}.get(scheme, "sqlite")
-    made = ScopedStores(backend, store_url, f"agent-{os.getpid()}-{next(_numbers)}", clock)
-    yield made
-    await made.close()
+    stores = ScopedStores(backend, store_url, f"agent-{os.getpid()}-{next(_numbers)}", clock)
+    yield stores
+    await stores.close()
 
 
 @pytest.fixture
-async def scoped(rooms: ScopedStores) -> ScopedStore:
-    """A room without vectors, on every backend in turn."""
-    return await rooms.open()
+async def scoped(scoped_stores: ScopedStores) -> ScopedStore:
+    """A scoped store without vectors, on every backend in turn."""
+    return await scoped_stores.open()
 
 
 class Cli:

@@ -110,15 +110,19 @@ async def test_a_write_fails_together_with_the_rest_of_its_batch(scoped: ScopedS
     assert [memory.key for memory in await stored(scoped)] == ["counter"]
 
 
-async def test_each_user_and_no_user_has_a_record_of_their_own(rooms: ScopedStores) -> None:
-    nobody, ann, ben = await rooms.open(), await rooms.open(user="ann"), await rooms.open(user="ben")
+async def test_each_user_and_no_user_has_a_record_of_their_own(scoped_stores: ScopedStores) -> None:
+    nobody, ann, ben = (
+        await scoped_stores.open(),
+        await scoped_stores.open(user="ann"),
+        await scoped_stores.open(user="ben"),
+    )
     for value, scoped in enumerate((nobody, ann), start=1):
         await counter(scoped).change(lambda body, value=value: Counter(value=value), "set")
     assert [(await counter(scoped).read()).value for scoped in (nobody, ann, ben)] == [1, 2, 0]
 
 
-async def test_an_agents_record_is_the_same_for_every_user(rooms: ScopedStores) -> None:
-    ann, ben = await rooms.open(user="ann"), await rooms.open(user="ben")
+async def test_an_agents_record_is_the_same_for_every_user(scoped_stores: ScopedStores) -> None:
+    ann, ben = await scoped_stores.open(user="ann"), await scoped_stores.open(user="ben")
     await KeyedRecord.of_agent(ann, "shared", Counter()).change(lambda body: Counter(value=3), "set")
     assert await KeyedRecord.of_agent(ben, "shared", Counter()).read() == Counter(value=3)
 
@@ -166,16 +170,16 @@ async def test_one_holder_at_a_time_and_the_next_after_it(scoped: ScopedStore) -
     assert problems == []
 
 
-async def another_process(rooms: ScopedStores) -> ScopedStore:
-    if rooms.backend == "inmem":
+async def another_process(scoped_stores: ScopedStores) -> ScopedStore:
+    if scoped_stores.backend == "inmem":
         pytest.skip("what is in memory has no other process")
-    return await rooms.another()
+    return await scoped_stores.another()
 
 
-async def test_another_process_waits_too(rooms: ScopedStores) -> None:
+async def test_another_process_waits_too(scoped_stores: ScopedStores) -> None:
     problems = Problems()
-    ours = lease(await rooms.open(), "ours", problems)
-    theirs = lease(await another_process(rooms), "theirs", problems)
+    ours = lease(await scoped_stores.open(), "ours", problems)
+    theirs = lease(await another_process(scoped_stores), "theirs", problems)
     assert await ours.acquire(1)
     assert not await theirs.acquire(0.1)
     await ours.release()
@@ -185,11 +189,11 @@ async def test_another_process_waits_too(rooms: ScopedStores) -> None:
 
 
 async def test_a_lease_whose_holder_died_is_taken_over_when_its_term_is_over(
-    rooms: ScopedStores, clock: FakeClock
+    scoped_stores: ScopedStores, clock: FakeClock
 ) -> None:
     problems = Problems()
-    dead = lease(await rooms.open(), "dead", problems)
-    heir = lease(await another_process(rooms), "heir", problems)
+    dead = lease(await scoped_stores.open(), "dead", problems)
+    heir = lease(await another_process(scoped_stores), "heir", problems)
     assert await dead.acquire(1)
     assert not await heir.acquire(0.1)
     clock.advance(31)
@@ -197,16 +201,16 @@ async def test_a_lease_whose_holder_died_is_taken_over_when_its_term_is_over(
     assert heir.taken_over_from == "dead"
     await dead.release()  # it only seemed dead; it must not remove the lease of its heir
     assert dead.lost
-    assert len(await stored(await rooms.open())) == 1
+    assert len(await stored(await scoped_stores.open())) == 1
     await heir.release()
-    assert await stored(await rooms.open()) == []
+    assert await stored(await scoped_stores.open()) == []
     assert problems == []
 
 
-async def test_of_two_heirs_one_takes_over(rooms: ScopedStores, clock: FakeClock) -> None:
+async def test_of_two_heirs_one_takes_over(scoped_stores: ScopedStores, clock: FakeClock) -> None:
     problems = Problems()
-    dead = lease(await rooms.open(), "dead", problems)
-    heirs = [lease(await another_process(rooms), name, problems) for name in ("one", "two")]
+    dead = lease(await scoped_stores.open(), "dead", problems)
+    heirs = [lease(await another_process(scoped_stores), name, problems) for name in ("one", "two")]
     assert await dead.acquire(1)
     clock.advance(31)
     assert sorted(await asyncio.gather(*(heir.acquire(0.2) for heir in heirs))) == [False, True]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from longmind.consolidate.work import Work, in_order
 from longmind.errors import InvalidInput
 from longmind.store.reads import all_links
-from longmind.systems.dialogue import DialogueMemory, Page, Segment
+from longmind.systems.dialogue import DialogueMemory, DialoguePage, DialogueSegment
 from longmind.systems.ownership import own_key
 from longmind.systems.persona import PersonaMemory, entry_name
 from longmind.types import Scope
@@ -48,7 +48,7 @@ class ProfileStage:
                 await dialogue.promoted(segment)
 
 
-async def _prefetch(work: Work, scope: Scope, segments: Sequence[Segment]) -> None:
+async def _prefetch(work: Work, scope: Scope, segments: Sequence[DialogueSegment]) -> None:
     """Read in a few queries what one topic after the other would read one by one."""
     ids = [segment.id for segment in segments]
     members = await all_links(work.draft, work.scope, ids, relation="part_of", direction="in")
@@ -61,7 +61,9 @@ async def _prefetch(work: Work, scope: Scope, segments: Sequence[Segment]) -> No
     await work.draft.know_keys(own_key(scope, entry_name("user", text)) for text in texts)
 
 
-async def _knowledge(work: Work, persona: PersonaMemory, pages: Sequence[Page], segment: Segment) -> None:
+async def _knowledge(
+    work: Work, persona: PersonaMemory, pages: Sequence[DialoguePage], segment: DialogueSegment
+) -> None:
     """Add the facts that were extracted from what the user said in these pages."""
     said = [turn.memory for page in pages for turn in page.turns if turn.memory and turn.role == "user"]
     if not said:
@@ -84,7 +86,7 @@ async def _knowledge(work: Work, persona: PersonaMemory, pages: Sequence[Page], 
             work.notes.why[id] = (learnt.knowledge.id, "the least useful entry made room")
 
 
-async def _style(work: Work, persona: PersonaMemory, pages: Sequence[Page], segment: Segment) -> None:
+async def _style(work: Work, persona: PersonaMemory, pages: Sequence[DialoguePage], segment: DialogueSegment) -> None:
     """Add traits of how the user writes, by counting."""
     turns = [turn for page in pages for turn in page.turns if turn.role == "user" and turn.text]
     if len(turns) < _MIN_TURNS:

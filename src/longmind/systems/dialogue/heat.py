@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from datetime import datetime
 
-from longmind.systems.dialogue.models import Segment, SegmentBody
+from longmind.systems.dialogue.models import DialogueSegment, SegmentBody
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.types import Memory
 
@@ -22,13 +22,13 @@ def heat(settings: DialogueSettings, visits: int, length: int, seconds: float) -
     return settings.heat_visits * visits + settings.heat_length * length + settings.heat_recency * recency
 
 
-def as_segment(record: Memory, settings: DialogueSettings, now: datetime) -> Segment:
+def as_segment(record: Memory, settings: DialogueSettings, now: datetime) -> DialogueSegment:
     """A stored segment as it is told, with its heat at a moment."""
     body = SegmentBody.read(record)
     visits = max(record.access_count - body.analysed.visits, 0)
     length = max(body.length - body.analysed.length, 0)
     active_at = max(body.joined_at, record.last_accessed_at or body.joined_at)
-    return Segment(
+    return DialogueSegment(
         id=record.id,
         keywords=body.words,
         summary=body.summary,

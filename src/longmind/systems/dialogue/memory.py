@@ -17,11 +17,11 @@ from longmind.systems.dialogue.models import (
     SEGMENT,
     Added,
     Analysed,
-    Page,
+    DialoguePage,
+    DialogueSegment,
     PageDraft,
     Promotion,
     Recalled,
-    Segment,
     SegmentBody,
     SegmentSummariser,
     Upkeep,
@@ -37,7 +37,7 @@ from longmind.types import Memory
 
 NAME = "dialogue"
 _AT_ONCE = 300
-Analyse = Callable[[Segment, tuple[Page, ...]], Awaitable[object]]
+Analyse = Callable[[DialogueSegment, tuple[DialoguePage, ...]], Awaitable[object]]
 
 
 class DialogueMemory:
@@ -119,7 +119,7 @@ class DialogueMemory:
             archived=tuple(segment for part in parts for segment in part.archived),
         )
 
-    async def short_term(self) -> tuple[Page, ...]:
+    async def short_term(self) -> tuple[DialoguePage, ...]:
         """The pages in the window, the oldest first."""
         seen = await window.read(self._scoped, await self.configuration())
         return tuple(loaded.to_page() for loaded in seen.line)
@@ -128,25 +128,25 @@ class DialogueMemory:
         """The rolling summary of the conversation that goes on now; empty if there is none."""
         return window.context_of(await window.read(self._scoped, await self.configuration())).summary
 
-    async def page(self, id: str) -> Page:
+    async def page(self, id: str) -> DialoguePage:
         """One page, wherever it is."""
         (loaded,) = await page_records.load_pages(self._scoped, [await self._own(id, PAGE)])
         return loaded.to_page()
 
     # -- mid-term ------------------------------------------------------------------------------------------------
 
-    async def segments(self, *, archived: bool = False) -> tuple[Segment, ...]:
+    async def segments(self, *, archived: bool = False) -> tuple[DialogueSegment, ...]:
         """The segments of mid-term memory, or those in the archive, the hottest first."""
         settings, now = await self.configuration(), self._scoped.now()
         records = await self._archived() if archived else await active_segments(self._scoped)
         found_segments = [as_segment(record, settings, now) for record in records]
         return tuple(sorted(found_segments, key=lambda segment: (-segment.heat, segment.id)))
 
-    async def segment(self, id: str) -> Segment:
+    async def segment(self, id: str) -> DialogueSegment:
         """One segment as it is now."""
         return as_segment(await self._own(id, SEGMENT), await self.configuration(), self._scoped.now())
 
-    async def pages(self, segment: Segment | str, *, new: bool = False) -> tuple[Page, ...]:
+    async def pages(self, segment: DialogueSegment | str, *, new: bool = False) -> tuple[DialoguePage, ...]:
         """The pages of a segment in the order of their time; with ``new`` those since it was last analysed."""
         record = await self._own(segment if isinstance(segment, str) else segment.id, SEGMENT)
         ids = (await archive.page_ids(self._scoped, [record.id]))[record.id]
@@ -164,12 +164,12 @@ class DialogueMemory:
         settings = await self.configuration()
         return await retry_on_conflict(lambda: refresh.refresh_quotes(self._scoped, settings, pages))
 
-    async def visit(self, *segments: Segment | str) -> None:
+    async def visit(self, *segments: DialogueSegment | str) -> None:
         """Count a visit of each of these segments."""
         ids = [segment if isinstance(segment, str) else segment.id for segment in segments]
         await self._scoped.store.touch(self._scoped.scope, [(await self._own(id, SEGMENT)).id for id in ids])
 
-    async def restore(self, segment: Segment | str) -> Segment:
+    async def restore(self, segment: DialogueSegment | str) -> DialogueSegment:
         """Bring a segment and its pages back from the archive; what is colder makes room at the next ``upkeep``."""
         id = segment if isinstance(segment, str) else segment.id
 
@@ -183,12 +183,12 @@ class DialogueMemory:
 
     # -- on to long-term memory ----------------------------------------------------------------------------------
 
-    async def hot(self) -> tuple[Segment, ...]:
+    async def hot(self) -> tuple[DialogueSegment, ...]:
         """The segments that are hot enough for long-term memory, the hottest first. Each stands for itself."""
         limit = (await self.configuration()).hot
         return tuple(segment for segment in await self.segments() if segment.heat >= limit)
 
-    async def promoted(self, segment: Segment | str) -> Segment:
+    async def promoted(self, segment: DialogueSegment | str) -> DialogueSegment:
         """Note that a segment was analysed: its visits and pages until then count no more towards its heat.
 
         Given the ``Segment`` that was analysed, pages that joined since it was read still count.
@@ -200,8 +200,8 @@ class DialogueMemory:
             body = SegmentBody.read(record)
             seen = as_segment(record, DialogueSettings(), self._scoped.now()) if isinstance(segment, str) else segment
             analysed = Analysed(visits=seen.all_visits, length=seen.length, at=self._scoped.now())
-            told = body.model_copy(update={"analysed": analysed}).model_dump(mode="json")
-            write = Update(id, {"body": told}, expected_version=record.version)
+            payload = body.model_copy(update={"analysed": analysed}).model_dump(mode="json")
+            write = Update(id, {"body": payload}, expected_version=record.version)
             await self._scoped.rewrite([write], "dialogue: analysed")
 
         await retry_on_conflict(note)

@@ -23,7 +23,7 @@ WINDOW = "dialogue:window"
 MAX_TURNS = 100
 
 
-class Turn(Model):
+class DialogueTurn(Model):
     """What one side said in a page. The text is in the page, or in the message it was remembered as."""
 
     role: Role = "user"
@@ -69,7 +69,7 @@ class WindowBody(Model):
 class PageBody(Model):
     """A page as it is stored. ``segment`` is the one place that says where it belongs."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[DialogueTurn, ...]
     chain: Id
     segment: Id | None = None
     """None while the page is in short-term memory."""
@@ -127,11 +127,11 @@ class SegmentBody(Model):
         return "\n".join(part for part in (", ".join(self.words), self.summary) if part)
 
 
-class Page(Model):
+class DialoguePage(Model):
     """One exchange of a conversation."""
 
     id: str
-    turns: tuple[Turn, ...]
+    turns: tuple[DialogueTurn, ...]
     session: str | None
     at: Moment
     importance: Unit
@@ -145,7 +145,7 @@ class Page(Model):
         return "\n".join(turn.text for turn in self.turns if turn.text)
 
 
-class Segment(Model):
+class DialogueSegment(Model):
     """A topic of mid-term memory, and how hot it is now."""
 
     id: str
@@ -181,7 +181,7 @@ class Moved(Model):
 class Added(Model):
     """What adding pages did."""
 
-    pages: tuple[Page, ...]
+    pages: tuple[DialoguePage, ...]
     moved: tuple[Moved, ...] = ()
     archived: tuple[str, ...] = ()
     """Segments that had to make room."""
@@ -190,14 +190,14 @@ class Added(Model):
 class PageHit(Model):
     """A page that fits a question."""
 
-    page: Page
+    page: DialoguePage
     score: Unit
 
 
 class SegmentHit(Model):
     """A segment that fits a question, and its pages that fit best."""
 
-    segment: Segment
+    segment: DialogueSegment
     score: Unit
     pages: tuple[PageHit, ...]
 
@@ -206,7 +206,7 @@ class Recalled(Model):
     """What every level of memory says to a question."""
 
     query: str
-    short_term: tuple[Page, ...]
+    short_term: tuple[DialoguePage, ...]
     """The whole window, the oldest page first."""
     chain: str
     """What the conversation that goes on now has been about."""

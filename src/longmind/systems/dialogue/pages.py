@@ -12,7 +12,7 @@ from itertools import chain
 from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Put, Update, Write
 from longmind.systems.dialogue import term_weights
-from longmind.systems.dialogue.models import PAGE, Page, PageBody, PageDraft, Turn
+from longmind.systems.dialogue.models import PAGE, DialoguePage, DialogueTurn, PageBody, PageDraft
 from longmind.systems.ownership import marks
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.unvalidated import copy_unvalidated, link_unvalidated
@@ -34,7 +34,7 @@ _BLANK = Memory(
 class PageContent:
     """The turns of a page with their texts, and the term weights computed from them on first use."""
 
-    def __init__(self, turns: tuple[Turn, ...]) -> None:
+    def __init__(self, turns: tuple[DialogueTurn, ...]) -> None:
         self.turns = turns
 
     @cached_property
@@ -123,9 +123,9 @@ class LoadedPage:
             self.record, copy_unvalidated(self.body, segment=segment, number=number), self.content, self.stored
         )
 
-    def to_page(self) -> Page:
+    def to_page(self) -> DialoguePage:
         return construct_unvalidated(
-            Page,
+            DialoguePage,
             {
                 "id": self.record.id,
                 "turns": self.content.turns,
@@ -160,7 +160,7 @@ async def texts_of(scoped: ScopedStore, ids: Sequence[str]) -> dict[str, Memory]
     return {m.id: m for m in await scoped.store.get_all(scoped.scope, list(dict.fromkeys(ids)))} if ids else {}
 
 
-def _resolved(turn: Turn, messages: Mapping[str, Memory]) -> Turn:
+def _resolved(turn: DialogueTurn, messages: Mapping[str, Memory]) -> DialogueTurn:
     if turn.memory is None:
         return turn
     message = messages.get(turn.memory)
@@ -214,7 +214,7 @@ def _page_of_texts(scoped: ScopedStore, draft: PageDraft) -> LoadedPage:
     return LoadedPage(record, _own_chain(turns, record.id), PageContent(turns), stored=False)
 
 
-def _own_chain(turns: tuple[Turn, ...], id: str) -> PageBody:
+def _own_chain(turns: tuple[DialogueTurn, ...], id: str) -> PageBody:
     return construct_unvalidated(PageBody, {"turns": turns, "chain": id, "segment": None, "number": 0})
 
 
@@ -251,14 +251,18 @@ def _message(scoped: ScopedStore, id: str, messages: Mapping[str, Memory]) -> Me
     return message
 
 
-def _turns(draft: PageDraft) -> tuple[Turn, ...]:
+def _turns(draft: PageDraft) -> tuple[DialogueTurn, ...]:
     said = (("user", draft.user), ("assistant", draft.reply))
-    return tuple(Turn.model_validate({"role": role, "text": text}) for role, text in said if text and text.strip())
+    return tuple(
+        DialogueTurn.model_validate({"role": role, "text": text}) for role, text in said if text and text.strip()
+    )
 
 
-def _pointer(message: Memory) -> Turn:
+def _pointer(message: Memory) -> DialogueTurn:
     source = message.source
-    return construct_unvalidated(Turn, {"role": source.role, "name": source.name, "text": "", "memory": message.id})
+    return construct_unvalidated(
+        DialogueTurn, {"role": source.role, "name": source.name, "text": "", "memory": message.id}
+    )
 
 
 def sources(loaded: LoadedPage) -> list[Link]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from longmind.store.base import AddLink, Write
 from longmind.systems.dialogue import archive, pages
 from longmind.systems.dialogue.chains import ChainContext, LoadedChains
-from longmind.systems.dialogue.models import PAGE, WINDOW, Added, Moved, Page, PageDraft, WindowBody
+from longmind.systems.dialogue.models import PAGE, WINDOW, Added, DialoguePage, Moved, PageDraft, WindowBody
 from longmind.systems.dialogue.pages import LoadedPage
 from longmind.systems.dialogue.segments import SegmentAssigner, active_segments
 from longmind.systems.dialogue.settings import DialogueSettings
@@ -125,7 +125,7 @@ async def add(scoped: ScopedStore, settings: DialogueSettings, drafts: Sequence[
     return Added(pages=_pages_of(drafts, known), moved=window.moved, archived=window.archived), window.crowded
 
 
-def _pages_of(drafts: Sequence[PageDraft], loaded_pages: dict[object, LoadedPage]) -> tuple[Page, ...]:
+def _pages_of(drafts: Sequence[PageDraft], loaded_pages: dict[object, LoadedPage]) -> tuple[DialoguePage, ...]:
     return tuple(loaded_pages[pages.page_key(draft) or number].to_page() for number, draft in enumerate(drafts))
 
 

@@ -3,11 +3,11 @@
 from longmind.systems.persona.knowledge import entry_name
 from longmind.systems.persona.memory import PersonaMemory
 from longmind.systems.persona.models import (
-    About,
     Knowledge,
     Learnt,
     PersonaSettings,
     Profile,
+    ProfileSubject,
     Rival,
     Trait,
     TraitReading,
@@ -15,12 +15,12 @@ from longmind.systems.persona.models import (
 from longmind.systems.persona.rendering import knowledge_line, quote_text, trait_line
 
 __all__ = [
-    "About",
     "Knowledge",
     "Learnt",
     "PersonaMemory",
     "PersonaSettings",
     "Profile",
+    "ProfileSubject",
     "Rival",
     "Trait",
     "TraitReading",

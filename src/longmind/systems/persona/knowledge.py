@@ -8,17 +8,17 @@ from datetime import datetime
 from hashlib import sha256
 
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.ownership import held, marks, mine, own_key
+from longmind.systems.ownership import find_own, marks, mine, own_key
 from longmind.systems.persona import evidence
 from longmind.systems.persona.evidence import folded
 from longmind.systems.persona.models import (
     KNOWLEDGE,
     LEDGER,
-    About,
     Knowledge,
     KnowledgeBody,
     Learnt,
     PersonaSettings,
+    ProfileSubject,
 )
 from longmind.systems.persona.traits import check_evidence, whose
 from longmind.systems.records import KeyedRecord
@@ -42,7 +42,7 @@ class Entries:
     """The knowledge of the user, or of the agent."""
 
     scoped: ScopedStore
-    about: About
+    about: ProfileSubject
 
     @property
     def scope(self) -> Scope:
@@ -55,7 +55,7 @@ class Entries:
     async def learn(self, text: str, observed: KnowledgeBody, importance: float, settings: PersonaSettings) -> Learnt:
         """Take in a piece of knowledge; one that is there becomes surer, and comes back from the archive."""
         await check_evidence(self.scoped, observed.evidence)
-        record = await held(self.scoped, entry_name(self.about, text), self.scope)
+        record = await find_own(self.scoped, entry_name(self.about, text), self.scope)
         if record is None:
             entry = self._record(text, observed, importance)
             return await self._in(entry, Put(entry, existing="fail"), observed.evidence, settings)
@@ -111,7 +111,7 @@ class Entries:
         )
 
 
-def entry_name(about: About, text: str) -> str:
+def entry_name(about: ProfileSubject, text: str) -> str:
     """The name under which an entry is held: the same statement is the same entry."""
     return f"knowledge:{about}:{sha256(folded(text).encode()).hexdigest()[:32]}"
 

@@ -11,15 +11,15 @@ from longmind.systems.ownership import mine
 from longmind.systems.persona import rendering
 from longmind.systems.persona.knowledge import Entries, as_knowledge
 from longmind.systems.persona.models import (
-    ABOUT,
     KNOWLEDGE,
-    About,
+    PROFILE_SUBJECTS,
     Knowledge,
     KnowledgeBody,
     Label,
     Learnt,
     PersonaSettings,
     Profile,
+    ProfileSubject,
     Rival,
     Statement,
     Trait,
@@ -31,7 +31,7 @@ from longmind.types import Model
 NAME = "persona"
 
 
-class _Said(Model):
+class _KnowledgeText(Model):
     text: Statement
 
 
@@ -66,7 +66,7 @@ class PersonaMemory:
         score: float | None = None,
         confidence: float = 0.5,
         evidence: Sequence[str] = (),
-        about: About = "user",
+        about: ProfileSubject = "user",
         correction: bool = False,
     ) -> Trait:
         """Take in an observation of a trait, and tell how the dimension stands now.
@@ -84,15 +84,15 @@ class PersonaMemory:
         named = validated(_Dimension, {"dimension": dimension}).dimension
         return await retry_on_conflict(lambda: traits.observe(named, observed, settings, correction))
 
-    async def trait(self, dimension: str, about: About = "user") -> Trait | None:
+    async def trait(self, dimension: str, about: ProfileSubject = "user") -> Trait | None:
         """What holds now for a dimension, or None."""
-        return await Traits(self._scoped, _about(about)).one(dimension)
+        return await Traits(self._scoped, _about(about)).find(dimension)
 
-    async def traits(self, about: About = "user") -> tuple[Trait, ...]:
+    async def traits(self, about: ProfileSubject = "user") -> tuple[Trait, ...]:
         """All that holds now, the surest first."""
         return tuple(await Traits(self._scoped, _about(about)).current())
 
-    async def history(self, dimension: str, about: About = "user") -> tuple[Trait, ...]:
+    async def history(self, dimension: str, about: ProfileSubject = "user") -> tuple[Trait, ...]:
         """Every value a dimension ever had, the oldest first."""
         return tuple(await Traits(self._scoped, _about(about)).history(dimension))
 
@@ -105,16 +105,16 @@ class PersonaMemory:
         confidence: float = 0.5,
         importance: float = 0.5,
         evidence: Sequence[str] = (),
-        about: About = "user",
+        about: ProfileSubject = "user",
     ) -> Learnt:
         """Take in a piece of knowledge. The same again makes it surer; the least useful makes room, to the archive."""
-        said = validated(_Said, {"text": text}).text
+        valid_text = validated(_KnowledgeText, {"text": text}).text
         fields = {"about": _about(about), "confidence": confidence, "evidence": tuple(dict.fromkeys(evidence))}
         body = validated(KnowledgeBody, fields)
         entries, settings = Entries(self._scoped, about), await self.configuration()
-        return await retry_on_conflict(lambda: entries.learn(said, body, importance, settings))
+        return await retry_on_conflict(lambda: entries.learn(valid_text, body, importance, settings))
 
-    async def knowledge(self, about: About = "user", *, archived: bool = False) -> tuple[Knowledge, ...]:
+    async def knowledge(self, about: ProfileSubject = "user", *, archived: bool = False) -> tuple[Knowledge, ...]:
         """The entries, the most useful first; or those in the archive."""
         now = self._scoped.now()
         records = await Entries(self._scoped, _about(about)).all("archived" if archived else "active")
@@ -136,19 +136,25 @@ class PersonaMemory:
 
     # -- all of it -----------------------------------------------------------------------------------------------
 
-    async def profile(self, about: About = "user") -> Profile:
+    async def profile(self, about: ProfileSubject = "user") -> Profile:
         """All that is known of the user, or that the agent is."""
         return Profile(about=_about(about), traits=await self.traits(about), knowledge=await self.knowledge(about))
 
-    async def render(self, about: Sequence[About] = ABOUT, *, traits: int = 20, knowledge: int = 20) -> str:
+    async def render(
+        self, about: Sequence[ProfileSubject] = PROFILE_SUBJECTS, *, traits: int = 20, knowledge: int = 20
+    ) -> str:
         """The profiles for a prompt, quoted as data: the surest traits and the most useful entries of each."""
-        told = [await self.profile(one) for one in about]
-        short = [p.model_copy(update={"traits": p.traits[:traits], "knowledge": p.knowledge[:knowledge]}) for p in told]
+        profiles = [await self.profile(subject) for subject in about]
+        short = [
+            p.model_copy(update={"traits": p.traits[:traits], "knowledge": p.knowledge[:knowledge]}) for p in profiles
+        ]
         return rendering.render_profiles(short)
 
 
-def _about(about: str) -> About:
-    for known in ABOUT:
+def _about(about: str) -> ProfileSubject:
+    for known in PROFILE_SUBJECTS:
         if known == about:
             return known
-    raise InvalidInput(f"A profile is of the user or of the agent, not of {about!r}.", hint=f"There are: {ABOUT}.")
+    raise InvalidInput(
+        f"A profile is of the user or of the agent, not of {about!r}.", hint=f"There are: {PROFILE_SUBJECTS}."
+    )

@@ -17,8 +17,8 @@ from longmind.types import Id, Memory, Model, Moment, Unit
 TRAIT, KNOWLEDGE = "trait", "knowledge"
 LEDGER = "persona:ledger"
 """The key of the record whose version every change of the knowledge entries expects."""
-About = Literal["user", "agent"]
-ABOUT: tuple[About, ...] = ("user", "agent")
+ProfileSubject = Literal["user", "agent"]
+PROFILE_SUBJECTS: tuple[ProfileSubject, ...] = ("user", "agent")
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 Statement = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 MAX_EVIDENCE = 50
@@ -58,7 +58,7 @@ class Rival(Model):
 class TraitBody(Model):
     """A trait as it is stored."""
 
-    about: About
+    about: ProfileSubject
     dimension: Label
     value: Label
     score: Unit | None = None
@@ -83,7 +83,7 @@ class Trait(Model):
     """One side of a character: a dimension and its value, how sure, and from what."""
 
     id: str
-    about: About
+    about: ProfileSubject
     dimension: str
     value: str
     score: Unit | None
@@ -103,7 +103,7 @@ class Trait(Model):
 class KnowledgeBody(Model):
     """A piece of knowledge as it is stored."""
 
-    about: About
+    about: ProfileSubject
     confidence: Unit
     observations: Annotated[int, Field(ge=1)] = 1
     evidence: tuple[Id, ...] = ()
@@ -117,7 +117,7 @@ class Knowledge(Model):
     """Something known of the user, or something the agent knows."""
 
     id: str
-    about: About
+    about: ProfileSubject
     text: str
     confidence: Unit
     importance: Unit
@@ -141,6 +141,6 @@ class Learnt(Model):
 class Profile(Model):
     """All that is known of the user, or that the agent is."""
 
-    about: About
+    about: ProfileSubject
     traits: tuple[Trait, ...]
     knowledge: tuple[Knowledge, ...]

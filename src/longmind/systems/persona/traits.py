@@ -8,15 +8,15 @@ from typing import Any
 
 from longmind.errors import NotFound
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.ownership import held, marks, mine, own_key
+from longmind.systems.ownership import find_own, marks, mine, own_key
 from longmind.systems.persona import evidence
 from longmind.systems.persona.evidence import folded
-from longmind.systems.persona.models import TRAIT, About, PersonaSettings, Rival, Trait, TraitBody
+from longmind.systems.persona.models import TRAIT, PersonaSettings, ProfileSubject, Rival, Trait, TraitBody
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Link, Memory, Scope
 
 
-def whose(scoped: ScopedStore, about: About) -> Scope:
+def whose(scoped: ScopedStore, about: ProfileSubject) -> Scope:
     """Whom records are of: the agent's own persona belongs to no user, so that it is the same with all of them."""
     return scoped.scope if about == "user" else scoped.scope.model_copy(update={"user": None})
 
@@ -26,7 +26,7 @@ class Traits:
     """The traits of the user, or of the agent."""
 
     scoped: ScopedStore
-    about: About
+    about: ProfileSubject
 
     @property
     def scope(self) -> Scope:
@@ -34,10 +34,10 @@ class Traits:
 
     async def current(self) -> list[Trait]:
         """The values that hold now, the surest first."""
-        found = [record async for record in self.scoped.store.scan_all(self.scope, self._where(states=("active",)))]
-        return sorted(map(as_trait, found), key=lambda trait: (-trait.confidence, trait.dimension))
+        records = [record async for record in self.scoped.store.scan_all(self.scope, self._where(states=("active",)))]
+        return sorted(map(as_trait, records), key=lambda trait: (-trait.confidence, trait.dimension))
 
-    async def one(self, dimension: str) -> Trait | None:
+    async def find(self, dimension: str) -> Trait | None:
         record = await self._held(dimension)
         return None if record is None else as_trait(record)
 
@@ -109,7 +109,7 @@ class Traits:
         )
 
     async def _held(self, dimension: str) -> Memory | None:
-        return await held(self.scoped, self._name(dimension), self.scope)
+        return await find_own(self.scoped, self._name(dimension), self.scope)
 
     def _name(self, dimension: str) -> str:
         return f"trait:{self.about}:{sha256(folded(dimension).encode()).hexdigest()[:32]}"

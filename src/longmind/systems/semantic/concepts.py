@@ -20,20 +20,20 @@ ALIAS = "alias"
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ConceptsByName:
     """What some names mean in a scope."""
 
     scope: Scope
-    found: Mapping[str, list[Memory]]
+    records: Mapping[str, list[Memory]]
     orphans: Mapping[str, list[Memory]]
 
     def all(self, name: str) -> list[Memory]:
         """The concepts that a question by this name is about, the nearest first."""
-        return self.found[name]
+        return self.records[name]
 
-    def one(self, name: str) -> Memory | None:
+    def writable(self, name: str) -> Memory | None:
         """The concept that a statement by this name is about, if there is one."""
-        return find_writable(self.scope.user, self.found[name])
+        return find_writable(self.scope.user, self.records[name])
 
     def freeing(self, name: str) -> list[Write]:
         """Writes that free a name from aliases whose concept was forgotten; they would keep its key for ever."""
@@ -47,7 +47,7 @@ class Concepts:
     def __init__(self, scoped: ScopedStore) -> None:
         self._scoped = scoped
 
-    async def named(self, names: Sequence[str]) -> Named:
+    async def named(self, names: Sequence[str]) -> ConceptsByName:
         """What each name means here, resolved by name, alias or id, in two reads at most."""
         keys = {name: concept_key(name) for name in names}
         held = await find_by_keys(self._scoped, list(dict.fromkeys(keys.values())))
@@ -62,7 +62,7 @@ class Concepts:
             concepts = [r for r in (*meant, others.get(name)) if r is not None and r.kind == KIND]
             records_by_name[name] = sort_by_nearness(self._scoped.scope, {r.id: r for r in concepts}.values())
             orphans[name] = [r for r in holders if r.kind == ALIAS and r.body["concept"] not in others]
-        return Named(self._scoped.scope, records_by_name, orphans)
+        return ConceptsByName(self._scoped.scope, records_by_name, orphans)
 
     async def find(self, name: str) -> Concept | None:
         """The concept that a name, an alias or an id means, or None."""
@@ -113,7 +113,7 @@ class Concepts:
     async def _define(self, name: str, changes: Mapping[str, Any], aliases: list[str]) -> Concept:
         scoped = self._scoped
         named = await self.named([name, *aliases])
-        record = named.one(name)
+        record = named.writable(name)
         if record is not None and record.user != scoped.scope.user:
             raise Forbidden(
                 f"The concept {name!r} belongs to the whole agent.", hint="Define it without a user, for all of them."
@@ -136,12 +136,14 @@ class Concepts:
         receipt = await scoped.rewrite(writes, f"define {new.name}")
         return Concept.of(receipt.memories[0])
 
-    def _new_aliases(self, record: Memory, body: ConceptBody, aliases: Sequence[str], named: Named) -> list[str]:
+    def _new_aliases(
+        self, record: Memory, body: ConceptBody, aliases: Sequence[str], named: ConceptsByName
+    ) -> list[str]:
         """Those of the aliases that do not lead to this concept yet; one that leads elsewhere is refused."""
         known = {concept_key(n) for n in (body.name, *body.aliases)}
         added: dict[str, str] = {}
         for alias in aliases:
-            key, holder = concept_key(alias), named.one(alias)
+            key, holder = concept_key(alias), named.writable(alias)
             if holder is not None and holder.id != record.id:
                 raise Conflict(
                     f"{alias!r} already means the concept {holder.body['name']!r}.",

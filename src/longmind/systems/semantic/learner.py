@@ -127,7 +127,7 @@ class StatementLearner:
         named = await self._concepts.named(names)
         records, concepts = dict[str, Memory](), list[Write]()
         for name in names:
-            record = named.one(name) or next(
+            record = named.writable(name) or next(
                 (r for n, r in records.items() if concept_key(n) == concept_key(name)), None
             )
             if record is None:

@@ -154,9 +154,9 @@ class SemanticMemory:
 
     async def relate(
         self,
-        one: str | Concept,
+        subject: str | Concept,
         predicate: str,
-        other: str | Concept,
+        object: str | Concept,
         *,
         valid_from: datetime | None = None,
         valid_to: datetime | None = None,
@@ -169,9 +169,9 @@ class SemanticMemory:
         """Learn that two concepts are related; they are made if they are new. See ``learn``."""
         return await self._learning.learn(
             Statement(
-                subject=_name(one),
+                subject=_name(subject),
                 predicate=predicate,
-                object=_name(other),
+                object=_name(object),
                 relating=True,
                 valid_from=valid_from,
                 valid_to=valid_to,
@@ -240,22 +240,22 @@ class SemanticMemory:
     # -- the graph -----------------------------------------------------------------------------------------------
 
     async def path(
-        self, one: str | Concept, other: str | Concept, *, depth: int = 6, as_of: datetime | None = None
+        self, start: str | Concept, end: str | Concept, *, depth: int = 6, as_of: datetime | None = None
     ) -> Path | None:
         """The shortest way from one concept to another in at most ``depth`` facts, or None."""
-        return await self._graphs.path(_name(one), _name(other), depth=depth, as_of=as_of)
+        return await self._graphs.path(_name(start), _name(end), depth=depth, as_of=as_of)
 
     async def holds(
         self,
-        one: str | Concept,
+        subject: str | Concept,
         predicate: str,
-        other: str | Concept,
+        object: str | Concept,
         *,
         depth: int = 6,
         as_of: datetime | None = None,
     ) -> Path | None:
         """The facts by which a relation holds: stated, stated by its inverse, or a chain of a transitive one."""
-        return await self._graphs.holds(_name(one), predicate, _name(other), depth=depth, as_of=as_of)
+        return await self._graphs.holds(_name(subject), predicate, _name(object), depth=depth, as_of=as_of)
 
     async def neighbourhood(
         self, concept: str | Concept, depth: int = 1, *, as_of: datetime | None = None, limit: int = 200

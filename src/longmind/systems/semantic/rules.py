@@ -253,7 +253,7 @@ def rule_body(
 ) -> RuleBody:
     """A rule as a caller gives it; a pattern may be a triple."""
     value = {"name": name, "statement": statement, "confidence": confidence}
-    patterns = [_pattern(one) for one in when]
+    patterns = [_pattern(premise) for premise in when]
     return validated(RuleBody, {**value, "when": patterns, "then": None if then is None else _pattern(then)})
 
 

@@ -221,8 +221,8 @@ class SharedMemory:
     async def _review(self, id: str, status: Status, note: str) -> SharedKnowledge:
         async def review() -> SharedKnowledge:
             record = await self._scoped.need(id, KNOWLEDGE)
-            told = SharedBody.read(record).model_copy(update={"status": status, "by": "review", "note": note})
-            return await self._write(record, told, status)
+            body = SharedBody.read(record).model_copy(update={"status": status, "by": "review", "note": note})
+            return await self._write(record, body, status)
 
         return await retry_on_conflict(review)
 

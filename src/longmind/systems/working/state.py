@@ -94,7 +94,7 @@ class WorkingState:
         """The events that keep what leaves, and the writes that record them."""
         if not self.leaving and not self.notes:
             return [], []
-        log = await ownership.held(self.scoped, LOG)
+        log = await ownership.find_own(self.scoped, LOG)
         first: list[Write] = []
         stored = log is not None
         writer = EpisodeWriter(self.scoped)
@@ -134,7 +134,7 @@ async def read(scoped: ScopedStore) -> WorkingState:
 
 async def last_event(scoped: ScopedStore, key: str) -> Memory | None:
     """The latest event that keeps an item with this key."""
-    log = await ownership.held(scoped, LOG)
+    log = await ownership.find_own(scoped, LOG)
     if log is None:
         return None
     where = Filter(kinds=(EVENT,), sessions=(log.id,), metadata={"key": key}, states=None)

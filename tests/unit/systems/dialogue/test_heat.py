@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from longmind.systems.dialogue import DialogueMemory, DialogueSettings, Page, Segment
+from longmind.systems.dialogue import DialogueMemory, DialoguePage, DialogueSegment, DialogueSettings
 from longmind.systems.dialogue.heat import heat
 from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
@@ -48,9 +48,9 @@ async def test_hot_segments_are_handed_on_and_reset(dialogue: DialogueMemory, ta
     await talk("trains", 7)
     (segment,) = await dialogue.hot()
     assert segment.heat >= 5
-    handed: list[tuple[Segment, tuple[Page, ...]]] = []
+    handed: list[tuple[DialogueSegment, tuple[DialoguePage, ...]]] = []
 
-    async def analyse(segment: Segment, pages: tuple[Page, ...]) -> None:
+    async def analyse(segment: DialogueSegment, pages: tuple[DialoguePage, ...]) -> None:
         handed.append((segment, pages))
 
     done = await dialogue.promote(analyse)
@@ -77,7 +77,7 @@ async def test_a_segment_that_fails_stops_no_other(dialogue: DialogueMemory, tal
     await talk("violin", 7)
     first, second = await dialogue.hot()
 
-    async def analyse(segment: Segment, pages: tuple[Page, ...]) -> None:
+    async def analyse(segment: DialogueSegment, pages: tuple[DialoguePage, ...]) -> None:
         if segment.id == first.id:
             raise ValueError("no idea")
 

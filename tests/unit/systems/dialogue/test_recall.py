@@ -73,8 +73,8 @@ async def test_nothing_to_recall(dialogue: DialogueMemory, talk: Any) -> None:
     assert (await dialogue.recall("zeppelin")).mid_term == ()
 
 
-async def test_pages_of_messages_are_found_with_vectors(rooms: Any) -> None:
-    scoped = await rooms.open(embedder="static")
+async def test_pages_of_messages_are_found_with_vectors(scoped_stores: Any) -> None:
+    scoped = await scoped_stores.open(embedder="static")
     dialogue = DialogueMemory(scoped)
     said = ["My dog chased a cat across the garden", "The stock market crashed and shares fell"]
     for text in said:

@@ -43,8 +43,8 @@ async def test_the_threshold_is_a_setting(dialogue: DialogueMemory, talk: Any) -
     assert sorted(map(len, await members(dialogue))) == [1, 1, 1, 1], "nothing is as alike as that"
 
 
-async def test_with_vectors_meaning_counts(rooms: Any) -> None:
-    dialogue = DialogueMemory(await rooms.open(embedder="static"), DialogueSettings(join=0.4))
+async def test_with_vectors_meaning_counts(scoped_stores: Any) -> None:
+    dialogue = DialogueMemory(await scoped_stores.open(embedder="static"), DialogueSettings(join=0.4))
     said = (
         "My dog chased a cat across the garden",
         "Puppies and kittens are lovely pets to have",
@@ -88,12 +88,12 @@ async def test_what_is_no_segment(dialogue: DialogueMemory, scoped: ScopedStore,
 
 
 async def test_erasing_a_page_takes_its_segment_and_the_rest_is_grouped_anew(
-    rooms: Any, dialogue: DialogueMemory, talk: Any
+    scoped_stores: Any, dialogue: DialogueMemory, talk: Any
 ) -> None:
     garden = await talk("garden", 3)
     await talk("trains", 7)
     (before,) = await dialogue.segments()
-    mem = (await rooms.longmind()).agent(rooms.agent)
+    mem = (await scoped_stores.longmind()).agent(scoped_stores.agent)
     await mem.forget(garden[0], erase=True)
     assert await dialogue.segments() == (), "its summary quoted the page"
     kept = await dialogue.upkeep()
@@ -105,14 +105,14 @@ async def test_erasing_a_page_takes_its_segment_and_the_rest_is_grouped_anew(
 
 
 async def test_archived_pages_are_grouped_anew_in_the_archive(
-    rooms: Any, dialogue: DialogueMemory, clock: FakeClock, talk: Any
+    scoped_stores: Any, dialogue: DialogueMemory, clock: FakeClock, talk: Any
 ) -> None:
     garden = await talk("garden", 3)
     clock.advance(timedelta(days=40))
     await talk("trains", 7)
     await dialogue.configure(retention_days=30)
     assert len((await dialogue.upkeep()).archived_segments) == 1
-    mem = (await rooms.longmind()).agent(rooms.agent)
+    mem = (await scoped_stores.longmind()).agent(scoped_stores.agent)
     await mem.forget(garden[0], erase=True)
     kept = await dialogue.upkeep()
     assert {moved.page for moved in kept.regrouped} == set(garden[1:])

@@ -17,15 +17,15 @@ def test_the_published_constants_are_the_defaults() -> None:
     assert (told.heat_visits, told.heat_length, told.heat_recency) == (1.0, 1.0, 1.0)
 
 
-async def test_changes_last_and_are_the_agents(rooms: Any, dialogue: DialogueMemory) -> None:
+async def test_changes_last_and_are_the_agents(scoped_stores: Any, dialogue: DialogueMemory) -> None:
     assert await dialogue.configuration() == DialogueSettings()
     changed = await dialogue.configure(window=3, hot=2)
     assert (changed.window, changed.hot) == (3, 2.0)
-    assert await DialogueMemory(await rooms.open(user="alice")).configuration() == changed
-    other = DialogueMemory(await rooms.open(agent=f"{rooms.agent}-other"))
+    assert await DialogueMemory(await scoped_stores.open(user="alice")).configuration() == changed
+    other = DialogueMemory(await scoped_stores.open(agent=f"{scoped_stores.agent}-other"))
     assert await other.configuration() == DialogueSettings()
-    await DialogueMemory(await rooms.open(user="alice")).configure(window=4)
-    again = DialogueMemory(await rooms.restart())
+    await DialogueMemory(await scoped_stores.open(user="alice")).configure(window=4)
+    again = DialogueMemory(await scoped_stores.restart())
     assert await again.configuration() == changed.model_copy(update={"window": 4})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from longmind.systems.dialogue import term_weights
-from longmind.systems.dialogue.models import Turn
+from longmind.systems.dialogue.models import DialogueTurn
 from longmind.systems.dialogue.pages import PageContent
 from longmind.text.similarity import cosine, jaccard
 
@@ -68,5 +68,5 @@ def test_a_summary_is_made_of_what_was_said() -> None:
 
 
 def test_sentences_keep_who_said_them() -> None:
-    said = PageContent((Turn(name="Ana", text="One.  Two!\nThree"), Turn(text="Four")))
+    said = PageContent((DialogueTurn(name="Ana", text="One.  Two!\nThree"), DialogueTurn(text="Four")))
     assert said.lines == ["Ana: One.", "Ana: Two!", "Ana: Three", "user: Four"]

@@ -124,13 +124,13 @@ async def test_a_segment_keeps_its_most_important_pages(dialogue: DialogueMemory
     assert set(kept.archived_pages) == {ids[0], ids[2]}
 
 
-async def test_upkeep_can_be_undone(rooms: Any, dialogue: DialogueMemory, clock: FakeClock, talk: Any) -> None:
+async def test_upkeep_can_be_undone(scoped_stores: Any, dialogue: DialogueMemory, clock: FakeClock, talk: Any) -> None:
     (old,) = await talk("garden")
     clock.advance(timedelta(days=40))
     await talk("trains", 7)
     await dialogue.configure(retention_days=30)
     kept = await dialogue.upkeep()
-    mem = (await rooms.longmind()).agent(rooms.agent)
+    mem = (await scoped_stores.longmind()).agent(scoped_stores.agent)
     for operation in reversed(kept.operations):
         await mem.undo(operation)
     assert (await dialogue.page(old)).state == "active"

@@ -122,9 +122,12 @@ async def test_an_added_page_is_one_operation(dialogue: DialogueMemory, scoped: 
     assert len({change.operation for change in changes}) == 1
 
 
-async def test_many_pages_at_once_are_as_many_one_by_one(rooms: Any, scoped: ScopedStore, talk: Any) -> None:
+async def test_many_pages_at_once_are_as_many_one_by_one(scoped_stores: Any, scoped: ScopedStore, talk: Any) -> None:
     drafts = [PageDraft(user=said[0], reply=said[1]) for said in talk.segments.values() for _ in range(3)]
-    one, other = DialogueMemory(await rooms.open(user="one")), DialogueMemory(await rooms.open(user="other"))
+    one, other = (
+        DialogueMemory(await scoped_stores.open(user="one")),
+        DialogueMemory(await scoped_stores.open(user="other")),
+    )
     for draft in drafts:
         await one.add(draft.user, draft.reply)
     added = await other.add_many(drafts)
@@ -153,8 +156,11 @@ async def test_the_same_page_from_two_writers_is_one(scoped: ScopedStore) -> Non
     assert len(await rivals[0].short_term()) == 1
 
 
-async def test_users_have_windows_of_their_own(rooms: Any, scoped: ScopedStore) -> None:
-    alice, bob = DialogueMemory(await rooms.open(user="alice")), DialogueMemory(await rooms.open(user="bob"))
+async def test_users_have_windows_of_their_own(scoped_stores: Any, scoped: ScopedStore) -> None:
+    alice, bob = (
+        DialogueMemory(await scoped_stores.open(user="alice")),
+        DialogueMemory(await scoped_stores.open(user="bob")),
+    )
     nobody = DialogueMemory(scoped)
     await alice.add("I like tea", "noted")
     await bob.add("I like coffee", "noted")
@@ -172,19 +178,19 @@ async def test_users_have_windows_of_their_own(rooms: Any, scoped: ScopedStore) 
         await alice.page(page.id)
 
 
-async def test_messages_of_another_user_are_refused(rooms: Any, scoped: ScopedStore) -> None:
-    alice = await rooms.open(user="alice")
+async def test_messages_of_another_user_are_refused(scoped_stores: Any, scoped: ScopedStore) -> None:
+    alice = await scoped_stores.open(user="alice")
     message = alice.new("message", "hello")
     await alice.store.put(alice.scope, message)
     with pytest.raises(InvalidInput, match="another user"):
         await DialogueMemory(scoped).add(messages=[message.id])
 
 
-async def test_the_window_is_there_after_a_restart(rooms: Any, dialogue: DialogueMemory, talk: Any) -> None:
+async def test_the_window_is_there_after_a_restart(scoped_stores: Any, dialogue: DialogueMemory, talk: Any) -> None:
     for name in talk.names:
         await talk(name, 2)
     before = await dialogue.short_term(), await dialogue.segments(), await dialogue.chain()
-    again = DialogueMemory(await rooms.restart())
+    again = DialogueMemory(await scoped_stores.restart())
     assert (await again.short_term(), await again.segments(), await again.chain()) == before
 
 
@@ -223,10 +229,10 @@ async def test_a_smaller_window_is_kept_at_the_next_page(
     assert len(everything) == 7
 
 
-async def test_two_processes_share_a_window(rooms: Any, dialogue: DialogueMemory) -> None:
-    if rooms.backend == "inmem":
+async def test_two_processes_share_a_window(scoped_stores: Any, dialogue: DialogueMemory) -> None:
+    if scoped_stores.backend == "inmem":
         pytest.skip("what lives in one process has no second one")
-    other = DialogueMemory(await rooms.another())
+    other = DialogueMemory(await scoped_stores.another())
     added = await asyncio.gather(
         *(mine.add(f"question {n}", "answer") for n in range(6) for mine in (dialogue, other)),
     )

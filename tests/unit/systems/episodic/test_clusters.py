@@ -34,8 +34,8 @@ async def tell(episodic: EpisodicMemory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("embedder", ["none", "static"])
-async def test_similar_episodes_come_together_with_a_summary(rooms: Any, embedder: str) -> None:
-    episodic = EpisodicMemory(await rooms.open(embedder=embedder))
+async def test_similar_episodes_come_together_with_a_summary(scoped_stores: Any, embedder: str) -> None:
+    episodic = EpisodicMemory(await scoped_stores.open(embedder=embedder))
     subjects = await tell(episodic)
     found = await episodic.clusters()
     assert [{subjects[e.id] for e in cluster.episodes} for cluster in found] == [{"travel"}, {"kitchen"}]

@@ -255,22 +255,22 @@ async def test_forgetting_an_event_leaves_the_episode_usable(episodic: EpisodicM
     assert await chain_of(scoped, [events[0].id, last.id]) == [events[0].id, last.id]
 
 
-async def test_everything_is_there_after_a_restart(rooms: Any, clock: FakeClock) -> None:
-    scoped = await rooms.open()
+async def test_everything_is_there_after_a_restart(scoped_stores: Any, clock: FakeClock) -> None:
+    scoped = await scoped_stores.open()
     episode = await EpisodicMemory(scoped).start("Before")
     event = await EpisodicMemory(scoped).record(episode.id, "Said goodbye")
-    again = EpisodicMemory(await rooms.restart())
+    again = EpisodicMemory(await scoped_stores.restart())
     assert (await again.events(episode.id)).items == (event,)
     clock.advance(MINUTE)
     assert (await again.finish(episode.id, "succeeded")).events == 1
 
 
-async def test_the_episodes_of_another_user_stay_apart(rooms: Any) -> None:
-    alice, bob = await rooms.open(user="alice"), await rooms.open(user="bob")
+async def test_the_episodes_of_another_user_stay_apart(scoped_stores: Any) -> None:
+    alice, bob = await scoped_stores.open(user="alice"), await scoped_stores.open(user="bob")
     hers = await EpisodicMemory(alice).start("Hers")
     with pytest.raises(NotFound):
         await EpisodicMemory(bob).record(hers.id, "not his")
-    shared = await EpisodicMemory(await rooms.open()).start("Everybody's")
+    shared = await EpisodicMemory(await scoped_stores.open()).start("Everybody's")
     await EpisodicMemory(alice).record(shared.id, "a secret of hers")
     assert (await EpisodicMemory(bob).events(shared.id)).items == ()
     assert len((await EpisodicMemory(alice).events(shared.id)).items) == 1

@@ -290,8 +290,8 @@ async def test_a_deadline_in_the_past_is_taken(goals: GoalMemory, clock: FakeClo
     assert "due 2025-12-31" in await goals.render(goal.id)
 
 
-async def test_users_do_not_touch_each_others_goals(rooms: Any) -> None:
-    agents, alices, bobs = [on(await rooms.open(user=user)) for user in (None, "alice", "bob")]
+async def test_users_do_not_touch_each_others_goals(scoped_stores: Any) -> None:
+    agents, alices, bobs = [on(await scoped_stores.open(user=user)) for user in (None, "alice", "bob")]
     shared = await agents.create("Keep the shop tidy")
     hers = await alices.create("Learn the piano")
     assert hers.user == "alice"
@@ -312,8 +312,8 @@ async def test_users_do_not_touch_each_others_goals(rooms: Any) -> None:
         await agents.update(child.id, parent=shared.id)
 
 
-async def test_everything_is_back_after_a_restart(rooms: Any, clock: FakeClock) -> None:
-    goals = on(await rooms.open())
+async def test_everything_is_back_after_a_restart(scoped_stores: Any, clock: FakeClock) -> None:
+    goals = on(await scoped_stores.open())
     goal, _ = await goals.create_goal_with_plan(
         "Write a book", ["Chapters are written", "It is printed"], deadline=clock.now() + timedelta(days=30)
     )
@@ -323,7 +323,7 @@ async def test_everything_is_back_after_a_restart(rooms: Any, clock: FakeClock) 
     await goals.fail_step(goal.id, "s2", "No paper")
     await goals.update(goal.id, deadline=None, why="No hurry")
     told = [await goals.render(goal.id, "dict"), await goals.plans(goal.id), await goals.progress(goal.id)]
-    again = on(await rooms.restart())
+    again = on(await scoped_stores.restart())
     assert [await again.render(goal.id, "dict"), await again.plans(goal.id), await again.progress(goal.id)] == told
     assert (await again.get(child.id)).parent == goal.id
 

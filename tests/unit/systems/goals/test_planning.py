@@ -148,9 +148,9 @@ async def test_an_achieved_goal_of_another_kind_is_no_model(scoped: ScopedStore,
     assert plan.origin == "criteria"
 
 
-async def test_another_users_plan_and_facts_are_not_used(rooms: Any) -> None:
-    agents = with_model(await rooms.open())
-    alices = with_model(await rooms.open(user="alice"))
+async def test_another_users_plan_and_facts_are_not_used(scoped_stores: Any) -> None:
+    agents = with_model(await scoped_stores.open())
+    alices = with_model(await scoped_stores.open(user="alice"))
     await achieved(alices, "Book a trip to Lisbon", ["Booked"], ["Ask my bank in Zurich"])
     _, plan = await agents.create_goal_with_plan("Book a trip to Lisbon")
     assert plan.origin == "criteria"
@@ -270,8 +270,8 @@ async def test_criteria_that_ask_for_a_circle_get_none(scoped: ScopedStore) -> N
     assert len(plan.steps) == 2
 
 
-async def test_meaning_counts_where_there_is_an_embedder(rooms: Any) -> None:
-    goals = with_model(await rooms.open(embedder="static"))
+async def test_meaning_counts_where_there_is_an_embedder(scoped_stores: Any) -> None:
+    goals = with_model(await scoped_stores.open(embedder="static"))
     await achieved(goals, "Book a trip to Portugal", ["The flight is booked"], ["Call the agency"])
     _, plan = await goals.create_goal_with_plan("Book a journey to Spain", ["The plane ticket is booked"])
     assert plan.origin == "past"

@@ -180,10 +180,10 @@ async def test_goals_that_are_over_or_have_no_plan_are_not_revised(world: World)
         await world.reviser.revise(goal, finding)
 
 
-async def test_a_user_does_not_revise_the_agents_goals(world: World, rooms: Any) -> None:
+async def test_a_user_does_not_revise_the_agents_goals(world: World, scoped_stores: Any) -> None:
     goal = await world.goal()
     await world.fail(goal)
-    other = World(await rooms.open(user="bob"))
+    other = World(await scoped_stores.open(user="bob"))
     with pytest.raises(Forbidden):
         await other.reviser.revise(goal)
     mine = await other.goal()
@@ -505,12 +505,12 @@ async def test_when_the_goal_is_reached_what_was_open_is_taken_to_have_worked(wo
     assert [one.worked for one in await world.reviser.revisions(goal)] == [True, True]
 
 
-async def test_what_was_learnt_outlives_the_process_and_serves_every_user(world: World, rooms: Any) -> None:
+async def test_what_was_learnt_outlives_the_process_and_serves_every_user(world: World, scoped_stores: Any) -> None:
     goal = await world.goal()
     for _ in range(2):
         await world.fail(goal)
         await world.revise(goal)
-    other = World(await rooms.restart(user="bob"))
+    other = World(await scoped_stores.restart(user="bob"))
     assert await other.seen("failed_step", "retry") == "0 of 1"
     assert [one.worked for one in await other.reviser.revisions(goal)] == [False, None]
 

@@ -315,9 +315,9 @@ async def test_only_one_of_many_starts_a_step(goals: GoalMemory) -> None:
     assert (await current(goals, goal.id)).steps[0].attempts == 1
 
 
-async def test_two_writers_complete_different_steps_and_nothing_is_lost(rooms: Any) -> None:
-    scoped = await rooms.open()
-    other = scoped if rooms.backend == "inmem" else await rooms.another()
+async def test_two_writers_complete_different_steps_and_nothing_is_lost(scoped_stores: Any) -> None:
+    scoped = await scoped_stores.open()
+    other = scoped if scoped_stores.backend == "inmem" else await scoped_stores.another()
     sides = [GoalMemory(one, ProceduralMemory(one, ToolRegistry())) for one in (scoped, other)]
     goals = sides[0]
     top = await goals.create("All", criteria=["All is done"])

@@ -91,9 +91,9 @@ async def test_what_cannot_be_learnt(persona: PersonaMemory, scoped: ScopedStore
     assert await persona.configuration() == PersonaSettings()
 
 
-async def test_a_user_finds_his_own_knowledge_only(rooms: Any) -> None:
-    alice, bob = [PersonaMemory(await rooms.open(user=name)) for name in ("alice", "bob")]
-    nobody = PersonaMemory(await rooms.open())
+async def test_a_user_finds_his_own_knowledge_only(scoped_stores: Any) -> None:
+    alice, bob = [PersonaMemory(await scoped_stores.open(user=name)) for name in ("alice", "bob")]
+    nobody = PersonaMemory(await scoped_stores.open())
     await alice.learn("Likes tea from Ceylon.")
     await bob.learn("Likes tea from Assam.")
     await bob.learn("Tea is brewed for four minutes.", about="agent")

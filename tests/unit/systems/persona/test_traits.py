@@ -130,9 +130,9 @@ async def test_observers_at_once_lose_nothing(persona: PersonaMemory) -> None:
     assert counted == {"tea": 4, "coffee": 2}
 
 
-async def test_users_have_profiles_of_their_own_and_the_agent_has_one(rooms: Any) -> None:
-    alice, bob = [PersonaMemory(await rooms.open(user=name)) for name in ("alice", "bob")]
-    nobody = PersonaMemory(await rooms.open())
+async def test_users_have_profiles_of_their_own_and_the_agent_has_one(scoped_stores: Any) -> None:
+    alice, bob = [PersonaMemory(await scoped_stores.open(user=name)) for name in ("alice", "bob")]
+    nobody = PersonaMemory(await scoped_stores.open())
     await alice.observe("diet", "vegan")
     await bob.observe("diet", "omnivore")
     await alice.observe("tone", "dry", about="agent")
@@ -147,7 +147,7 @@ async def test_users_have_profiles_of_their_own_and_the_agent_has_one(rooms: Any
     assert tone.observations == 2
 
 
-async def test_traits_are_there_after_a_restart(rooms: Any, persona: PersonaMemory) -> None:
+async def test_traits_are_there_after_a_restart(scoped_stores: Any, persona: PersonaMemory) -> None:
     await persona.observe("diet", "vegan", score=0.3)
     before = await persona.profile()
-    assert await PersonaMemory(await rooms.restart()).profile() == before
+    assert await PersonaMemory(await scoped_stores.restart()).profile() == before

@@ -224,9 +224,9 @@ async def test_runs_of_one_procedure_do_not_disturb_each_other(procedures: Proce
     assert statistics.version(1).runs == 12
 
 
-async def test_another_user_does_not_see_a_run(rooms: Any, desk: Any) -> None:
-    alice, bob = desk.memory(await rooms.open(user="alice")), desk.memory(await rooms.open(user="bob"))
-    shared = desk.memory(await rooms.open())
+async def test_another_user_does_not_see_a_run(scoped_stores: Any, desk: Any) -> None:
+    alice, bob = desk.memory(await scoped_stores.open(user="alice")), desk.memory(await scoped_stores.open(user="bob"))
+    shared = desk.memory(await scoped_stores.open())
     await shared.store(SUM)
     run = await alice.execute("sum", {"a": 1, "b": 1})
     with pytest.raises(NotFound):

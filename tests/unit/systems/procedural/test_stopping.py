@@ -205,8 +205,8 @@ async def test_a_lease_that_has_run_out_needs_no_taking_over(
     assert desk.names().count("echo") == 2
 
 
-async def test_only_one_of_several_that_resume_goes_on(rooms: Any, desk: Any) -> None:
-    memory = desk.memory(await rooms.open())
+async def test_only_one_of_several_that_resume_goes_on(scoped_stores: Any, desk: Any) -> None:
+    memory = desk.memory(await scoped_stores.open())
     await memory.store(HOLD)
     working = asyncio.create_task(memory.execute("hold"))
     await desk.entered.wait()
@@ -215,7 +215,7 @@ async def test_only_one_of_several_that_resume_goes_on(rooms: Any, desk: Any) ->
     (run,) = (await memory.runs(status="interrupted")).items
     desk.gate.set()
     desk.calls.clear()
-    scoped = await rooms.open()
+    scoped = await scoped_stores.open()
     others = [desk.memory(scoped) for _ in range(6)]
     results = await asyncio.gather(*(m.resume(run.id) for m in others), return_exceptions=True)
     assert all(isinstance(r, Conflict) or r.status == "succeeded" for r in results)

@@ -196,9 +196,9 @@ async def test_clearing_removes_a_category_or_all(procedures: ProceduralMemory) 
     assert await procedures.clear() == 0
 
 
-async def test_a_user_has_versions_of_their_own_and_does_not_change_the_agents(rooms: Any, desk: Any) -> None:
-    agent, alice = desk.memory(await rooms.open()), desk.memory(await rooms.open(user="alice"))
-    bob = desk.memory(await rooms.open(user="bob"))
+async def test_a_user_has_versions_of_their_own_and_does_not_change_the_agents(scoped_stores: Any, desk: Any) -> None:
+    agent, alice = desk.memory(await scoped_stores.open()), desk.memory(await scoped_stores.open(user="alice"))
+    bob = desk.memory(await scoped_stores.open(user="bob"))
     await agent.store(trip(1))
     assert (await alice.execute("trip")).result == 1
     for change in (
@@ -221,11 +221,11 @@ async def test_a_user_has_versions_of_their_own_and_does_not_change_the_agents(r
     assert (await alice.execute("trip")).result == 1
 
 
-async def test_everything_is_there_after_a_restart(rooms: Any, desk: Any) -> None:
-    before = desk.memory(await rooms.open())
+async def test_everything_is_there_after_a_restart(scoped_stores: Any, desk: Any) -> None:
+    before = desk.memory(await scoped_stores.open())
     await stored(before, 3)
     await before.execute("trip")
-    after = desk.memory(await rooms.restart())
+    after = desk.memory(await scoped_stores.restart())
     assert [v.number for v in await after.versions("trip")] == [3, 2, 1]
     assert (await after.statistics("trip")).version(3).successes == 1
     assert [f.version.name for f in await after.search("plan a trip")] == ["trip"]
@@ -241,9 +241,9 @@ async def test_what_it_was_made_from_is_linked(procedures: ProceduralMemory, sco
     assert link.target == episode.id
 
 
-async def test_erasing_leaves_nothing_behind(rooms: Any, desk: Any) -> None:
-    scoped = await rooms.open()
-    mem = (await rooms.longmind()).agent(rooms.agent)
+async def test_erasing_leaves_nothing_behind(scoped_stores: Any, desk: Any) -> None:
+    scoped = await scoped_stores.open()
+    mem = (await scoped_stores.longmind()).agent(scoped_stores.agent)
     procedures = desk.memory(scoped)
     await stored(procedures, 2)
     await procedures.propose("trip", {"purpose": "Plan another trip."})

@@ -19,14 +19,14 @@ WRITER = """
 import asyncio, sys
 from datetime import datetime, UTC
 from longmind import Longmind
-from longmind.systems.scoped_store import Room
+from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 
 async def main(path, name, count):
     async with Longmind.open(path, embedder="none") as rc:
         mem = rc.agent("assistant")
-        room = Room(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
-        semantic = SemanticMemory(room)
+        scoped = ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, search=mem.recall)
+        semantic = SemanticMemory(scoped)
         for n in range(count):
             await semantic.learn("Alice", "lives in", f"{name} {n}", valid_from=datetime(1990 + n, 1, 1, tzinfo=UTC))
             await semantic.learn("Alice", "likes", f"thing {n}")
@@ -93,9 +93,9 @@ async def test_declaring_while_learning(semantic: SemanticMemory) -> None:
     assert (await semantic.learn("Alice", "nickname", "last")).outcome == "confirmed"
 
 
-async def test_two_stores_on_one_database(rooms: Any) -> None:
-    first = await rooms.open()
-    second = first if rooms.backend == "inmem" else await rooms.another()
+async def test_two_stores_on_one_database(scoped_stores: Any) -> None:
+    first = await scoped_stores.open()
+    second = first if scoped_stores.backend == "inmem" else await scoped_stores.another()
     one, other = SemanticMemory(first), SemanticMemory(second)
     for n in range(5):
         await asyncio.gather(one.learn("Alice", "age", n), other.learn("Alice", "age", n + 100))

@@ -11,9 +11,9 @@ from longmind.systems.semantic import SemanticMemory
 
 
 @pytest.fixture
-async def three(rooms: Any) -> tuple[SemanticMemory, SemanticMemory, SemanticMemory]:
+async def three(scoped_stores: Any) -> tuple[SemanticMemory, SemanticMemory, SemanticMemory]:
     """The memory of the agent itself, with ann, and with bob."""
-    agent, ann, bob = [SemanticMemory(await rooms.open(user=user)) for user in (None, "ann", "bob")]
+    agent, ann, bob = [SemanticMemory(await scoped_stores.open(user=user)) for user in (None, "ann", "bob")]
     return agent, ann, bob
 
 

@@ -42,8 +42,8 @@ async def test_search_leaves_out_what_was_retracted_and_asks_as_of(semantic: Sem
     assert await drinks(semantic) == ["black tea"]
 
 
-async def test_search_by_meaning(rooms: Any) -> None:
-    semantic = SemanticMemory(await rooms.open(embedder="static"))
+async def test_search_by_meaning(scoped_stores: Any) -> None:
+    semantic = SemanticMemory(await scoped_stores.open(embedder="static"))
     await semantic.learn("Alice", "drives", "automobile")
     await semantic.learn("Bob", "plays", "violin")
     found = await semantic.search("car", k=1)
@@ -51,13 +51,13 @@ async def test_search_by_meaning(rooms: Any) -> None:
     assert found[0].fact.subject == "Alice"
 
 
-async def test_a_restart_loses_nothing(rooms: Any, year: Year) -> None:
-    semantic = SemanticMemory(await rooms.open())
+async def test_a_restart_loses_nothing(scoped_stores: Any, year: Year) -> None:
+    semantic = SemanticMemory(await scoped_stores.open())
     await semantic.define("Lisbon", "A city.", aliases=["Lisboa"])
     await semantic.learn("Alice", "lives in", "Porto", valid_from=year(2010))
     await semantic.learn("Alice", "lives in", "Lisboa", valid_from=year(2020))
     before = await semantic.history("Alice", "lives in")
-    scoped: ScopedStore = await rooms.restart()
+    scoped: ScopedStore = await scoped_stores.restart()
     again = SemanticMemory(scoped)
     assert await again.history("Alice", "lives in") == before
     assert (await again.learn("Alice", "lives in", "lisbon")).outcome == "confirmed"

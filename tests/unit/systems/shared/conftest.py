@@ -17,12 +17,12 @@ _numbers = itertools.count(1)
 class Tenant:
     """Shared memory as the agents and users of one tenant see it: ``await tenant("agent", user="alice")``."""
 
-    def __init__(self, rooms: Any) -> None:
-        self._rooms = rooms
+    def __init__(self, scoped_stores: Any) -> None:
+        self._scoped_stores = scoped_stores
         self.name = f"tenant-{os.getpid()}-{next(_numbers)}"
 
     async def scoped(self, agent: str = "a", user: str | None = None, *, embedder: str = "none") -> ScopedStore:
-        rc = await self._rooms.longmind(embedder)
+        rc = await self._scoped_stores.longmind(embedder)
         mem = rc.agent(agent, user, tenant=self.name)
         return ScopedStore(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
 
@@ -31,6 +31,6 @@ class Tenant:
 
 
 @pytest.fixture
-def tenant(rooms: Any) -> Tenant:
+def tenant(scoped_stores: Any) -> Tenant:
     """A tenant that nobody used before, on every backend in turn."""
-    return Tenant(rooms)
+    return Tenant(scoped_stores)

@@ -153,17 +153,17 @@ async def test_supporters_at_once_are_all_counted(tenant: Any) -> None:
     assert one.support == 6
 
 
-async def test_tenants_share_nothing(tenant: Any, rooms: Any) -> None:
+async def test_tenants_share_nothing(tenant: Any, scoped_stores: Any) -> None:
     for user in ("ann", "ben", "cleo"):
         await proposed(await tenant("a", user))
-    other = type(tenant)(rooms)
+    other = type(tenant)(scoped_stores)
     assert await (await other()).list(None) == ()
     assert await (await other()).search("sun") == ()
 
 
-async def test_recall_of_an_agent_does_not_find_candidates(tenant: Any, rooms: Any) -> None:
+async def test_recall_of_an_agent_does_not_find_candidates(tenant: Any, scoped_stores: Any) -> None:
     await proposed(await tenant("a", "ann"))
-    rc = await rooms.longmind()
+    rc = await scoped_stores.longmind()
     assert await rc.agent("a", "ann", tenant=tenant.name).recall("tomatoes") == []
     scope = Scope(tenant=tenant.name, agent=AGENT)
     (one,) = [m async for m in rc.store.scan_all(scope, Filter(kinds=("knowledge",), states=None))]

@@ -88,8 +88,8 @@ async def test_a_growing_member_of_the_only_chunk_pushes_its_companions_out(scop
     assert {(e.key, e.reason) for e in placed.evicted} == {("food", "replaced"), ("hotel", "evicted")}
 
 
-async def test_items_alike_in_meaning_belong_together(rooms: Any) -> None:
-    working = WorkingMemory(await rooms.open(embedder="static"), items=2)
+async def test_items_alike_in_meaning_belong_together(scoped_stores: Any) -> None:
+    working = WorkingMemory(await scoped_stores.open(embedder="static"), items=2)
     await working.put("a", "the puppy barks all night")
     await working.put("b", "my dog barked at night")
     assert (await working.put("c", "quarterly invoice totals")).evicted == ()

@@ -108,8 +108,8 @@ async def test_the_latest_text_comes_back(working: WorkingMemory, scoped: Scoped
         await working.release("gone")
 
 
-async def test_erasing_an_event_erases_what_came_back_from_it(rooms: Any, scoped: ScopedStore) -> None:
-    mem = (await rooms.longmind()).agent(rooms.agent)
+async def test_erasing_an_event_erases_what_came_back_from_it(scoped_stores: Any, scoped: ScopedStore) -> None:
+    mem = (await scoped_stores.longmind()).agent(scoped_stores.agent)
     working = WorkingMemory(scoped)
     await working.put("secret", "the number is 4711")
     await working.release("secret")
@@ -203,8 +203,8 @@ async def test_attending_returns_what_matters_and_makes_it_recent(working: Worki
         await working.attend("x", 0)
 
 
-async def test_attention_goes_by_meaning_where_there_is_an_embedder(rooms: Any) -> None:
-    working = WorkingMemory(await rooms.open(embedder="static"))
+async def test_attention_goes_by_meaning_where_there_is_an_embedder(scoped_stores: Any) -> None:
+    working = WorkingMemory(await scoped_stores.open(embedder="static"))
     await working.put("pet", "Her puppy is called Rex")
     await working.put("bill", "The invoice is due on Friday")
     assert [i.key for i in await working.attend("does she have a dog?", 1)] == ["pet"]
@@ -226,15 +226,15 @@ async def test_what_does_not_fit_is_refused(working: WorkingMemory, scoped: Scop
     assert await working.items() == ()
 
 
-async def test_everything_survives_a_restart(rooms: Any, clock: FakeClock) -> None:
-    working = WorkingMemory(await rooms.open(), items=3)
+async def test_everything_survives_a_restart(scoped_stores: Any, clock: FakeClock) -> None:
+    working = WorkingMemory(await scoped_stores.open(), items=3)
     for word in WORDS[:4]:
         await working.put(word, word, 0.5)
     await working.focus("bridge")
     await working.begin_task("cross it", goal="be on the other side", variables={"feet": 2})
     await working.converse(topic="bridges", questions=("how long is it?",))
     before = await working.context("dict")
-    after = WorkingMemory(await rooms.restart())
+    after = WorkingMemory(await scoped_stores.restart())
     assert await after.context("dict") == before
     assert (await after.fetch(WORDS[0])).item.content == WORDS[0]
     assert len(await after.slots()) == 3, "the limits are remembered too"
@@ -270,8 +270,8 @@ async def test_a_forgotten_item_is_no_longer_in_mind(working: WorkingMemory, sco
     assert await keys(working) == {"a", "b"}
 
 
-async def test_each_user_has_a_mind_of_their_own(rooms: Any) -> None:
-    scopes = [WorkingMemory(await rooms.open(user=user)) for user in (None, "alice", "bob")]
+async def test_each_user_has_a_mind_of_their_own(scoped_stores: Any) -> None:
+    scopes = [WorkingMemory(await scoped_stores.open(user=user)) for user in (None, "alice", "bob")]
     for number, working in enumerate(scopes):
         await working.put("who", f"number {number}")
         await working.set("n", number)
@@ -282,10 +282,10 @@ async def test_each_user_has_a_mind_of_their_own(rooms: Any) -> None:
         assert (await working.fetch("who")).item.content == f"number {number}"
 
 
-async def test_writers_at_the_same_time_never_put_in_too_much(rooms: Any) -> None:
-    others = [await rooms.open()]
-    if rooms.backend != "inmem":
-        others.append(await rooms.another())
+async def test_writers_at_the_same_time_never_put_in_too_much(scoped_stores: Any) -> None:
+    others = [await scoped_stores.open()]
+    if scoped_stores.backend != "inmem":
+        others.append(await scoped_stores.another())
     minds = [WorkingMemory(scoped, items=3) for scoped in others]
     await asyncio.gather(*(minds[n % len(minds)].put(word, word) for n, word in enumerate(WORDS)))
     scoped = others[0]
