@@ -66,8 +66,8 @@ class _Group(TyperGroup):
         try:
             code = super().main(words, prog_name, complete_var, False, windows_expand_args, **extra)
         except typer.TyperException as error:
-            told = {"error": "usage", "message": error.format_message(), "hint": "See --help.", "details": {}}
-            screen.print_error(told, as_json=True)
+            problem = {"error": "usage", "message": error.format_message(), "hint": "See --help.", "details": {}}
+            screen.print_error(problem, as_json=True)
             sys.exit(error.exit_code)
         except typer.Abort:
             screen.print_error({"error": "aborted", "message": "Aborted.", "hint": "", "details": {}}, as_json=True)

@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 async def agents(call: Call) -> None:
     """List the agents of the tenant, and how much each knows."""
     async with call.store() as rc:
-        found = [(scope, await rc.store.stats(scope)) for scope in await rc.agents()]
-    data = [{"tenant": scope.tenant, "agent": scope.agent, **screen.as_data(held)} for scope, held in found]
-    call.answer({"agents": data}, lambda: show(found))
+        agents = [(scope, await rc.store.stats(scope)) for scope in await rc.agents()]
+    data = [{"tenant": scope.tenant, "agent": scope.agent, **screen.as_data(held)} for scope, held in agents]
+    call.answer({"agents": data}, lambda: show(agents))
 
 
-def show(found: Sequence[tuple[Scope, Stats]], *, tenants: bool = False) -> None:
+def show(agents: Sequence[tuple[Scope, Stats]], *, tenants: bool = False) -> None:
     """Agents and their counts as a table."""
     out = screen.console()
-    if not found:
+    if not agents:
         out.print("Nobody yet.")
         return
-    made = screen.table("Agent", "Memories", "Links", "Changes")
-    for column in made.columns[1:]:
+    table = screen.table("Agent", "Memories", "Links", "Changes")
+    for column in table.columns[1:]:
         column.justify = "right"
-    for scope, held in found:
+    for scope, held in agents:
         name = f"{scope.tenant} / {scope.agent}" if tenants else scope.agent
-        made.add_row(screen.plain(name), f"{held.memories:,}", f"{held.links:,}", f"{held.changes:,}")
-    out.print(made)
+        table.add_row(screen.plain(name), f"{held.memories:,}", f"{held.links:,}", f"{held.changes:,}")
+    out.print(table)

@@ -121,9 +121,9 @@ class Call:
 
     def again(self, *words: str) -> str:
         """A command for the same store and agent, to be pasted: what the options said would be missing otherwise."""
-        told = {"--url": self.url, "--agent": self.agent_name, "--user": self.user, "--tenant": self.tenant}
-        given = [(name, value) for name, value in told.items() if value is not None]
-        options = [word for name, value in given for word in (name, screen.without_password(value))]
+        values = {"--url": self.url, "--agent": self.agent_name, "--user": self.user, "--tenant": self.tenant}
+        passed = [(name, value) for name, value in values.items() if value is not None]
+        options = [word for name, value in passed for word in (name, screen.without_password(value))]
         return screen.plain(shlex.join(["longmind", *words, *options]))
 
     def note(self, text: str) -> None:
@@ -156,13 +156,19 @@ def _command(work: Callable[..., Coroutine[Any, Any, None]], shared: Sequence[st
         for name in shared
     ]
 
-    def run(**given: Any) -> None:
+    def run(**arguments: Any) -> None:
         import asyncio
 
-        told = {name: given.pop(name) for name in shared}
-        call = Call(told["url"], told.get("agent"), told.get("user"), told.get("tenant"), told["json"])
+        common = {name: arguments.pop(name) for name in shared}
+        call = Call(
+            common["url"],
+            common.get("agent"),
+            common.get("user"),
+            common.get("tenant"),
+            common["json"],
+        )
         with failing(as_json=call.json), _log_as_notes(call):
-            asyncio.run(work(call, **given))
+            asyncio.run(work(call, **arguments))
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + common
     run.__name__, run.__doc__, run.__module__ = work.__name__, work.__doc__, work.__module__
@@ -183,8 +189,13 @@ def failing(*, as_json: bool) -> Iterator[None]:
         raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        told = {"error": "os_error", "message": f"{where}{error.strerror or error}.", "hint": "", "details": {}}
-        screen.print_error(told, as_json=as_json)
+        problem = {
+            "error": "os_error",
+            "message": f"{where}{error.strerror or error}.",
+            "hint": "",
+            "details": {},
+        }
+        screen.print_error(problem, as_json=as_json)
         raise typer.Exit(FAILED) from error
 
 
@@ -212,14 +223,14 @@ def _log_as_notes(call: Call) -> Iterator[None]:
 def read_stdin() -> str:
     """All of the standard input, as UTF-8 whatever the terminal's encoding is. Ctrl-C ends it at once."""
     with on_interrupt(None):
-        given = sys.stdin.buffer.read()
-    return as_text(given, "The standard input")
+        data = sys.stdin.buffer.read()
+    return as_text(data, "The standard input")
 
 
-def as_text(given: bytes, whence: str) -> str:
+def as_text(data: bytes, whence: str) -> str:
     """What a file or a pipe says; the mark that some editors put at its beginning is no part of it."""
     try:
-        return given.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInput(
             f"{whence} is not UTF-8 text: byte {error.start} is no part of a character.",

@@ -35,16 +35,16 @@ def show(report: ConsolidationReport, texts: dict[str, str], undo: str) -> None:
         return
     verb = "would change" if report.dry_run else "changed"
     out.print(f"{read}, {verb} {len(report.proposed)}:")
-    made = screen.table("Did", "Memory", "Because of", "Why")
-    made.columns[0].no_wrap = True
+    table = screen.table("Did", "Memory", "Because of", "Why")
+    table.columns[0].no_wrap = True
     for change in report.proposed:
-        made.add_row(
+        table.add_row(
             change.action,
             screen.plain(change.content or texts.get(change.memory_id) or f"({change.kind or change.memory_id})"),
             screen.plain(texts.get(change.because_of, change.because_of)),
             screen.dim(screen.plain(change.why)),
         )
-    out.print(made)
+    out.print(table)
     if not report.dry_run:
         out.print(screen.dim(f"To take it back: {undo}"), soft_wrap=True)
     _remarks(report)
@@ -57,8 +57,8 @@ def _remarks(report: ConsolidationReport) -> None:
     for stage in report.stages:
         refused.update(stage.rejected)
     if refused:
-        told = ", ".join(f"{count} {reason}" for reason, count in refused.most_common())
-        out.print(screen.dim(f"Not taken: {told}."))
+        reasons = ", ".join(f"{count} {reason}" for reason, count in refused.most_common())
+        out.print(screen.dim(f"Not taken: {reasons}."))
     for stage in report.stages:
         if stage.failed and stage.failed != report.stopped:
             out.print(screen.plain(f"{stage.stage}: {stage.failed}"), style="yellow")

@@ -42,7 +42,7 @@ async def demo(
         for stop in (remembering, recalling, giving_context, updating, consolidating, acting, forgetting):
             await stop(tour)
         tour.end(where, kept=call.url is not None)
-        call.answer({"agent": mem.scope.agent, "user": "alice", "steps": tour.told}, lambda: None)
+        call.answer({"agent": mem.scope.agent, "user": "alice", "steps": tour.steps}, lambda: None)
 
 
 @asynccontextmanager
@@ -72,7 +72,7 @@ class Tour:
     out: Console
     quiet: bool
     step: bool
-    told: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[dict[str, Any]] = field(default_factory=list)
 
     def show(self, *what: RenderableType) -> None:
         if not self.quiet:
@@ -83,10 +83,10 @@ class Tour:
         from rich.rule import Rule
         from rich.text import Text
 
-        if self.step and self.told:
+        if self.step and self.steps:
             self.out.input("\nEnter to go on ")
-        number = len(self.told) + 1
-        self.told.append({"step": number, "title": title, "calls": []})
+        number = len(self.steps) + 1
+        self.steps.append({"step": number, "title": title, "calls": []})
         self.show("")
         self.show(Rule(Text(f" {number}. {title} ", style="bold cyan"), align="left", style="cyan"))
         self.show(Text(text))
@@ -99,7 +99,7 @@ class Tour:
         begun = time.perf_counter()
         result = await work()
         took = (time.perf_counter() - begun) * 1000
-        self.told[-1]["calls"].append({"code": code, "result": screen.as_data(result), "milliseconds": round(took, 2)})
+        self.steps[-1]["calls"].append({"code": code, "result": screen.as_data(result), "milliseconds": round(took, 2)})
         self.show(Text.assemble(("> ", "bold magenta"), (code, "magenta"), (f"   {took:.1f} ms", "dim")))
         return result
 
@@ -239,18 +239,18 @@ async def forgetting(tour: Tour) -> None:
     mem, question = tour.mem, story.SECRET_QUESTION
     secret = await tour.make(f'await mem.remember("{story.SECRET}")', lambda: mem.remember(story.SECRET))
 
-    async def found() -> bool:
+    async def look() -> bool:
         hits = await tour.make(f'await mem.recall("{question}", k=3)', lambda: mem.recall(question, k=3))
         there = any(hit.memory.id == secret.id for hit in hits)
         tour.show(screen.dim(f"  {'found' if there else 'not found'}"))
         return there
 
-    await found()
+    await look()
     await tour.make("await mem.forget(id)", lambda: mem.forget(secret.id))
-    await found()
+    await look()
     operation = (await mem.history(secret.id))[-1].operation
     await tour.make("await mem.undo(operation)", lambda: mem.undo(operation))
-    await found()
+    await look()
     await tour.make("await mem.forget(id, erase=True)", lambda: mem.forget(secret.id, erase=True))
     changes = await tour.make("await mem.history(id)", lambda: mem.history(secret.id))
     words = sum(story.SECRET in change.model_dump_json() for change in changes)
@@ -260,10 +260,10 @@ async def forgetting(tour: Tour) -> None:
 def _line(memory: Memory) -> RenderableType:
     from rich.text import Text
 
-    made = Text.assemble("  ", (screen.day(memory.occurred_at), "dim"), " ", (screen.who(memory), "bold"), ": ")
-    made.append(screen.plain(" ".join(memory.content.split())))
-    made.append(f"  (importance {memory.importance:.2f})", style="dim")
-    return made
+    line = Text.assemble("  ", (screen.day(memory.occurred_at), "dim"), " ", (screen.who(memory), "bold"), ": ")
+    line.append(screen.plain(" ".join(memory.content.split())))
+    line.append(f"  (importance {memory.importance:.2f})", style="dim")
+    return line
 
 
 def _panel(hit: Hit) -> RenderableType:

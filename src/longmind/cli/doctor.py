@@ -40,7 +40,7 @@ class Diagnosis:
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def found(self, error: LongmindError) -> None:
+    def add_problem(self, error: LongmindError) -> None:
         """An error that kept us from looking further is a problem, with what to do."""
         advice = next((text for kind, text in _ADVICE.items() if isinstance(error, kind)), "")
         self.problems.append(" ".join(part for part in (error.message, error.hint, advice) if part))
@@ -69,7 +69,7 @@ async def doctor(
         async with call.store(embedder="none") as rc:  # a model that is not installed must not hide the store
             await _examine(rc, diagnosis)
     except LongmindError as error:
-        diagnosis.found(error)
+        diagnosis.add_problem(error)
     call.answer(_data(diagnosis), lambda: _show(diagnosis))
     if diagnosis.problems:
         raise typer.Exit(FAILED)
@@ -108,7 +108,7 @@ async def _try_embedder(rc: Longmind, diagnosis: Diagnosis) -> None:
     try:
         await embedding.embed(["Is anybody there?"])
     except ModelError as error:
-        diagnosis.found(error)
+        diagnosis.add_problem(error)
     finally:
         await embedding.close()
 
@@ -125,11 +125,11 @@ def _schema(package: str) -> str | None:
 
 
 def _data(diagnosis: Diagnosis) -> dict[str, Any]:
-    told = asdict(diagnosis)
-    told["agents"] = [
+    data = asdict(diagnosis)
+    data["agents"] = [
         {"tenant": scope.tenant, "agent": scope.agent, **screen.as_data(held)} for scope, held in diagnosis.agents
     ]
-    return {"ok": not diagnosis.problems, **told}
+    return {"ok": not diagnosis.problems, **data}
 
 
 def _show(diagnosis: Diagnosis) -> None:

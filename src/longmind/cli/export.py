@@ -56,14 +56,14 @@ async def _write(call: Call, rc: Longmind, scopes: list[Scope], target: IO[str])
     held = [await rc.store.stats(scope) for scope in scopes]
     total = sum(counted.memories + counted.links for counted in held)
     last = ""
-    with bar(call, "Exporting", total) as told:
+    with bar(call, "Exporting", total) as advance:
         done = 0
         async for line in rc.export(scopes):
             target.write(line + "\n")
             last = line
             done += 1
             if done % _TOLD_EVERY == 0:
-                told(done)
+                advance(done)
     end: dict[str, Any] = json.loads(last)["end"]
     return end
 

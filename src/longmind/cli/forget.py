@@ -46,12 +46,14 @@ async def forget(
 
     What is forgotten is found no more, but its history stays and `longmind undo` brings it back, unless --erase.
     """
-    given = options.filter_of(kinds=kind, session=session, tags=tag, names=name, metas=meta, since=since, until=until)
-    filtered = given != Filter()
+    matching = options.filter_of(
+        kinds=kind, session=session, tags=tag, names=name, metas=meta, since=since, until=until
+    )
+    filtered = matching != Filter()
     if sum((bool(id), filtered, all)) != 1:
         raise typer.BadParameter("Say what to forget: ids, or what must match, or --all.", param_hint="ID")
     async with call.agent() as mem:
-        where = Filter(states=None) if all else given
+        where = Filter(states=None) if all else matching
         ids = await memory_ids(mem, id) if id else sorted(await mem.store.backend.matching(mem.scope, where))
         if ids and not yes and (erase or not id):
             ask(call, len(ids), erase=erase)

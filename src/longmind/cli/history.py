@@ -32,42 +32,42 @@ async def history(
 
 def table_of(changes: Sequence[Change]) -> Table:
     """The changes as a table, with what each did."""
-    made = screen.table("When (UTC)", "Who", "Did", "What", "Operation")
+    table = screen.table("When (UTC)", "Who", "Did", "What", "Operation")
     for column in (0, 1, 2, 4):
-        made.columns[column].no_wrap = True
-    made.columns[3].ratio = 1
+        table.columns[column].no_wrap = True
+    table.columns[3].ratio = 1
     for change in changes:
-        made.add_row(
+        table.add_row(
             screen.minute(change.at),
             screen.plain(change.actor),
             change.action,
             _what(change),
             screen.dim(screen.short(change.operation)),
         )
-    return made
+    return table
 
 
 def _what(change: Change) -> Text:
     from rich.text import Text
 
-    told = Text()
+    text = Text()
     if change.link is not None:
         link = change.link
-        told.append(f"{screen.short(link.source)} --{screen.plain(link.relation)}--> {screen.short(link.target)}")
+        text.append(f"{screen.short(link.source)} --{screen.plain(link.relation)}--> {screen.short(link.target)}")
     elif change.action == "update":
         before, after = change.before or {}, change.after or {}
         for number, field in enumerate(sorted({*before, *after})):
-            told.append("\n" if number else "")
-            told.append(f"{field}: ", style="bold")
-            told.append(_short(before.get(field)), style="red")
-            told.append(" -> ")
-            told.append(_short(after.get(field)), style="green")
+            text.append("\n" if number else "")
+            text.append(f"{field}: ", style="bold")
+            text.append(_short(before.get(field)), style="red")
+            text.append(" -> ")
+            text.append(_short(after.get(field)), style="green")
     else:
         record = change.after or change.before or {}
-        told.append(_short(record.get("content", "(erased)" if change.action != "erase" else "")))
+        text.append(_short(record.get("content", "(erased)" if change.action != "erase" else "")))
     if change.reason:
-        told.append(("\n" if told else "") + screen.plain(change.reason), style="dim italic")
-    return told
+        text.append(("\n" if text else "") + screen.plain(change.reason), style="dim italic")
+    return text
 
 
 def _short(value: Any) -> str:

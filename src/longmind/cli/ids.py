@@ -27,31 +27,31 @@ _WHERE = {
 }
 
 
-async def memory_id(mem: AgentMemory, given: str, *, forgotten: bool = False) -> str:
+async def memory_id(mem: AgentMemory, text: str, *, forgotten: bool = False) -> str:
     """The id of the memory that is meant; with ``forgotten`` also of one that only the journal knows."""
-    given = given.strip().lower()
-    if len(given) == _FULL:
-        return given
-    _long_enough(given, "ID")
+    text = text.strip().lower()
+    if len(text) == _FULL:
+        return text
+    _long_enough(text, "ID")
     held = await mem.store.backend.matching(mem.scope, Filter(states=None))
-    found = _named(given, held)
-    if not found and forgotten:
-        found = _named(given, [change.memory_id for change in await _changes(mem)])
-    return _only(found, given, "memory")
+    matches = _named(text, held)
+    if not matches and forgotten:
+        matches = _named(text, [change.memory_id for change in await _changes(mem)])
+    return _only(matches, text, "memory")
 
 
-async def memory_ids(mem: AgentMemory, given: Iterable[str]) -> list[str]:
+async def memory_ids(mem: AgentMemory, texts: Iterable[str]) -> list[str]:
     """The ids of several memories, each once, in order."""
-    return list(dict.fromkeys([await memory_id(mem, one) for one in given]))
+    return list(dict.fromkeys([await memory_id(mem, text) for text in texts]))
 
 
-async def operation_id(mem: AgentMemory, given: str) -> str:
+async def operation_id(mem: AgentMemory, text: str) -> str:
     """The id of the operation that is meant; one that a caller chose is taken as it is."""
-    given = given.strip()
-    if len(given) == _FULL or await mem.store.journal(mem.scope, operation=given, limit=1):
-        return given
-    _long_enough(given, "OPERATION")
-    return _only(_named(given.lower(), [change.operation for change in await _changes(mem)]), given, "operation")
+    text = text.strip()
+    if len(text) == _FULL or await mem.store.journal(mem.scope, operation=text, limit=1):
+        return text
+    _long_enough(text, "OPERATION")
+    return _only(_named(text.lower(), [change.operation for change in await _changes(mem)]), text, "operation")
 
 
 async def _changes(mem: AgentMemory) -> list[Change]:
@@ -60,23 +60,23 @@ async def _changes(mem: AgentMemory) -> list[Change]:
     return [change async for change in changes(mem.store.backend, mem.scope)]
 
 
-def _long_enough(given: str, what: str) -> None:
-    if len(given) < SHORT:
-        raise typer.BadParameter(f"{given!r} is too short: give at least {SHORT} characters.", param_hint=what)
+def _long_enough(text: str, what: str) -> None:
+    if len(text) < SHORT:
+        raise typer.BadParameter(f"{text!r} is too short: give at least {SHORT} characters.", param_hint=what)
 
 
-def _named(given: str, ids: Iterable[str]) -> list[str]:
-    return sorted({id for id in ids if id.startswith(given) or id.endswith(given)})
+def _named(text: str, ids: Iterable[str]) -> list[str]:
+    return sorted({id for id in ids if id.startswith(text) or id.endswith(text)})
 
 
-def _only(found: list[str], given: str, what: str) -> str:
-    if not found:
-        raise NotFound(f"There is no {what} {plain(given)} here.", hint=_WHERE[what])
-    if len(found) > 1:
-        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+def _only(matches: list[str], text: str, what: str) -> str:
+    if not matches:
+        raise NotFound(f"There is no {what} {plain(text)} here.", hint=_WHERE[what])
+    if len(matches) > 1:
+        more = f" and {len(matches) - _SHOWN} more" if len(matches) > _SHOWN else ""
         raise InvalidInput(
-            f"{given} could be any of {', '.join(found[:_SHOWN])}{more}.",
+            f"{text} could be any of {', '.join(matches[:_SHOWN])}{more}.",
             hint="Give more of it, or its last 8 characters.",
-            ids=found[:_SHOWN],
+            ids=matches[:_SHOWN],
         )
-    return found[0]
+    return matches[0]

@@ -31,23 +31,23 @@ async def import_(
     if not piped and not file.is_file():
         raise NotFound(f"There is no file {file}.")
     async with call.store() as rc:
-        with bar(call, "Importing", None if piped else file.stat().st_size) as told:
+        with bar(call, "Importing", None if piped else file.stat().st_size) as advance:
             if piped:
-                done = await rc.load(_lines(sys.stdin.buffer, told))
+                done = await rc.load(_lines(sys.stdin.buffer, advance))
             else:
                 with file.open("rb") as stream:
-                    done = await rc.load(_lines(stream, told))
+                    done = await rc.load(_lines(stream, advance))
     agents = sorted(f"{tenant}/{agent}" for tenant, agent in done.agents)
     data = {"memories": done.memories, "already_there": done.already_there, "links": done.links, "agents": agents}
     call.answer(data, lambda: _show(done))
 
 
-def _lines(stream: IO[bytes], told: Callable[..., None]) -> Iterator[str]:
+def _lines(stream: IO[bytes], advance: Callable[..., None]) -> Iterator[str]:
     """The lines of a file, telling how many bytes were read."""
     read = 0
     for number, line in enumerate(stream, 1):
         read += len(line)
-        told(read)
+        advance(read)
         try:
             yield line.decode("utf-8")
         except UnicodeDecodeError as error:

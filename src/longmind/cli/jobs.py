@@ -57,13 +57,13 @@ async def list_(
     limit: Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help="How many.")] = 50,
 ) -> None:
     """List the newest jobs."""
-    wanted = [one for one in JOB_STATES if one in (state or ())]
+    wanted = [name for name in JOB_STATES if name in (state or ())]
     if unknown := sorted(set(state or ()) - set(JOB_STATES)):
         raise typer.BadParameter(f"{unknown[0]!r} is no state of a job.", param_hint="--state")
     async with _jobs(call) as jobs:
-        found = await jobs.list(scope=_scope(call, agent, tenant), states=wanted, limit=limit)
+        listed = await jobs.list(scope=_scope(call, agent, tenant), states=wanted, limit=limit)
         paused = await jobs.paused()
-    call.answer({"jobs": found, "paused": paused}, lambda: _show_all(found, paused))
+    call.answer({"jobs": listed, "paused": paused}, lambda: _show_all(listed, paused))
 
 
 @app.command("show")
@@ -109,18 +109,18 @@ async def _pause(call: Call, scope: Scope | None, *, paused: bool) -> None:
         await (jobs.pause(scope) if paused else jobs.resume(scope))
     whose = None if scope is None else {"tenant": scope.tenant, "agent": scope.agent}
     name = "Everything" if scope is None else screen.plain(scope.agent)
-    told = "is paused" if paused else "goes on"
-    call.answer({"paused": paused, "agent": whose}, lambda: screen.console().print(f"{name} {told}."))
+    status = "is paused" if paused else "goes on"
+    call.answer({"paused": paused, "agent": whose}, lambda: screen.console().print(f"{name} {status}."))
 
 
-def _show_all(found: Sequence[Job], paused: bool, *, nothing: str = "No jobs yet.") -> None:
+def _show_all(listed: Sequence[Job], paused: bool, *, nothing: str = "No jobs yet.") -> None:
     out = screen.console()
-    if not found:
+    if not listed:
         out.print(nothing)
     else:
-        made = screen.table("Id", "Agent", "State", "Why", "Asked", "Result")
-        for job in found:
-            made.add_row(
+        table = screen.table("Id", "Agent", "State", "Why", "Asked", "Result")
+        for job in listed:
+            table.add_row(
                 screen.short(job.id),
                 screen.plain(f"{job.tenant}/{job.agent}"),
                 job.state,
@@ -128,7 +128,7 @@ def _show_all(found: Sequence[Job], paused: bool, *, nothing: str = "No jobs yet
                 screen.minute(job.queued_at),
                 screen.plain(_result(job)),
             )
-        out.print(made)
+        out.print(table)
     if paused:
         out.print("Everything is paused: longmind jobs resume")
 
@@ -145,8 +145,8 @@ def result(outcome: Outcome) -> str:
     """What came of a job, in a few words."""
     if outcome.paused:
         return "paused"
-    told = screen.counted(outcome.changes, "change")
-    return told if outcome.until is None else f"{told}, paused until {screen.minute(outcome.until)}"
+    status = screen.counted(outcome.changes, "change")
+    return status if outcome.until is None else f"{status}, paused until {screen.minute(outcome.until)}"
 
 
 def _show(job: Job) -> None:

@@ -46,12 +46,12 @@ def _show(page: Page[Memory]) -> None:
     if not page.items:
         out.print("Nothing here.")
         return
-    made = screen.table("Id", "Date", "Kind", "Who", "Imp.", "Memory")
-    for column in made.columns[:-1]:
+    table = screen.table("Id", "Date", "Kind", "Who", "Imp.", "Memory")
+    for column in table.columns[:-1]:
         column.no_wrap = True
-    made.columns[3].max_width = 16
+    table.columns[3].max_width = 16
     for memory in page.items:
-        made.add_row(
+        table.add_row(
             screen.short(memory.id),
             screen.day(memory.occurred_at),
             memory.kind if memory.state == "active" else f"{memory.kind} ({memory.state})",
@@ -59,6 +59,6 @@ def _show(page: Page[Memory]) -> None:
             f"{memory.importance:.2f}",
             Text(screen.plain(" ".join(memory.content.split())), no_wrap=True, overflow="ellipsis"),
         )
-    out.print(made)
+    out.print(table)
     if page.cursor:
         out.print(screen.dim(f"More: --cursor {page.cursor}"), soft_wrap=True)

@@ -59,20 +59,20 @@ def models(
     import asyncio
 
     with failing(as_json=json):
-        found = asyncio.run(_try_all(Settings.load(), urls or []))
+        models = asyncio.run(_try_all(Settings.load(), urls or []))
         if json:
-            told = {"ok": all(model.ok for model in found), "models": [asdict(model) for model in found]}
+            told = {"ok": all(model.ok for model in models), "models": [asdict(model) for model in models]}
             screen.print_json(told)
         else:
-            _show(found, offers=offers)
-    if not all(model.ok for model in found):
+            _show(models, offers=offers)
+    if not all(model.ok for model in models):
         raise typer.Exit(FAILED)
 
 
 async def _try_all(settings: Settings, urls: list[str]) -> list[Tried]:
-    found = [] if urls else [await _try_embedder(settings)]
+    models = [] if urls else [await _try_embedder(settings)]
     wanted = urls or ([settings.model] if settings.model else [])
-    return found + [await _try_chat(url, settings) for url in wanted]
+    return models + [await _try_chat(url, settings) for url in wanted]
 
 
 async def _try_embedder(settings: Settings) -> Tried:
@@ -149,12 +149,12 @@ async def _timed(tried: Tried, once: Callable[[], Awaitable[None]]) -> None:
     tried.seconds = round(time.perf_counter() - began, 2)
 
 
-def _show(found: list[Tried], *, offers: bool) -> None:
+def _show(models: list[Tried], *, offers: bool) -> None:
     from rich.text import Text
 
     out = screen.console()
     rows = screen.table("use", "model", "", "seconds", "tokens", "cost", "")
-    for tried in found:
+    for tried in models:
         rows.add_row(
             tried.use,
             screen.plain(tried.model),
@@ -165,9 +165,9 @@ def _show(found: list[Tried], *, offers: bool) -> None:
             screen.plain(tried.told) if tried.ok else "",
         )
     out.print(rows)
-    for tried in found:
+    for tried in models:
         _remarks(out, tried, offers=offers)
-    if not any(tried.use == "chat" for tried in found):
+    if not any(tried.use == "chat" for tried in models):
         out.print(screen.dim("No language model is configured (LONGMIND_MODEL): everything works by rules."))
 
 

@@ -23,20 +23,20 @@ def moment(text: str | datetime) -> datetime:
         raise typer.BadParameter(f"{text!r} is not a date: write 2026-05-31 or 2026-05-31T18:30+02:00.") from error
 
 
-def metadata_of(given: Sequence[str]) -> dict[str, Any]:
+def metadata_of(pairs: Sequence[str]) -> dict[str, Any]:
     """``key=value`` pairs. A value that is JSON (a number, true, "text") is that; anything else is text."""
     import json
 
-    found: dict[str, Any] = {}
-    for pair in given:
+    metadata: dict[str, Any] = {}
+    for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise typer.BadParameter(f"{pair!r} is not key=value.", param_hint="--meta")
         try:
-            found[key] = json.loads(value)
+            metadata[key] = json.loads(value)
         except json.JSONDecodeError:
-            found[key] = value
-    return found
+            metadata[key] = value
+    return metadata
 
 
 Kinds = Annotated[
@@ -83,7 +83,7 @@ def filter_of(
     """The filter that the options describe."""
     from longmind.recall.filters import filter_of
 
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "kinds": kinds or None,
         "sessions": (session,) if session else None,
         "tags_any": tags or None,
@@ -95,7 +95,7 @@ def filter_of(
     if unknown := sorted(set(states or ()) - {*STATES, "any"}):
         raise typer.BadParameter(f"{unknown[0]!r} is no state.", param_hint="--state")
     if states:
-        told["states"] = None if "any" in states else tuple(states)
+        fields["states"] = None if "any" in states else tuple(states)
     if since and until and until <= since:
         raise InvalidInput("--until is not after --since, so nothing can match.")
-    return filter_of(told)
+    return filter_of(fields)

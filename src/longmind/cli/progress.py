@@ -20,7 +20,7 @@ def bar(call: Call, text: str, total: float | None) -> Iterator[Callable[..., No
     with Progress(*columns, console=out, transient=True, disable=call.json or not out.is_terminal) as progress:
         task = progress.add_task(text, total=total)
 
-        def told(done: float, whole: float | None = None) -> None:
+        def advance(done: float, whole: float | None = None) -> None:
             progress.update(task, completed=done, total=whole or total)
 
-        yield told
+        yield advance

@@ -52,19 +52,19 @@ def _show(hits: Sequence[Hit], full: bool) -> None:
     if not hits:
         out.print("Nothing that fits.")
         return
-    made = screen.table("Score", "Date", "Who", "Memory", "Id")
+    table = screen.table("Score", "Date", "Who", "Memory", "Id")
     for column, fixed in enumerate((True, True, False, False, True)):
-        made.columns[column].no_wrap = fixed
-    made.columns[2].max_width = 16
-    made.columns[3].ratio = 1
+        table.columns[column].no_wrap = fixed
+    table.columns[2].max_width = 16
+    table.columns[3].ratio = 1
     for hit in hits:
         text = Text(screen.plain(hit.memory.content if full else screen.beginning(hit.memory.content)))
         text.append("\n" + screen.plain(hit.why), style="dim italic")
-        made.add_row(
+        table.add_row(
             Text(f"{hit.score:.2f}", style="green"),
             screen.day(hit.memory.occurred_at),
             screen.from_whom(hit.memory),
             text,
             screen.dim(screen.short(hit.memory.id)),
         )
-    out.print(made)
+    out.print(table)

@@ -58,21 +58,21 @@ async def remember(
 
     The same text in the same place is remembered once.
     """
-    told = _told(text, file, messages, role, name)
+    content = _parse_content(text, file, messages, role, name)
     metadata = options.metadata_of(meta or ())
     async with call.agent() as mem:
         before = mem.store.clock.now()
         stored: Sequence[Memory] = await mem.remember(
-            told, session=session, occurred_at=at, importance=importance, tags=tag or (), metadata=metadata
+            content, session=session, occurred_at=at, importance=importance, tags=tag or (), metadata=metadata
         )
     known = sum(memory.recorded_at < before for memory in stored)
     call.answer({"memories": stored, "known_already": known}, lambda: _show(stored, known))
 
 
-def _told(
+def _parse_content(
     text: str | None, file: Path | None, messages: Path | None, role: Role, name: str | None
 ) -> list[Message | Document | dict[str, Any]]:
-    if sum(given is not None for given in (text, file, messages)) != 1:
+    if sum(source is not None for source in (text, file, messages)) != 1:
         raise typer.BadParameter("Give a text, or --file, or --messages: one of them.", param_hint="TEXT")
     if file is not None:
         return [Document(content=_read(file), title=file.stem, uri=file.resolve().as_uri())]
@@ -89,30 +89,30 @@ def _read(path: Path) -> str:
 def _conversation(text: str, name: str) -> list[Message | Document | dict[str, Any]]:
     """The messages of a file: one JSON list, or one JSON object a line."""
     lines = [(1, text)] if text.lstrip().startswith("[") else list(enumerate(text.splitlines(), 1))
-    found: list[Any] = []
+    parsed: list[Any] = []
     for number, line in lines:
         if not line.strip():
             continue
         try:
-            told = json.loads(line)
+            content = json.loads(line)
         except json.JSONDecodeError as error:
             at = number + error.lineno - 1
             raise InvalidInput(f"{name}, line {at}: this is not JSON: {error.msg}.") from error
-        found += told if isinstance(told, list) else [told]
-    if wrong := [one for one in found if not isinstance(one, dict)]:
+        parsed += content if isinstance(content, list) else [content]
+    if wrong := [message for message in parsed if not isinstance(message, dict)]:
         raise InvalidInput(
             f"{name}: a {type(wrong[0]).__name__} is not a message.",
             hint=_MESSAGE,
         )
-    for number, one in enumerate(found, 1):
-        _check(one, f"{name}, message {number}")
-    return found
+    for number, message in enumerate(parsed, 1):
+        _check(message, f"{name}, message {number}")
+    return parsed
 
 
-def _check(told: Any, whence: str) -> None:
+def _check(content: Any, whence: str) -> None:
     """Refuse what is no message here, where it is known which of them it is."""
     try:
-        Message.model_validate(told)
+        Message.model_validate(content)
     except ValidationError as error:
         wrong = error.errors(include_input=False, include_url=False)[0]
         raise InvalidInput(f"{whence}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}.", hint=_MESSAGE) from error
@@ -121,8 +121,8 @@ def _check(told: Any, whence: str) -> None:
 def _show(stored: Sequence[Memory], known: int) -> None:
     out, new = screen.console(), len(stored) - known
     if len(stored) == 1:
-        one = stored[0]
+        message = stored[0]
         said = "Known already" if known else "Remembered"
-        out.print(f"{said}: {screen.short(one.id)} (importance {one.importance:.2f})")
+        out.print(f"{said}: {screen.short(message.id)} (importance {message.importance:.2f})")
         return
     out.print(f"Remembered {screen.counted(new, 'memory')}" + (f"; {known} known already." if known else "."))

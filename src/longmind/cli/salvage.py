@@ -27,21 +27,21 @@ def rescue(call: Call, url: str, target: Path, *, force: bool) -> None:
     from longmind.store.sqlite import salvage
 
     source = sqlite_path(url)
-    found = salvage(str(source))
+    salvaged = salvage(str(source))
     with whole_file(target, replace=force) as out:
         _line(out, {"longmind": FORMAT, "exported_at": SystemClock().now().isoformat(), "salvaged": True})
-        for memory in found:
+        for memory in salvaged:
             _line(out, {"memory": memory.model_dump(mode="json", exclude_defaults=True)})
-        for scope, link in found.links:
+        for scope, link in salvaged.links:
             whose = {"tenant": scope.tenant, "agent": scope.agent}
             _line(out, {"link": whose | link.model_dump(mode="json", exclude_defaults=True)})
-        _line(out, {"end": {"memories": found.read, "links": len(found.links), "content_hash": {}}})
-    data = {"file": str(target), "memories": found.read, "links": len(found.links), "lost": found.lost}
-    call.answer(data, lambda: _show(source, target, found.read, found.lost))
+        _line(out, {"end": {"memories": salvaged.read, "links": len(salvaged.links), "content_hash": {}}})
+    data = {"file": str(target), "memories": salvaged.read, "links": len(salvaged.links), "lost": salvaged.lost}
+    call.answer(data, lambda: _show(source, target, salvaged.read, salvaged.lost))
 
 
-def _line(out: Any, told: dict[str, Any]) -> None:
-    out.write(json.dumps(told, ensure_ascii=False, separators=(",", ":")) + "\n")
+def _line(out: Any, record: dict[str, Any]) -> None:
+    out.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 def _show(source: Path, target: Path, read: int, lost: list[str]) -> None:

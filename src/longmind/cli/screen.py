@@ -89,20 +89,20 @@ def console(*, error: bool = False) -> Console:
     """A console for people. A pipe has no width, so it gets a fixed one."""
     from rich.console import Console
 
-    made = Console(file=sys.stderr if error else sys.stdout, highlight=False, markup=False, emoji=False)
-    if not made.is_terminal:
-        made.width = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
-    return made
+    result = Console(file=sys.stderr if error else sys.stdout, highlight=False, markup=False, emoji=False)
+    if not result.is_terminal:
+        result.width = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
+    return result
 
 
 def table(*columns: str) -> Table:
     """A table without a box, for lists."""
     from rich.table import Table
 
-    made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    result = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
-        made.add_column(column)
-    return made
+        result.add_column(column)
+    return result
 
 
 def pairs(rows: Mapping[str, object]) -> Table:
@@ -110,13 +110,13 @@ def pairs(rows: Mapping[str, object]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    made.add_column(style="bold", no_wrap=True)
-    made.add_column(overflow="fold")
+    result = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    result.add_column(style="bold", no_wrap=True)
+    result.add_column(overflow="fold")
     for name, value in rows.items():
         if value not in (None, "", ()):
-            made.add_row(name, value if isinstance(value, Text) else plain(str(value)))
-    return made
+            result.add_row(name, value if isinstance(value, Text) else plain(str(value)))
+    return result
 
 
 def counted(number: int, noun: str) -> str:
@@ -132,15 +132,15 @@ def dim(text: str) -> Text:
     return Text(text, style="dim")
 
 
-def as_data(told: Any) -> Any:
+def as_data(value: Any) -> Any:
     """Plain data of our types, for JSON."""
-    if isinstance(told, BaseModel):
-        return told.model_dump(mode="json")
-    if isinstance(told, Mapping):
-        return {key: as_data(value) for key, value in told.items()}
-    if isinstance(told, list | tuple):
-        return [as_data(value) for value in told]
-    return told
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return {key: as_data(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_data(item) for item in value]
+    return value
 
 
 def print_json(data: Any, *, error: bool = False) -> None:
