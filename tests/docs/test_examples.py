@@ -108,8 +108,8 @@ def test_the_examples_of_a_page_work(page: Path, tmp_path: Path, monkeypatch: py
                 reader.follow(block)
 
 
-def test_the_readme_and_the_quickstart_have_examples_of_both_kinds() -> None:
-    for page in (ROOT / "README.md", ROOT / "docs" / "quickstart.md"):
+def test_the_readme_and_the_tutorial_have_examples_of_both_kinds() -> None:
+    for page in (ROOT / "README.md", ROOT / "docs" / "tutorial.md"):
         found = [block for block in blocks(page.read_text(encoding="utf-8")) if block.runs]
         assert any(block.language == "python" for block in found)
         assert any(list(commands(block)) for block in found if block.language == "console")

@@ -127,7 +127,7 @@ class Tour:
             next_steps.add_row("this store", Text(f"longmind list --url {agent}"))
         next_steps.add_row("your own", Text('longmind remember "I moved to Lisbon." && longmind recall "where?"'))
         next_steps.add_row("talk with it", Text("longmind chat"))
-        next_steps.add_row("from Python", Text("docs/quickstart.md: the same calls, asynchronous or blocking"))
+        next_steps.add_row("from Python", Text("docs/tutorial.md: the same calls, asynchronous or blocking"))
         next_steps.add_row("all commands", Text("longmind --help, docs/reference/cli.md"))
         self.show("")
         self.show(Panel(next_steps, title="Where to go next", title_align="left", border_style="cyan"))

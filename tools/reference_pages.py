@@ -1,0 +1,169 @@
+"""Write the reference pages that follow from the code: settings, errors and the record.
+
+    python -m tools.reference_pages docs/reference
+
+A test checks that the committed pages are up to date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from longmind import errors
+from longmind.config import PREFIX, AgentSettings, Settings
+from longmind.types import KINDS, Change, Link, Memory, Source
+
+MADE_BY = "<!-- Written by `python -m tools.reference_pages docs/reference`. Do not edit. -->"
+
+
+def attribute_docs(model: type[BaseModel]) -> dict[str, str]:
+    """Return the docstring below each field of a model."""
+    (node,) = ast.parse(textwrap.dedent(inspect.getsource(model))).body
+    assert isinstance(node, ast.ClassDef)
+    docs: dict[str, str] = {}
+    for field, below in zip(node.body, node.body[1:], strict=False):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(below, ast.Expr)
+            and isinstance(below.value, ast.Constant)
+        ):
+            docs[field.target.id] = " ".join(str(below.value.value).split()).replace("``", "`")
+    return docs
+
+
+def type_name(annotation: Any) -> str:
+    """Return a type as a reader would write it."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return type_name(get_args(annotation)[0])
+    if origin in (Union, UnionType):
+        return " or ".join(type_name(part) for part in get_args(annotation))
+    if origin is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(annotation))
+    if origin is not None:
+        inner = ", ".join("..." if part is ... else type_name(part) for part in get_args(annotation))
+        return f"{origin.__name__} of {inner}" if inner else origin.__name__
+    return "None" if annotation is type(None) else getattr(annotation, "__name__", str(annotation))
+
+
+def default_of(field: FieldInfo) -> str:
+    """Return a field's default as it is written in a table."""
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, BaseModel):
+        return "the user"
+    return "" if value is None else f"`{value}`"
+
+
+def table(rows: Sequence[tuple[str, ...]], *heads: str) -> str:
+    """Return a Markdown table."""
+    lines = [" | ".join(heads), "|".join("---" for _ in heads), *(" | ".join(row) for row in rows)]
+    return "\n".join(f"| {line} |" if n != 1 else f"|{line}|" for n, line in enumerate(lines))
+
+
+def settings_page() -> str:
+    """Return the page of all settings: of the process, and of one agent."""
+    process, agent = attribute_docs(Settings), attribute_docs(AgentSettings)
+    environment = [
+        (f"`{PREFIX}{name.upper()}`", type_name(field.annotation), default_of(field), process.get(name, ""))
+        for name, field in Settings.model_fields.items()
+    ]
+    stored = [
+        (f"`{name}`", type_name(field.annotation), default_of(field), agent.get(name, ""))
+        for name, field in AgentSettings.model_fields.items()
+    ]
+    return "\n\n".join(
+        [
+            "# Settings",
+            MADE_BY,
+            "## Of the process",
+            "Set them in the environment, or pass them to `Longmind.open(...)` by the lower-case name without the prefix. "
+            "An argument wins over the environment.",
+            table(environment, "variable", "type", "default", "meaning"),
+            "## Of one agent",
+            "Stored with the agent, so they survive a restart and have a history. "
+            "Change them with `await mem.configure(recall_k=20)`.",
+            table(stored, "setting", "type", "default", "meaning"),
+        ]
+    ) + "\n"
+
+
+def error_tree(error: type[errors.LongmindError], depth: int = 0) -> Iterator[tuple[type[errors.LongmindError], int]]:
+    """Yield an error and all below it, each with its depth."""
+    yield error, depth
+    for child in error.__subclasses__():
+        if child.__module__ == errors.__name__:
+            yield from error_tree(child, depth + 1)
+
+
+def errors_page() -> str:
+    """Return the page of the error tree."""
+    rows = [
+        (
+            "&nbsp;" * 4 * depth + f"`{error.__name__}`",
+            f"`{error.code}`",
+            str(error.status),
+            (error.__doc__ or "").splitlines()[0],
+        )
+        for error, depth in error_tree(errors.LongmindError)
+    ]
+    return "\n\n".join(
+        [
+            "# Errors",
+            MADE_BY,
+            "Every error is a `LongmindError`. It has a `message` that says what happened, a `hint` that says what to do, "
+            "a stable `code` for programs, the HTTP `status` a server answers with, and `details`. "
+            "Catch a class to catch all that stand below it.",
+            table(rows, "error", "code", "status", "meaning"),
+        ]
+    ) + "\n"
+
+
+def _fields(model: type[BaseModel]) -> str:
+    docs = attribute_docs(model)
+    rows = [
+        (f"`{name}`", type_name(field.annotation), default_of(field), docs.get(name, ""))
+        for name, field in model.model_fields.items()
+    ]
+    return table(rows, "field", "type", "default", "meaning")
+
+
+def record_page() -> str:
+    """Return the page of the record: memories, links and journal lines, and the kinds of memory."""
+    parts = ["# The record", MADE_BY, "Everything is stored in three tables; each memory system is a typed view over them."]
+    for model in (Memory, Source, Link, Change):
+        parts += [f"## {model.__name__}", " ".join((model.__doc__ or "").split()), _fields(model)]
+    return "\n\n".join([*parts, "## Kinds", kinds_table()]) + "\n"
+
+
+def kinds_table() -> str:
+    """Return the table of the kinds of memory."""
+    return ", ".join(f"`{kind}`" for kind in KINDS)
+
+
+PAGES = {"settings.md": settings_page, "errors.md": errors_page, "record.md": record_page}
+
+
+def main() -> None:
+    """Write the pages to a folder."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("folder", type=Path)
+    folder = parser.parse_args().folder
+    for name, page in PAGES.items():
+        (folder / name).write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
