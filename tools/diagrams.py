@@ -64,8 +64,14 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("sync", "the public face, blocking"),
     ("memory  ·  agent_memory", "the public face: remember, recall, context, forget, consolidate"),
     ("manager  ·  conversation", "what spans several memory systems"),
-    ("perceive  ·  consolidate  ·  recall", "what comes in, what is made of it, what comes out; they never import each other"),
-    ("systems", "working, episodic, semantic, procedural, dialogue, persona, shared, goals: typed views over the store"),
+    (
+        "perceive  ·  consolidate  ·  recall",
+        "what comes in, what is made of it, what comes out; they never import each other",
+    ),
+    (
+        "systems",
+        "working, episodic, semantic, procedural, dialogue, persona, shared, goals: typed views over the store",
+    ),
     ("store  ·  models", "SQLite, PostgreSQL, in memory; embedders, rerankers and language models"),
     ("text", "analysis, sentences, dates, similarity: everything that knows about language"),
     ("config  ·  types  ·  kinds  ·  clock", "settings, records, one row per kind of memory, time and ids"),
@@ -112,7 +118,17 @@ RECORD: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
 )
 
 
-def _text(x: float, y: float, content: str, *, size: int = 14, colour: str = INK, bold: bool = False, mono: bool = False, anchor: str = "start") -> str:
+def _text(
+    x: float,
+    y: float,
+    content: str,
+    *,
+    size: int = 14,
+    colour: str = INK,
+    bold: bool = False,
+    mono: bool = False,
+    anchor: str = "start",
+) -> str:
     weight = ' font-weight="600"' if bold else ""
     family = MONO if mono else FONT
     return (
@@ -121,10 +137,10 @@ def _text(x: float, y: float, content: str, *, size: int = 14, colour: str = INK
     )
 
 
-def _box(x: float, y: float, width: float, height: float, *, fill: str = CARD, stroke: str = LINE, radius: int = 6) -> str:
-    return (
-        f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius}" fill="{fill}" stroke="{stroke}"/>'
-    )
+def _box(
+    x: float, y: float, width: float, height: float, *, fill: str = CARD, stroke: str = LINE, radius: int = 6
+) -> str:
+    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius}" fill="{fill}" stroke="{stroke}"/>'
 
 
 def _arrow(x1: float, y1: float, x2: float, y2: float, colour: str = MUTED) -> str:
@@ -205,7 +221,9 @@ def draw_walk(walk: Walk) -> str:
         parts.append(_box(30, y, 660, height))
         module, _, name = hop.target.partition(":")
         parts.append(_text(44, y + 22, name, bold=True, mono=True))
-        parts.append(_text(676, y + 22, module.replace(".", "/") + ".py", size=12, mono=True, colour=MUTED, anchor="end"))
+        parts.append(
+            _text(676, y + 22, module.replace(".", "/") + ".py", size=12, mono=True, colour=MUTED, anchor="end")
+        )
         for number, line in enumerate(lines):
             parts.append(_text(44, y + 42 + 18 * number, line, size=13, colour=MUTED))
         if hop.store:

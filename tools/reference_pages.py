@@ -21,7 +21,8 @@ from pydantic.fields import FieldInfo
 
 from longmind import errors
 from longmind.config import PREFIX, AgentSettings, Settings
-from longmind.types import KINDS, Change, Link, Memory, Source
+from longmind.kinds import TABLE
+from longmind.types import Change, Link, Memory, Source
 
 MADE_BY = "<!-- Written by `python -m tools.reference_pages docs/reference`. Do not edit. -->"
 
@@ -84,20 +85,23 @@ def settings_page() -> str:
         (f"`{name}`", type_name(field.annotation), default_of(field), agent.get(name, ""))
         for name, field in AgentSettings.model_fields.items()
     ]
-    return "\n\n".join(
-        [
-            "# Settings",
-            MADE_BY,
-            "## Of the process",
-            "Set them in the environment, or pass them to `Longmind.open(...)` by the lower-case name without the prefix. "
-            "An argument wins over the environment.",
-            table(environment, "variable", "type", "default", "meaning"),
-            "## Of one agent",
-            "Stored with the agent, so they survive a restart and have a history. "
-            "Change them with `await mem.configure(recall_k=20)`.",
-            table(stored, "setting", "type", "default", "meaning"),
-        ]
-    ) + "\n"
+    return (
+        "\n\n".join(
+            [
+                "# Settings",
+                MADE_BY,
+                "## Of the process",
+                "Set them in the environment, or pass them to `Longmind.open(...)` by the lower-case name without the prefix. "
+                "An argument wins over the environment.",
+                table(environment, "variable", "type", "default", "meaning"),
+                "## Of one agent",
+                "Stored with the agent, so they survive a restart and have a history. "
+                "Change them with `await mem.configure(recall_k=20)`.",
+                table(stored, "setting", "type", "default", "meaning"),
+            ]
+        )
+        + "\n"
+    )
 
 
 def error_tree(error: type[errors.LongmindError], depth: int = 0) -> Iterator[tuple[type[errors.LongmindError], int]]:
@@ -119,16 +123,19 @@ def errors_page() -> str:
         )
         for error, depth in error_tree(errors.LongmindError)
     ]
-    return "\n\n".join(
-        [
-            "# Errors",
-            MADE_BY,
-            "Every error is a `LongmindError`. It has a `message` that says what happened, a `hint` that says what to do, "
-            "a stable `code` for programs, the HTTP `status` a server answers with, and `details`. "
-            "Catch a class to catch all that stand below it.",
-            table(rows, "error", "code", "status", "meaning"),
-        ]
-    ) + "\n"
+    return (
+        "\n\n".join(
+            [
+                "# Errors",
+                MADE_BY,
+                "Every error is a `LongmindError`. It has a `message` that says what happened, a `hint` that says what to do, "
+                "a stable `code` for programs, the HTTP `status` a server answers with, and `details`. "
+                "Catch a class to catch all that stand below it.",
+                table(rows, "error", "code", "status", "meaning"),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _fields(model: type[BaseModel]) -> str:
@@ -142,7 +149,11 @@ def _fields(model: type[BaseModel]) -> str:
 
 def record_page() -> str:
     """Return the page of the record: memories, links and journal lines, and the kinds of memory."""
-    parts = ["# The record", MADE_BY, "Everything is stored in three tables; each memory system is a typed view over them."]
+    parts = [
+        "# The record",
+        MADE_BY,
+        "Everything is stored in three tables; each memory system is a typed view over them.",
+    ]
     for model in (Memory, Source, Link, Change):
         parts += [f"## {model.__name__}", " ".join((model.__doc__ or "").split()), _fields(model)]
     return "\n\n".join([*parts, "## Kinds", kinds_table()]) + "\n"
@@ -150,7 +161,11 @@ def record_page() -> str:
 
 def kinds_table() -> str:
     """Return the table of the kinds of memory."""
-    return ", ".join(f"`{kind}`" for kind in KINDS)
+    rows = [
+        (f"`{kind.name}`", kind.origin, kind.owner, kind.group, "yes" if kind.recallable else "only by `kinds=`")
+        for kind in TABLE
+    ]
+    return table(rows, "kind", "origin", "memory system", "heading in a context", "recalled")
 
 
 PAGES = {"settings.md": settings_page, "errors.md": errors_page, "record.md": record_page}

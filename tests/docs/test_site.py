@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tools import diagrams, reference_pages
 
 ROOT = Path(__file__).parents[2]
