@@ -140,7 +140,8 @@ def _text(
 def _box(
     x: float, y: float, width: float, height: float, *, fill: str = CARD, stroke: str = LINE, radius: int = 6
 ) -> str:
-    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius}" fill="{fill}" stroke="{stroke}"/>'
+    place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
+    return f'<rect {place} rx="{radius}" fill="{fill}" stroke="{stroke}"/>'
 
 
 def _arrow(x1: float, y1: float, x2: float, y2: float, colour: str = MUTED) -> str:

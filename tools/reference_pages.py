@@ -91,8 +91,8 @@ def settings_page() -> str:
                 "# Settings",
                 MADE_BY,
                 "## Of the process",
-                "Set them in the environment, or pass them to `Longmind.open(...)` by the lower-case name without the prefix. "
-                "An argument wins over the environment.",
+                "Set them in the environment, or pass them to `Longmind.open(...)` by the lower-case name "
+                "without the prefix. An argument wins over the environment.",
                 table(environment, "variable", "type", "default", "meaning"),
                 "## Of one agent",
                 "Stored with the agent, so they survive a restart and have a history. "
@@ -128,8 +128,8 @@ def errors_page() -> str:
             [
                 "# Errors",
                 MADE_BY,
-                "Every error is a `LongmindError`. It has a `message` that says what happened, a `hint` that says what to do, "
-                "a stable `code` for programs, the HTTP `status` a server answers with, and `details`. "
+                "Every error is a `LongmindError`. It has a `message` that says what happened, a `hint` that says "
+                "what to do, a stable `code` for programs, the HTTP `status` a server answers with, and `details`. "
                 "Catch a class to catch all that stand below it.",
                 table(rows, "error", "code", "status", "meaning"),
             ]
