@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 WALKS = Path(__file__).with_name("walks.json")
+PACKAGE = Path(__file__).parents[1] / "src" / "longmind"
 FONT = "ui-sans-serif, system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, monospace"
 INK, MUTED, LINE, PAPER, CARD = "#1f2933", "#5f6c7b", "#cbd2d9", "#ffffff", "#f5f7fa"

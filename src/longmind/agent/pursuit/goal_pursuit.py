@@ -50,13 +50,13 @@ class GoalPursuit:
 
     async def run(self) -> Ended:
         """Pursue the goal until it ends or a limit is reached. ``Conflict`` if another pursuit holds its lease."""
-        await self._take()
+        await self._acquire_lease()
         ending: PursuitEnding | None = None
         why = "The pursuit was cancelled."
         try:
             try:
-                await self._taken_over()
-                ending, why = await self._pursued()
+                await self._recover_from_interrupted()
+                ending, why = await self._pursue_to_end()
             except StoreError as error:
                 ending, why = "broken_off", f"Memory failed: {error}"
                 self.context.problem(why)
@@ -64,13 +64,13 @@ class GoalPursuit:
         finally:
             await shield_until_done(self._finish(ending, why))
 
-    async def _take(self) -> None:
+    async def _acquire_lease(self) -> None:
         if not await self._lease.acquire(self.context.limits.wait_seconds):
             raise Conflict(
                 f"Somebody else pursues the goal {self.id}.", hint="Wait for that to end, or cancel it.", goal=self.id
             )
 
-    async def _taken_over(self) -> None:
+    async def _recover_from_interrupted(self) -> None:
         """Close the episode of a pursuit whose process died, and release the steps it was running."""
         interrupted = self._lease.taken_over_from
         if interrupted is None:
@@ -84,7 +84,7 @@ class GoalPursuit:
 
     async def _finish(self, ending: PursuitEnding | None, why: str) -> None:
         try:
-            await self._stop()
+            await self._cancel_steps()
             await self.context.goals.evaluate_revisions(self.id)
         except Exception as error:
             self.context.problem(f"The pursuit could not be ended properly: {error}")
@@ -92,7 +92,7 @@ class GoalPursuit:
             await self._recorder.close(ending, why)
             await self._lease.release()
 
-    async def _stop(self) -> None:
+    async def _cancel_steps(self) -> None:
         """Cancel running steps; each releases its lease."""
         tasks = list(self._running.values())
         for task in tasks:
@@ -106,31 +106,31 @@ class GoalPursuit:
 
     # -- the loop --------------------------------------------------------------------------------------------------
 
-    async def _pursued(self) -> Ended:
-        await self._woken()
+    async def _pursue_to_end(self) -> Ended:
+        await self._activate()
         while True:
             state = await self.context.goals.state(self.id)
-            if (ended := await self._ended(state)) is not None:
+            if (ended := await self._check_ending(state)) is not None:
                 return ended
             if state.goal.status == "blocked" or self.context.over():
                 await self._wait()
                 continue
-            if not self._running and (ended := await self._below()) is not None:
+            if not self._running and (ended := await self._pursue_sub_goals()) is not None:
                 return ended
-            if self._review and (moved := await self._reviewed(state)) is not False:
+            if self._review and (moved := await self._monitor_and_revise(state)) is not False:
                 if isinstance(moved, tuple):
                     return moved
                 continue
             if state.plan is None and any(not criterion.met for criterion in state.goal.criteria):
-                await self._planned()
+                await self._make_plan()
                 continue
-            started = await self._started(state.plan)
+            started = await self._start_ready_steps(state.plan)
             if self._running:
                 await self._wait()
-            elif not started and (ended := await self._stuck(state)) is not None:
+            elif not started and (ended := await self._wait_or_block(state)) is not None:
                 return ended
 
-    async def _woken(self) -> None:
+    async def _activate(self) -> None:
         """Activate a proposed goal, and unblock one that an earlier pursuit blocked because something was missing."""
         goals = self.context.goals
         goal = await goals.get(self.id)
@@ -139,7 +139,7 @@ class GoalPursuit:
         elif goal.status == "blocked" and goal.why.startswith(NEEDED):
             await goals.unblock(self.id)
 
-    async def _ended(self, state: GoalState) -> Ended | None:
+    async def _check_ending(self, state: GoalState) -> Ended | None:
         """Return how the pursuit ended, or None. Running steps are waited for while time is left."""
         goal, context = state.goal, self.context
         if not goal.open:
@@ -155,7 +155,7 @@ class GoalPursuit:
         over = context.over()
         return ("out_of_budget", over) if over else None
 
-    async def _below(self) -> Ended | None:
+    async def _pursue_sub_goals(self) -> Ended | None:
         """Pursue the open sub-goals, the most important first, each once."""
         context = self.context
         children = [
@@ -176,19 +176,19 @@ class GoalPursuit:
                 return ending, why
         return None
 
-    async def _planned(self) -> None:
+    async def _make_plan(self) -> None:
         plan = await self.context.goals.plan_for(self.id)
         self._review = True
         await self.context.tell("planned", self.id, f"{len(plan.steps)} steps ({plan.origin}): {plan.why}")
 
     # -- monitoring ------------------------------------------------------------------------------------------------
 
-    async def _reviewed(self, state: GoalState) -> Ended | bool:
+    async def _monitor_and_revise(self, state: GoalState) -> Ended | bool:
         """Monitor the plan and answer the gravest finding. True if that changed something, or may have."""
         context = self.context
         await context.goals.evaluate_revisions(self.id)
         for finding in await context.goals.monitor(state):
-            if not await self._concerns(state, finding):
+            if not await self._needs_answer(state, finding):
                 continue
             if len(context.revisions) >= context.limits.revisions:
                 limit_reached = f"{len(context.revisions)} revisions were made, and no more are allowed."
@@ -210,7 +210,7 @@ class GoalPursuit:
         self._review = False
         return False
 
-    async def _concerns(self, state: GoalState, finding: Finding) -> bool:
+    async def _needs_answer(self, state: GoalState, finding: Finding) -> bool:
         """Whether a finding must be answered. A stalled step that may start needs no answer: the pursuit starts it."""
         if finding.kind == "stall" and finding.step is not None and state.plan is not None:
             able = {step.id for step in ready_steps(state.plan.steps, self.context.mem.scoped.now())}
@@ -222,7 +222,7 @@ class GoalPursuit:
 
     # -- steps -------------------------------------------------------------------------------------------------------
 
-    async def _started(self, plan: Plan | None) -> bool:
+    async def _start_ready_steps(self, plan: Plan | None) -> bool:
         """Start the steps that are ready, up to the parallel limit. Return whether any was started."""
         context, started = self.context, False
         for step in ready_steps(plan.steps, context.mem.scoped.now()) if plan else ():
@@ -255,7 +255,7 @@ class GoalPursuit:
                 self._held[id] = attempt.needs
             task.result()
 
-    async def _stuck(self, state: GoalState) -> Ended | None:
+    async def _wait_or_block(self, state: GoalState) -> Ended | None:
         """Nothing can start or runs here: wait for another runner, or block the goal and say what is needed."""
         now = self.context.mem.scoped.now()
         elsewhere = [item for item in state.plan.steps if item.status == "running"] if state.plan else []
@@ -264,7 +264,7 @@ class GoalPursuit:
             self._review = True
             return None
         below = [item for item in await self.context.goals.sub_goals(self.id) if item.open]
-        needed = [*self._held.values(), *map(_waits, below)] or ["Nothing of the plan can begin."]
+        needed = [*self._held.values(), *map(_describe_open_sub_goal, below)] or ["Nothing of the plan can begin."]
         if state.plan is not None and state.plan.number > 1:
             needed.append(f"Why the plan is what it is: {state.plan.why}")
         try:
@@ -275,6 +275,6 @@ class GoalPursuit:
         return "blocked", goal.why
 
 
-def _waits(goal: Goal) -> str:
+def _describe_open_sub_goal(goal: Goal) -> str:
     text = f"The sub-goal {goal.id} ({goal.description[:200]}) is {goal.status}"
     return f"{text}: {goal.why[:1_000]}" if goal.why else f"{text}."

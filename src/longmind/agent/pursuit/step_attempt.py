@@ -30,27 +30,27 @@ class StepAttempt:
     """An attempt at a step of a goal."""
 
     context: PursuitContext
-    record: PursuitRecorder
+    recorder: PursuitRecorder
     goal: str
     step: PlanStep
     needs: str = ""
     """After the run: what a person must do before the step can continue."""
     _begun: GoalState | None = None
-    _told: bool = False
+    _reported: bool = False
 
     async def run(self) -> None:
         """Start, execute and report the step. If the plan was changed meanwhile, do nothing."""
         try:
-            await self._tried()
+            await self._execute()
         except BaseException:
-            if self._begun is not None and not self._told:
-                await shield_until_done(self._let_go(self._begun))
+            if self._begun is not None and not self._reported:
+                await shield_until_done(self._release(self._begun))
             raise
 
-    async def _tried(self) -> None:
+    async def _execute(self) -> None:
         context = self.context
         try:
-            await shield_until_done(self._begin())
+            await shield_until_done(self._start())
         except (Conflict, NotFound) as error:
             context.problem(f"The step {self.step.id} did not begin: {error.message}")
             return
@@ -58,15 +58,15 @@ class StepAttempt:
         await context.tell("started", self.goal, self.step.description, step=self.step.id)
         scoped = context.mem.scoped
         at = scoped.now()
-        async with self._leased():
+        async with self._keep_lease():
             done = await context.executor.do(self._begun, self.step)
         context.count(done.usage)
         for problem in done.problems:
             context.problem(problem)
         if done.needs or done.spent:
             self.needs, context.exhausted = done.needs, done.spent or context.exhausted
-            await shield_until_done(self._let_go(self._begun))
-            self._told = True
+            await shield_until_done(self._release(self._begun))
+            self._reported = True
             await context.tell("stopped", self.goal, done.needs or done.spent, step=self.step.id)
             return
         outcome = StepOutcome(
@@ -77,34 +77,36 @@ class StepAttempt:
             ok=done.ok,
             result=truncate_value(done.result, context.executor.agent.limits.result_chars),
             error=done.error,
-            episode=done.episode or self.record.episode,
+            episode=done.episode or self.recorder.episode,
             seconds=max(0.0, (scoped.now() - at).total_seconds()),
         )
-        await shield_until_done(self._tell(outcome, done))
+        await shield_until_done(self._report(outcome, done))
         text = result_note(outcome.result) if outcome.ok else outcome.error
         await context.tell("done" if outcome.ok else "failed", self.goal, text, step=self.step.id)
 
-    async def _begin(self) -> None:
+    async def _start(self) -> None:
         goals, lease = self.context.goals, self.context.limits.lease_seconds
         goal = await goals.get(self.goal)
-        await self.record.began(goal, self.step)
-        self._begun = await goals.start_step(self.goal, self.step.id, episode=self.record.episode, lease_seconds=lease)
+        await self.recorder.began(goal, self.step)
+        self._begun = await goals.start_step(
+            self.goal, self.step.id, episode=self.recorder.episode, lease_seconds=lease
+        )
         assert self._begun.plan is not None
         self.step = self._begun.plan.step(self.step.id) or self.step
 
-    async def _tell(self, outcome: StepOutcome, done: StepResult) -> None:
+    async def _report(self, outcome: StepOutcome, done: StepResult) -> None:
         """Report the outcome to the plan and the recorder, with retries, so that a short outage does not lose it."""
         self.context.outcomes.append(outcome)
         try:
             if outcome.ok:
-                await _patiently(lambda: self._complete(outcome, done))
+                await _retry_on_store_error(lambda: self._complete(outcome, done))
             else:
                 error = outcome.error or "It failed, and did not say why."
-                await _patiently(lambda: self.context.goals.fail_step(self.goal, self.step.id, error))
+                await _retry_on_store_error(lambda: self.context.goals.fail_step(self.goal, self.step.id, error))
         except (Conflict, NotFound) as error:
             self.context.problem(f"What came of the step {self.step.id} was not wanted any more: {error.message}")
-        self._told = True
-        await self.record.ended(self.step, outcome)
+        self._reported = True
+        await self.recorder.ended(self.step, outcome)
 
     async def _complete(self, outcome: StepOutcome, done: StepResult) -> GoalState:
         goals = self.context.goals
@@ -116,7 +118,7 @@ class StepAttempt:
         except NotFound:  # the episode was forgotten meanwhile; the step is done all the same
             return await goals.complete_step(self.goal, self.step.id, done.result)
 
-    async def _let_go(self, begun: GoalState) -> None:
+    async def _release(self, begun: GoalState) -> None:
         """Release the step if this attempt still holds it. Being stopped does not count as an attempt."""
         goals = self.context.goals
         try:
@@ -130,7 +132,7 @@ class StepAttempt:
             self.context.problem(f"The step {self.step.id} could not be let go, and stays taken for a while: {error}")
 
     @asynccontextmanager
-    async def _leased(self) -> AsyncIterator[None]:
+    async def _keep_lease(self) -> AsyncIterator[None]:
         renewing = asyncio.create_task(self._renew(), name=f"lease of {self.step.id}")
         try:
             yield
@@ -150,7 +152,7 @@ class StepAttempt:
                 self.context.problem(f"The lease of the step {self.step.id} could not be renewed: {error}")
 
 
-async def _patiently(write: Callable[[], Awaitable[object]]) -> None:
+async def _retry_on_store_error(write: Callable[[], Awaitable[object]]) -> None:
     """Retry a write on a store error."""
     for n in range(_TRIES):
         try:
