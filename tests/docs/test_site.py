@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tools import diagrams, reference_pages
 
 ROOT = Path(__file__).parents[2]
