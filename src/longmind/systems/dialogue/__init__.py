@@ -1,4 +1,4 @@
-"""The dialogue tiers: pages in short-term memory, topics in mid-term memory, and recall over all levels."""
+"""Dialogue memory: pages in short-term memory, topics in mid-term memory, and recall over both."""
 
 from longmind.systems.dialogue.memory import DialogueMemory
 from longmind.systems.dialogue.models import (

@@ -1,6 +1,6 @@
-"""What leaves mid-term memory: the coldest segments past capacity, and pages by age and importance.
+"""Archiving from mid-term memory: the coldest segments beyond capacity, and pages by age and importance.
 
-To the archive, never away: an archived segment keeps its pages and is found by a recall that asks for the archive.
+Archived segments keep their pages, and a recall that includes the archive finds them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from longmind.types import Memory, State
 def coldest(
     settings: DialogueSettings, records: Sequence[Memory], count: int, now: datetime, spared: Collection[str] = ()
 ) -> list[Memory]:
-    """So many segments to archive, the coldest first.
+    """Return this many segments to archive, the coldest first.
 
-    The youngest are passed over, and those that just grew: a topic that has only begun had no time to be visited, and
-    would always be the first to go.
+    The newest segments and those that just grew are spared: a new topic has had no time to be visited, and would always
+    be archived first.
     """
     if count < 1:
         return []
@@ -35,7 +35,7 @@ def coldest(
 
 
 async def page_ids(scoped: ScopedStore, segments: Sequence[str]) -> dict[str, list[str]]:
-    """For each segment the ids of its pages."""
+    """Return the ids of the pages of each segment."""
     pages_by_segment: dict[str, list[str]] = {id: [] for id in segments}
     if segments:
         links = await scoped.store.all_links(scoped.scope, segments, relation="part_of", direction="in")
@@ -45,7 +45,7 @@ async def page_ids(scoped: ScopedStore, segments: Sequence[str]) -> dict[str, li
 
 
 async def moving(scoped: ScopedStore, segments: Sequence[Memory], state: State) -> list[Write]:
-    """The writes that bring segments with all their pages to the archive, or back."""
+    """Return the writes that archive or restore segments with all their pages."""
     pages = await page_ids(scoped, [record.id for record in segments])
     known = await scoped.store.get_all(scoped.scope, [id for own in pages.values() for id in own])
     return [
@@ -55,7 +55,7 @@ async def moving(scoped: ScopedStore, segments: Sequence[Memory], state: State) 
 
 
 async def faded(scoped: ScopedStore, settings: DialogueSettings, kept: Collection[str]) -> list[Memory]:
-    """Pages whose time is over: by age, by importance, or because their segment has too many."""
+    """Return the pages to archive: too old, too unimportant, or too many in their segment."""
     now = scoped.now()
     since = None if settings.retention_days is None else now - timedelta(days=settings.retention_days)
     unread = now - timedelta(days=settings.prune_days)

@@ -1,8 +1,8 @@
-"""Chains: pages that go on from one another, with a summary that rolls along.
+"""Chains: consecutive pages that continue one another, with a rolling summary.
 
-A page goes on with the chain of the page before it if it belongs to the same session, comes soon after, and either
-speaks of the same things or opens like an answer ("and that one?"). The summary is made of the sentences that say most
-of what the chain is about; each new page competes for a place in it.
+A page continues the chain of the previous page if it belongs to the same session, comes soon after it, and is either
+about the same topic or opens like an answer ("and that one?"). The summary consists of the sentences that say most
+about the chain's topic; the sentences of each new page compete for a place in it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from longmind.text.similarity import cosine, jaccard
 from longmind.types import Link, Memory
 
 _FADING = 0.8
-"""What a chain was about counts less with every page."""
+"""The factor by which the weights of a chain's earlier terms shrink with every page."""
 _OPENINGS = frozenset(
     """it that this these those they them he she him her and but so also then ok okay yes no yeah sure thanks thank why
     how which more again instead because really same another other either neither both there""".split()
@@ -92,7 +92,7 @@ class LoadedChains:
         self._chains: dict[str, LoadedChain] = {}
 
     async def load(self, loaded_pages: Sequence[LoadedPage]) -> None:
-        """Read the chains of stored pages; one that was erased is not there."""
+        """Read the chains of stored pages, without those that were erased."""
         ids = list(dict.fromkeys(loaded.body.chain for loaded in loaded_pages))
         for record in await self._scoped.store.get_all(self._scoped.scope, ids) if ids else ():
             body = ChainBody.read(record)
@@ -101,7 +101,7 @@ class LoadedChains:
             )
 
     def attach(self, before: LoadedPage | None, loaded: LoadedPage) -> tuple[LoadedPage, Link | None]:
-        """A new page in its chain, and the link that leads to it from the page before it."""
+        """Add a new page to its chain; return it, and the link from the previous page if it continues that."""
         going_on = before is not None and continues(before, loaded, self._settings)
         chain = self._chains.get(before.body.chain) if before is not None and going_on else None
         if chain is None:
@@ -113,7 +113,7 @@ class LoadedChains:
         return chained, link_unvalidated(before.id, "next", loaded.id) if before and linked else None
 
     def of(self, loaded: LoadedPage) -> ChainContext:
-        """What the chain of a page is about."""
+        """Return the terms and the summary of a page's chain."""
         chain = self._chains.get(loaded.body.chain)
         return ChainContext() if chain is None else chain.update_summary(self._settings)
 
@@ -125,7 +125,7 @@ class LoadedChains:
 
 
 def continues(before: LoadedPage, loaded: LoadedPage, settings: DialogueSettings) -> bool:
-    """Whether a page goes on from the one before it."""
+    """Whether a page continues the previous one."""
     earlier, later = before.record, loaded.record
     if earlier.session != later.session:
         return False
@@ -139,7 +139,7 @@ def continues(before: LoadedPage, loaded: LoadedPage, settings: DialogueSettings
 
 
 def opens_like_an_answer(loaded: LoadedPage) -> bool:
-    """Whether what is said first points back, or is too little to stand alone."""
+    """Whether the first turn refers back to something, or is too short to stand alone."""
     said = split(loaded.content.turns[0].text[:200]) if loaded.content.turns else []
     return (
         not said

@@ -1,9 +1,9 @@
 """Heat: how much a segment matters now.
 
-``heat = a * visits + b * length + c * exp(-seconds / mu)``. Nothing of it is stored: visits are the reads the store
-counts, length the pages that joined, and the time is the time of asking. So a segment that nobody looks at cools by
-itself, without anything being written. Visits and length count since the segment was last analysed: what has been
-handed on to long-term memory does not make a segment hot a second time.
+``heat = a * visits + b * length + c * exp(-seconds / mu)``. It is computed when it is read, not stored: visits are the
+reads that the store counts, length is the number of pages, and time passes by itself. So a segment that nobody reads
+cools without a write. Visits and length count since the segment was last analysed, so that what has moved to long-term
+memory does not make it hot again.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from longmind.types import Memory
 
 
 def heat(settings: DialogueSettings, visits: int, length: int, seconds: float) -> float:
-    """The heat of a segment with so many visits and pages, so long after it was last visited or grew."""
+    """Return the heat of a segment with these visits and pages, so many seconds after it was last visited or grew."""
     recency = math.exp(-max(seconds, 0.0) / settings.heat_mu)
     return settings.heat_visits * visits + settings.heat_length * length + settings.heat_recency * recency
 
 
 def as_segment(record: Memory, settings: DialogueSettings, now: datetime) -> DialogueSegment:
-    """A stored segment as it is told, with its heat at a moment."""
+    """Return a stored segment with its heat at a moment."""
     body = SegmentBody.read(record)
     visits = max(record.access_count - body.analysed.visits, 0)
     length = max(body.length - body.analysed.length, 0)

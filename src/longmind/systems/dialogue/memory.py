@@ -1,4 +1,4 @@
-"""The dialogue tiers: the face of the system."""
+"""``DialogueMemory``: the conversations with a user."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ Analyse = Callable[[DialogueSegment, tuple[DialoguePage, ...]], Awaitable[object
 
 
 class DialogueMemory:
-    """Conversations with one user: the last pages, and the topics of all before them.
+    """Conversations with one user: the latest pages in short-term memory, and the topics of all earlier ones.
 
-    ``settings`` are what this program uses where the agent's stored configuration says nothing. A ``summariser`` is
-    asked in ``upkeep`` only: adding a page never waits for a model.
+    ``settings`` are the defaults where the agent's stored configuration sets nothing. The ``summariser`` is called only
+    in ``upkeep``, so adding a page never waits for a model.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class DialogueMemory:
     # -- settings ------------------------------------------------------------------------------------------------
 
     async def configuration(self) -> DialogueSettings:
-        """The agent's settings as they are now."""
+        """Return the agent's current settings."""
         return await configuration.configuration(self._scoped, NAME, self._base)
 
     async def configure(self, /, **changes: Any) -> DialogueSettings:
-        """Change settings of this agent for good. A smaller window counts from the next page, or ``upkeep``, on."""
+        """Change settings of this agent permanently. A smaller window takes effect with the next page or ``upkeep``."""
         return await configuration.configure(self._scoped, NAME, self._base, changes)
 
     # -- short-term ----------------------------------------------------------------------------------------------
@@ -83,8 +83,8 @@ class DialogueMemory:
     ) -> Added:
         """Add a page: what the user said and the reply, or the ids of messages that were remembered.
 
-        What there is no room for moves on to its segment in the same write. Messages are in one page only, and a key is
-        one page: adding them again changes nothing and tells the page that is there.
+        Pages that no longer fit into the window move to their segments in the same write. A message belongs to one
+        page, and so does a key: adding them again changes nothing and returns the existing page.
         """
         draft = {
             "user": user,
@@ -98,7 +98,7 @@ class DialogueMemory:
         return await self.add_many([validated(PageDraft, draft)])
 
     async def add_many(self, drafts: Sequence[PageDraft | Mapping[str, Any]]) -> Added:
-        """Add pages in their order, a few hundred in one write."""
+        """Add pages in order, a few hundred in one write."""
         validated_drafts = [draft if isinstance(draft, PageDraft) else validated(PageDraft, draft) for draft in drafts]
         settings = await self.configuration()
         parts: list[Added] = []
@@ -120,34 +120,34 @@ class DialogueMemory:
         )
 
     async def short_term(self) -> tuple[DialoguePage, ...]:
-        """The pages in the window, the oldest first."""
+        """Return the pages in the window, the oldest first."""
         seen = await window.read(self._scoped, await self.configuration())
         return tuple(loaded.to_page() for loaded in seen.line)
 
     async def chain(self) -> str:
-        """The rolling summary of the conversation that goes on now; empty if there is none."""
+        """Return the rolling summary of the current conversation; empty if there is none."""
         return window.context_of(await window.read(self._scoped, await self.configuration())).summary
 
     async def page(self, id: str) -> DialoguePage:
-        """One page, wherever it is."""
+        """Return a page, whichever level it is in."""
         (loaded,) = await page_records.load_pages(self._scoped, [await self._own(id, PAGE)])
         return loaded.to_page()
 
     # -- mid-term ------------------------------------------------------------------------------------------------
 
     async def segments(self, *, archived: bool = False) -> tuple[DialogueSegment, ...]:
-        """The segments of mid-term memory, or those in the archive, the hottest first."""
+        """Return the segments of mid-term memory, or with ``archived=True`` those in the archive, the hottest first."""
         settings, now = await self.configuration(), self._scoped.now()
         records = await self._archived() if archived else await active_segments(self._scoped)
         found_segments = [as_segment(record, settings, now) for record in records]
         return tuple(sorted(found_segments, key=lambda segment: (-segment.heat, segment.id)))
 
     async def segment(self, id: str) -> DialogueSegment:
-        """One segment as it is now."""
+        """Return a segment."""
         return as_segment(await self._own(id, SEGMENT), await self.configuration(), self._scoped.now())
 
     async def pages(self, segment: DialogueSegment | str, *, new: bool = False) -> tuple[DialoguePage, ...]:
-        """The pages of a segment in the order of their time; with ``new`` those since it was last analysed."""
+        """Return the pages of a segment in the order of time; with ``new=True`` those since it was last analysed."""
         record = await self._own(segment if isinstance(segment, str) else segment.id, SEGMENT)
         ids = (await archive.page_ids(self._scoped, [record.id]))[record.id]
         records = await self._scoped.store.get_all(self._scoped.scope, ids) if ids else []
@@ -160,7 +160,10 @@ class DialogueMemory:
         )
 
     async def retell(self, pages: Sequence[str]) -> tuple[str, ...]:
-        """Tell anew the chains and topics of pages whose messages were changed or forgotten; says which changed."""
+        """Rebuild the summaries of the chains and topics of these pages; return the ids of those that changed.
+
+        Call it after messages of the pages were changed or forgotten.
+        """
         settings = await self.configuration()
         return await retry_on_conflict(lambda: refresh.refresh_quotes(self._scoped, settings, pages))
 
@@ -170,7 +173,10 @@ class DialogueMemory:
         await self._scoped.store.touch(self._scoped.scope, [(await self._own(id, SEGMENT)).id for id in ids])
 
     async def restore(self, segment: DialogueSegment | str) -> DialogueSegment:
-        """Bring a segment and its pages back from the archive; what is colder makes room at the next ``upkeep``."""
+        """Bring a segment and its pages back from the archive.
+
+        The next ``upkeep`` archives colder segments if there are too many.
+        """
         id = segment if isinstance(segment, str) else segment.id
 
         async def back() -> None:
@@ -184,14 +190,14 @@ class DialogueMemory:
     # -- on to long-term memory ----------------------------------------------------------------------------------
 
     async def hot(self) -> tuple[DialogueSegment, ...]:
-        """The segments that are hot enough for long-term memory, the hottest first. Each stands for itself."""
+        """Return the segments that are hot enough for long-term memory, the hottest first."""
         limit = (await self.configuration()).hot
         return tuple(segment for segment in await self.segments() if segment.heat >= limit)
 
     async def promoted(self, segment: DialogueSegment | str) -> DialogueSegment:
-        """Note that a segment was analysed: its visits and pages until then count no more towards its heat.
+        """Mark a segment as analysed: its visits and pages so far no longer count towards its heat.
 
-        Given the ``Segment`` that was analysed, pages that joined since it was read still count.
+        If you pass the ``DialogueSegment`` that was analysed, pages that joined after it was read still count.
         """
         id = segment if isinstance(segment, str) else segment.id
 
@@ -208,7 +214,10 @@ class DialogueMemory:
         return await self.segment(id)
 
     async def promote(self, analyse: Analyse) -> Promotion:
-        """Hand each hot segment with its new pages to ``analyse``. One that fails stays hot and stops no other."""
+        """Pass each hot segment with its new pages to ``analyse``.
+
+        A segment that fails stays hot and does not stop the others.
+        """
         done: list[str] = []
         failed: dict[str, str] = {}
         for segment in await self.hot():
@@ -222,7 +231,7 @@ class DialogueMemory:
         return Promotion(promoted=tuple(done), failed=failed)
 
     async def upkeep(self, summariser: SegmentSummariser | None = None) -> Upkeep:
-        """Do what time made necessary: retention, pruning, capacity, summaries by a model, pages left by an erasure."""
+        """Do the maintenance that is due: retention, pruning, capacity, summaries, and repairs after an erasure."""
         return await Caretaker(self._scoped, await self.configuration()).round(summariser or self._summariser)
 
     # -- recall --------------------------------------------------------------------------------------------------
@@ -236,7 +245,7 @@ class DialogueMemory:
         archived: bool = False,
         visit: bool = True,
     ) -> Recalled:
-        """What every level says to a question. The segments and pages that are brought count as visited."""
+        """Return what each level has on a query. The segments and pages returned count as visited."""
         settings = await self.configuration()
         if (segments is not None and segments < 1) or (pages is not None and pages < 1):
             raise InvalidInput("A recall brings at least one segment and one page.", hint="Leave the number out.")
@@ -264,7 +273,7 @@ class DialogueMemory:
         )
 
     async def context(self, query: str) -> str:
-        """What every level says to a question, as text for a prompt, quoted as data."""
+        """Return what each level has on a query as text for a prompt, quoted as data."""
         return rendering.render_recalled(await self.recall(query))
 
     # -- inside --------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""Recall from mid-term memory: the segments that fit a query best, and the best of their pages.
+"""Recall from mid-term memory: the segments that match a query best, and the best of their pages.
 
-The keywords of a query are compared as those of a page are. Recalled segments and pages count as visited, by one write
+The keywords of a query are compared like those of a page. Recalled segments and pages count as visited, by one write
 that counts reads; no index is rewritten.
 """
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 _ARCHIVED = 50
-"""Archived segments that are looked at, the best by their words."""
+"""The most archived segments that are considered, the best by words."""
 _PAGES = 2_000
-"""Pages of the best segments that are looked at."""
+"""The most pages of the best segments that are considered."""
 
 
 async def recall_mid_term(
     scoped: ScopedStore, settings: DialogueSettings, query: str, *, segments: int, most: int, archived: bool
 ) -> list[SegmentHit]:
-    """The segments that fit a question best, the best first, each with those of its pages that do."""
+    """Return the segments that match a query best, the best first, each with its best pages."""
     records = await active_segments(scoped)
     if archived:
         records += await _archived(scoped, query)
@@ -105,7 +105,7 @@ async def _scored(
     query: str,
     vector: Vector | None,
 ) -> list[tuple[LoadedPage, float]]:
-    """Pages with how well each fits, the best first; those that do not fit at all are left out."""
+    """Return the pages that match at all, each with its score, the best first."""
     rarity = term_weights.Rarity(loaded.content.weights for loaded in loaded_pages)
     weights = term_weights.weigh_text(query)
     asked, keys = term_weights.scale(weights, rarity), term_weights.keywords(weights, rarity, settings.keywords)
@@ -125,7 +125,7 @@ async def _scored(
 
 
 async def _page_vectors(scoped: ScopedStore, loaded_pages: Sequence[LoadedPage]) -> dict[str, Vector]:
-    """The vector of each page: its own, or the mean of those of its messages."""
+    """Return the vector of each page: its own, or the mean of its messages' vectors."""
     parts = {
         loaded.id: [turn.memory for turn in loaded.content.turns if turn.memory] or [loaded.id]
         for loaded in loaded_pages

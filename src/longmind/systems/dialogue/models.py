@@ -1,8 +1,8 @@
-"""What the dialogue tiers store and return.
+"""The stored and returned types of dialogue memory.
 
-A page is a memory of the kind ``page``, a topic a ``segment``, a chain a ``summary``. Which pages are in short-term
-memory stands in one more record, the window; every change of it expects its version, so of two writers that saw the
-same window one looks again, and no two can together put in more than there is room for.
+A page is a memory of the kind ``page``, a topic a ``segment``, a chain a ``summary``. One more record, the window,
+lists the pages in short-term memory. Every change of the window expects its version, so of two concurrent writers one
+retries, and together they cannot exceed the capacity.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from longmind.types import Id, Memory, Model, Moment, Name, Role, State, Text, U
 
 PAGE, SEGMENT, CHAIN = "page", "segment", "summary"
 WINDOW = "dialogue:window"
-"""The key of the window, for each user its own."""
+"""The key of the window; each user has one."""
 MAX_TURNS = 100
 
 
 class DialogueTurn(Model):
-    """What one side said in a page. The text is in the page, or in the message it was remembered as."""
+    """A turn of a page. Its text is stored in the page, or in the message that it points to."""
 
     role: Role = "user"
     name: Name | None = None
@@ -46,7 +46,7 @@ class PageDraft(Model):
     occurred_at: Moment | None = None
     importance: Unit | None = None
     key: Annotated[Name, Field(max_length=150)] | None = None
-    """The same key again is the same page; messages need none, they are in one page only."""
+    """Adding the same key again returns the same page. Messages need no key: each belongs to one page."""
 
     @model_validator(mode="after")
     def _says_something(self) -> PageDraft:
@@ -62,19 +62,19 @@ class WindowBody(Model):
     """Short-term memory as it is stored."""
 
     pages: tuple[Id, ...] = ()
-    """The oldest first."""
+    """The ids of the pages, the oldest first."""
     revision: int = 0
 
 
 class PageBody(Model):
-    """A page as it is stored. ``segment`` is the one place that says where it belongs."""
+    """A page as it is stored. Only ``segment`` says where it belongs."""
 
     turns: tuple[DialogueTurn, ...]
     chain: Id
     segment: Id | None = None
     """None while the page is in short-term memory."""
     number: int = 0
-    """The how manyth page of its segment it was."""
+    """The page's number within its segment."""
 
     @classmethod
     def read(cls, record: Memory) -> PageBody:
@@ -82,12 +82,12 @@ class PageBody(Model):
 
 
 class ChainBody(Model):
-    """A chain of pages that go on from one another, as it is stored."""
+    """A chain of pages that continue one another, as it is stored."""
 
     pages: int = 0
     summary: Text = ""
     terms: Text = ""
-    """``words.packed`` of what it is about."""
+    """Its term weights, as ``term_weights.pack`` writes them."""
 
     @classmethod
     def read(cls, record: Memory) -> ChainBody:
@@ -95,7 +95,7 @@ class ChainBody(Model):
 
 
 class Analysed(Model):
-    """How far a segment had come when it was last handed on to long-term memory."""
+    """The visits and pages of a segment when it was last analysed for long-term memory."""
 
     visits: int = 0
     length: int = 0
@@ -106,12 +106,12 @@ class SegmentBody(Model):
     """A segment as it is stored."""
 
     terms: Text = ""
-    """``words.packed`` of what it is about."""
+    """Its term weights, as ``term_weights.pack`` writes them."""
     words: tuple[str, ...] = ()
     """The keywords as they were written."""
     summary: Text = ""
     summarised: int = 0
-    """How many pages the summary of a model covers; 0 if the summary was made by rules."""
+    """How many pages the model's summary covers; 0 if the summary was made by rules."""
     length: int = 0
     first_at: Moment
     last_at: Moment
@@ -123,7 +123,7 @@ class SegmentBody(Model):
         return validated(cls, record.body)
 
     def text(self) -> str:
-        """What search looks at."""
+        """Return the text that is searched."""
         return "\n".join(part for part in (", ".join(self.words), self.summary) if part)
 
 
@@ -141,25 +141,25 @@ class DialoguePage(Model):
 
     @property
     def text(self) -> str:
-        """What was said, one turn a line."""
+        """Return the turns as text, one on each line."""
         return "\n".join(turn.text for turn in self.turns if turn.text)
 
 
 class DialogueSegment(Model):
-    """A topic of mid-term memory, and how hot it is now."""
+    """A topic of mid-term memory, with its current heat."""
 
     id: str
     keywords: tuple[str, ...]
     summary: str
     length: int
-    """Pages that joined it, ever."""
+    """How many pages have joined it."""
     new_pages: int
-    """Those since it was last analysed; with ``visits`` what its heat is made of."""
+    """The pages since it was last analysed; together with ``visits`` they determine its heat."""
     visits: int
     all_visits: int
     heat: float
     active_at: Moment
-    """When it was last visited or grew."""
+    """When it was last visited or gained a page."""
     first_at: Moment
     last_at: Moment
     importance: Unit
@@ -175,27 +175,27 @@ class Moved(Model):
     created: bool
     """Whether it began the segment."""
     fit: float
-    """``cos + Jaccard`` with the best segment there was, from 0 to 2."""
+    """``cos + Jaccard`` with the best existing segment, from 0 to 2."""
 
 
 class Added(Model):
-    """What adding pages did."""
+    """The result of adding pages."""
 
     pages: tuple[DialoguePage, ...]
     moved: tuple[Moved, ...] = ()
     archived: tuple[str, ...] = ()
-    """Segments that had to make room."""
+    """The ids of segments that were archived to keep the capacity."""
 
 
 class PageHit(Model):
-    """A page that fits a question."""
+    """A page that matches a query."""
 
     page: DialoguePage
     score: Unit
 
 
 class SegmentHit(Model):
-    """A segment that fits a question, and its pages that fit best."""
+    """A segment that matches a query, with its best pages."""
 
     segment: DialogueSegment
     score: Unit
@@ -203,13 +203,13 @@ class SegmentHit(Model):
 
 
 class Recalled(Model):
-    """What every level of memory says to a question."""
+    """What each level of memory has on a query."""
 
     query: str
     short_term: tuple[DialoguePage, ...]
     """The whole window, the oldest page first."""
     chain: str
-    """What the conversation that goes on now has been about."""
+    """The rolling summary of the current conversation."""
     mid_term: tuple[SegmentHit, ...]
     traits: tuple[Trait, ...]
     knowledge: tuple[Knowledge, ...]
@@ -217,26 +217,26 @@ class Recalled(Model):
 
 
 class Promotion(Model):
-    """Which hot segments were handed on, and which failed and why; those stay hot."""
+    """The hot segments that were analysed, and those that failed with the reason; these stay hot."""
 
     promoted: tuple[str, ...] = ()
     failed: Mapping[str, str] = Field(default_factory=dict)
 
 
 class Upkeep(Model):
-    """What looking after the tiers changed."""
+    """What a round of upkeep changed."""
 
     moved: tuple[Moved, ...] = ()
     regrouped: tuple[Moved, ...] = ()
-    """Pages whose segment was gone and that have another now."""
+    """Pages whose segment no longer existed, and which were assigned to another."""
     archived_pages: tuple[str, ...] = ()
     archived_segments: tuple[str, ...] = ()
     summarised: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
-    """What ``undo`` takes, the first change first."""
+    """The operation ids for ``undo``, in the order of the changes."""
 
 
 class SegmentSummariser(Protocol):
-    """A model that shortens a text. What it is given is data to be told again, never an instruction."""
+    """A model that shortens a text. The text is data, never an instruction."""
 
     async def summarise(self, text: str, *, words: int) -> str: ...

@@ -28,7 +28,7 @@ _BLANK = Memory(
     occurred_at=_NEVER,
     recorded_at=_NEVER,
 ).__dict__
-"""The fields of a page that points to its messages, and so says nothing itself."""
+"""The fields of a page that points to its messages and has no text of its own."""
 
 
 class PageContent:
@@ -43,7 +43,7 @@ class PageContent:
 
     @cached_property
     def weights(self) -> dict[str, float]:
-        """What the page is about; whom the speakers call by name is no topic."""
+        """The term weights of the page, without the names of the speakers."""
         weights = term_weights.weigh_stems(chain.from_iterable(sentence.stems for sentence in self._sentence_words))
         for name in {turn.name for turn in self.turns if turn.name}:
             for term in term_weights.analyse_sentence(name).distinct:
@@ -52,7 +52,7 @@ class PageContent:
 
     @cached_property
     def forms(self) -> dict[str, str]:
-        """For each stem the word that was written first."""
+        """The first written form of each stem."""
         forms: dict[str, str] = {}
         for sentence in reversed(self._sentence_words):
             forms.update(zip(reversed(sentence.stems), reversed(sentence.words), strict=True))
@@ -60,17 +60,17 @@ class PageContent:
 
     @cached_property
     def alone(self) -> dict[str, float]:
-        """What the page is about as a vector of length 1, compared with nothing else."""
+        """The term weights as a vector of length 1, without weights for rarity."""
         return term_weights.scale(self.weights, _EVEN)
 
     @cached_property
     def ranked(self) -> tuple[str, ...]:
-        """All stems, those that are said most first."""
+        """All stems, the heaviest first."""
         return term_weights.heaviest(self.weights, len(self.weights))
 
     @cached_property
     def lines(self) -> list[str]:
-        """The sentences, each with who said it."""
+        """The sentences, each with its speaker."""
         return [
             f"{turn.who}: {sentence}"
             for turn, said in zip(self.turns, self._sentences, strict=True)
@@ -84,7 +84,7 @@ class PageContent:
 
     @cached_property
     def _sentence_words(self) -> list[term_weights.SentenceWords]:
-        """What each sentence says; a page that is too long to be read whole is read from its beginning."""
+        """The words of each sentence; of a very long page only of the beginning."""
         if len(self.text) > term_weights.READ:
             return [term_weights.analyse_sentence(sentence) for sentence in term_weights.split_sentences(self.text)]
         return [term_weights.analyse_sentence(sentence) for said in self._sentences for sentence in said]
@@ -95,7 +95,7 @@ _EVEN = term_weights.Rarity()
 
 @dataclass(frozen=True, slots=True)
 class LoadedPage:
-    """A page, stored already or about to be. A turn whose message was forgotten has no text."""
+    """A page, stored or new. A turn whose message was forgotten has no text."""
 
     record: Memory
     body: PageBody
@@ -107,18 +107,18 @@ class LoadedPage:
         return self.record.id
 
     def chained(self, chain: str) -> LoadedPage:
-        """The page as one of a chain."""
+        """Return the page as a member of a chain."""
         return LoadedPage(self.record, copy_unvalidated(self.body, chain=chain), self.content, self.stored)
 
     def written(self) -> Write:
-        """The write that stores the page as it is now."""
+        """Return the write that stores the page as it is now."""
         body = self.body.model_dump(mode="json")
         if self.stored:
             return Update(self.id, {"body": body}, expected_version=self.record.version)
         return Put(copy_unvalidated(self.record, body=body), existing="fail")
 
     def placed(self, segment: str, number: int) -> LoadedPage:
-        """The page as one of a segment."""
+        """Return the page as a member of a segment."""
         return LoadedPage(
             self.record, copy_unvalidated(self.body, segment=segment, number=number), self.content, self.stored
         )
@@ -140,14 +140,14 @@ class LoadedPage:
 
 
 def page_key(draft: PageDraft) -> str | None:
-    """What makes two drafts the same page; None for one that nothing tells from another."""
+    """Return a key that is equal for drafts of the same page; None if a draft has neither key nor messages."""
     if draft.messages:
         return f"page:{draft.messages[0]}"
     return None if draft.key is None else f"page:{draft.key}"
 
 
 async def load_pages(scoped: ScopedStore, records: Sequence[Memory]) -> list[LoadedPage]:
-    """Stored pages with their texts, read in one go."""
+    """Load stored pages with their texts, in one read."""
     bodies = [PageBody.read(record) for record in records]
     texts = await texts_of(scoped, [turn.memory for body in bodies for turn in body.turns if turn.memory])
     return [
@@ -168,7 +168,7 @@ def _resolved(turn: DialogueTurn, messages: Mapping[str, Memory]) -> DialogueTur
 
 
 def new_page(scoped: ScopedStore, draft: PageDraft, messages: Mapping[str, Memory]) -> LoadedPage:
-    """A page that is not stored yet and in no chain but its own. Its messages must be there, and be this user's."""
+    """Build a new page in a chain of its own. Its messages must exist and belong to this user."""
     if not draft.messages:
         return _page_of_texts(scoped, draft)
     said = [_message(scoped, id, messages) for id in draft.messages]
@@ -198,7 +198,7 @@ def new_page(scoped: ScopedStore, draft: PageDraft, messages: Mapping[str, Memor
 
 
 def _page_of_texts(scoped: ScopedStore, draft: PageDraft) -> LoadedPage:
-    """A page that holds its own texts."""
+    """Build a page that stores its own texts."""
     turns = _turns(draft)
     record = scoped.new(
         PAGE,
@@ -224,7 +224,7 @@ def _speaker(role: Role, name: str | None) -> Source:
 
 
 async def check_free(scoped: ScopedStore, messages: Sequence[str]) -> None:
-    """``InvalidInput`` if one of these messages is in a page already, or is named twice."""
+    """Raise ``InvalidInput`` if one of these messages is already in a page, or is listed twice."""
     if not messages:
         return
     links = await scoped.store.all_links(scoped.scope, messages, relation="derived_from", direction="in")
@@ -266,6 +266,6 @@ def _pointer(message: Memory) -> DialogueTurn:
 
 
 def sources(loaded: LoadedPage) -> list[Link]:
-    """Links to the messages a page was made of, so that erasing one erases the page."""
+    """Return the links to the messages of a page, so that erasing one of them erases the page."""
     messages = (turn.memory for turn in loaded.body.turns)
     return [link_unvalidated(loaded.id, "derived_from", id) for id in messages if id is not None]

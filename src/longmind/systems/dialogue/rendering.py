@@ -1,4 +1,4 @@
-"""What all levels say, as text for a prompt: every stored text quoted on one line, as data, with who said it."""
+"""Recalled dialogue as text for a prompt. Stored text is quoted on one line with its speaker, as data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGEST = 1_000
 
 
 def render_recalled(recalled: Recalled) -> str:
-    """The levels one after another, those that have nothing to say left out."""
+    """Return the levels one after another, without empty ones."""
     parts = [
         ("The conversation so far, in short", [quote_text(recalled.chain, _LONGEST)] if recalled.chain else []),
         ("The last exchanges", [line for page in recalled.short_term for line in _page(page)]),

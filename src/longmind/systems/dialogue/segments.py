@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 _EMBEDDED = 2_000
-"""Characters of a page that are embedded."""
+"""The number of characters of a page that are embedded."""
 _LOOKED_UP = 40
-"""Terms of a page and its chain that are compared; the rest weigh next to nothing."""
+"""The most terms of a page and its chain that are compared; the rest have almost no weight."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class LoadedSegment:
     body: SegmentBody
     terms: dict[str, float] = field(default_factory=dict)
     telling: dict[str, float] = field(default_factory=dict)
-    """The terms by how much each tells among these segments, and the length of that vector."""
+    """Its term weights scaled by rarity among the loaded segments, and the length of that vector."""
     length: float = 0.0
     keywords: tuple[str, ...] = ()
     vector: Vector | None = None
@@ -66,13 +66,13 @@ def _load(record: Memory) -> LoadedSegment:
 
 
 async def active_segments(scoped: ScopedStore) -> list[Memory]:
-    """The segments of mid-term memory."""
+    """Return the segments of mid-term memory."""
     where = mine(scoped.scope, kinds=(SEGMENT,), states=("active", "stale"))
     return [record async for record in scoped.store.scan_all(scoped.scope, where)]
 
 
 async def stored_vectors(scoped: ScopedStore, ids: Sequence[str]) -> dict[str, Vector]:
-    """The vectors that the store has of these memories."""
+    """Return the stored vectors of these memories."""
     if not ids or await scoped.store.backend.space() is None:
         return {}
     view = await scoped.store.view(scoped.scope)
@@ -91,7 +91,7 @@ class SegmentAssigner:
     ) -> None:
         self._scoped = scoped
         self._state: State = state
-        """The state of segments that are begun."""
+        """The state that new segments get."""
         self._settings = settings
         self._segments = [_load(record) for record in records]
         self._rarity = term_weights.Rarity(segment.terms for segment in self._segments)
@@ -138,12 +138,12 @@ class SegmentAssigner:
 
     @property
     def grown(self) -> set[str]:
-        """The segments that were given pages."""
+        """The ids of the segments that gained pages."""
         return {segment.id for segment in self._segments if segment.new}
 
     @property
     def begun(self) -> int:
-        """How many segments are new."""
+        """The number of new segments."""
         return sum(segment.record is None for segment in self._segments)
 
     # -- placing -------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ class SegmentAssigner:
         return combined
 
     def _place(self, loaded: LoadedPage, around: Weights, vector: Vector | None) -> LoadedPage:
-        """Assign one page; ``around`` is what its chain is about."""
+        """Assign one page; ``around`` is the context of its chain."""
         telling = self._rarity.times(loaded.content.weights)
         keys = term_weights.heaviest(telling, self._settings.keywords)
         both = term_weights.normalise(telling)
@@ -302,7 +302,7 @@ class SegmentAssigner:
 
 
 def _written(segment: LoadedSegment) -> dict[str, str]:
-    """For each keyword a word that was really written: the one that stood for it before, or the first in a new page."""
+    """Return a written word for each keyword: the one used before, or the first one in a new page."""
     written: dict[str, str] = {}
     said = [term_weights.analyse_sentence(word) for word in segment.body.words]
     known = {

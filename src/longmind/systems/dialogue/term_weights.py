@@ -17,11 +17,11 @@ from longmind.text.analysis import STOP_WORDS, stem, words
 from longmind.text.similarity import Weights
 
 MAX_TERMS = 96
-"""Terms kept of a chain or a segment."""
+"""The most terms that are stored of a chain or a segment."""
 READ = 20_000
-"""Characters of a text that are looked at; what a page is about shows long before."""
+"""The number of characters of a text that are analysed; they are enough to tell its topic."""
 _KEPT = 500
-"""Characters of a sentence whose words are kept in mind; longer ones are rare and would take much room."""
+"""The longest sentence, in characters, whose analysis is cached."""
 _CHATTER = frozenset(
     map(
         stem,
@@ -47,7 +47,7 @@ class SentenceWords(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    """The stem by which a folded word counts; empty for one that does not tell what a text is about."""
+    """Return the stem of a folded word; empty for a word that says nothing about the topic."""
     term = "" if word in STOP_WORDS else stem(word)
     return "" if term in _CHATTER or (len(term) < 2 and term.isascii()) else term
 
@@ -70,17 +70,17 @@ _NOTHING = SentenceWords((), (), ())
 
 
 def weigh_stems(stems: Iterable[str]) -> dict[str, float]:
-    """Stems and how much each is said."""
+    """Return the weight of each stem by how often it occurs."""
     return {term: 1.0 if n == 1 else 1.0 + math.log(n) for term, n in Counter(stems).items()}
 
 
 def weigh_text(text: str) -> dict[str, float]:
-    """The stems of a text and how much each is said."""
+    """Return the weight of each stem of a text."""
     return weigh_stems(term for word in words(text[:READ]) if (term := _stem(word)))
 
 
 class Rarity:
-    """How much a term tells, by how many of some texts contain it; a text is told as its distinct terms."""
+    """The rarity of terms in a set of texts: a term in few texts has a high value. A text is a set of terms."""
 
     def __init__(self, texts: Iterable[Iterable[str]] = ()) -> None:
         held: Counter[str] = Counter()
@@ -96,30 +96,30 @@ class Rarity:
         return self._known.get(term, self._new)
 
     def times(self, weights: Weights) -> dict[str, float]:
-        """Each weight times how much its term tells."""
+        """Return each weight times the rarity of its term."""
         known, new = self._known, self._new
         return {term: weight * known.get(term, new) for term, weight in weights.items()}
 
 
 def norm(weights: Weights) -> float:
-    """The length of a vector of terms."""
+    """Return the length of a vector of terms."""
     values = weights.values()
     return math.sqrt(sum(map(mul, values, values)))
 
 
 def normalise(weights: Weights) -> dict[str, float]:
-    """Weights as a vector of length 1."""
+    """Return the weights as a vector of length 1."""
     long = norm(weights)
     return {term: value / long for term, value in weights.items()} if long else {}
 
 
 def scale(weights: Weights, rarity: Rarity) -> dict[str, float]:
-    """Weights times rarity, as a vector of length 1."""
+    """Return the weights times rarity, as a vector of length 1."""
     return normalise(rarity.times(weights))
 
 
 def to_embedding_scale(cosine: float) -> float:
-    """A cosine of terms as the cosine of embeddings would be, about, so that one threshold serves both.
+    """Map a cosine of terms to about the cosine of embeddings, so that one threshold serves both.
 
     Texts on one topic share few of their words, so terms give small cosines where embeddings give large ones. On LoCoMo
     the square root makes as many segments of a conversation as the static embedder does; without it, five times more.
@@ -128,17 +128,17 @@ def to_embedding_scale(cosine: float) -> float:
 
 
 def keywords(weights: Weights, rarity: Rarity, most: int) -> tuple[str, ...]:
-    """The stems that tell most, the first of them first."""
+    """Return the stems with the highest weight times rarity, the highest first."""
     return heaviest(rarity.times(weights), most)
 
 
 def heaviest(weights: Weights, most: int) -> tuple[str, ...]:
-    """The terms that weigh most, the first of them first; of equal ones by the alphabet."""
+    """Return the heaviest terms, the heaviest first, and equal ones in alphabetical order."""
     return tuple(term for _, term in _ranked(weights, most))
 
 
 def _ranked(weights: Weights, most: int) -> list[tuple[float, str]]:
-    """So many of the heaviest terms, each after its weight below zero."""
+    """Return this many of the heaviest terms, each as (negative weight, term)."""
     if len(weights) > most:  # most are far from the first: look for where these end before they are put in order
         least = sorted(weights.values(), reverse=True)[most - 1]
         return sorted([(-weight, term) for term, weight in weights.items() if weight >= least])[:most]
@@ -146,42 +146,42 @@ def _ranked(weights: Weights, most: int) -> list[tuple[float, str]]:
 
 
 def add_weights(total: dict[str, float], more: Weights, share: float = 1.0) -> None:
-    """Add weights to others, by a share."""
+    """Add a share of some weights to a total."""
     get = total.get
     for term, weight in more.items():
         total[term] = get(term, 0.0) + share * weight
 
 
 def trim(weights: Weights, most: int = MAX_TERMS) -> dict[str, float]:
-    """The heaviest terms."""
+    """Return the heaviest terms with their weights."""
     return {term: weights[term] for term in heaviest(weights, most)}
 
 
 def pack(weights: Weights) -> str:
-    """The heaviest terms as one line, which is read much faster than as many values."""
+    """Return the heaviest terms as one line of text, which is much faster to read than JSON."""
     return " ".join([f"{term} {_short(-below)}" for below, term in _ranked(weights, MAX_TERMS)])
 
 
 @lru_cache(maxsize=8_192)
 def _short(weight: float) -> str:
-    """A weight in three figures; few different ones occur."""
+    """Format a weight with three digits; cached, since few different ones occur."""
     return f"{weight:.3g}"
 
 
 def unpack(line: str) -> dict[str, float]:
-    """The terms of a line that ``pack`` made."""
+    """Return the terms of a line that ``pack`` wrote."""
     parts = line.split(" ") if line else []
     return dict(zip(parts[::2], map(float, parts[1::2]), strict=True))
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text, each on one line."""
+    """Return the sentences of a text, each on one line."""
     parts = (" ".join(sentence.split()) for sentence in _SENTENCE.split(text[:READ]))
     return [sentence for sentence in parts if sentence]
 
 
 def summarise(lines: Sequence[str], about: Weights, chars: int) -> str:
-    """The lines that say most of what the whole is about, in their order, in about so many characters."""
+    """Return the lines that say most about the topic, in their order, with about this many characters in total."""
     distinct = list(dict.fromkeys(lines))
     scores = [_worth(line, about) for line in distinct]
     kept: set[int] = set()
@@ -197,6 +197,6 @@ def summarise(lines: Sequence[str], about: Weights, chars: int) -> str:
 
 
 def _worth(line: str, about: Weights) -> float:
-    """How much a line says of it; a long line has to say more."""
+    """Return how much a line says about the topic, relative to its length."""
     own = analyse_sentence(line.partition(": ")[2] or line).distinct
     return sum([about[term] for term in own if term in about]) / math.sqrt(4.0 + len(own)) if own else 0.0

@@ -1,4 +1,4 @@
-"""Looking after the tiers: what time alone makes necessary, and what an erasure left behind."""
+"""Maintenance of dialogue memory: what time makes necessary, and repairs after an erasure."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Memory
 
 _WORDS_EACH = 6
-"""Characters of a word, about, to ask a model for a length."""
+"""The approximate length of a word in characters, to ask a model for a length in words."""
 
 
 @dataclass
 class Caretaker:
-    """One round of upkeep. Each step is one write, and does nothing where nothing is to be done."""
+    """One round of upkeep. Each step is one write, or none if there is nothing to do."""
 
     scoped: ScopedStore
     settings: DialogueSettings
@@ -44,7 +44,7 @@ class Caretaker:
         )
 
     async def shrink(self) -> tuple[Moved, ...]:
-        """Pages that are too many for the window, or too old for it, move on to their segments."""
+        """Move pages that are too many or too old for the window to their segments."""
         seen = await window.read(self.scoped, self.settings)
         leaving = max(len(seen.line) - self.settings.window, 0)
         if self.settings.window_hours is not None:
@@ -58,7 +58,7 @@ class Caretaker:
         return seen.moved
 
     async def regroup(self) -> tuple[Moved, ...]:
-        """Give a segment to pages that have none: an erasure takes a segment with it, but not all of its pages."""
+        """Assign pages without a segment. An erasure removes a segment, but not all of its pages."""
         seen = await window.read(self.scoped, self.settings)
         lost = await self._lost({loaded.id for loaded in seen.line})
         if not lost:
@@ -86,7 +86,7 @@ class Caretaker:
         return (*here.moved, *away.moved)
 
     async def fade(self) -> tuple[str, ...]:
-        """Pages whose time is over go to the archive."""
+        """Archive the pages that are too old, too unimportant or too many."""
         seen = await window.read(self.scoped, self.settings)
         over = await archive.faded(self.scoped, self.settings, {loaded.id for loaded in seen.line})
         writes: list[Write] = [Update(page.id, {"state": "archived"}, page.version) for page in over]
@@ -94,7 +94,7 @@ class Caretaker:
         return tuple(page.id for page in over)
 
     async def cool(self) -> tuple[str, ...]:
-        """Segments that have no page left in use go to the archive, and then those past capacity."""
+        """Archive the segments without active pages, and then those beyond capacity."""
         records = await active_segments(self.scoped)
         empty = await self._empty(records)
         gone = [record for record in records if record.id in empty]
@@ -102,7 +102,7 @@ class Caretaker:
         return (*(record.id for record in gone), *await self.crowd())
 
     async def crowd(self) -> tuple[str, ...]:
-        """Segments past capacity go to the archive, the coldest first."""
+        """Archive the segments beyond capacity, the coldest first."""
         records = await active_segments(self.scoped)
         over = len(records) - self.settings.segments
         cold = archive.coldest(self.settings, records, over, self.scoped.now())
@@ -110,7 +110,7 @@ class Caretaker:
         return tuple(record.id for record in cold)
 
     async def summarise(self, summariser: SegmentSummariser) -> list[str]:
-        """Let a model summarise the segments that have grown since it last did."""
+        """Let a model summarise the segments that grew since its last summary."""
         done: list[str] = []
         for record in await active_segments(self.scoped):
             if SegmentBody.read(record).summarised < SegmentBody.read(record).length:
@@ -121,7 +121,7 @@ class Caretaker:
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _summarise(self, record: Memory, summariser: SegmentSummariser) -> None:
-        """One segment; another writer's page that comes meanwhile is left for the next round."""
+        """Summarise one segment; a page that another writer adds meanwhile is left for the next round."""
         ids = (await archive.page_ids(self.scoped, [record.id]))[record.id]
         pages_found = await pages.load_pages(self.scoped, await self.scoped.store.get_all(self.scoped.scope, ids))
         text_before = "\n".join(
@@ -143,7 +143,7 @@ class Caretaker:
         await retry_on_conflict(store)
 
     async def _lost(self, here: set[str]) -> list[Memory]:
-        """Pages that are neither in the window nor in a segment that exists."""
+        """Return the pages that are neither in the window nor in an existing segment."""
         where = mine(self.scoped.scope, kinds=(PAGE,), states=None)
         pages_found = [
             page async for page in self.scoped.store.scan_all(self.scoped.scope, where) if page.id not in here

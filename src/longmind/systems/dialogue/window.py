@@ -1,8 +1,8 @@
-"""Short-term memory: the window of the last pages, and what happens when it moves on.
+"""Short-term memory: the window of the latest pages.
 
-New pages come in at one end, and as many as there is no room for leave at the other, into their segments. All of it is
-one write that expects the version of the window, so short-term memory is never over its capacity, not even between two
-writers, and a page is in short-term memory or in a segment at every moment.
+New pages enter at one end, and pages beyond the capacity leave at the other for their segments. All of this is one
+batch that expects the version of the window. So concurrent writers never exceed the capacity, and every page is at any
+moment either in the window or in a segment.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Window:
     record: KeyedRecord[WindowBody]
     body: WindowBody
     line: list[LoadedPage]
-    """The pages in it, the oldest first; one that was forgotten meanwhile is not among them."""
+    """The pages in it, the oldest first, without pages that were forgotten since."""
     chains: LoadedChains
     nexts: list[Link] = field(default_factory=list)
     moved: tuple[Moved, ...] = ()
     archived: tuple[str, ...] = ()
     crowded: bool = False
-    """Whether more segments were begun than others could make room for in the same write."""
+    """Whether there are more new segments than could be compensated by archiving in the same batch."""
     operation: str = ""
 
     async def take(self, drafts: Sequence[PageDraft]) -> list[LoadedPage]:
@@ -142,5 +142,5 @@ async def _held(scoped: ScopedStore, drafts: Sequence[PageDraft]) -> dict[str, L
 
 
 def context_of(window: Window) -> ChainContext:
-    """Return what the current conversation is about."""
+    """Return the terms and the summary of the current conversation."""
     return window.chains.of(window.line[-1]) if window.line else ChainContext()

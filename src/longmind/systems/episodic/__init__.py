@@ -1,4 +1,4 @@
-"""Episodic memory: what happened, in order, how it ended, and what can be learnt from it."""
+"""Episodic memory: episodes and their events in order, their outcomes, and lessons from them."""
 
 from longmind.systems.episodic.clusters import cluster_episodes
 from longmind.systems.episodic.lessons import cases_of, lessons_of

@@ -1,8 +1,7 @@
 """Clusters of similar episodes, each with a summary.
 
-Episodes are compared by their vectors if there is an embedder, else by their words (the cosine of tf-idf weights). The
-two most alike are joined, then again, by the average over all pairs, until nothing is alike enough. No chance is
-involved: the same episodes give the same clusters.
+Episodes are compared by their vectors if there is an embedder, else by their words (cosine of tf-idf weights).
+Average-linkage clustering joins the two most similar groups until none is similar enough. It is deterministic.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 MOST = 1_000
 ALIKE_BY_VECTOR = 0.55
 ALIKE_BY_WORDS = 0.15
-"""How alike episodes must be on average to be put together, in either measure."""
+"""The average similarity from which episodes are joined, by vectors and by words."""
 _EVENTS = 20
 _TERMS = 5
 _TITLES = 3
@@ -43,7 +42,7 @@ async def cluster_episodes(
     smallest: int,
     summariser: EpisodeSummariser | None,
 ) -> list[Cluster]:
-    """These episodes in clusters, the largest first."""
+    """Return these episodes in clusters, the largest first."""
     if alike is not None and not 0 < alike <= 1:
         raise InvalidInput(f"How alike episodes must be runs from 0 to 1, and {alike} does not.")
     ordered = sorted(episodes, key=lambda e: (e.start, e.id))
@@ -69,7 +68,7 @@ async def _similarity(
 
 
 def by_words(counts: Sequence[Counter[str]]) -> Matrix:
-    """The cosine between texts by their words, rare ones weighing more."""
+    """Return the cosine similarities of texts by their words, with rare words weighing more."""
     names = sorted({term for count in counts for term in count})
     place = {term: n for n, term in enumerate(names)}
     table = np.zeros((len(counts), max(len(names), 1)))
@@ -83,7 +82,7 @@ def by_words(counts: Sequence[Counter[str]]) -> Matrix:
 
 
 def joined(similar: Matrix, threshold: float) -> list[list[int]]:
-    """Groups of row numbers: the two groups most alike on average are joined until none reach the threshold."""
+    """Return groups of row numbers, joined by average linkage while the similarity reaches the threshold."""
     near = similar.astype(np.float64).copy()
     np.fill_diagonal(near, -np.inf)
     groups: dict[int, list[int]] = {n: [n] for n in range(len(near))}
@@ -141,7 +140,7 @@ def _counts(text: str) -> Counter[str]:
 
 
 def _common_terms(own: Sequence[Counter[str]], everyone: Sequence[Counter[str]]) -> list[str]:
-    """Words that are in most of these texts and in few of the others; of one stem only the commonest form."""
+    """Return the words that are in most of these texts and in few of the others, one for each stem."""
     forms: dict[str, Counter[str]] = {}
     for count in own:
         for word, n in count.items():

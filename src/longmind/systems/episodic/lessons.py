@@ -1,4 +1,4 @@
-"""Lessons for a task: the episodes that bear on it, contrasted; by a model as well if there is one."""
+"""Lessons for a task: what distinguishes episodes that succeeded from those that failed, by statistics or a model."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from longmind.systems.episodic.narrative import narrate
 from longmind.systems.scoped_store import ScopedStore
 
 _EVENTS = 200
-"""Events of one episode that are looked at."""
+"""The most events of one episode that are read."""
 _ACCOUNTS = 20
-"""Accounts that a model reads, and how long each may be."""
+"""The most accounts that a model reads, and the longest one in characters."""
 _ACCOUNT_CHARS = 4_000
 _REMARKS = 10
 
@@ -33,7 +33,7 @@ async def lessons(
     support: int,
     teacher: Teacher | None,
 ) -> Lessons:
-    """What the episodes relevant to a task teach."""
+    """Return the lessons from the episodes relevant to a task."""
     if not task.strip():
         raise InvalidInput("Lessons need a task.", hint="Say in a few words what is to be done.")
     if not 0 <= relevance <= 1 or not 0 <= confidence <= 1 or support < 1 or episodes < 1:
@@ -54,7 +54,7 @@ async def lessons(
 
 
 async def _relevant(scoped: ScopedStore, task: str, most: int, relevance: float) -> list[tuple[Episode, list[Event]]]:
-    """Episodes that bear on the task and whose outcome is known, the most relevant first, with their events."""
+    """Return the relevant episodes with a known outcome and their events, the most relevant first."""
     hits = await reading.search(scoped, task, k=min(2 * most, 300), type=None, outcome=None, since=None, until=None)
     floor = relevance * hits[0].score if hits else 0.0
     ended = [h.episode for h in hits if h.score >= floor and h.episode.outcome != "unknown" and not h.episode.open]
@@ -64,7 +64,7 @@ async def _relevant(scoped: ScopedStore, task: str, most: int, relevance: float)
 async def _taught(
     task: str, relevant: Sequence[tuple[Episode, Sequence[Event]]], teacher: Teacher | None
 ) -> tuple[list[Lesson], int]:
-    """The lessons of a model that quote what really stands in an episode they cite, and how many did not."""
+    """Return the model's lessons that quote an episode they cite correctly, and how many did not."""
     if teacher is None or not relevant:
         return [], 0
     accounts = [
@@ -93,14 +93,14 @@ def _by_model(draft: LessonDraft) -> Lesson:
 
 
 def _remarks(episodes: Sequence[Episode]) -> list[Remark]:
-    """What was noted at the end: first of those that failed, for they say what to look out for."""
+    """Return the notes on the episodes' outcomes, those of failed episodes first."""
     noted = [e for e in episodes if e.note]
     ordered = [e for e in noted if e.outcome == "failed"] + [e for e in noted if e.outcome == "succeeded"]
     return [Remark(episode=e.id, title=e.title, outcome=e.outcome, note=e.note) for e in ordered[:_REMARKS]]
 
 
 MAX_TEXT = 60
-"""A longer text in an event's data says something, but is no value that episodes have in common."""
+"""The longest text in an event's data that is compared as a value between episodes."""
 _FEW = 3
 """A number with more distinct values than this is split at its median instead of being compared value by value."""
 _ORDER = ("event", "data", "attribute", "actor", "tag", "type")
@@ -116,7 +116,7 @@ class Case:
 
 
 def cases_of(accounts: Sequence[tuple[Episode, Sequence[Event]]]) -> list[Case]:
-    """The episodes as cases. Numbers are put into two halves by the median over all of them."""
+    """Return the episodes as cases. Numbers are divided at the median over all of them."""
     plain = [_plain_traits(episode, events) for episode, events in accounts]
     numbers = [_numbers(episode, events) for episode, events in accounts]
     values: defaultdict[str, list[float]] = defaultdict(list)
@@ -131,10 +131,10 @@ def cases_of(accounts: Sequence[tuple[Episode, Sequence[Event]]]) -> list[Case]:
 
 
 def lessons_of(cases: Sequence[Case], *, confidence: float = 0.8, support: int = 2) -> list[Lesson]:
-    """The traits that tell success from failure, the surest first.
+    """Return the traits that distinguish success from failure, the surest first.
 
-    Traits that always occur together say one thing and are told as one, and so do two of which every episode has one.
-    A trait of fewer than ``support`` episodes, or one that every episode has, teaches nothing.
+    Traits that always occur together become one lesson, and so do two traits of which every episode has exactly one.
+    Traits of fewer than ``support`` episodes, or of all episodes, are left out.
     """
     holders: defaultdict[frozenset[str], list[str]] = defaultdict(list)
     for trait in sorted({t for case in cases for t in case.traits}, key=_rank):
@@ -183,7 +183,7 @@ def _split(cases: Iterable[Case]) -> tuple[int, int]:
 
 
 def _normal(z: float) -> float:
-    """The share of a normal distribution below z."""
+    """Return the share of a standard normal distribution below z."""
     return 0.5 * (1 + math.erf(z / math.sqrt(2)))
 
 
@@ -228,7 +228,7 @@ def _pairs(data: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _numbers(episode: Episode, events: Sequence[Event]) -> dict[str, float]:
-    """The numbers of an episode; one that several events tell is averaged."""
+    """Return the numbers of an episode; a number in several events is averaged."""
     values_by_name: defaultdict[str, list[float]] = defaultdict(list)
     for sort, data in [("attribute", episode.attributes), *(("data", event.data) for event in events)]:
         for name, value in data.items():

@@ -1,4 +1,4 @@
-"""The public class of episodic memory."""
+"""``EpisodicMemory``: what happened, in order."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ HOUR = timedelta(hours=1)
 class EpisodicMemory:
     """Episodes and their events.
 
-    ``summariser`` and ``teacher`` are models that tell episodes and find lessons; without them both are done by rules
-    and statistics.
+    ``summariser`` and ``teacher`` are models that write summaries and find lessons. Without them, rules and statistics
+    do both.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class EpisodicMemory:
         importance: float = 0.5,
         session: str | None = None,
     ) -> Episode:
-        """Begin an episode, now or at ``start``; with ``parent``, within another one."""
+        """Begin an episode, now or at ``start``; with ``parent``, within another episode."""
         fields = {
             "title": title,
             "type": type,
@@ -96,7 +96,7 @@ class EpisodicMemory:
     ) -> Event:
         """Record an event of an episode, now or ``at`` a moment within it.
 
-        With a ``key`` the same event can be recorded again harmlessly: the one that is there is returned.
+        With a ``key`` a repeated call is harmless: it returns the existing event.
         """
         fields = {
             "what": what,
@@ -116,7 +116,7 @@ class EpisodicMemory:
     async def finish(
         self, episode: str, outcome: Outcome = "unknown", *, end: datetime | None = None, note: str = ""
     ) -> Episode:
-        """End an episode, now or at ``end``, and say how it came out."""
+        """End an episode, now or at ``end``, with its outcome."""
         record = await self._writer.end(episode, outcome, at=end, note=note or None)
         if record is not None:
             return Episode.of(record)
@@ -128,7 +128,7 @@ class EpisodicMemory:
         )
 
     async def judge(self, episode: str, outcome: Outcome, *, note: str | None = None) -> Episode:
-        """Say, or say anew, how an episode came out; that is often known only later."""
+        """Set or change the outcome of an episode, which is often known only later."""
 
         async def change() -> Episode:
             record = await self._need(episode)
@@ -152,7 +152,7 @@ class EpisodicMemory:
         importance: float = 0.5,
         session: str | None = None,
     ) -> AsyncIterator[RunningEpisode]:
-        """An episode for the length of a block: it ends with the block, as failed if an exception ends that."""
+        """Run a block as an episode. It ends with the block, and as failed if the block raises."""
         begun = await self.start(
             title,
             type=type,
@@ -174,11 +174,11 @@ class EpisodicMemory:
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def get(self, id: str) -> Episode:
-        """One episode by its id."""
+        """Return an episode by its id."""
         return Episode.of(await self._need(id))
 
     async def event(self, id: str) -> Event:
-        """One event by its id."""
+        """Return an event by its id."""
         return Event.of(await self._scoped.need(id, EVENT))
 
     async def list(
@@ -194,7 +194,7 @@ class EpisodicMemory:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Episode]:
-        """A page of episodes, the latest first. ``since`` and ``until`` are about when they began."""
+        """Return a page of episodes, the latest first. ``since`` and ``until`` compare with their start."""
         return await reading.episodes(
             self._scoped,
             type=type,
@@ -209,7 +209,7 @@ class EpisodicMemory:
         )
 
     async def recent(self, n: int = 10) -> tuple[Episode, ...]:
-        """The episodes that began last, the latest first."""
+        """Return the episodes that began last, the latest first."""
         return (await self.list(limit=n)).items
 
     async def events(
@@ -224,7 +224,7 @@ class EpisodicMemory:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Event]:
-        """A page of events in the order of their time: of one episode, or of all."""
+        """Return a page of events in the order of time, of one episode or of all."""
         return await reading.events(
             self._scoped,
             episode=episode,
@@ -247,18 +247,18 @@ class EpisodicMemory:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> tuple[EpisodeHit, ...]:
-        """Episodes that fit a text by their own words or by those of their events, the best first."""
+        """Return the episodes that match a text, by their own words or by their events, the best first."""
         hits = await reading.search(self._scoped, text, k=k, type=type, outcome=outcome, since=since, until=until)
         return tuple(hits)
 
     async def timeline(
         self, moment: datetime, *, before: timedelta = HOUR, after: timedelta = HOUR, limit: int = 50
     ) -> Timeline:
-        """What happened around a moment: up to ``limit`` events on either side, and the episodes going on then."""
+        """Return up to ``limit`` events before and after a moment, and the episodes in progress at that time."""
         return await reading.timeline(self._scoped, moment, before=before, after=after, limit=limit)
 
     async def meanwhile(self, which: str | datetime, until: datetime | None = None, *, limit: int = 50) -> Meanwhile:
-        """What else happened in the time of an episode; or, given two moments, what happened between them."""
+        """Return what else happened during an episode, or between two moments."""
         if isinstance(which, str):
             episode = await self.get(which)
             end = episode.end or max(self._scoped.now(), episode.start)
@@ -273,7 +273,7 @@ class EpisodicMemory:
     async def narrate(
         self, episode: str, length: Length = "medium", *, summariser: EpisodeSummariser | None = None
     ) -> str:
-        """An episode in words: ``short`` is a sentence, ``medium`` a paragraph, ``full`` everything in order."""
+        """Return an episode in words: ``short`` is a sentence, ``medium`` a paragraph, ``full`` everything in order."""
         if length not in narrative.WORDS:
             raise InvalidInput(f"There is no length {length!r}.", hint="There are: short, medium, full.")
         model = summariser or self._summariser
@@ -292,10 +292,11 @@ class EpisodicMemory:
         longest_pause: timedelta | None = None,
         sleep: replay.Sleep | None = None,
     ) -> AsyncIterator[Replayed]:
-        """The events of an episode in order, one by one.
+        """Yield the events of an episode in order, one by one.
 
-        ``speed`` 1 waits as long between them as it was, 60 makes a minute a second, and None does not wait. The
-        filters leave events out; ``longest_pause`` shortens long waits. Leave the loop or cancel the task to stop.
+        With ``speed`` 1 the pauses are as long as they were, with 60 a minute lasts a second, and with None there are
+        none. The filters leave events out; ``longest_pause`` shortens long pauses. Leave the loop or cancel the task to
+        stop.
         """
         pace = replay.checked_speed(speed)
         begun = await self.get(episode)
@@ -323,9 +324,9 @@ class EpisodicMemory:
         support: int = 2,
         teacher: Teacher | None = None,
     ) -> Lessons:
-        """What the episodes relevant to a task teach: what those that succeeded had and those that failed had not.
+        """Return lessons for a task: what distinguishes relevant episodes that succeeded from those that failed.
 
-        An episode counts as relevant if it fits the task at least ``relevance`` times as well as the best one does.
+        An episode is relevant if its score for the task is at least ``relevance`` times the best score.
         """
         return await lessons.lessons(
             self._scoped,
@@ -348,7 +349,7 @@ class EpisodicMemory:
         smallest: int = 2,
         summariser: EpisodeSummariser | None = None,
     ) -> tuple[Cluster, ...]:
-        """The latest ``most`` episodes in groups of those that are alike, each with a summary; the largest first."""
+        """Return the latest ``most`` episodes in clusters of similar ones, each with a summary; the largest first."""
         if not 1 <= most <= clusters.MOST:
             raise InvalidInput(f"Between 1 and {clusters.MOST} episodes can be compared, not {most}.")
         page = await self.list(type=type, since=since, until=until, limit=most)

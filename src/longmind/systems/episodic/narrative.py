@@ -1,7 +1,7 @@
-"""Telling an episode in words, at three lengths, by rules.
+"""An episode in words, at three lengths, written by rules.
 
-Short is a sentence, medium a paragraph with the events that mattered most, full everything in order. What was recorded
-stands in quotation marks, on one line: it is told as what somebody recorded, and cannot pass for the narrator's words.
+Short is a sentence, medium a paragraph with the most important events, full everything in order. Recorded text is
+quoted on one line, so that it cannot pass for the narrator's words.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from longmind.systems.episodic.models import Episode, EpisodeSummariser, Event, 
 from longmind.text.dates import format_day
 
 TOLD_AT_MOST = 1_000
-"""Events that the full length tells; it says how many it leaves out."""
+"""The most events in the full length; the text says how many are left out."""
 WORDS: dict[Length, int] = {"short": 30, "medium": 120, "full": 600}
-"""About how long each is, for a summariser."""
+"""The approximate length of each, in words, for a summariser."""
 _MEDIUM_EVENTS = 5
 
 
 def narrate(episode: Episode, events: Sequence[Event], length: Length, children: Sequence[str] = ()) -> str:
-    """The episode in words. ``children`` are the narratives of the episodes within it."""
+    """Return the episode in words. ``children`` are the narratives of the episodes within it."""
     if length == "short":
         return f"{_opening(episode)} {_counts(episode, events)}".strip()
     if length == "medium":
@@ -43,13 +43,13 @@ def narrate(episode: Episode, events: Sequence[Event], length: Length, children:
 
 
 def quoted(text: str, at_most: int = 300) -> str:
-    """A text in quotation marks, on one line, cut if it is long."""
+    """Return a text in quotation marks, on one line, cut if it is long."""
     flat = " ".join(text.split())
     return json.dumps(flat if len(flat) <= at_most else flat[: at_most - 1].rstrip() + "…", ensure_ascii=False)
 
 
 def describe_duration(duration: timedelta) -> str:
-    """A span of time as people say it: ``45 s``, ``12 min``, ``3 h 20 min``, ``2 d 4 h``."""
+    """Return a duration in words: ``45 s``, ``12 min``, ``3 h 20 min``, ``2 d 4 h``."""
     seconds = int(duration.total_seconds())
     if seconds < 60:
         return f"{seconds} s"
@@ -85,7 +85,7 @@ def _closing(episode: Episode) -> str:
 
 
 def _most_important(events: Sequence[Event]) -> list[Event]:
-    """The events that mattered most, in order; of equals those at the beginning and the end go first."""
+    """Return the most important events, in order; of equals, those at the beginning and the end are preferred."""
     edge = {0, len(events) - 1}
     ranked = sorted(range(len(events)), key=lambda n: (-events[n].importance, n not in edge, n))
     return [events[n] for n in sorted(ranked[:_MEDIUM_EVENTS])]
@@ -112,7 +112,7 @@ def _when(moment: datetime) -> str:
 
 
 async def summarised(summariser: EpisodeSummariser, text: str, words: int) -> str:
-    """What the summariser makes of a text."""
+    """Return the summariser's version of a text."""
     summary = (await summariser.summarise(text, words=words)).strip()
     if not summary:
         raise ModelError(

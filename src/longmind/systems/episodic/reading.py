@@ -1,4 +1,4 @@
-"""Reading episodes: by id, type, time and text, around a moment, and what else happened then."""
+"""Queries for episodes and events: by id, type, time and text, around a moment, and at the same time as others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Hit, Memory, Page, Scalar
 
 LOOKED_AT = 10_000
-"""Episodes looked at to find those that were going on at some time; past that the answer says it is truncated."""
+"""The most episodes that are examined to find those in progress at some time; beyond it the result is truncated."""
 _UNTOLD = ("working", "configuration", EPISODE, EVENT)
 
 
@@ -27,7 +27,7 @@ def filters(
     tags: Sequence[str] = (),
     **more: Scalar | None,
 ) -> Filter:
-    """The filter for episodes or events of a type in a time range."""
+    """Return the filter for episodes or events of a type in a time range."""
     if since is not None and until is not None and as_utc(until) < as_utc(since):
         raise InvalidInput("The time range ends before it begins.", hint="Give `until` a moment after `since`.")
     values = {"type": type, **more}
@@ -51,7 +51,7 @@ async def episodes(
     limit: int,
     cursor: str | None,
 ) -> Page[Episode]:
-    """A page of episodes, the latest first."""
+    """Return a page of episodes, the latest first."""
     where = filters(EPISODE, type=type, since=since, until=until, tags=tags, outcome=outcome, open=open, parent=parent)
     page = await scoped.store.scan(scoped.scope, where, order="occurred", descending=True, limit=limit, cursor=cursor)
     return Page[Episode](items=tuple(Episode.of(m) for m in page.items), cursor=page.cursor)
@@ -69,7 +69,7 @@ async def events(
     limit: int,
     cursor: str | None,
 ) -> Page[Event]:
-    """A page of events in the order of their time; of one episode, or of all."""
+    """Return a page of events in the order of time, of one episode or of all."""
     where = filters(EVENT, type=type, since=since, until=until)
     narrowed: dict[str, Any] = {}
     if episode is not None:
@@ -89,7 +89,7 @@ async def events(
 
 
 async def iterate_events(scoped: ScopedStore, episode: str, *, limit: int | None = None) -> AsyncIterator[Event]:
-    """The events of an episode in order, read page by page."""
+    """Yield the events of an episode in order, read page by page."""
     where = Filter(kinds=(EVENT,), sessions=(episode,), states=None)
     cursor: str | None = None
     left = limit
@@ -114,7 +114,7 @@ async def search(
     since: datetime | None,
     until: datetime | None,
 ) -> list[EpisodeHit]:
-    """Episodes that fit a text by their own words or by those of their events, the best first."""
+    """Return the episodes that match a text, by their own words or by their events, the best first."""
     if k < 1:
         raise InvalidInput(f"k must be at least 1, not {k}.")
     where = Filter(since=since, until=until)
@@ -140,7 +140,7 @@ def _as_hit(episode: Episode, hits: Sequence[Hit]) -> EpisodeHit:
 async def timeline(
     scoped: ScopedStore, moment: datetime, *, before: timedelta, after: timedelta, limit: int
 ) -> Timeline:
-    """The events nearest to a moment, on either side."""
+    """Return the events nearest to a moment, before and after it."""
     if before < timedelta(0) or after < timedelta(0) or limit < 1:
         raise InvalidInput("A timeline needs spans of time that are not negative, and a limit of at least 1.")
     at = as_utc(moment)
@@ -169,9 +169,9 @@ async def timeline(
 
 
 async def overlapping(scoped: ScopedStore, start: datetime, end: datetime) -> tuple[list[Episode], bool]:
-    """Episodes that were going on at some moment from ``start`` to ``end``, the latest first; and whether it gave up.
+    """Return the episodes in progress from ``start`` to ``end``, the latest first, and whether some are missing.
 
-    Logs that a system keeps (``standing``) are always going on and are left out.
+    Logs that a system keeps (``standing``) are always in progress and are left out.
     """
     where = filters(EPISODE, until=just_after(end))
     matches: list[Episode] = []
@@ -191,7 +191,7 @@ async def overlapping(scoped: ScopedStore, start: datetime, end: datetime) -> tu
 async def meanwhile(
     scoped: ScopedStore, start: datetime, end: datetime, *, besides: str | None, limit: int
 ) -> Meanwhile:
-    """What happened from ``start`` to ``end``, without the episode ``besides`` and what is part of it."""
+    """Return what happened from ``start`` to ``end``, without the episode ``besides`` and what is part of it."""
     if limit < 1:
         raise InvalidInput(f"limit must be at least 1, not {limit}.")
     others, cut = await overlapping(scoped, start, end)
@@ -211,7 +211,7 @@ async def meanwhile(
 
 
 def _family(episodes: Sequence[Episode], root: str | None) -> set[str]:
-    """The episode and those within it, at any depth."""
+    """Return the ids of an episode and of those within it, at any depth."""
     own = set() if root is None else {root}
     grown = True
     while grown:
@@ -237,7 +237,7 @@ async def _others(
 
 
 def _shifted(moment: datetime, by: timedelta) -> datetime:
-    """A moment some time away, within the years there are."""
+    """Return a moment shifted in time, within the range of ``datetime``."""
     try:
         return moment + by
     except OverflowError:
@@ -245,7 +245,7 @@ def _shifted(moment: datetime, by: timedelta) -> datetime:
 
 
 def just_after(moment: datetime) -> datetime | None:
-    """Return the next moment there is, for a range that includes its end; None where time ends."""
+    """Return the next representable moment, for a range that includes its end; None at the end of the range."""
     try:
         return moment + timedelta(microseconds=1)
     except OverflowError:

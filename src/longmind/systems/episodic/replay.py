@@ -1,4 +1,4 @@
-"""Replaying an episode: its events in order, at once or with the pauses there were between them."""
+"""Replay of an episode: its events in order, at once or with the original pauses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST_SLEEP = 86_400.0
 
 
 def checked_speed(speed: float | None) -> float | None:
-    """A speed that can be replayed at: None for no pauses, or how many times as fast as it was."""
+    """Return a valid speed: None for no pauses, or a factor."""
     if speed is None or speed == math.inf:
         return None
     if not speed > 0:
@@ -38,10 +38,10 @@ async def replay(
     longest_pause: timedelta | None = None,
     sleep: Sleep = asyncio.sleep,
 ) -> AsyncIterator[Replayed]:
-    """The events that pass the filters, each after the pause that was before it.
+    """Yield the events that pass the filters, each after its original pause.
 
-    It can be left at any moment: break out of the loop, or cancel the task that waits. What the filters leave out makes
-    no sound, but the time it took still passes.
+    It can be stopped at any moment: break out of the loop, or cancel the task. Events that the filters leave out are
+    not yielded, but their time still passes.
     """
     last = episode.start if since is None else max(since, episode.start)
     number = 0
@@ -69,7 +69,7 @@ def _wanted(
 
 
 async def _rest(seconds: float, sleep: Sleep) -> None:
-    """Sleep, in parts no timer is too small for."""
+    """Sleep, in parts that no timer is too small for."""
     while seconds > 0:
         await sleep(min(seconds, _LONGEST_SLEEP))
         seconds -= _LONGEST_SLEEP

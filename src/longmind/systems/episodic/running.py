@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class RunningEpisode:
-    """What ``async with episodic.episode(...) as episode`` gives.
+    """The object that ``async with episodic.episode(...) as episode`` provides.
 
-    When the block ends the episode ends: as succeeded, or as what ``conclude`` said. An exception ends it as failed and
-    goes on.
+    When the block ends, the episode ends as succeeded, or with the outcome that ``conclude`` set. An exception ends it
+    as failed and propagates.
     """
 
     def __init__(self, memory: EpisodicMemory, episode: Episode) -> None:
@@ -59,7 +59,7 @@ class RunningEpisode:
         )
 
     def conclude(self, outcome: Outcome, note: str = "") -> None:
-        """Say how it came out; it counts when the block ends."""
+        """Set the outcome, which is stored when the block ends."""
         self.outcome = outcome
         self.note = note
 
@@ -69,7 +69,7 @@ class RunningEpisode:
             await self._memory.finish(self.id, self.outcome, note=self.note)
 
     async def fail(self, error: BaseException) -> None:
-        """End the episode as failed. If that fails as well, the error that is on its way out says so."""
+        """End the episode as failed. If that fails too, a note is added to the exception that propagates."""
         note = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         self.conclude("failed", note[:2000].replace("\x00", ""))
         try:

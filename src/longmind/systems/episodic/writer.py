@@ -73,10 +73,10 @@ class EpisodeWriter:
         first_try: bool = False,
         reason: str = "event recorded",
     ) -> Memory:
-        """Add an event to an episode. With a key it is added once: a repeated call returns the event that is there.
+        """Add an event to an episode. With a key it is added once: a repeated call returns the existing event.
 
-        A ``derived`` event is erased with its episode. ``first_try`` says that the key cannot be there yet, which saves
-        a look-up.
+        A ``derived`` event is erased with its episode. ``first_try`` says that the key cannot exist yet, which saves a
+        look-up.
         """
         look = not first_try
 
@@ -107,10 +107,10 @@ class EpisodeWriter:
         free_key: bool = False,
         reason: str = "episode ended",
     ) -> Memory | None:
-        """End an episode, now or ``at`` a moment, and say how it came out; None if it had ended already.
+        """End an episode, now or ``at`` a moment, with its outcome; None if it had ended already.
 
-        ``attributes`` are added to those it has. It cannot end before the episodes within it, except by ``force``. With
-        ``free_key`` its key may be used again.
+        ``attributes`` are added to those it has. It cannot end before the episodes within it, except with ``force``.
+        With ``free_key`` its key may be used again.
         """
 
         async def attempt() -> Memory | None:
@@ -200,7 +200,7 @@ class EpisodeWriter:
         return None if body.parent is None else await self._scoped.store.get(self._scoped.scope, body.parent)
 
     async def _inner_end(self, record: Memory, body: EpisodeBody) -> datetime | None:
-        """Return when the last of the episodes within this one ended; ``Conflict`` if one still goes on."""
+        """Return the end of the last episode within this one; ``Conflict`` if one is still in progress."""
         if not body.children:
             return None
         latest: datetime | None = None
@@ -252,7 +252,7 @@ class EpisodeWriter:
 
 
 def begin_writes(episode: Memory, parent: Memory | None = None) -> list[Write]:
-    """Build the writes that begin an episode; within a parent it must begin while that goes on."""
+    """Build the writes that begin an episode; within a parent it must begin while that is in progress."""
     if parent is None:
         return [Put(episode, existing="fail")]
     body = EpisodeBody.read(parent)

@@ -1,4 +1,4 @@
-"""The persona: the user's and the agent's profiles, made of traits and knowledge, with confidence and history."""
+"""The persona: profiles of the user and of the agent, made of traits and knowledge entries."""
 
 from longmind.systems.persona.knowledge import entry_name
 from longmind.systems.persona.memory import PersonaMemory

@@ -1,4 +1,4 @@
-"""Knowledge entries as records: learning one, and which leaves when there are too many."""
+"""Knowledge entries as records: learning an entry, and archiving the least useful when there are too many."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hashlib import sha256
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.ownership import find_own, marks, mine, own_key
 from longmind.systems.persona import evidence
-from longmind.systems.persona.evidence import folded
+from longmind.systems.persona.evidence import fold_label
 from longmind.systems.persona.models import (
     KNOWLEDGE,
     LEDGER,
@@ -20,7 +20,7 @@ from longmind.systems.persona.models import (
     PersonaSettings,
     ProfileSubject,
 )
-from longmind.systems.persona.traits import check_evidence, whose
+from longmind.systems.persona.traits import check_evidence, profile_scope
 from longmind.systems.records import KeyedRecord
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Link, Memory, Model, Scope, Source, State
@@ -28,45 +28,45 @@ from longmind.types import Link, Memory, Model, Scope, Source, State
 _DAY = 86_400.0
 _RECENT_DAYS = 30.0
 _OFTEN = 3.0
-"""Uses after which an entry counts half as much as one that is used all the time."""
+"""The number of uses at which the use part of ``usefulness`` reaches one half."""
 
 
 class KnowledgeRevision(Model):
-    """Counts the changes of a user's knowledge."""
+    """A counter of the changes to a user's knowledge."""
 
     revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
-    """The knowledge of the user, or of the agent."""
+class KnowledgeEntries:
+    """The knowledge entries about the user, or of the agent."""
 
     scoped: ScopedStore
     about: ProfileSubject
 
     @property
     def scope(self) -> Scope:
-        return whose(self.scoped, self.about)
+        return profile_scope(self.scoped, self.about)
 
     async def all(self, state: State = "active") -> list[Memory]:
         where = mine(self.scope, kinds=(KNOWLEDGE,), metadata={"about": self.about}, states=(state,))
         return [record async for record in self.scoped.store.scan_all(self.scope, where)]
 
     async def learn(self, text: str, observed: KnowledgeBody, importance: float, settings: PersonaSettings) -> Learnt:
-        """Take in a piece of knowledge; one that is there becomes surer, and comes back from the archive."""
+        """Store an entry. One that exists gains confidence, and comes back from the archive."""
         await check_evidence(self.scoped, observed.evidence)
         record = await find_own(self.scoped, entry_name(self.about, text), self.scope)
         if record is None:
             entry = self._record(text, observed, importance)
-            return await self._in(entry, Put(entry, existing="fail"), observed.evidence, settings)
+            return await self._write_entry(entry, Put(entry, existing="fail"), observed.evidence, settings)
         body = KnowledgeBody.read(record)
         if record.state == "active" and observed.evidence and set(observed.evidence) <= set(body.evidence):
             return Learnt(knowledge=as_knowledge(record, self.scoped.now()), created=False)
         more = body.model_copy(
             update={
-                "confidence": evidence.agreed(body.confidence, observed.confidence),
+                "confidence": evidence.raise_confidence(body.confidence, observed.confidence),
                 "observations": body.observations + 1,
-                "evidence": evidence.seen(body.evidence, observed.evidence),
+                "evidence": evidence.merge_evidence(body.evidence, observed.evidence),
             }
         )
         changes = {
@@ -74,26 +74,28 @@ class Entries:
             "importance": max(record.importance, importance),
             "state": "active",
         }
-        return await self._in(record, Update(record.id, changes, record.version), observed.evidence, settings)
+        return await self._write_entry(record, Update(record.id, changes, record.version), observed.evidence, settings)
 
-    async def _in(self, record: Memory, write: Write, fresh: Sequence[str], settings: PersonaSettings) -> Learnt:
-        """Write an entry, and let the least useful go if there are too many, in one."""
+    async def _write_entry(
+        self, record: Memory, write: Write, fresh: Sequence[str], settings: PersonaSettings
+    ) -> Learnt:
+        """Write an entry and archive the least useful ones beyond the limit, in one batch."""
         now = self.scoped.now()
-        anchor = await self._anchor()
+        revision = await self._revision_write()
         others = [other for other in await self.all() if other.id != record.id]
         over = len(others) + 1 - settings.knowledge
         leaving = _least_useful(others, over, now) if over > 0 else []
         links = [AddLink(Link(source=record.id, relation="derived_from", target=id)) for id in fresh]
         gone = [Update(other.id, {"state": "archived"}, other.version) for other in leaving]
-        receipt = await self.scoped.rewrite([anchor, write, *links, *gone], "persona: learnt")
+        receipt = await self.scoped.rewrite([revision, write, *links, *gone], "persona: learnt")
         return Learnt(
             knowledge=as_knowledge(receipt.memories[1], now),
             created=isinstance(write, Put),
             archived=tuple(other.id for other in leaving),
         )
 
-    async def _anchor(self) -> Write:
-        """The write that makes two learners at once take turns, so that both see how many entries there are."""
+    async def _revision_write(self) -> Write:
+        """Return a write that makes concurrent learners retry, so that each counts the entries of the other."""
         key = own_key(self.scope, f"{LEDGER}:{self.about}")
         fields = {"source": Source(role="assistant")}
         record = KeyedRecord(self.scoped.store, self.scope, self.scoped.clock, key, KnowledgeRevision(), fields=fields)
@@ -112,12 +114,12 @@ class Entries:
 
 
 def entry_name(about: ProfileSubject, text: str) -> str:
-    """The name under which an entry is held: the same statement is the same entry."""
-    return f"knowledge:{about}:{sha256(folded(text).encode()).hexdigest()[:32]}"
+    """Return the name of an entry, which is the same for the same statement."""
+    return f"knowledge:{about}:{sha256(fold_label(text).encode()).hexdigest()[:32]}"
 
 
 def usefulness(record: Memory, now: datetime) -> float:
-    """How much an entry is worth keeping: how sure and how important it is, how often and how lately it was used."""
+    """Return how much an entry is worth: by confidence, importance, and how often and recently it was used."""
     confidence = KnowledgeBody.read(record).confidence
     used = record.access_count / (record.access_count + _OFTEN)
     days = max((now - (record.last_accessed_at or record.recorded_at)).total_seconds(), 0.0) / _DAY

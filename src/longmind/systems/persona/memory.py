@@ -1,4 +1,4 @@
-"""The public class of the persona."""
+"""``PersonaMemory``: the profiles of the user and of the agent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from longmind.errors import InvalidInput
 from longmind.systems import configuration
 from longmind.systems.ownership import mine
 from longmind.systems.persona import rendering
-from longmind.systems.persona.knowledge import Entries, as_knowledge
+from longmind.systems.persona.knowledge import KnowledgeEntries, as_knowledge
 from longmind.systems.persona.models import (
     KNOWLEDGE,
     PROFILE_SUBJECTS,
@@ -40,20 +40,20 @@ class _Dimension(Model):
 
 
 class PersonaMemory:
-    """Who the user is, and who the agent is: traits with their confidence and history, and knowledge entries.
+    """Profiles of the user and of the agent: traits with confidence and history, and knowledge entries.
 
-    The user's profile belongs to the user of the scope. The agent's own belongs to no user.
+    The user's profile belongs to the user of the scope. The agent's own profile belongs to no user.
     """
 
     def __init__(self, scoped: ScopedStore) -> None:
         self._scoped = scoped
 
     async def configuration(self) -> PersonaSettings:
-        """The agent's settings as they are now."""
+        """Return the agent's current settings."""
         return await configuration.configuration(self._scoped, NAME, PersonaSettings())
 
     async def configure(self, /, **changes: Any) -> PersonaSettings:
-        """Change settings of this agent for good."""
+        """Change settings of this agent permanently and return them."""
         return await configuration.configure(self._scoped, NAME, PersonaSettings(), changes)
 
     # -- traits --------------------------------------------------------------------------------------------------
@@ -69,11 +69,11 @@ class PersonaMemory:
         about: ProfileSubject = "user",
         correction: bool = False,
     ) -> Trait:
-        """Take in an observation of a trait, and tell how the dimension stands now.
+        """Record an observation of a trait, and return the trait as it is now.
 
-        The same value again makes it surer. Another value lowers the confidence of the one that holds, and takes its
-        place only once it is surer and was observed often enough; with ``correction`` (somebody said so) at once. What
-        lost stays as history. Evidence that was counted before does not count again.
+        The same value again raises its confidence. Another value lowers it, and replaces the current value once it is
+        surer and was observed often enough; with ``correction`` (somebody said so) it replaces it at once. Replaced
+        values are kept as history. Evidence that was already counted does not count again.
         """
         fields = {"value": value, "score": score, "confidence": confidence, "evidence": tuple(dict.fromkeys(evidence))}
         observed = validated(Rival, fields)
@@ -85,15 +85,15 @@ class PersonaMemory:
         return await retry_on_conflict(lambda: traits.observe(named, observed, settings, correction))
 
     async def trait(self, dimension: str, about: ProfileSubject = "user") -> Trait | None:
-        """What holds now for a dimension, or None."""
+        """Return the current trait of a dimension, or None."""
         return await Traits(self._scoped, _about(about)).find(dimension)
 
     async def traits(self, about: ProfileSubject = "user") -> tuple[Trait, ...]:
-        """All that holds now, the surest first."""
+        """Return all current traits, the highest confidence first."""
         return tuple(await Traits(self._scoped, _about(about)).current())
 
     async def history(self, dimension: str, about: ProfileSubject = "user") -> tuple[Trait, ...]:
-        """Every value a dimension ever had, the oldest first."""
+        """Return every value a dimension has had, the oldest first."""
         return tuple(await Traits(self._scoped, _about(about)).history(dimension))
 
     # -- knowledge -----------------------------------------------------------------------------------------------
@@ -107,26 +107,29 @@ class PersonaMemory:
         evidence: Sequence[str] = (),
         about: ProfileSubject = "user",
     ) -> Learnt:
-        """Take in a piece of knowledge. The same again makes it surer; the least useful makes room, to the archive."""
+        """Store a knowledge entry. The same text again raises its confidence.
+
+        Beyond the limit the least useful entry is archived.
+        """
         valid_text = validated(_KnowledgeText, {"text": text}).text
         fields = {"about": _about(about), "confidence": confidence, "evidence": tuple(dict.fromkeys(evidence))}
         body = validated(KnowledgeBody, fields)
-        entries, settings = Entries(self._scoped, about), await self.configuration()
+        entries, settings = KnowledgeEntries(self._scoped, about), await self.configuration()
         return await retry_on_conflict(lambda: entries.learn(valid_text, body, importance, settings))
 
     async def knowledge(self, about: ProfileSubject = "user", *, archived: bool = False) -> tuple[Knowledge, ...]:
-        """The entries, the most useful first; or those in the archive."""
+        """Return the entries, the most useful first, or with ``archived=True`` those in the archive."""
         now = self._scoped.now()
-        records = await Entries(self._scoped, _about(about)).all("archived" if archived else "active")
+        records = await KnowledgeEntries(self._scoped, _about(about)).all("archived" if archived else "active")
         entries = [as_knowledge(record, now) for record in records]
         return tuple(sorted(entries, key=lambda entry: (-entry.usefulness, entry.id)))
 
     async def entry(self, id: str) -> Knowledge:
-        """One entry as it is now."""
+        """Return one entry."""
         return as_knowledge(await self._scoped.need(id, KNOWLEDGE), self._scoped.now())
 
     async def search(self, query: str, *, k: int = 10) -> tuple[Knowledge, ...]:
-        """The entries that fit a question best; they count as used."""
+        """Return the entries that match a query best; they count as used."""
         if not query.strip():
             return ()
         scope, now = self._scoped.scope, self._scoped.now()
@@ -137,13 +140,13 @@ class PersonaMemory:
     # -- all of it -----------------------------------------------------------------------------------------------
 
     async def profile(self, about: ProfileSubject = "user") -> Profile:
-        """All that is known of the user, or that the agent is."""
+        """Return the whole profile of the user or of the agent."""
         return Profile(about=_about(about), traits=await self.traits(about), knowledge=await self.knowledge(about))
 
     async def render(
         self, about: Sequence[ProfileSubject] = PROFILE_SUBJECTS, *, traits: int = 20, knowledge: int = 20
     ) -> str:
-        """The profiles for a prompt, quoted as data: the surest traits and the most useful entries of each."""
+        """Return profiles for a prompt, quoted as data: the surest traits and the most useful entries of each."""
         profiles = [await self.profile(subject) for subject in about]
         short = [
             p.model_copy(update={"traits": p.traits[:traits], "knowledge": p.knowledge[:knowledge]}) for p in profiles

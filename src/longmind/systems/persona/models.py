@@ -1,8 +1,8 @@
-"""What the persona stores and returns.
+"""The stored and returned types of the persona.
 
-A trait is a memory of the kind ``trait``: one record for each value a dimension ever had, the one that holds now with
-the key of the dimension. Values that lost are ``superseded`` and linked from what replaced them. A piece of knowledge
-is a memory of the kind ``knowledge``, with its text as its key.
+A trait is a memory of the kind ``trait``: one record for each value that a dimension has had. The current one holds the
+key of the dimension. Replaced values are ``superseded`` and linked from their successors. A knowledge entry is a memory
+of the kind ``knowledge``, with a key made from its text.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ MAX_READINGS = 50
 
 
 class PersonaSettings(Model):
-    """What one agent does its own way with profiles; see ``PersonaMemory.configure``."""
+    """Settings of one agent for its profiles; see ``PersonaMemory.configure``."""
 
     knowledge: Annotated[int, Field(ge=1, le=100_000)] = 100
-    """Entries kept for the user, and as many for the agent; the least useful leaves first, to the archive."""
+    """The most entries about the user, and as many of the agent; beyond it the least useful is archived."""
     contradiction: Unit = 0.5
-    """How much of a contradicting observation's confidence is taken from the value that holds."""
+    """The share of a contradicting observation's confidence that is taken from the current value."""
     overturn: Annotated[int, Field(ge=1, le=1_000)] = 2
-    """Observations another value needs before it can take the place of the one that holds."""
+    """The observations that another value needs before it can replace the current one."""
 
 
 class TraitReading(Model):
-    """How a trait stood at a moment."""
+    """The score and confidence of a trait at a moment."""
 
     at: Moment
     score: Unit | None
@@ -66,7 +66,7 @@ class TraitBody(Model):
     observations: Annotated[int, Field(ge=1)] = 1
     evidence: tuple[Id, ...] = ()
     against: Annotated[int, Field(ge=0)] = 0
-    """Observations that said otherwise while this value held."""
+    """Observations of other values while this one was current."""
     rivals: tuple[Rival, ...] = ()
     readings: tuple[TraitReading, ...] = ()
 
@@ -75,12 +75,12 @@ class TraitBody(Model):
         return validated(cls, record.body)
 
     def text(self) -> str:
-        """What search looks at."""
+        """Return the text that is searched."""
         return f"{self.dimension}: {self.value}"
 
 
 class Trait(Model):
-    """One side of a character: a dimension and its value, how sure, and from what."""
+    """A trait: a dimension and its value, with confidence and evidence."""
 
     id: str
     about: ProfileSubject
@@ -94,14 +94,14 @@ class Trait(Model):
     evidence: tuple[str, ...]
     rivals: tuple[Rival, ...]
     readings: tuple[TraitReading, ...]
-    """How it came to this, the oldest first."""
+    """Its scores and confidences over time, the oldest first."""
     since: Moment
     until: Moment | None
-    """When another value took its place; None for the value that holds."""
+    """When another value replaced it; None for the current value."""
 
 
 class KnowledgeBody(Model):
-    """A piece of knowledge as it is stored."""
+    """A knowledge entry as it is stored."""
 
     about: ProfileSubject
     confidence: Unit
@@ -114,7 +114,7 @@ class KnowledgeBody(Model):
 
 
 class Knowledge(Model):
-    """Something known of the user, or something the agent knows."""
+    """A knowledge entry: something known about the user, or something the agent knows."""
 
     id: str
     about: ProfileSubject
@@ -130,16 +130,16 @@ class Knowledge(Model):
 
 
 class Learnt(Model):
-    """What learning a piece of knowledge did."""
+    """The result of learning a knowledge entry."""
 
     knowledge: Knowledge
     created: bool
     archived: tuple[str, ...] = ()
-    """Entries that had to make room."""
+    """The ids of entries that were archived to keep the limit."""
 
 
 class Profile(Model):
-    """All that is known of the user, or that the agent is."""
+    """The whole profile of the user or of the agent."""
 
     about: ProfileSubject
     traits: tuple[Trait, ...]

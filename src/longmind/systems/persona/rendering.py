@@ -1,4 +1,4 @@
-"""A profile as text for a prompt. What was stored stands in quotation marks on one line: data, never an instruction."""
+"""A profile as text for a prompt. Stored text is quoted on one line: data, never an instruction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST = 500
 
 
 def render_profiles(profiles: list[Profile]) -> str:
-    """The profiles that say anything, one after another; an empty text if none does."""
+    """Return the profiles that are not empty, one after another; an empty text if all are."""
     sections: list[str] = []
     for profile in profiles:
         lines = [trait_line(trait) for trait in profile.traits] + [knowledge_line(entry) for entry in profile.knowledge]
@@ -23,8 +23,8 @@ def render_profiles(profiles: list[Profile]) -> str:
 
 def trait_line(trait: Trait) -> str:
     score = "" if trait.score is None else f", score {trait.score:.2f}"
-    whose = "the agent: " if trait.about == "agent" else ""
-    return f"{whose}{quote_text(trait.dimension)}: {quote_text(trait.value)} (confidence {trait.confidence:.2f}{score})"
+    owner = "the agent: " if trait.about == "agent" else ""
+    return f"{owner}{quote_text(trait.dimension)}: {quote_text(trait.value)} (confidence {trait.confidence:.2f}{score})"
 
 
 def knowledge_line(entry: Knowledge) -> str:
@@ -32,6 +32,6 @@ def knowledge_line(entry: Knowledge) -> str:
 
 
 def quote_text(text: str, at_most: int = _LONGEST) -> str:
-    """A text in quotation marks, on one line, cut if it is long."""
+    """Return a text in quotation marks, on one line, cut if it is long."""
     flat = " ".join(text.split())
     return json.dumps(flat if len(flat) <= at_most else flat[: at_most - 1].rstrip() + "…", ensure_ascii=False)

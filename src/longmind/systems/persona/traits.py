@@ -1,4 +1,4 @@
-"""Traits as records: observing one, and what it was before."""
+"""Traits as records: observing a trait, and its history."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from longmind.errors import NotFound
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.ownership import find_own, marks, mine, own_key
 from longmind.systems.persona import evidence
-from longmind.systems.persona.evidence import folded
+from longmind.systems.persona.evidence import fold_label
 from longmind.systems.persona.models import TRAIT, PersonaSettings, ProfileSubject, Rival, Trait, TraitBody
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Link, Memory, Scope
 
 
-def whose(scoped: ScopedStore, about: ProfileSubject) -> Scope:
-    """Whom records are of: the agent's own persona belongs to no user, so that it is the same with all of them."""
+def profile_scope(scoped: ScopedStore, about: ProfileSubject) -> Scope:
+    """Return the scope of a profile. The agent's own belongs to no user, so that it is the same for all users."""
     return scoped.scope if about == "user" else scoped.scope.model_copy(update={"user": None})
 
 
@@ -30,54 +30,60 @@ class Traits:
 
     @property
     def scope(self) -> Scope:
-        return whose(self.scoped, self.about)
+        return profile_scope(self.scoped, self.about)
 
     async def current(self) -> list[Trait]:
-        """The values that hold now, the surest first."""
+        """Return the current traits, the highest confidence first."""
         records = [record async for record in self.scoped.store.scan_all(self.scope, self._where(states=("active",)))]
         return sorted(map(as_trait, records), key=lambda trait: (-trait.confidence, trait.dimension))
 
     async def find(self, dimension: str) -> Trait | None:
-        record = await self._held(dimension)
+        record = await self._find_record(dimension)
         return None if record is None else as_trait(record)
 
     async def history(self, dimension: str) -> list[Trait]:
-        """Every value a dimension ever had, the oldest first; the last one is what holds now."""
-        where = self._where(metadata={"dimension": folded(dimension)}, states=None)
+        """Return every value a dimension has had, the oldest first; the last one is current."""
+        where = self._where(metadata={"dimension": fold_label(dimension)}, states=None)
         traits = [as_trait(record) async for record in self.scoped.store.scan_all(self.scope, where)]
         return sorted(traits, key=lambda trait: (trait.since, trait.id))
 
     async def observe(self, dimension: str, observed: Rival, settings: PersonaSettings, correction: bool) -> Trait:
-        """Take in one observation."""
+        """Record one observation and return the trait as it is now."""
         await check_evidence(self.scoped, observed.evidence)
-        record = await self._held(dimension)
+        record = await self._find_record(dimension)
         now = self.scoped.now()
         if record is None:
             fields = {"about": self.about, "dimension": dimension, **observed.model_dump()}
-            first = evidence.noted(TraitBody.model_validate(fields), now)
+            first = evidence.with_reading(TraitBody.model_validate(fields), now)
             new = self._record(first)
             await self._write([Put(new, existing="fail"), *_derived(new.id, observed)], "observed")
             return _trait(new, first)
         body = TraitBody.read(record)
-        same = folded(observed.value) == folded(body.value)
-        if observed.evidence and _known(body, observed, same) and (same or not correction):
+        same = fold_label(observed.value) == fold_label(body.value)
+        if observed.evidence and _is_counted(body, observed, same) and (same or not correction):
             return _trait(record, body)
-        told_body = evidence.supported(body, observed, now) if same else evidence.opposed(body, observed, settings, now)
-        rival = None if same else evidence.winner(told_body, settings)
+        updated = (
+            evidence.with_support(body, observed, now)
+            if same
+            else evidence.with_opposition(body, observed, settings, now)
+        )
+        rival = None if same else evidence.find_winner(updated, settings)
         if correction and not same:
-            known = {folded(r.value): r for r in told_body.rivals}
-            rival = known.get(folded(observed.value), observed).model_copy(update={"confidence": observed.confidence})
+            known = {fold_label(r.value): r for r in updated.rivals}
+            rival = known.get(fold_label(observed.value), observed).model_copy(
+                update={"confidence": observed.confidence}
+            )
         if rival is not None:
-            return await self._overturn(record, told_body, rival)
-        changes = {"body": told_body.model_dump(mode="json"), "importance": told_body.confidence}
+            return await self._overturn(record, updated, rival)
+        changes = {"body": updated.model_dump(mode="json"), "importance": updated.confidence}
         writes: list[Write] = [Update(record.id, changes, record.version), *_derived(record.id, observed)]
         receipt = await self._write(writes, "observed")
-        return _trait(receipt[0], told_body)
+        return _trait(receipt[0], updated)
 
     async def _overturn(self, record: Memory, body: TraitBody, rival: Rival) -> Trait:
-        """Another value takes the place; the old one stays as history."""
+        """Replace the current value by a rival's; the old record is kept as history."""
         now = self.scoped.now()
-        new = self._record(evidence.overturned(body, rival, now))
+        new = self._record(evidence.with_rival_value(body, rival, now))
         old = {
             "key": None,
             "state": "superseded",
@@ -104,15 +110,15 @@ class Traits:
             key=own_key(self.scope, self._name(body.dimension)),
             body=body.model_dump(mode="json"),
             importance=body.confidence,
-            metadata=marks(self.scope, about=self.about, dimension=folded(body.dimension)),
+            metadata=marks(self.scope, about=self.about, dimension=fold_label(body.dimension)),
             valid_from=now,
         )
 
-    async def _held(self, dimension: str) -> Memory | None:
+    async def _find_record(self, dimension: str) -> Memory | None:
         return await find_own(self.scoped, self._name(dimension), self.scope)
 
     def _name(self, dimension: str) -> str:
-        return f"trait:{self.about}:{sha256(folded(dimension).encode()).hexdigest()[:32]}"
+        return f"trait:{self.about}:{sha256(fold_label(dimension).encode()).hexdigest()[:32]}"
 
     def _where(self, *, metadata: dict[str, Any] | None = None, **fields: Any) -> Filter:
         return mine(self.scope, kinds=(TRAIT,), metadata={"about": self.about, **(metadata or {})}, **fields)
@@ -122,7 +128,7 @@ class Traits:
 
 
 async def check_evidence(scoped: ScopedStore, ids: tuple[str, ...]) -> None:
-    """``NotFound`` if any of these is not there: nothing is known from what nobody can look up."""
+    """Raise ``NotFound`` if a memory given as evidence does not exist."""
     known = {m.id for m in await scoped.store.get_all(scoped.scope, list(ids))} if ids else set()
     if missing := [id for id in ids if id not in known]:
         raise NotFound(
@@ -132,11 +138,11 @@ async def check_evidence(scoped: ScopedStore, ids: tuple[str, ...]) -> None:
         )
 
 
-def _known(body: TraitBody, observed: Rival, same: bool) -> bool:
-    """Whether all of this evidence has been counted already for the same value."""
+def _is_counted(body: TraitBody, observed: Rival, same: bool) -> bool:
+    """Whether all of this evidence was already counted for the same value."""
     held = body.evidence
     if not same:
-        held = next((r.evidence for r in body.rivals if folded(r.value) == folded(observed.value)), ())
+        held = next((r.evidence for r in body.rivals if fold_label(r.value) == fold_label(observed.value)), ())
     return set(observed.evidence) <= set(held)
 
 

@@ -1,4 +1,4 @@
-"""Semantic memory: concepts, facts with the time in which they held, relations, definitions and rules."""
+"""Semantic memory: concepts, facts with their validity in time, relations, definitions and rules."""
 
 from longmind.systems.semantic.memory import SemanticMemory
 from longmind.systems.semantic.models import (

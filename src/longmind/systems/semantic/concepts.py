@@ -1,4 +1,4 @@
-"""Concepts: what the agent has names for. A name or alias leads to one concept, whatever its case."""
+"""Concepts: the things that the agent has names for. A name or alias belongs to one concept; case does not matter."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from longmind.types import Filter, Link, Memory, Page, Scope
 
 KIND = "concept"
 ALIAS = "alias"
-"""The kind of the small records that hold the keys of aliases; their content is empty, so no search finds them."""
+"""The kind of the records that reserve the keys of aliases. Their content is empty, so no search finds them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConceptsByName:
-    """What some names mean in a scope."""
+    """The concepts that some names refer to in a scope."""
 
     scope: Scope
     records: Mapping[str, list[Memory]]
     orphans: Mapping[str, list[Memory]]
 
     def all(self, name: str) -> list[Memory]:
-        """The concepts that a question by this name is about, the nearest first."""
+        """Return the concepts that a query by this name is about, the nearest scope first."""
         return self.records[name]
 
     def writable(self, name: str) -> Memory | None:
-        """The concept that a statement by this name is about, if there is one."""
+        """Return the concept that a statement by this name is about, or None."""
         return find_writable(self.scope.user, self.records[name])
 
-    def freeing(self, name: str) -> list[Write]:
-        """Writes that free a name from aliases whose concept was forgotten; they would keep its key for ever."""
+    def orphan_deletions(self, name: str) -> list[Write]:
+        """Return the writes that delete this scope's aliases of a forgotten concept, so that the name is free."""
         mine = [r for r in self.orphans[name] if r.user == self.scope.user]
         return [Delete(r.id, r.version) for r in mine]
 
@@ -47,8 +47,8 @@ class Concepts:
     def __init__(self, scoped: ScopedStore) -> None:
         self._scoped = scoped
 
-    async def named(self, names: Sequence[str]) -> ConceptsByName:
-        """What each name means here, resolved by name, alias or id, in two reads at most."""
+    async def resolve(self, names: Sequence[str]) -> ConceptsByName:
+        """Resolve names, aliases or ids, in at most two reads."""
         keys = {name: concept_key(name) for name in names}
         held = await find_by_keys(self._scoped, list(dict.fromkeys(keys.values())))
         targets = [r.body["concept"] for r in held if r.kind == ALIAS]
@@ -65,13 +65,13 @@ class Concepts:
         return ConceptsByName(self._scoped.scope, records_by_name, orphans)
 
     async def find(self, name: str) -> Concept | None:
-        """The concept that a name, an alias or an id means, or None."""
-        records = (await self.named([name])).all(name)
+        """Return the concept with a name, an alias or an id, or None."""
+        records = (await self.resolve([name])).all(name)
         return Concept.of(records[0]) if records else None
 
     async def need(self, name: str) -> list[Memory]:
-        """The concepts that a name may mean; at least one."""
-        records = (await self.named([name])).all(name)
+        """Return all concepts that a name may refer to; ``NotFound`` if there is none."""
+        records = (await self.resolve([name])).all(name)
         if not records:
             raise NotFound(
                 f"There is no concept {name!r} here.",
@@ -88,7 +88,10 @@ class Concepts:
         aliases: Sequence[str] = (),
         attributes: Mapping[str, Any] | None = None,
     ) -> Concept:
-        """Make a concept, or add to the one that has this name: what is not given stays as it was."""
+        """Create a concept, or change the one with this name.
+
+        Fields that are None stay as they were; aliases are added.
+        """
         values = {
             "definition": definition,
             "category": category,
@@ -98,13 +101,13 @@ class Concepts:
         return await retry_on_conflict(lambda: self._define(name, changes, list(aliases)))
 
     async def page(self, category: str | None = None, *, limit: int = 50, cursor: str | None = None) -> Page[Concept]:
-        """Concepts in the order in which they were learnt."""
+        """Return a page of concepts in the order in which they were learnt."""
         where = Filter(metadata={"category": fold_name(category)}) if category else Filter()
         page = await self._scoped.page(KIND, where=where, limit=limit, cursor=cursor)
         return Page(items=tuple(map(Concept.of, page.items)), cursor=page.cursor)
 
     def new(self, name: str, **fields: Any) -> Memory:
-        """The record of a concept that does not exist yet."""
+        """Build the record of a new concept."""
         if _is_id(name):
             raise NotFound(f"There is no concept {name} here.", hint="Give its name to make a new one.", id=name)
         body = validated(ConceptBody, {"name": " ".join(name.split()), **fields})
@@ -112,24 +115,24 @@ class Concepts:
 
     async def _define(self, name: str, changes: Mapping[str, Any], aliases: list[str]) -> Concept:
         scoped = self._scoped
-        named = await self.named([name, *aliases])
-        record = named.writable(name)
+        by_name = await self.resolve([name, *aliases])
+        record = by_name.writable(name)
         if record is not None and record.user != scoped.scope.user:
             raise Forbidden(
                 f"The concept {name!r} belongs to the whole agent.", hint="Define it without a user, for all of them."
             )
         fresh = self.new(name) if record is None else record
         body = ConceptBody.model_validate(fresh.body)
-        added = self._new_aliases(fresh, body, aliases, named)
+        added = self._new_aliases(fresh, body, aliases, by_name)
         new = validated(ConceptBody, {**body.model_dump(), **changes, "aliases": (*body.aliases, *added)})
         if record is not None and new == body:
             return Concept.of(record)
         if record is None:
-            writes: list[Write] = [*named.freeing(name), Put(_record_with(fresh, new), existing="fail")]
+            writes: list[Write] = [*by_name.orphan_deletions(name), Put(_record_with(fresh, new), existing="fail")]
         else:
             writes = [Update(record.id, _fields(new), record.version)]
         for alias in added:
-            writes += named.freeing(alias)
+            writes += by_name.orphan_deletions(alias)
             holder = scoped.new(ALIAS, "", key=concept_key(alias), body={"concept": fresh.id})
             link = Link(source=holder.id, relation="alias_of", target=fresh.id)
             writes += [Put(holder, existing="fail"), AddLink(link)]
@@ -137,13 +140,13 @@ class Concepts:
         return Concept.of(receipt.memories[0])
 
     def _new_aliases(
-        self, record: Memory, body: ConceptBody, aliases: Sequence[str], named: ConceptsByName
+        self, record: Memory, body: ConceptBody, aliases: Sequence[str], by_name: ConceptsByName
     ) -> list[str]:
-        """Those of the aliases that do not lead to this concept yet; one that leads elsewhere is refused."""
+        """Return the aliases that this concept does not have yet; ``Conflict`` if one belongs to another concept."""
         known = {concept_key(n) for n in (body.name, *body.aliases)}
         added: dict[str, str] = {}
         for alias in aliases:
-            key, holder = concept_key(alias), named.writable(alias)
+            key, holder = concept_key(alias), by_name.writable(alias)
             if holder is not None and holder.id != record.id:
                 raise Conflict(
                     f"{alias!r} already means the concept {holder.body['name']!r}.",
@@ -160,7 +163,7 @@ def _record_with(fresh: Memory, body: ConceptBody) -> Memory:
 
 
 def _fields(body: ConceptBody) -> dict[str, Any]:
-    """The fields of the record that tell a concept: the text that is searched, and what is filtered by."""
+    """Return the record's fields for a concept: the text that is searched, the body, and what filters use."""
     content = body.name
     if body.aliases:
         content += f" ({', '.join(body.aliases)})"

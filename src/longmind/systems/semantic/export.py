@@ -18,8 +18,8 @@ _EDGE_KEYS = ("predicate", "confidence", "valid_from", "valid_to", "state")
 _LABEL = 80
 
 
-def exported(graph: Graph, format: str) -> str:
-    """The graph in one of the formats."""
+def export_graph(graph: Graph, format: str) -> str:
+    """Return the graph as text in one of the formats."""
     writer = _WRITERS.get(format)
     if writer is None:
         raise InvalidInput(f"There is no graph format {format!r}.", hint=f"There are: {', '.join(_WRITERS)}.")
@@ -31,7 +31,7 @@ def as_json(graph: Graph) -> str:
 
 
 def as_graphml(graph: Graph) -> str:
-    """GraphML 1.0. Plain values are nodes of the type ``value``."""
+    """Return the graph as GraphML 1.0. Plain values are nodes of the type ``value``."""
     root = ElementTree.Element("graphml", {"xmlns": _XMLNS})
     for target, keys in (("node", _NODE_KEYS), ("edge", _EDGE_KEYS)):
         for key in keys:
@@ -55,7 +55,7 @@ def as_graphml(graph: Graph) -> str:
 
 
 def as_mermaid(graph: Graph) -> str:
-    """A Mermaid flowchart: concepts in boxes, plain values in rounded ones."""
+    """Return the graph as a Mermaid flowchart: concepts in boxes, plain values in rounded boxes."""
     names = {node.concept.id: f"c{n}" for n, node in enumerate(graph.nodes)}
     lines = ["graph LR"]
     lines += [f"    {names[node.concept.id]}[{_quoted(node.concept.name)}]" for node in graph.nodes]
@@ -91,7 +91,7 @@ def _arrow(source: str, fact: Fact, target: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A label that Mermaid takes for text, whatever it says: entities for what has a meaning of its own."""
+    """Return a quoted Mermaid label, with Mermaid's special characters escaped and long texts cut."""
     shown = " ".join(text.split())
     shown = shown if len(shown) <= _LABEL else shown[: _LABEL - 1] + "…"
     return '"' + "".join(f"#{ord(c)};" if c in '"#<>&`\\|[](){};' else c for c in shown) + '"'

@@ -1,4 +1,4 @@
-"""Asking for facts, ending them and taking them back."""
+"""Queries for facts, and ending or retracting them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longmind.systems.semantic.concepts import Concepts
 from longmind.systems.semantic.intervals import EVER, NEVER, interval_of
 from longmind.systems.semantic.models import Concept, ConceptSummary, Fact
 from longmind.systems.semantic.names import predicate_name
-from longmind.systems.semantic.predicates import Predicates, Use
+from longmind.systems.semantic.predicates import Predicates, PredicateUse
 from longmind.systems.semantic.timelines import TimelineChanges, TimelineReader, body_of, held_at
 from longmind.systems.semantic.visibility import read_consistently
 from longmind.types import Filter, Memory, Page, Scalar
@@ -31,64 +31,66 @@ class Facts:
     async def know(
         self, subject: str, predicate: str, *, as_of: datetime | None = None, known_at: datetime | None = None
     ) -> list[Fact]:
-        """What held at a moment, as it is known now or as it was known at another."""
+        """Return what held at ``as_of``, by what is known now or was known at ``known_at``."""
         use = await self._predicates.find(predicate)
         known = None if known_at is None else as_utc(known_at)
         moment = as_utc(as_of) if as_of else known or self._scoped.now()
-        concepts = [r.id for r in (await self._concepts.named([subject])).all(subject)]
+        concepts = [r.id for r in (await self._concepts.resolve([subject])).all(subject)]
         if use is None or not concepts:
             return []
-        said, turned = await read_consistently(self._scoped, lambda: self._both_sides(concepts, use))
-        said = held_at(await self._timelines.as_known(said, known), moment)
-        turned = held_at(await self._timelines.as_known(turned, known), moment)
+        stated, turned = await read_consistently(self._scoped, lambda: self._both_sides(concepts, use))
+        stated = held_at(await self._timelines.as_known_at(stated, known), moment)
+        turned = held_at(await self._timelines.as_known_at(turned, known), moment)
         many = use.predicate.many or use.swapped
-        facts_by_id = {r.id: Fact.of(r) for r in said}
+        facts_by_id = {r.id: Fact.of(r) for r in stated}
         relation = predicate_name(predicate)
         facts_by_id |= {r.id: Fact.of(r).turned(relation) for r in turned}
-        return [facts_by_id[r.id] for r in self._timelines.answer([*said, *turned], many=many)]
+        return [facts_by_id[r.id] for r in self._timelines.rank_answers([*stated, *turned], many=many)]
 
-    async def _both_sides(self, concepts: list[str], use: Use) -> tuple[list[Memory], list[Memory]]:
-        """The facts of a predicate that have these concepts as subject, and those to be read from the other side."""
+    async def _both_sides(self, concepts: list[str], use: PredicateUse) -> tuple[list[Memory], list[Memory]]:
+        """Return the facts with these concepts as subject, and those to be read from the object's side."""
         name = use.predicate.name
         if use.swapped:
-            return [], await self._timelines.said_with(concepts, name)
-        said = await self._timelines.said_of(concepts, name)
-        return said, await self._timelines.said_with(concepts, name) if use.predicate.symmetric else []
+            return [], await self._timelines.facts_with_object(concepts, name)
+        stated = await self._timelines.facts_about(concepts, name)
+        return stated, await self._timelines.facts_with_object(concepts, name) if use.predicate.symmetric else []
 
     async def history(self, subject: str, predicate: str) -> list[Fact]:
-        """All that was ever stated, also what was superseded or taken back, by the time it is about."""
+        """Return everything ever stated, superseded and retracted facts too, ordered by validity."""
         use = await self._predicates.find(predicate)
-        concepts = [r.id for r in (await self._concepts.named([subject])).all(subject)]
+        concepts = [r.id for r in (await self._concepts.resolve([subject])).all(subject)]
         if use is None or not concepts:
             return []
-        said, turned = await read_consistently(self._scoped, lambda: self._both_sides(concepts, use))
-        facts_by_id = [Fact.of(r) for r in said] + [Fact.of(r).turned(predicate_name(predicate)) for r in turned]
-        return sorted(facts_by_id, key=lambda f: (f.valid_from or EVER, f.recorded_at, f.id))
+        stated, turned = await read_consistently(self._scoped, lambda: self._both_sides(concepts, use))
+        facts = [Fact.of(r) for r in stated] + [Fact.of(r).turned(predicate_name(predicate)) for r in turned]
+        return sorted(facts, key=lambda f: (f.valid_from or EVER, f.recorded_at, f.id))
 
     async def about(
         self, name: str, *, as_of: datetime | None, known_at: datetime | None, limit: int
     ) -> ConceptSummary:
-        """What held at a moment with this concept in it."""
+        """Return the facts that held at a moment and mention this concept."""
         records = await self._concepts.need(name)
         known = None if known_at is None else as_utc(known_at)
         moment = as_utc(as_of) if as_of else known or self._scoped.now()
         ids = {r.id for r in records}
-        sources = await read_consistently(self._scoped, lambda: self._timelines.touching(sorted(ids)))
-        held = self._timelines.answer(held_at(await self._timelines.as_known(sources, known), moment), many=True)
-        facts = [Fact.of(r) for r in held]
-        said = [f for f in facts if f.subject_id in ids]
-        with_it = [f for f in facts if f.subject_id not in ids]
+        sources = await read_consistently(self._scoped, lambda: self._timelines.facts_touching(sorted(ids)))
+        ranked = self._timelines.rank_answers(
+            held_at(await self._timelines.as_known_at(sources, known), moment), many=True
+        )
+        facts = [Fact.of(r) for r in ranked]
+        about_it = [f for f in facts if f.subject_id in ids]
+        mentioning_it = [f for f in facts if f.subject_id not in ids]
         return ConceptSummary(
             concept=Concept.of(records[0]),
-            facts=tuple(said[:limit]),
-            mentions=tuple(with_it[:limit]),
-            truncated=len(said) > limit or len(with_it) > limit,
+            facts=tuple(about_it[:limit]),
+            mentions=tuple(mentioning_it[:limit]),
+            truncated=len(about_it) > limit or len(mentioning_it) > limit,
         )
 
     async def page(
         self, predicate: str | None, *, current: bool, limit: int, cursor: str | None, descending: bool
     ) -> Page[Fact]:
-        """Facts in the order in which they were learnt."""
+        """Return a page of facts in the order in which they were learnt."""
         metadata: dict[str, Scalar] = {"predicate": predicate_name(predicate)} if predicate else {}
         where = Filter(metadata=metadata or None, valid_at=self._scoped.now()) if current else Filter(states=None)
         if metadata and not current:
@@ -97,12 +99,15 @@ class Facts:
         return Page(items=tuple(map(Fact.of, page.items)), cursor=page.cursor)
 
     async def end(self, fact: str, at: datetime | None) -> Fact:
-        """Say that a fact held until a moment, and that nothing is known to have taken its place."""
+        """End a fact at a moment, without a value that replaces it."""
         moment = as_utc(at) if at else self._scoped.now()
         return await retry_on_conflict(lambda: self._end(fact, moment))
 
     async def retract(self, fact: str, because: str) -> Fact:
-        """Say that a fact never held. It is kept, answers nothing any more, and what was derived from it is stale."""
+        """Mark a fact as never true.
+
+        It stays stored but answers no query, and what was derived from it becomes stale.
+        """
         return await retry_on_conflict(lambda: self._retract(fact, because))
 
     async def _end(self, id: str, moment: datetime) -> Fact:
@@ -138,8 +143,8 @@ class Facts:
         if scope.user is not None and record.user != scope.user:
             raise Forbidden(f"The fact {record.content!r} is the whole agent's.", hint="Change it without a user.")
         body = body_of(record)
-        predicate = (await self._predicates.of(body.predicate, record.user)).predicate
-        return record, TimelineChanges(self._scoped, await self._timelines.own(body, predicate, record.user))
+        predicate = (await self._predicates.for_user(body.predicate, record.user)).predicate
+        return record, TimelineChanges(self._scoped, await self._timelines.read_timeline(body, predicate, record.user))
 
     async def _shrink(self, record: Memory, changes: TimelineChanges, verb: str) -> Fact:
         changes.shrunk.append(record.id)

@@ -1,7 +1,7 @@
-"""The graph that facts make between concepts: what is near, and how one leads to another.
+"""The graph of concepts and facts: neighbourhoods, paths and relations.
 
-A fact is the edge: it is linked to its subject (``about``) and, by its predicate, to its object. So an edge has a
-validity, a source and a user of its own, and a user's private fact about two shared concepts stays private.
+A fact is an edge. It is linked to its subject (``about``) and, by its predicate, to its object. So each edge has its
+own validity, source and user, and a user's private fact about two shared concepts stays private.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from longmind.systems.semantic.visibility import read_consistently
 from longmind.types import Filter
 
 MAX_VISITED = 20_000
-"""Concepts that one question may look at."""
+"""The most concepts that one query may visit."""
 
 
 @dataclass(slots=True)
 class _Reached:
-    """What a breadth-first search has seen from one side: each concept, and from where and by which fact."""
+    """One side of a breadth-first search: the previous concept and the fact for each visited concept."""
 
     steps: dict[str, tuple[str, Fact] | None]
     frontier: list[str] = field(default_factory=list)
 
-    def way_to(self, concept: str) -> list[tuple[str, Fact]]:
-        """The steps from the start to a concept, each as (from, fact)."""
+    def path_to(self, concept: str) -> list[tuple[str, Fact]]:
+        """Return the steps from the start to a concept, each as (previous concept, fact)."""
         way: list[tuple[str, Fact]] = []
         step = self.steps[concept]
         while step is not None:
@@ -44,7 +44,7 @@ class _Reached:
 
 
 class Graphs:
-    """Questions about the graph of a scope."""
+    """Queries on the graph of a scope."""
 
     def __init__(
         self, scoped: ScopedStore, concepts: Concepts, predicates: Predicates, timelines: TimelineReader
@@ -55,7 +55,7 @@ class Graphs:
         self._timelines = timelines
 
     async def neighbourhood(self, name: str, depth: int, *, as_of: datetime | None, limit: int) -> Graph:
-        """The concepts within some steps of one, nearest first, with the facts among them."""
+        """Return the concepts within ``depth`` steps of one, nearest first, with the facts among them."""
         _check_depth(depth)
         moment = as_utc(as_of) if as_of else self._scoped.now()
         start = [r.id for r in await self._concepts.need(name)]
@@ -72,10 +72,10 @@ class Graphs:
             truncated = truncated or len(ends) > room_left
             frontier = list(ends)[: max(0, room_left)]
             depths.update(dict.fromkeys(frontier, level + 1))
-        return await self._drawn(depths, facts.values(), truncated)
+        return await self._build_graph(depths, facts.values(), truncated)
 
-    async def whole(self, *, as_of: datetime | None, category: str | None, limit: int) -> Graph:
-        """All concepts, or those of a category, with the facts among them."""
+    async def whole_graph(self, *, as_of: datetime | None, category: str | None, limit: int) -> Graph:
+        """Return all concepts, or those of a category, with the facts among them."""
         moment = as_utc(as_of) if as_of else self._scoped.now()
         depths: dict[str, int] = {}
         cursor: str | None = None
@@ -89,10 +89,10 @@ class Graphs:
         ids = list(depths)
         for start in range(0, len(ids), 500):
             facts.update({f.id: f for f in await self._facts_at(ids[start : start + 500], moment)})
-        return await self._drawn(depths, facts.values(), truncated=cursor is not None)
+        return await self._build_graph(depths, facts.values(), truncated=cursor is not None)
 
     async def path(self, start: str, goal: str, *, depth: int, as_of: datetime | None) -> Path | None:
-        """The shortest way between two concepts, in whichever direction the facts are stated."""
+        """Return the shortest path between two concepts; facts may be followed in either direction."""
         _check_depth(depth)
         moment = as_utc(as_of) if as_of else self._scoped.now()
         near_start, near_goal = [
@@ -121,7 +121,7 @@ class Graphs:
     async def _step(
         self, side: _Reached, moment: datetime, predicate: str | None = None, *, backwards: bool = True
     ) -> list[str]:
-        """Step from the frontier over facts, or those of one predicate; what is reached is the frontier then."""
+        """Follow the facts from the frontier; the concepts reached become the new frontier."""
         frontier, reached = set(side.frontier), list[str]()
         for fact in await self._facts_at(side.frontier, moment, predicate):
             if fact.object_id is None:
@@ -154,7 +154,7 @@ class Graphs:
         return predicate if use.predicate.symmetric else use.predicate.inverse or f"{predicate} (of)"
 
     async def holds(self, start: str, predicate: str, goal: str, *, depth: int, as_of: datetime | None) -> Path | None:
-        """Whether a relation holds between two concepts: stated, by its inverse, or by a chain if it is transitive."""
+        """Return the path by which a relation holds: stated, stated as its inverse, or a chain if it is transitive."""
         _check_depth(depth)
         use = await self._predicates.find(predicate)
         if use is None or not use.predicate.relates:
@@ -167,7 +167,7 @@ class Graphs:
         for _ in range(depth if use.predicate.transitive else 1):
             reached = await self._step(seen, moment, use.predicate.name, backwards=use.predicate.symmetric)
             if met := next((id for id in reached if id in goals), None):
-                way = seen.way_to(met)
+                way = seen.path_to(met)
                 ends = [id for id, _ in way[1:]] + [met]
                 return await self._describe_path([(s, f, t) for (s, f), t in zip(way, ends, strict=True)], met)
             if not reached:
@@ -175,13 +175,13 @@ class Graphs:
         return None
 
     async def _facts_at(self, concepts: Sequence[str], moment: datetime, predicate: str | None = None) -> list[Fact]:
-        """The facts that hold at a moment and have one of these concepts at an end."""
+        """Return the facts that hold at a moment with one of these concepts as subject or object."""
         if not concepts:
             return []
-        held = held_at(await read_consistently(self._scoped, lambda: self._timelines.touching(concepts)), moment)
+        held = held_at(await read_consistently(self._scoped, lambda: self._timelines.facts_touching(concepts)), moment)
         return [f for f in map(Fact.of, held) if predicate is None or f.predicate == predicate]
 
-    async def _drawn(self, depths: dict[str, int], facts: Iterable[Fact], truncated: bool) -> Graph:
+    async def _build_graph(self, depths: dict[str, int], facts: Iterable[Fact], truncated: bool) -> Graph:
         records = {r.id: r for r in await self._scoped.store.get_all(self._scoped.scope, depths)}
         nodes = [Node(concept=Concept.of(records[id]), depth=depth) for id, depth in depths.items() if id in records]
         inside = [f for f in facts if all(end in records for end in _ends(f))]
@@ -194,7 +194,7 @@ class Graphs:
         )
 
     async def in_category(self, category: str) -> list[str]:
-        """The ids of the concepts of a category and of all that is said of them."""
+        """Return the ids of the concepts of a category and of the facts about them."""
         where = Filter(kinds=("concept",), metadata={"category": fold_name(category)})
         concepts = [r.id async for r in self._scoped.store.scan_all(self._scoped.scope, where)]
         links = await self._scoped.store.all_links(self._scoped.scope, concepts, relation="about", direction="in")
@@ -206,11 +206,11 @@ def _ends(fact: Fact) -> list[str]:
 
 
 def _joined(near_start: _Reached, near_goal: _Reached, meeting: str) -> list[tuple[str, Fact, str]]:
-    """The way from the first side's start to the second's, through where they met, as (from, fact, to)."""
-    there = near_start.way_to(meeting)
+    """Join the two halves of a path at the concept where they met, as (from, fact, to)."""
+    there = near_start.path_to(meeting)
     ends = [id for id, _ in there[1:]] + [meeting]
     way = [(source, fact, target) for (source, fact), target in zip(there, ends, strict=False)]
-    back = near_goal.way_to(meeting)
+    back = near_goal.path_to(meeting)
     starts = [id for id, _ in back[1:]] + [meeting]
     return way + [(source, fact, target) for (target, fact), source in zip(back[::-1], starts[::-1], strict=False)]
 

@@ -1,8 +1,8 @@
-"""How a new statement changes the intervals in which values held.
+"""The intervals in which facts held, and how a new statement changes them. Pure functions.
 
-A timeline is the intervals ``[start, end)`` in which the values of one subject and predicate held. They never overlap,
-and only the last may be open. ``apply_interval`` decides what a new statement changes: in its own interval it replaces
-other values, it joins intervals of the same value, and it leaves all else as it was. Nothing here reads or writes.
+A timeline is the sequence of intervals ``[start, end)`` in which the values of one subject and predicate held. They
+never overlap, and only the last may be open. ``apply_interval`` computes what a new statement changes: within its
+interval it replaces other values, it joins adjacent intervals of the same value, and it leaves the rest alone.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from longmind.types import Memory
 
 T = TypeVar("T")
 EVER = datetime.min.replace(tzinfo=UTC)
-"""The start of what always held."""
+"""The start of an interval without a beginning."""
 NEVER = datetime.max.replace(tzinfo=UTC)
-"""Where what is open would end."""
+"""The end of an interval that is still open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Interval(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Cut(Generic[T]):
-    """A span that loses part of its interval, and which parts remain on either side. With neither it is empty now."""
+    """An interval that loses a part, and whether something remains before (``head``) or after (``tail``) it."""
 
     span: Interval[T]
     head: bool
@@ -46,38 +46,38 @@ class Cut(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class IntervalChange(Generic[T]):
-    """What a statement does: the interval it says, the one that results, what it joins and what it cuts."""
+    """The effect of a statement: its own interval, the joined interval, and the intervals that it joins and cuts."""
 
     start: datetime
     end: datetime | None
-    """Where the statement ends: as it said, or at the next thing known, or not at all."""
+    """The end of the statement: as stated, or else the start of the next known interval, or None."""
     late: Interval[T] | None
-    """The later span that ended an open statement about the past."""
+    """The later interval that ended a statement about the past that was given no end."""
     joined_start: datetime
     joined_end: datetime | None
     joins: tuple[Interval[T], ...]
-    """Spans of the same value that it touches, oldest first. The last one is kept and grows; the others end in it."""
+    """Intervals of the same value that touch it, oldest first. The last is extended; the others are merged into it."""
     cuts: tuple[Cut[T], ...]
 
 
 def interval_of(record: Memory) -> Interval[Memory]:
-    """When a stored fact held; one without a beginning always did."""
+    """Return the interval of a stored fact; one without a beginning always held."""
     return Interval(record, record.valid_from or EVER, record.valid_to)
 
 
 def is_current(record: Memory) -> bool:
-    """Whether a stored fact is part of its timeline: not taken back, and left with some time in which it held."""
+    """Whether a stored fact is part of its timeline: not retracted, and its interval is not empty."""
     span = interval_of(record)
     return record.body.get("retracted_at") is None and span.start < span.until
 
 
 def latest(records: Iterable[Memory]) -> Memory | None:
-    """The last fact of a timeline: the open one if there is one. It holds the timeline's key."""
+    """Return the last fact of a timeline, the open one if there is one. It holds the timeline's key."""
     return max(filter(is_current, records), key=lambda r: (r.valid_from or EVER, r.id), default=None)
 
 
 def overlapping(records: Iterable[Memory]) -> tuple[Memory, Memory] | None:
-    """Two facts that held at the same time, if there are such."""
+    """Return two facts that held at the same time, or None."""
     ordered = sorted(map(interval_of, filter(is_current, records)), key=lambda s: s.start)
     for earlier, later in pairwise(ordered):
         if later.start < earlier.until:
@@ -88,10 +88,10 @@ def overlapping(records: Iterable[Memory]) -> tuple[Memory, Memory] | None:
 def apply_interval(
     same: Sequence[Interval[T]], others: Sequence[Interval[T]], start: datetime, end: datetime | None
 ) -> IntervalChange[T]:
-    """What stating a value for ``[start, end)`` does to the spans of the same value and of others.
+    """Compute what stating a value for ``[start, end)`` changes in the intervals of the same value and of others.
 
-    A statement with no end is about the time until the next thing that is known: what arrives late about the past does
-    not touch the present.
+    A statement without an end lasts until the next known interval, so a late statement about the past does not change
+    the present.
     """
     late = None
     if end is None:

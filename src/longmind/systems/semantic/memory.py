@@ -1,4 +1,4 @@
-"""``SemanticMemory``: what the agent knows about the world, apart from when and how it came to know it."""
+"""``SemanticMemory``: what the agent knows about the world, independent of when and how it learnt it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from longmind.kinds import owned_by
 from longmind.store.base import MAX_PAGE
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic.concepts import Concepts
-from longmind.systems.semantic.export import Format, exported
+from longmind.systems.semantic.export import Format, export_graph
 from longmind.systems.semantic.facts import Facts
 from longmind.systems.semantic.graph import Graphs
 from longmind.systems.semantic.learner import Statement, StatementLearner, evidence_of
@@ -33,13 +33,14 @@ from longmind.systems.semantic.rules import Rules, rule_body
 from longmind.systems.semantic.timelines import TimelineReader
 from longmind.types import Filter, Memory, Page, Scalar, Source
 
-Given = str | Memory | Evidence
+EvidenceInput = str | Memory | Evidence
 
 
 class SemanticMemory:
-    """Concepts, facts with the time in which they held, relations, definitions and rules.
+    """Concepts, facts with their validity in time, relations, definitions and rules.
 
-    Names are found whatever their case, and by alias. Everything is kept: a value that changed is ended, not replaced.
+    Names are resolved without regard to case, and by alias. Nothing is overwritten: a value that changed is ended and
+    kept.
     """
 
     def __init__(self, scoped: ScopedStore) -> None:
@@ -63,19 +64,22 @@ class SemanticMemory:
         aliases: Sequence[str] = (),
         attributes: Mapping[str, Any] | None = None,
     ) -> Concept:
-        """Make a concept, or add to the one of this name. What is not given stays; aliases are added."""
+        """Create a concept, or change the one with this name.
+
+        Fields that are None stay as they were; aliases are added.
+        """
         return await self._concepts.define(
             name, definition=definition, category=category, aliases=aliases, attributes=attributes
         )
 
     async def concept(self, name: str) -> Concept | None:
-        """The concept that a name, an alias or an id means, or None."""
+        """Return the concept with a name, an alias or an id, or None."""
         return await self._concepts.find(name)
 
     async def concepts(
         self, *, category: str | None = None, limit: int = 50, cursor: str | None = None
     ) -> Page[Concept]:
-        """A page of concepts, of all or of one category."""
+        """Return a page of concepts, of all categories or of one."""
         return await self._concepts.page(category, limit=limit, cursor=cursor)
 
     # -- predicates ----------------------------------------------------------------------------------------------
@@ -91,10 +95,10 @@ class SemanticMemory:
         transitive: bool | None = None,
         description: str | None = None,
     ) -> Predicate:
-        """Say what a predicate means; what is not given stays. See ``Predicate`` for each word.
+        """Declare what a predicate means; see ``Predicate``. Arguments that are None stay as they were.
 
-        A predicate that nobody declared is declared by its first use: ``learn`` makes it single-valued, ``relate``
-        makes it relate many concepts; a few common ones are known (see ``semantic.vocabulary``).
+        A predicate that was not declared is declared by its first use: ``learn`` makes it single-valued, ``relate``
+        makes it many-valued between concepts. Some common predicates are built in (``COMMON_PREDICATES``).
         """
         values = {
             "many": many,
@@ -108,8 +112,8 @@ class SemanticMemory:
         return await self._predicates.declare(predicate, **changes)
 
     async def predicates(self) -> list[Predicate]:
-        """The predicates that are declared or in use, by name."""
-        return await self._predicates.every()
+        """Return the predicates that are declared or in use, by name."""
+        return await self._predicates.list_all()
 
     # -- facts ---------------------------------------------------------------------------------------------------
 
@@ -123,17 +127,17 @@ class SemanticMemory:
         valid_to: datetime | None = None,
         confidence: float | None = None,
         qualifiers: Mapping[str, Scalar] | None = None,
-        evidence: Given | Sequence[Given] | None = None,
+        evidence: EvidenceInput | Sequence[EvidenceInput] | None = None,
         source: Source | None = None,
         derived_from: Sequence[str | Fact | Memory] = (),
         importance: float = 0.5,
     ) -> Learned:
-        """Learn that something holds from ``valid_from`` (now, if not given) to ``valid_to`` (open, if not given).
+        """Learn that something holds from ``valid_from`` (by default now) until ``valid_to`` (by default open).
 
-        Of a single-valued predicate, what was known of another value for that time gives way: it is ended there, kept,
-        and linked; what was derived from it is marked stale. A statement without an end about the past reaches to the
-        next thing known, so it never ends the present. The same value again adds evidence and makes it surer.
-        ``confidence`` is by default how far the source is trusted.
+        If the predicate is single-valued, other values are ended for that time. They are kept and linked, and what was
+        derived from them is marked stale. A statement about the past without an end lasts until the next known value,
+        so it never ends the present one. Stating the same value again adds evidence and raises its confidence.
+        ``confidence`` is by default the trust in the source.
         """
         return await self._learning.learn(
             Statement(
@@ -162,11 +166,11 @@ class SemanticMemory:
         valid_to: datetime | None = None,
         confidence: float | None = None,
         qualifiers: Mapping[str, Scalar] | None = None,
-        evidence: Given | Sequence[Given] | None = None,
+        evidence: EvidenceInput | Sequence[EvidenceInput] | None = None,
         source: Source | None = None,
         derived_from: Sequence[str | Fact | Memory] = (),
     ) -> Learned:
-        """Learn that two concepts are related; they are made if they are new. See ``learn``."""
+        """Learn a relation between two concepts, which are created if they are new. See ``learn``."""
         return await self._learning.learn(
             Statement(
                 subject=_name(subject),
@@ -191,16 +195,16 @@ class SemanticMemory:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
     ) -> list[Fact]:
-        """What holds, or held at ``as_of``: the one value of a single-valued predicate, all of another.
+        """Return what holds now, or held at ``as_of``: one value of a single-valued predicate, otherwise all.
 
-        ``as_of`` asks how the world was, by what is known today. ``known_at`` asks what the agent knew then. Together:
-        what the agent, then, took the world to have been. Inverses and symmetric predicates are read from either side.
-        What was forgotten since is not told.
+        ``as_of`` asks about the world at that time, by what is known today. ``known_at`` asks what the agent knew at
+        that time. With both, the answer is what the agent then believed about that time. Inverse and symmetric
+        predicates are read from either side. Facts that were forgotten since are not returned.
         """
         return await self._facts.know(_name(subject), predicate, as_of=as_of, known_at=known_at)
 
     async def history(self, subject: str | Concept, predicate: str) -> list[Fact]:
-        """Everything ever stated, superseded and retracted values too, by the time it is about."""
+        """Return everything ever stated, superseded and retracted values too, ordered by validity."""
         return await self._facts.history(_name(subject), predicate)
 
     async def about(
@@ -211,7 +215,7 @@ class SemanticMemory:
         known_at: datetime | None = None,
         limit: int = 100,
     ) -> ConceptSummary:
-        """What is known of a concept, and where it is mentioned; ``NotFound`` if there is no such concept."""
+        """Return the facts about a concept and those that mention it; ``NotFound`` if there is no such concept."""
         return await self._facts.about(_name(concept), as_of=as_of, known_at=known_at, limit=_bounded(limit))
 
     async def facts(
@@ -223,17 +227,17 @@ class SemanticMemory:
         cursor: str | None = None,
         descending: bool = False,
     ) -> Page[Fact]:
-        """A page of facts: those that hold now, or with ``current=False`` all that were ever stated."""
+        """Return a page of facts: those that hold now, or with ``current=False`` all that were ever stated."""
         return await self._facts.page(predicate, current=current, limit=limit, cursor=cursor, descending=descending)
 
     async def end(self, fact: str | Fact, at: datetime | None = None) -> Fact:
-        """Say that a fact held until a moment (now), without a value that took its place."""
+        """End a fact at a moment (by default now), without a value that replaces it."""
         return await self._facts.end(fact if isinstance(fact, str) else fact.id, at)
 
     async def retract(self, fact: str | Fact, because: str = "") -> Fact:
-        """Say that a fact never held. It is kept, answers nothing, and what was derived from it is stale.
+        """Mark a fact as never true. It stays stored but answers no query; what was derived from it becomes stale.
 
-        What it had ended stays ended; to bring that back as well, ``undo`` the operation that learnt it.
+        Values that it had ended stay ended. To restore them too, ``undo`` the operation that learnt it.
         """
         return await self._facts.retract(fact if isinstance(fact, str) else fact.id, because)
 
@@ -242,7 +246,7 @@ class SemanticMemory:
     async def path(
         self, start: str | Concept, end: str | Concept, *, depth: int = 6, as_of: datetime | None = None
     ) -> Path | None:
-        """The shortest way from one concept to another in at most ``depth`` facts, or None."""
+        """Return the shortest path between two concepts with at most ``depth`` facts, or None."""
         return await self._graphs.path(_name(start), _name(end), depth=depth, as_of=as_of)
 
     async def holds(
@@ -254,18 +258,18 @@ class SemanticMemory:
         depth: int = 6,
         as_of: datetime | None = None,
     ) -> Path | None:
-        """The facts by which a relation holds: stated, stated by its inverse, or a chain of a transitive one."""
+        """Return the path by which a relation holds: stated, stated as its inverse, or a chain if it is transitive."""
         return await self._graphs.holds(_name(subject), predicate, _name(object), depth=depth, as_of=as_of)
 
     async def neighbourhood(
         self, concept: str | Concept, depth: int = 1, *, as_of: datetime | None = None, limit: int = 200
     ) -> Graph:
-        """The concepts within some steps of one, and the facts among them."""
+        """Return the concepts within ``depth`` steps of one, and the facts among them."""
         return await self._graphs.neighbourhood(_name(concept), depth, as_of=as_of, limit=limit)
 
     async def graph(self, *, category: str | None = None, as_of: datetime | None = None, limit: int = 1_000) -> Graph:
-        """All concepts, or those of a category, and the facts among them."""
-        return await self._graphs.whole(as_of=as_of, category=category, limit=limit)
+        """Return all concepts, or those of a category, and the facts among them."""
+        return await self._graphs.whole_graph(as_of=as_of, category=category, limit=limit)
 
     async def export(
         self,
@@ -276,17 +280,20 @@ class SemanticMemory:
         as_of: datetime | None = None,
         limit: int = 1_000,
     ) -> str:
-        """The graph, or a concept's neighbourhood, as JSON, GraphML or Mermaid."""
+        """Return the graph, or a concept's neighbourhood, as JSON, GraphML or Mermaid."""
         if concept is None:
-            return exported(await self.graph(as_of=as_of, limit=limit), format)
-        return exported(await self.neighbourhood(concept, depth, as_of=as_of, limit=limit), format)
+            return export_graph(await self.graph(as_of=as_of, limit=limit), format)
+        return export_graph(await self.neighbourhood(concept, depth, as_of=as_of, limit=limit), format)
 
     # -- search and rules ----------------------------------------------------------------------------------------
 
     async def search(
         self, query: str, k: int = 10, *, category: str | None = None, as_of: datetime | None = None
     ) -> list[SemanticHit]:
-        """Concepts, facts and rules that fit a text; with a category only such concepts and what is said of them."""
+        """Return concepts, facts and rules that match a text.
+
+        With a ``category``, only its concepts and the facts about them are searched.
+        """
         where = Filter(valid_at=as_of)
         if category is not None:
             where = where.model_copy(update={"ids": tuple(await self._graphs.in_category(category))})
@@ -302,17 +309,20 @@ class SemanticMemory:
         then: Pattern | Sequence[Scalar] | None = None,
         confidence: float = 0.9,
     ) -> Rule:
-        """Keep a rule: a sentence, perhaps with premises and a conclusion: triples where ``?x`` stands for anything."""
+        """Store a rule: a sentence, optionally with premises and a conclusion.
+
+        Premises and conclusion are triples; a word that begins with ``?`` is a variable.
+        """
         return await self._rules.add(rule_body(name, statement, when, then, confidence))
 
     async def rules(self, *, limit: int = 50, cursor: str | None = None) -> Page[Rule]:
-        """A page of rules."""
+        """Return a page of rules."""
         return await self._rules.page(limit=limit, cursor=cursor)
 
     async def derive(self) -> list[Learned]:
-        """Apply the rules to what holds now. Derived facts go stale when a premise or the rule changes.
+        """Apply the rules to what holds now. Derived facts become stale when a premise or the rule changes.
 
-        What follows from the whole agent's facts and rules alone is derived without a user.
+        Conclusions from facts and rules of the whole agent are derived in the scope without a user.
         """
         return await self._rules.apply()
 

@@ -1,7 +1,7 @@
-"""What semantic memory holds and answers with.
+"""The stored and returned types of semantic memory.
 
-``...Body`` is what stands in ``Memory.body``; the others are what a caller sees. A fact's validity, source, trust and
-state are the record's own fields, so that recall, filters and history need to know nothing of facts.
+Types named ``...Body`` are stored in ``Memory.body``; the others are returned to callers. A fact's validity, source,
+trust and state are fields of its record, so recall, filters and history need no knowledge of facts.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from longmind.systems.semantic.names import value_identity
 from longmind.types import Hit, Id, Memory, Model, Moment, Name, PlainJson, Scalar, Source, State, Text, Unit
 
 CERTAIN = 0.99
-"""How sure repeated evidence alone can make; only a caller who says 1.0 gets 1.0."""
+"""The highest confidence that repeated evidence can reach; only a caller can state 1.0."""
 
 
 class Predicate(Model):
-    """What a predicate means: how many values it has at once, what its object is, and how it can be read."""
+    """The meaning of a predicate: how many values it has at once, what its object is, and its inverse."""
 
     name: str
     many: bool = False
-    """Whether several values may hold at once. If not, a new value ends the one before."""
+    """Whether several values may hold at once. If not, a new value ends the previous one."""
     relates: bool = False
     """Whether the object is a concept; if not, it is a plain value."""
     inverse: str | None = None
-    """The predicate that says the same from the other side: lives in, home of."""
+    """The predicate in the opposite direction: ``lives in`` and ``home of``."""
     symmetric: bool = False
     transitive: bool = False
     description: str = ""
@@ -48,7 +48,7 @@ class Predicate(Model):
 
 
 class Evidence(Model):
-    """Where a statement is found: a memory, and the characters of its text."""
+    """Where a statement comes from: a memory, and optionally a range of characters of its text."""
 
     memory: Id
     span: tuple[int, int] | None = None
@@ -71,7 +71,7 @@ class ConceptBody(Model):
 
 
 class Concept(ConceptBody):
-    """Something the agent has a name for."""
+    """A concept: something the agent has a name for."""
 
     id: str
     version: int
@@ -92,7 +92,7 @@ class Concept(ConceptBody):
 
 
 class FactBody(Model):
-    """A fact as it is stored. Names stand beside the ids so that a fact can be read on its own."""
+    """A fact as it is stored. It has names beside ids so that it can be read on its own."""
 
     subject: Id
     subject_name: str
@@ -108,8 +108,8 @@ class FactBody(Model):
     retracted_at: Moment | None = None
     retracted_because: str = ""
     revision: int = 0
-    """Counts changes that are not the fact's own, of its timeline or of what rests on it, so that of two writers who
-    read the same only one gets through."""
+    """Counts changes to the timeline and to facts derived from this one, so that of two writers that read the same
+    state only one succeeds."""
 
     @property
     def identity(self) -> str:
@@ -117,7 +117,7 @@ class FactBody(Model):
 
 
 class Fact(Model):
-    """A statement: subject, predicate, object, when it held, how sure it is, and where it comes from."""
+    """A statement: subject, predicate and object, when it held, its confidence, and its source."""
 
     id: str
     version: int
@@ -140,11 +140,11 @@ class Fact(Model):
     retracted_because: str = ""
     user: str | None = None
     turned_from: str | None = None
-    """The predicate it is stored with, when it is told from its object's side."""
+    """The stored predicate, if the fact is read from its object's side."""
 
     @property
     def open(self) -> bool:
-        """Whether it holds with no end known."""
+        """Whether it holds and has no known end."""
         return self.valid_to is None and not self.retracted
 
     def holds_at(self, moment: datetime) -> bool:
@@ -152,7 +152,7 @@ class Fact(Model):
         return not self.retracted and (self.valid_from or EVER) <= moment < (self.valid_to or NEVER)
 
     def turned(self, relation: str) -> Fact:
-        """The same fact read from its object's side, with the predicate's inverse."""
+        """Return the same fact read from its object's side, with the predicate's inverse."""
         ends = {"subject": self.object, "subject_id": self.object_id, "object": self.subject}
         return self.model_copy(
             update={**ends, "object_id": self.subject_id, "predicate": relation, "turned_from": self.predicate}
@@ -189,27 +189,27 @@ class Fact(Model):
 
 
 class Learned(Model):
-    """What learning a statement did."""
+    """The result of learning a statement."""
 
     fact: Fact
     outcome: Literal["new", "confirmed", "extended", "changed"]
-    """Nothing of it was known; the same was known; the same for another time; another value had to give way."""
+    """Whether it was new, already known, known for another time, or replaced another value."""
     superseded: tuple[Fact, ...] = ()
-    """The facts that contradicted it, as they are now: ended, and kept."""
+    """The facts that contradicted it, as they are now: ended but kept."""
     stale: tuple[str, ...] = ()
-    """The ids of what was derived from them, at any remove, and is marked stale."""
+    """The ids of the memories derived from them, directly or indirectly, that were marked stale."""
     operation: str | None = None
-    """The id by which ``undo`` takes it back; None when nothing was written."""
+    """The operation id for ``undo``; None if nothing was written."""
 
 
 class ConceptSummary(Model):
-    """What is known of a concept at a moment."""
+    """What is known about a concept at a moment."""
 
     concept: Concept
     facts: tuple[Fact, ...]
-    """What is said of it."""
+    """Facts with the concept as their subject."""
     mentions: tuple[Fact, ...]
-    """What is said of others, with it as the object."""
+    """Facts with the concept as their object."""
     truncated: bool = False
 
 
@@ -224,7 +224,7 @@ class PathStep(Model):
 
 
 class Path(Model):
-    """The shortest way from one concept to another: the concepts in order, and the facts between them."""
+    """The shortest path between two concepts: the concepts in order, and the facts between them."""
 
     concepts: tuple[str, ...]
     steps: tuple[PathStep, ...]
@@ -238,14 +238,14 @@ class Path(Model):
 
 
 class Node(Model):
-    """A concept of a graph, and how many steps from the middle it is."""
+    """A concept of a graph, and its distance in steps from the concept that was asked for."""
 
     concept: Concept
     depth: int = 0
 
 
 class Graph(Model):
-    """Concepts and the facts among them. ``truncated`` says that there is more than was asked for."""
+    """Concepts and the facts among them. ``truncated`` says that the limit left some out."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Fact, ...]
@@ -256,7 +256,7 @@ class Graph(Model):
 
 
 class Pattern(Model):
-    """A statement with holes: a word that begins with ``?`` stands for anything, the same thing wherever it recurs."""
+    """A triple in which a word that begins with ``?`` is a variable, which stands for the same thing everywhere."""
 
     subject: Annotated[str, Field(min_length=1)]
     predicate: str
@@ -264,7 +264,7 @@ class Pattern(Model):
 
 
 class RuleBody(Model):
-    """A rule as it is stored: a sentence, and perhaps the form in which it can be applied."""
+    """A rule as it is stored: a sentence, and optionally premises and a conclusion."""
 
     name: Name
     statement: Text
@@ -274,7 +274,7 @@ class RuleBody(Model):
 
 
 class Rule(RuleBody):
-    """Something that holds in general."""
+    """A general statement, which may derive facts."""
 
     id: str
     version: int
@@ -285,7 +285,7 @@ class Rule(RuleBody):
 
 
 class SemanticHit(Model):
-    """A search result: a concept, a fact or a rule, how well it fits, and why."""
+    """A search result: a concept, a fact or a rule, with its score and the reason."""
 
     score: Unit
     why: str

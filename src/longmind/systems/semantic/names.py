@@ -1,6 +1,6 @@
-"""How names are told apart: what counts as the same concept, the same predicate, the same value, and their keys.
+"""Identity of concepts, predicates and values: how their names are normalised, and the keys they are stored under.
 
-A key is what the database keeps unique, so it decides what two processes cannot both create.
+The database keeps keys unique, so two processes cannot both create a record with the same key.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from longmind.types import Scalar
 MAX_PREDICATE = 80
 _KEY_ROOM = 150
 STRUCTURAL = frozenset({"about", "achieves", "alias_of", "derived_from", "next", "part_of", "supersedes"})
-"""Relations between records. A predicate becomes a relation too, so it may have none of these names."""
+"""Relations between records. A predicate is stored as a relation too, so it may not have one of these names."""
 
 
 def fold_name(name: str) -> str:
-    """A name without differences of case, compatibility form and spacing. Accents count: Peña is not Pena."""
+    """Return a name without differences of case, compatibility form and spacing. Accents count: Peña is not Pena."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def concept_key(name: str) -> str:
-    """The key of a concept's name or alias: both live in one space, so that a name leads to one concept."""
+    """Return the key of a concept's name or alias. Both share one namespace, so that a name belongs to one concept."""
     text = fold_name(name)
     if not text:
         raise InvalidInput("A concept needs a name.", hint="Give at least one visible character.")
@@ -31,7 +31,7 @@ def concept_key(name: str) -> str:
 
 
 def predicate_name(name: str) -> str:
-    """A predicate as it is stored: folded, with spaces, so that ``Lives_in`` and ``lives in`` are one."""
+    """Return the stored form of a predicate: folded, with spaces, so ``Lives_in`` and ``lives in`` are the same."""
     text = fold_name(name.replace("_", " "))
     if not text or len(text) > MAX_PREDICATE:
         raise InvalidInput(
@@ -52,7 +52,7 @@ def predicate_key(name: str) -> str:
 
 
 def value_identity(value: Scalar | None, concept: str | None) -> str:
-    """What makes two objects the same: the concept, or the value with its type; 1 and 1.0 are one number."""
+    """Return a string that is equal for equal objects: the concept, or the value with its type (1 equals 1.0)."""
     if concept is not None:
         return f"c:{concept}"
     if isinstance(value, bool):
@@ -64,7 +64,7 @@ def value_identity(value: Scalar | None, concept: str | None) -> str:
 
 
 def slot_key(subject: str, predicate: str, identity: str | None) -> str:
-    """The key of a timeline: of a subject and a predicate, and of one object too where several may hold at once."""
+    """Return the key of a timeline: subject and predicate, and also the object if several values may hold at once."""
     slot = f"fact:{subject}|{predicate}"
     return slot if identity is None else f"{slot}|{_digest(identity)}"
 

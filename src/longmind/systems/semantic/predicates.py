@@ -1,8 +1,8 @@
-"""Predicates: what each means, declared once and kept with the agent.
+"""Predicates: the meaning of each, declared once and stored with the agent.
 
-A predicate that nobody declared is declared by its first use, so that every later use means the same: from the common
-vocabulary, or else ``learn`` makes it single-valued and ``relate`` makes it relate many concepts. Every write of a fact
-checks that the declaration it relied on is still the one in force.
+A predicate that was not declared is declared by its first use, so that every later use means the same: from the common
+vocabulary, or else ``learn`` makes it single-valued and ``relate`` makes it many-valued between concepts. Every write
+of a fact checks that the declaration it relied on is unchanged.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ KIND = "configuration"
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """A predicate as a statement uses it."""
+class PredicateUse:
+    """A predicate as a statement or query uses it."""
 
     predicate: Predicate
     swapped: bool
-    """Whether the statement was made from the other side, with the inverse."""
+    """Whether the statement used the inverse, so that subject and object have to be swapped."""
     guard: tuple[Write, ...]
-    """Writes that declare it, or fail if the declaration was changed meanwhile."""
+    """Writes that declare it, or that fail if its declaration changed since it was read."""
 
 
 class Predicates:
@@ -39,42 +39,42 @@ class Predicates:
     def __init__(self, scoped: ScopedStore) -> None:
         self._scoped = scoped
 
-    async def find(self, name: str) -> Use | None:
-        """What a predicate, or an inverse, means to a question: here, or else to one of the agent's users."""
+    async def find(self, name: str) -> PredicateUse | None:
+        """Return the meaning of a predicate or an inverse for a query, as declared here or by one of the users."""
         records = await find_by_keys(self._scoped, [predicate_key(predicate_name(name))])
         near = sort_by_nearness(self._scoped.scope, records)
         return self._use(name, find_writable(self._scoped.scope.user, near) or next(iter(near), None))
 
-    async def of(self, name: str, user: str | None) -> Use:
-        """What a predicate means in the facts of a user, or of the agent itself."""
+    async def for_user(self, name: str, user: str | None) -> PredicateUse:
+        """Return the meaning of a predicate in the facts of a user, or of the agent itself."""
         records = await find_by_keys(self._scoped, [predicate_key(name)])
         return self._use(name, find_writable(user, records)) or self._first_use(name, relating=False)
 
-    async def used(self, name: str, *, relating: bool) -> Use:
-        """What a predicate means to a statement made here; an unknown one is declared as this use suggests."""
+    async def for_statement(self, name: str, *, relating: bool) -> PredicateUse:
+        """Return the meaning of a predicate for a statement made here. An unknown one is declared by this use."""
         records = await find_by_keys(self._scoped, [predicate_key(predicate_name(name))])
         return self._use(name, find_writable(self._scoped.scope.user, records)) or self._first_use(
             name, relating=relating
         )
 
-    def _use(self, name: str, record: Memory | None) -> Use | None:
-        asked = predicate_name(name)
+    def _use(self, name: str, record: Memory | None) -> PredicateUse | None:
+        stored_name = predicate_name(name)
         if record is not None:
             predicate = Predicate.model_validate(record.body)
-            return Use(predicate, predicate.name != asked, (Update(record.id, {}, record.version),))
-        common = COMMON_PREDICATES.get(asked) or INVERSE_PREDICATES.get(asked)
-        return None if common is None else Use(common, common.name != asked, self._puts(common))
+            return PredicateUse(predicate, predicate.name != stored_name, (Update(record.id, {}, record.version),))
+        common = COMMON_PREDICATES.get(stored_name) or INVERSE_PREDICATES.get(stored_name)
+        return None if common is None else PredicateUse(common, common.name != stored_name, self._puts(common))
 
-    def _first_use(self, name: str, *, relating: bool) -> Use:
+    def _first_use(self, name: str, *, relating: bool) -> PredicateUse:
         new = Predicate(name=predicate_name(name), many=relating, relates=relating)
-        return Use(new, False, self._puts(new))
+        return PredicateUse(new, False, self._puts(new))
 
     async def declare(self, name: str, **meaning: Any) -> Predicate:
-        """Say what a predicate means. What is known by it already must fit, or nothing is changed."""
+        """Declare the meaning of a predicate. Facts that are already known must fit it, or nothing is changed."""
         return await retry_on_conflict(lambda: self._declare(name, meaning))
 
-    async def every(self) -> list[Predicate]:
-        """All predicates in use or declared here, by name."""
+    async def list_all(self) -> list[Predicate]:
+        """Return all predicates that are declared or in use here, by name."""
         predicates: dict[str, Predicate] = {}
         async for record in self._scoped.store.scan_all(self._scoped.scope, Filter(kinds=(KIND,), states=None)):
             if (record.key or "").startswith("predicate:"):
@@ -84,25 +84,26 @@ class Predicates:
         return sorted(predicates.values(), key=lambda p: p.name)
 
     async def _declare(self, name: str, meaning: dict[str, Any]) -> Predicate:
-        scoped, asked = self._scoped, predicate_name(name)
-        record = find_writable(scoped.scope.user, await find_by_keys(scoped, [predicate_key(asked)]))
-        old = Predicate.model_validate(record.body) if record is not None else COMMON_PREDICATES.get(asked)
-        if old is not None and old.name != asked:
+        scoped, stored_name = self._scoped, predicate_name(name)
+        record = find_writable(scoped.scope.user, await find_by_keys(scoped, [predicate_key(stored_name)]))
+        old = Predicate.model_validate(record.body) if record is not None else COMMON_PREDICATES.get(stored_name)
+        if old is not None and old.name != stored_name:
             raise Conflict(
-                f"{asked!r} is the inverse of {old.name!r}.", hint=f"Declare {old.name!r}, which both are read from."
+                f"{stored_name!r} is the inverse of {old.name!r}.",
+                hint=f"Declare {old.name!r}, which both are read from.",
             )
         if meaning.get("inverse"):
             meaning = {**meaning, "inverse": predicate_name(meaning["inverse"])}
         if meaning.get("inverse") or meaning.get("symmetric") or meaning.get("transitive"):
             meaning = {"relates": True, **meaning}
-        new = validated(Predicate, {**(old.model_dump() if old else {"name": asked}), **meaning})
+        new = validated(Predicate, {**(old.model_dump() if old else {"name": stored_name}), **meaning})
         if record is None:
-            await scoped.rewrite(self._puts(new), f"declare {asked}")
+            await scoped.rewrite(self._puts(new), f"declare {stored_name}")
             return new
         assert old is not None
         if new == old:
             return old
-        await scoped.rewrite(await self._changes(record, old, new), f"declare {asked}")
+        await scoped.rewrite(await self._changes(record, old, new), f"declare {stored_name}")
         return new
 
     async def _changes(self, record: Memory, old: Predicate, new: Predicate) -> list[Write]:
@@ -122,11 +123,11 @@ class Predicates:
         if new.inverse and new.inverse != old.inverse:
             writes.append(self._put(new, new.inverse))
         if (old.many, old.relates, old.symmetric) != (new.many, new.relates, new.symmetric):
-            writes += await self._moved(old, new)
+            writes += await self._regroup(old, new)
         return writes
 
-    async def _moved(self, old: Predicate, new: Predicate) -> list[Write]:
-        """The writes that divide the facts into timelines anew; refused where they do not fit the new meaning."""
+    async def _regroup(self, old: Predicate, new: Predicate) -> list[Write]:
+        """Return the writes that regroup the facts into timelines; ``Conflict`` if they do not fit the new meaning."""
         scoped = self._scoped
         declared = await find_by_keys(scoped, [predicate_key(old.name)])
         others = {record.user for record in declared if record.user != scoped.scope.user}

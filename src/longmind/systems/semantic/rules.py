@@ -1,10 +1,11 @@
-"""Rules: what holds in general, as a sentence for recall and, where it has a form, as a way to derive facts.
+"""Rules: general statements for recall, which can also derive facts if they have premises and a conclusion.
 
-A derived fact is linked ``derived_from`` its premises and its rule. When one of them changes it is stale; applying the
-rules again revives it if it still follows. A rule never overrules what was stated.
+A derived fact is linked ``derived_from`` to its premises and its rule. When one of them changes it becomes stale;
+applying the rules again revives it if it still follows. A rule never overrides a stated fact.
 
-What follows from something of a user is that user's. So rules are applied for one owner at a time: without a user to
-what belongs to nobody, and with one to what takes at least one fact or rule of that user.
+A conclusion from a user's fact belongs to that user. So rules are applied for one owner at a time: the scope without a
+user uses only what belongs to no user, and a user's scope derives only conclusions that use at least one of the user's
+facts or rules.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from longmind.types import Filter, Memory, Page, Scalar, Source
 
 KIND = "rule"
 MAX_BINDINGS = 10_000
-"""Ways in which the premises of one rule may be met at once."""
+"""The most ways in which the premises of one rule may match at once."""
 _MAX_ROUNDS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """What a variable stands for: a concept or a value."""
+    """The value of a variable: a concept or a plain value."""
 
     identity: str
     value: Scalar
@@ -43,7 +44,7 @@ class _Term:
 
 @dataclass(frozen=True, slots=True)
 class _Binding:
-    """One way to meet some premises: what the variables stand for, and by which facts."""
+    """One way to match some premises: the values of the variables, and the facts that matched."""
 
     terms: dict[str, _Term]
     premises: tuple[Fact, ...] = ()
@@ -62,7 +63,7 @@ class Rules:
         self._learning = learning
 
     async def add(self, body: RuleBody) -> Rule:
-        """Store a rule, or change the one of this name; then what was derived by it is stale."""
+        """Store a rule, or change the one with this name; a change makes the facts it derived stale."""
         _check(body)
         return await retry_on_conflict(lambda: self._add(body))
 
@@ -71,7 +72,7 @@ class Rules:
         return Page(items=tuple(map(Rule.of, page.items)), cursor=page.cursor)
 
     async def apply(self) -> list[Learned]:
-        """Derive what follows from what holds now, until nothing new does. Says what it learnt or revived."""
+        """Derive what follows from what holds now, until nothing new does; return the new and revived facts."""
         learned: list[Learned] = []
         stored = [
             r async for r in self._scoped.store.scan_all(self._scoped.scope, Filter(kinds=(KIND,))) if self._may_use(r)
@@ -98,7 +99,7 @@ class Rules:
         return Rule.of((await scoped.rewrite(writes, f"rule {body.name}")).memories[0])
 
     def _may_use(self, record: Memory) -> bool:
-        """Whether something may be concluded here from a record: not for everybody from what one user said."""
+        """Whether conclusions of this scope may use a record; those for all users must not use what belongs to one."""
         return record.user in (None, self._scoped.scope.user)
 
     async def _apply(self, rule: Rule, owner: str | None) -> list[Learned]:
@@ -108,7 +109,7 @@ class Rules:
         for pattern in rule.when:
             constants = await self._constants(pattern)
             facts = await self._matching(pattern, now)
-            bindings = _joined(bindings, pattern, facts, constants)
+            bindings = _extend_bindings(bindings, pattern, facts, constants)
             if len(bindings) > MAX_BINDINGS:
                 raise InvalidInput(
                     f"The premises of the rule {rule.name!r} are met in more than {MAX_BINDINGS} ways.",
@@ -119,36 +120,36 @@ class Rules:
         for binding in bindings:
             if all(whose != here for whose in (owner, *(fact.user for fact in binding.premises))):
                 continue  # it is the whole agent's, and is derived there
-            said = self._conclusion(rule, rule.then, binding)
-            if said is not None and not await self._overruled(said):
-                result = await self._learning.learn(said)
+            statement = self._conclusion(rule, rule.then, binding)
+            if statement is not None and not await self._is_contradicted(statement):
+                result = await self._learning.learn(statement)
                 learned += [result] if result.operation is not None else []
         return learned
 
     async def _constants(self, pattern: Pattern) -> dict[str, set[str]]:
-        """What the pattern's fixed words may mean: the concepts of that name, and the value itself."""
+        """Return what the pattern's constants may mean: the concepts of that name, and the value itself."""
         fixed: dict[str, set[str]] = {}
         for word in (pattern.subject, pattern.object):
             if _variable(word) is None:
-                meant = (await self._concepts.named([word])).all(word) if isinstance(word, str) else []
+                meant = (await self._concepts.resolve([word])).all(word) if isinstance(word, str) else []
                 fixed[str(word)] = {value_identity(word, None), *(f"c:{r.id}" for r in meant)}
         return fixed
 
     async def _matching(self, pattern: Pattern, now: datetime) -> list[Fact]:
-        """The facts of a pattern's predicate that hold now and are not in doubt, read from the pattern's side."""
+        """Return the facts of a pattern's predicate that hold now and are not stale, read from the pattern's side."""
         use = await self._predicates.find(pattern.predicate)
         if use is None:
             return []
         where = Filter(kinds=("fact",), states=None, metadata={"predicate": use.predicate.name})
         records = [r async for r in self._scoped.store.scan_all(self._scoped.scope, where) if self._may_use(r)]
         facts = [Fact.of(r) for r in held_at(records, now) if r.state != "stale"]
-        asked = predicate_name(pattern.predicate)
-        turned = [f.turned(asked) for f in facts] if use.swapped or use.predicate.symmetric else []
+        relation = predicate_name(pattern.predicate)
+        turned = [f.turned(relation) for f in facts] if use.swapped or use.predicate.symmetric else []
         return turned if use.swapped else facts + turned
 
     def _conclusion(self, rule: Rule, then: Pattern, binding: _Binding) -> Statement | None:
-        """What follows from one way to meet the premises; nothing where it would relate a thing to itself."""
-        subject, object = (_filled(word, binding) for word in (then.subject, then.object))
+        """Return the conclusion for one way to match the premises; None if it would relate a thing to itself."""
+        subject, object = (_fill(word, binding) for word in (then.subject, then.object))
         if subject.identity == object.identity:
             return None
         premises = binding.premises
@@ -167,23 +168,23 @@ class Rules:
             relating=object.identity.startswith("c:"),
         )
 
-    async def _overruled(self, said: Statement) -> bool:
-        """Whether somebody stated another value of a predicate that has only one."""
-        use = await self._predicates.find(said.predicate)
+    async def _is_contradicted(self, statement: Statement) -> bool:
+        """Whether another value was stated for a single-valued predicate."""
+        use = await self._predicates.find(statement.predicate)
         if use is None or use.predicate.many:
             return False
         if use.swapped:
-            said = said.turned()
-        same = {value_identity(said.object, None), f"c:{said.object}"}
-        known = await self._facts.know(said.subject, use.predicate.name)
+            statement = statement.turned()
+        same = {value_identity(statement.object, None), f"c:{statement.object}"}
+        known = await self._facts.know(statement.subject, use.predicate.name)
         stated = [fact for fact in known if fact.rule is None]
         return any(not same & {value_identity(f.object, None), value_identity(f.object, f.object_id)} for f in stated)
 
 
-def _joined(
+def _extend_bindings(
     bindings: Iterable[_Binding], pattern: Pattern, facts: Sequence[Fact], constants: dict[str, set[str]]
 ) -> list[_Binding]:
-    """The ways to meet one more premise as well."""
+    """Extend the bindings by one more premise."""
     by_subject: dict[str, list[Fact]] = {}
     for fact in facts:
         by_subject.setdefault(f"c:{fact.subject_id}", []).append(fact)
@@ -191,7 +192,7 @@ def _joined(
     for binding in bindings:
         bound = binding.terms.get(_variable(pattern.subject) or "")
         for fact in facts if bound is None else by_subject.get(bound.identity, ()):
-            terms = _unified(binding.terms, pattern, fact, constants)
+            terms = _unify(binding.terms, pattern, fact, constants)
             if terms is not None:
                 joined.append(_Binding(terms, (*binding.premises, fact)))
         if len(joined) > MAX_BINDINGS:
@@ -199,10 +200,10 @@ def _joined(
     return joined
 
 
-def _unified(
+def _unify(
     terms: dict[str, _Term], pattern: Pattern, fact: Fact, constants: dict[str, set[str]]
 ) -> dict[str, _Term] | None:
-    """The variables after a fact was put into a pattern, or None if it does not fit."""
+    """Return the variables after matching a fact with a pattern, or None if it does not match."""
     bound = dict(terms)
     subject = _Term(f"c:{fact.subject_id}", fact.subject_id)
     object = _Term(value_identity(fact.object, fact.object_id), fact.object_id or fact.object)
@@ -216,7 +217,7 @@ def _unified(
     return bound
 
 
-def _filled(word: Scalar, binding: _Binding) -> _Term:
+def _fill(word: Scalar, binding: _Binding) -> _Term:
     variable = _variable(word)
     return _Term(value_identity(word, None), word) if variable is None else binding.terms[variable]
 
@@ -226,7 +227,7 @@ def _variable(word: Scalar) -> str | None:
 
 
 def _check(body: RuleBody) -> None:
-    """A rule that can be applied has premises, and its conclusion says nothing that they leave open."""
+    """Check that a rule has both premises and a conclusion or neither, and that the premises bind all its variables."""
     if (body.then is None) != (not body.when):
         raise InvalidInput(
             "A rule has both premises and a conclusion, or is only a sentence.", hint="Give when and then."
@@ -251,7 +252,7 @@ def rule_body(
     then: Pattern | Sequence[Scalar] | None,
     confidence: float,
 ) -> RuleBody:
-    """A rule as a caller gives it; a pattern may be a triple."""
+    """Build a rule from a caller's arguments; a pattern may be a triple."""
     value = {"name": name, "statement": statement, "confidence": confidence}
     patterns = [_pattern(premise) for premise in when]
     return validated(RuleBody, {**value, "when": patterns, "then": None if then is None else _pattern(then)})

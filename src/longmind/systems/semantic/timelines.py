@@ -1,7 +1,7 @@
-"""Timelines: reading what was known about a subject and a predicate over time, and the writes that change it.
+"""Timelines: the facts about one subject and predicate over time, read and changed.
 
-What loses part of the time in which it held makes stale everything that was derived from it, directly or not. The last
-fact of a timeline holds its key and counts its changes, so of two writers that read the same timeline one has to retry.
+When the interval of a fact shrinks, everything derived from it, directly or indirectly, becomes stale. The last fact of
+a timeline holds its key and counts its changes, so of two writers that read the same timeline one has to retry.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from longmind.types import Json, Link, Memory
 
 @dataclass(frozen=True, slots=True)
 class FactTimeline:
-    """The current facts of one timeline, its key, and writes that fail if it was changed since it was read."""
+    """The current facts of one timeline, its key, and writes that fail if it changed since it was read."""
 
     slot: str
     facts: list[Memory]
@@ -30,20 +30,20 @@ class FactTimeline:
 
 
 class TimelineReader:
-    """The facts of a scope, found by the concepts they are about."""
+    """Reads the facts of a scope by the concepts they are about."""
 
     def __init__(self, scoped: ScopedStore) -> None:
         self._scoped = scoped
 
-    async def own(self, like: FactBody, predicate: Predicate, user: str | None) -> FactTimeline:
-        """The timeline that a fact like this belongs to among a user's, or the whole agent's, oldest first.
+    async def read_timeline(self, like: FactBody, predicate: Predicate, user: str | None) -> FactTimeline:
+        """Return the timeline that a fact belongs to, within one user's facts or the agent's own, oldest first.
 
-        The fact that holds the key is read before everything else: every change of a timeline changes it, so a batch
-        that expects it as it was then fails if anybody changed the timeline while it was read.
+        The fact that holds the key is read first. Every change of a timeline changes that fact, so a batch that expects
+        its version fails if another writer changed the timeline meanwhile.
         """
         slot = slot_key(like.subject, predicate.name, like.identity if predicate.many else None)
         holders = [r for r in await find_by_keys(self._scoped, [slot]) if r.user == user]
-        facts = await self.said_of([like.subject], predicate.name)
+        facts = await self.facts_about([like.subject], predicate.name)
         mine = [r for r in facts if r.user == user and is_current(r)]
         if predicate.many:
             wanted = like.identity
@@ -51,34 +51,34 @@ class TimelineReader:
         mine.sort(key=lambda r: (r.valid_from or EVER, r.id))
         return FactTimeline(slot, mine, [Update(r.id, {}, r.version) for r in holders])
 
-    async def said_of(self, subjects: Sequence[str], predicate: str | None = None) -> list[Memory]:
-        """All facts about these concepts, in any state; of one predicate, or of all."""
+    async def facts_about(self, subjects: Sequence[str], predicate: str | None = None) -> list[Memory]:
+        """Return all facts about these concepts, in any state, of one predicate or of all."""
         links = await self._scoped.store.all_links(self._scoped.scope, subjects, relation="about", direction="in")
         wanted = [e.source for e in links if predicate is None or e.metadata.get("predicate") == predicate]
         return _facts(await self._scoped.store.get_all(self._scoped.scope, wanted))
 
-    async def said_with(self, objects: Sequence[str], predicate: str) -> list[Memory]:
-        """All facts of a predicate that have one of these concepts as their object, in any state."""
+    async def facts_with_object(self, objects: Sequence[str], predicate: str) -> list[Memory]:
+        """Return all facts of a predicate with one of these concepts as object, in any state."""
         links = await self._scoped.store.all_links(self._scoped.scope, objects, relation=predicate, direction="in")
         return _facts(await self._scoped.store.get_all(self._scoped.scope, [link.source for link in links]))
 
-    async def touching(self, concepts: Sequence[str]) -> list[Memory]:
-        """All facts that have one of these concepts at an end, in any state."""
+    async def facts_touching(self, concepts: Sequence[str]) -> list[Memory]:
+        """Return all facts with one of these concepts as subject or object, in any state."""
         links = await self._scoped.store.all_links(self._scoped.scope, concepts, direction="in")
         return _facts(await self._scoped.store.get_all(self._scoped.scope, [link.source for link in links]))
 
-    async def as_known(self, facts: Iterable[Memory], known_at: datetime | None) -> list[Memory]:
-        """These facts as they were recorded at a moment; those not known then are left out."""
+    async def as_known_at(self, facts: Iterable[Memory], known_at: datetime | None) -> list[Memory]:
+        """Return these facts as they were recorded at a moment, without those that were not known then."""
         if known_at is None:
             return list(facts)
         past = [await self._scoped.store.get_at(self._scoped.scope, fact.id, known_at) for fact in facts]
         return _facts(record for record in past if record is not None)
 
-    def answer(self, facts: Iterable[Memory], *, many: bool) -> list[Memory]:
-        """The facts that answer a question, the nearest and surest first.
+    def rank_answers(self, facts: Iterable[Memory], *, many: bool) -> list[Memory]:
+        """Return the facts that answer a query, the nearest scope and the highest confidence first.
 
-        Where only one value can hold, what is the scope's own hides what is the whole agent's, and that hides what only
-        other users said.
+        If only one value can hold, the scope's own facts hide those of the whole agent, and these hide those of other
+        users.
         """
         scope = self._scoped.scope
         ordered = sorted(facts, key=lambda r: (tier(scope, r.user), -float(r.body["confidence"]), r.recorded_at, r.id))
@@ -146,7 +146,7 @@ class TimelineChanges:
         return ended
 
     async def _head_of(self, cut: Cut[Memory], change: IntervalChange[Memory]) -> Memory:
-        """A record of its own for the earlier part of a fact that was cut in two."""
+        """Build a separate record for the earlier part of a fact that was cut in two."""
         whole = cut.span.what
         changes = {"id": self.scoped.clock.new_id(), "version": 1, "key": None, "state": "superseded"}
         head = validated(Memory, {**dict(whole), **changes, "valid_to": change.start})
@@ -157,9 +157,10 @@ class TimelineChanges:
         return head
 
     async def writes(self) -> list[Write]:
-        """All that has to be written. ``stale`` tells afterwards what is marked.
+        """Return all writes. Afterwards ``stale`` has the ids of what they mark stale.
 
-        A record gets one update at most. The key is taken last, when the one that held it has let go.
+        Each record is updated at most once. The record that takes the key is written last, after the previous holder
+        released it.
         """
         await self._mark_stale()
         after = [r.model_copy(update=self.updates.get(r.id, {})) for r in self.timeline.facts]
@@ -183,7 +184,7 @@ class TimelineChanges:
         self.update(holder, key=self.timeline.slot, body=with_next_revision(holder))
 
     async def _mark_stale(self) -> None:
-        """Mark what was derived, at any remove, from facts that hold for a shorter time than was thought."""
+        """Mark as stale what was derived, directly or indirectly, from facts whose interval shrank."""
         own = {*self.updates, *self.puts, *self.shrunk}
         for record in await find_derived(self.scoped, self.shrunk):
             if record.id not in own and record.state == "active":
@@ -192,7 +193,7 @@ class TimelineChanges:
 
 
 async def find_derived(scoped: ScopedStore, ids: Iterable[str]) -> list[Memory]:
-    """Everything that was derived from these records, at any remove, nearest first."""
+    """Return everything that was derived from these records, directly or indirectly, nearest first."""
     frontier = list(dict.fromkeys(ids))
     seen = dict.fromkeys(frontier)
     ids_found: list[str] = []
@@ -204,19 +205,19 @@ async def find_derived(scoped: ScopedStore, ids: Iterable[str]) -> list[Memory]:
     return await scoped.store.get_all(scoped.scope, ids_found)
 
 
-def combined(first: float, second: float, ceiling: float) -> float:
+def combine_confidences(first: float, second: float, ceiling: float) -> float:
     """Return the confidence that two independent pieces of evidence give together."""
     together = 1 - (1 - first) * (1 - second)
     return max(first, second, min(together, ceiling))
 
 
-def compatible(first: Json, second: Json) -> bool:
-    """Whether two sets of qualifiers can describe the same fact: what both mention, they agree on."""
+def are_compatible(first: Json, second: Json) -> bool:
+    """Whether two sets of qualifiers can describe the same fact: they agree on the keys they share."""
     return all(second.get(key, value) == value for key, value in first.items())
 
 
 def with_next_revision(record: Memory) -> Json:
-    """The body of a fact with one more change counted, so that whoever expected it as it was must read again."""
+    """Return a fact's body with its revision incremented, so that concurrent writers that read it have to retry."""
     return {**record.body, "revision": record.body.get("revision", 0) + 1}
 
 

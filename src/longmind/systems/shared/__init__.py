@@ -1,4 +1,4 @@
-"""Shared memory: what enough agents and users of a tenant know, without anything personal, for every agent of it."""
+"""Shared memory: impersonal knowledge that enough agents and users of a tenant have, for all agents of the tenant."""
 
 from longmind.systems.shared.memory import SharedMemory
 from longmind.systems.shared.models import (

@@ -1,4 +1,4 @@
-"""The public class of shared memory."""
+"""``SharedMemory``: the knowledge that a tenant's agents share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAME = "shared"
 _STATES: dict[Status, State] = {"pending": "quarantined", "approved": "active", "rejected": "quarantined"}
 _ARTICLES = frozenset(("a", "an", "the"))
 _RANK = 60
-"""How fast a place in a ranking loses weight when two rankings are put together."""
+"""The constant of reciprocal rank fusion: how fast a lower place in a ranking loses weight."""
 
 
 Names = list[str]
@@ -41,9 +41,9 @@ Proposals = list[ShareProposal]
 
 
 class SharedMemory:
-    """What the agents of a tenant learnt together: knowledge that enough of them have, and nothing personal.
+    """The shared knowledge of a tenant: what enough of its agents and users know, without anything personal.
 
-    Every agent of the tenant reads it. It is kept in the tenant's agent ``@shared``.
+    Every agent of the tenant reads it. It is stored under the tenant's agent ``@shared``.
     """
 
     def __init__(self, scoped: ScopedStore) -> None:
@@ -52,11 +52,11 @@ class SharedMemory:
         self._scoped = replace(scoped, scope=scope)
 
     async def configuration(self) -> SharedSettings:
-        """The tenant's settings as they are now."""
+        """Return the tenant's current settings."""
         return await configuration.configuration(self._scoped, NAME, SharedSettings())
 
     async def configure(self, /, **changes: Any) -> SharedSettings:
-        """Change settings of the tenant for good."""
+        """Change settings of the tenant permanently."""
         return await configuration.configure(self._scoped, NAME, SharedSettings(), changes)
 
     # -- moving up -----------------------------------------------------------------------------------------------
@@ -64,10 +64,10 @@ class SharedMemory:
     async def propose(
         self, candidate: str, *, evidence: Sequence[str] = (), names: Sequence[str] = ()
     ) -> ShareProposal:
-        """Say that this scope knows something. Once enough independent scopes do, it moves up.
+        """Add this scope's support to a statement. Once enough independent scopes support it, it becomes shared.
 
-        What looks personal is refused and nothing of it is kept. ``names`` are further names to look for; whoever is
-        named as a speaker in the evidence is looked for too.
+        A text that looks personal is refused, and nothing of it is stored. ``names`` are further names to look for; the
+        speakers of the evidence are looked for too.
         """
         proposed = validated(KnowledgeCandidate, {"text": candidate, "names": [*names, *await self._names(evidence)]})
         return (await self.propose_many([proposed]))[0]
@@ -75,7 +75,7 @@ class SharedMemory:
     async def propose_many(
         self, candidates: Sequence[KnowledgeCandidate], *, settings: SharedSettings | None = None, dry_run: bool = False
     ) -> Proposals:
-        """``propose`` for many at once, in one write; what came of each, in their order. A dry run only tells it."""
+        """Propose many statements in one write; return the results in order. A dry run writes nothing."""
         chosen = settings or await self.configuration()
         own = [name for name in (self._mine.scope.user,) if name]
         personal_parts = [
@@ -93,9 +93,9 @@ class SharedMemory:
         ]
 
     async def withdraw(self, candidate: str) -> SharedKnowledge | None:
-        """Take this scope's support back; what then has too little is no longer shared.
+        """Withdraw this scope's support; a statement with too little support is no longer shared.
 
-        A statement that nobody supports any more, and that nobody reviewed, is erased. None if nothing of it is left.
+        A statement that has no support left and was not reviewed is erased. Return None if nothing is left of it.
         """
         settings = await self.configuration()
 
@@ -119,7 +119,7 @@ class SharedMemory:
         return await retry_on_conflict(take)
 
     async def approve(self, id: str, note: str = "") -> SharedKnowledge:
-        """Let a candidate move up, whatever its support: somebody has looked at it."""
+        """Share a candidate after a review, whatever its support."""
         return await self._review(id, "approved", note)
 
     async def reject(self, id: str, note: str = "") -> SharedKnowledge:
@@ -129,11 +129,11 @@ class SharedMemory:
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def get(self, id: str) -> SharedKnowledge:
-        """One piece of knowledge or candidate as it is now."""
+        """Return a piece of shared knowledge or a candidate."""
         return _as_shared(await self._scoped.need(id, KNOWLEDGE))
 
     async def list(self, status: Status | None = "approved") -> tuple[SharedKnowledge, ...]:
-        """What is shared, or what waits or was rejected, the best supported first; with None all of it."""
+        """Return the knowledge with a status, the best supported first; with None all of it."""
         if status is not None and status not in STATUSES:
             raise InvalidInput(f"There is no status {status!r}.", hint=f"There are: {', '.join(STATUSES)}.")
         metadata = None if status is None else {"status": status}
@@ -142,7 +142,7 @@ class SharedMemory:
         return tuple(sorted(entries, key=lambda entry: (-entry.support, entry.id)))
 
     async def known(self, texts: Sequence[str]) -> frozenset[str]:
-        """Those of these statements that are shared, or wait or were rejected."""
+        """Return those of these statements that are shared, wait or were rejected."""
         keys = {text: _key(text) for text in texts}
         where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
         held = (
@@ -151,7 +151,7 @@ class SharedMemory:
         return frozenset(text for text, key in keys.items() if key in held)
 
     async def search(self, query: str, *, k: int = 10) -> tuple[SharedHit, ...]:
-        """The shared knowledge that fits a question best."""
+        """Return the shared knowledge that matches a query best."""
         if k < 1:
             raise InvalidInput(f"k must be at least 1, not {k}.")
         if not query.strip():
@@ -166,7 +166,7 @@ class SharedMemory:
     # -- inside --------------------------------------------------------------------------------------------------
 
     async def _ranked(self, query: str, k: int) -> dict[str, float]:
-        """The ranking by words and, where there is an embedder, by meaning, put together by their places."""
+        """Rank by words and, if there is an embedder, by meaning, combined by reciprocal ranks."""
         scope, where = self._scoped.scope, Filter(kinds=(KNOWLEDGE,), states=("active",))
         rankings = [await self._scoped.store.search_text(scope, query, k=4 * k, where=where)]
         vector = (await self._scoped.embed([query]))[0][0]
@@ -182,7 +182,7 @@ class SharedMemory:
     async def _supported(
         self, texts: Sequence[str], settings: SharedSettings, *, dry_run: bool
     ) -> dict[str, ShareProposal]:
-        """Add this scope's support to these statements, all in one write."""
+        """Add this scope's support to these statements, in one write."""
         keys = {text: _key(text) for text in texts}
         where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
         held = {m.key: m async for m in self._scoped.store.scan_all(self._scoped.scope, where)}
@@ -203,7 +203,7 @@ class SharedMemory:
     def _with_support(
         self, text: str, key: str, record: Memory | None, settings: SharedSettings
     ) -> tuple[Memory, Write | None]:
-        """A statement as it is with this scope's support, and the write that makes it so."""
+        """Return a statement with this scope's support added, and the write that stores it."""
         now = self._scoped.now()
         if record is None:
             salt = token_hex(16)
@@ -231,7 +231,7 @@ class SharedMemory:
         return _as_shared((await self._scoped.rewrite([write], f"shared: {reason}")).memories[0])
 
     async def _names(self, evidence: Sequence[str]) -> Names:
-        """The names of those this could be about: the user, the agent, and whoever is named in the evidence."""
+        """Return the names that must not occur: those of the user, the agent, and the speakers of the evidence."""
         scope = self._mine.scope
         memories = await self._mine.store.get_all(scope, list(evidence)) if evidence else []
         if missing := set(evidence) - {memory.id for memory in memories}:
@@ -244,13 +244,13 @@ class SharedMemory:
 
 
 def _key(text: str) -> str:
-    """The same statement in the same words, but for articles, endings and punctuation. "Not" makes another one."""
+    """Return a key that is equal for the same words, apart from articles, endings and punctuation."""
     said = " ".join(stem(word) for word in words(text) if word not in _ARTICLES)
     return f"shared:{sha256(said.encode()).hexdigest()[:32]}"
 
 
 def _moved_up(body: SharedBody, settings: SharedSettings) -> SharedBody:
-    """A candidate that has enough support moves up, unless a person has to look at it, or has."""
+    """Share a candidate that has enough support, unless it needs a review or was reviewed."""
     enough = independent(body) >= settings.support
     if body.status == "pending" and enough and not settings.approval:
         return body.model_copy(update={"status": "approved", "by": "support"})

@@ -1,8 +1,8 @@
-"""What shared memory stores and returns.
+"""The stored and returned types of shared memory.
 
-It lives in an agent of its own in every tenant, whose name no user can give. A candidate waits there ``quarantined``,
-so that no recall finds it, and becomes ``active`` when it moves up. Who supported it is kept as fingerprints, which can
-be counted and compared but not read.
+Shared memory is stored under a reserved agent of each tenant. A candidate is ``quarantined``, so that no recall finds
+it, and becomes ``active`` when it is shared. Supporters are stored as fingerprints, which can be counted and compared
+but not read.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ MAX_SUPPORT = 10_000
 
 
 class SharedSettings(Model):
-    """What a tenant does its own way with shared memory; see ``SharedMemory.configure``."""
+    """Settings of a tenant for shared memory; see ``SharedMemory.configure``."""
 
     support: Annotated[int, Field(ge=1, le=1_000)] = 3
-    """Independent scopes that must know the same before it moves up."""
+    """The number of independent scopes that must support a statement before it is shared."""
     approval: bool = False
-    """Whether a person has to approve what has enough support; without it the support is enough."""
+    """Whether a person has to approve a statement that has enough support."""
     allowed: tuple[Tag, ...] = ()
-    """Names that are not of people, such as products, and may stand in shared knowledge."""
+    """Names that may occur in shared knowledge because they are not of people, such as products."""
     automatic: bool = True
-    """Whether consolidation proposes by itself what agents and users of the tenant have learnt."""
+    """Whether consolidation proposes what agents and users of the tenant have learnt."""
 
 
 class Supporter(Model):
-    """A scope that knows it: fingerprints of its agent and, if it has one, of its user."""
+    """A scope that supports a statement: fingerprints of its agent and, if it has one, of its user."""
 
     agent: str
     user: str | None = None
@@ -48,7 +48,7 @@ class SharedBody(Model):
 
     status: Status = "pending"
     by: Literal["support", "review"] | None = None
-    """What moved it up or kept it out: enough support, or a review."""
+    """What decided the status: the support, or a review."""
     note: Text = ""
     salt: str
     supporters: Annotated[tuple[Supporter, ...], Field(max_length=MAX_SUPPORT)] = ()
@@ -60,7 +60,7 @@ class SharedBody(Model):
 
 
 class SharedKnowledge(Model):
-    """A piece of shared knowledge, or a candidate for it. It tells how many support it, never who."""
+    """A piece of shared knowledge, or a candidate. It says how many support it, never who."""
 
     id: str
     text: str
@@ -68,7 +68,7 @@ class SharedKnowledge(Model):
     by: Literal["support", "review"] | None
     note: str
     support: int
-    """Independent scopes that know it."""
+    """The number of independent scopes that support it."""
     agents: int
     users: int
     first_at: Moment
@@ -76,24 +76,24 @@ class SharedKnowledge(Model):
 
 
 class ShareProposal(Model):
-    """What proposing did: the candidate as it stands now, or why it was refused."""
+    """The result of a proposal: the candidate as it is now, or why it was refused."""
 
     knowledge: SharedKnowledge | None = None
     refused: str | None = None
     """What looked personal in it; nothing of a refused text is stored."""
     changed: bool = False
-    """Whether this proposal added support; False where it was there already."""
+    """Whether this proposal added support; False if this scope supported it already."""
 
 
 class KnowledgeCandidate(Model):
-    """Something to propose: the statement, and the names of those it could be about."""
+    """A statement to propose, and the names of those it could be about."""
 
     text: Statement
     names: tuple[str, ...] = ()
 
 
 class SharedHit(Model):
-    """Shared knowledge that fits a question."""
+    """Shared knowledge that matches a query."""
 
     knowledge: SharedKnowledge
     score: Unit

@@ -1,10 +1,9 @@
-"""What looks personal in a text. When in doubt it does: lost knowledge can be learnt again, a leak stays a leak.
+"""Detection of personal content in a text. In doubt a text counts as personal, because a leak cannot be undone.
 
-Known names (the user's, the speakers of the evidence) are refused wherever they stand. So is what people are reached
-and identified by, numbers that are long or look like a date, whoever speaks of themselves or their family, and every
-capitalised word inside a sentence that nobody allowed: a rule that cannot tell Lisbon from Alice refuses both. A name
-that begins a sentence is known only by what it does ("Alice likes"); there the number of independent supporters, whose
-own names are refused, has to do the rest.
+Refused are: known names (the user's, those of the speakers of the evidence), addresses and identifiers, long numbers
+and dates, statements about oneself or one's family, and every capitalised word inside a sentence that is not allowed,
+because the rules cannot tell Lisbon from Alice. A name at the beginning of a sentence is recognised only by its verb
+("Alice likes"). The remaining cases rely on the number of independent supporters, whose own names are refused.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _NEVER_NAMES = CALENDAR_WORDS.union("english french german spanish italian portu
 
 
 def personal(text: str, names: Iterable[str] = (), allowed: Collection[str] = ()) -> str | None:
-    """What in a text looks personal, in words that do not repeat it; None if nothing does."""
+    """Return what looks personal in a text, without repeating it; None if nothing does."""
     said = words(text)
     known = {part for name in names for part in words(name) if len(part) > 1}
     if known.intersection(said):
@@ -56,7 +55,7 @@ def personal(text: str, names: Iterable[str] = (), allowed: Collection[str] = ()
 
 
 def _named(text: str, allowed: Collection[str]) -> str | None:
-    """Whether a word looks like a name: capitalised inside a sentence, or at its beginning and doing as people do."""
+    """Return why a word looks like a name: capitalised inside a sentence, or at its beginning with a verb of people."""
     small = {fold(word) for word in _WORD.findall(text) if word[0].islower()}
     for sentence in _SENTENCE.split(text):
         sentence_words = _WORD.findall(sentence)
@@ -71,7 +70,7 @@ def _named(text: str, allowed: Collection[str]) -> str | None:
 
 
 def _like_a_name(word: str) -> bool:
-    """Capitalised, but neither an abbreviation (SQL) nor written with capitals inside (PostgreSQL)."""
+    """Whether a word is capitalised, but neither an abbreviation (SQL) nor mixed case (PostgreSQL)."""
     core = re.sub(r"[’']s?$", "", word)
     tail = re.sub(r"^(?:Mc|Mac|O[’']|De|Di|La|Le|Van)(?=[A-Z])", "", core)
     return (

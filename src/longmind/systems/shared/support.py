@@ -1,7 +1,7 @@
-"""Who supports a piece of knowledge, so that it can be counted but not read.
+"""Counting the supporters of a statement by fingerprints, which cannot be read back.
 
-Independent are different users, whichever agent they talk to, and agents that know it by themselves. An agent whose
-users are counted already is not counted once more.
+Different users are independent, whichever agent they talk to, and so are agents that know something by themselves. An
+agent is not counted in addition to its users.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _DIGITS = 24
 
 
 def supporter(scope: Scope, salt: str) -> Supporter:
-    """The fingerprints of a scope. The salt is the candidate's own, so those of two candidates cannot be compared."""
+    """Return the fingerprints of a scope. The salt is the candidate's own, so candidates cannot be compared."""
     user = None if scope.user is None else _print(salt, "user", scope.user)
     return Supporter(agent=_print(salt, "agent", scope.agent), user=user)
 
@@ -26,17 +26,17 @@ def _print(salt: str, what: str, name: str) -> str:
 
 
 def users(body: SharedBody) -> int:
-    """Different users that support it."""
+    """Return the number of users that support it."""
     return len({supporter.user for supporter in body.supporters if supporter.user is not None})
 
 
 def agents(body: SharedBody) -> int:
-    """Different agents that support it, by themselves or with a user."""
+    """Return the number of agents that support it, by themselves or with a user."""
     return len({supporter.agent for supporter in body.supporters})
 
 
 def independent(body: SharedBody) -> int:
-    """Scopes that do not have it from one another."""
+    """Return the number of independent scopes that support it."""
     with_users = {supporter.agent for supporter in body.supporters if supporter.user is not None}
     alone = {supporter.agent for supporter in body.supporters if supporter.user is None} - with_users
     return users(body) + len(alone)

@@ -1,4 +1,4 @@
-"""Working memory: the few things an agent has in mind now, what it is doing, and where the conversation stands."""
+"""Working memory: the few items an agent has in mind now, its task, and the state of the conversation."""
 
 from longmind.systems.working.memory import WorkingMemory
 from longmind.systems.working.models import (

@@ -19,11 +19,11 @@ HORIZON = timedelta(hours=1)
 RELATED_BY_WORDS = 0.4
 RELATED_BY_VECTOR = 0.6
 RELATED_BY_NAMES = 0.5
-"""How alike two texts must be to belong together: by words, by vectors, by the names they share."""
+"""The similarity from which two texts are related: by words, by vectors, and by shared names."""
 
 
 def recency(now: datetime, attended: datetime) -> float:
-    """1 for what was in mind just now, falling evenly to 0 within an hour."""
+    """Return 1 for what was attended just now, falling linearly to 0 within an hour."""
     age = max(now - attended, timedelta(0))
     return max(0.0, 1.0 - age / HORIZON)
 
@@ -33,7 +33,10 @@ def score(importance: float, recent: float) -> float:
 
 
 async def relevances(scoped: ScopedStore, query: str, texts: Sequence[str]) -> list[float]:
-    """How well each text fits the query, 0 to 1: the share of its words that the text has, or the cosine if higher."""
+    """Return how well each text matches the query, from 0 to 1.
+
+    This is the share of the query's words in the text, or the cosine if it is higher.
+    """
     asked = set(terms(query))
     shares = [coverage(asked, terms(text)) for text in texts]
     vectors, _ = await scoped.embed([query, *texts])
@@ -45,9 +48,9 @@ async def relevances(scoped: ScopedStore, query: str, texts: Sequence[str]) -> l
 
 
 async def relations(scoped: ScopedStore, texts: Sequence[str]) -> dict[tuple[int, int], float]:
-    """Pairs of texts that belong together, by their numbers, and how closely: 1 is the threshold of its measure.
+    """Return the pairs of related texts, by index, with a strength relative to the threshold of the measure.
 
-    They share names, or are alike in their words, or in their vectors where there is an embedder.
+    Texts are related if they share names, or are similar in their words, or in their vectors if there is an embedder.
     """
     names = entities(texts)
     counts = [Counter(terms(text)) for text in texts]
@@ -67,7 +70,7 @@ async def relations(scoped: ScopedStore, texts: Sequence[str]) -> dict[tuple[int
 
 
 def shared(texts: Sequence[str]) -> str:
-    """What texts have in common, in a few words: the names in at least two of them, or else the words."""
+    """Return a short label of what texts have in common: the names in at least two of them, or else the words."""
     named = Counter(name for own in entities(texts) for name in own)
     spoken = Counter(term for text in texts for term in set(terms(text)))
     for counts in (named, spoken):

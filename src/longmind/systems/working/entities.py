@@ -1,7 +1,7 @@
-"""Names in texts, by rules: who and what is spoken of.
+"""Names of people and things in texts, found by rules.
 
-A capital letter inside a sentence makes a name. At its beginning every word has one, so there it counts only when the
-same word is a name elsewhere in the texts. Days and months are when, not what.
+A capitalised word inside a sentence is a name. The first word of a sentence counts only if it is a name elsewhere in
+the texts. Weekdays and months are not names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…:])\s+|\n+")
 
 
 def entities(texts: Sequence[str]) -> list[frozenset[str]]:
-    """For each text the names in it, folded; the texts are read together, so that each helps with the others."""
+    """Return the folded names in each text. A name found in one text helps to recognise it in the others."""
     sure = [_sure(text) for text in texts]
     known = frozenset[str]().union(*sure)
     return [own | (_firsts(text) & known) for own, text in zip(sure, texts, strict=True)]

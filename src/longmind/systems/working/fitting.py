@@ -11,7 +11,7 @@ from longmind.systems.working.models import SlotBody, WorkingLimits
 from longmind.systems.working.state import Tokens, WorkingState
 
 CHUNK = 5
-"""Items that one slot may hold: a chunk is one thing to think of, and not a list."""
+"""The most items in one slot."""
 
 
 async def chunk(scoped: ScopedStore, state: WorkingState, *, until: int = 1) -> int:
@@ -35,10 +35,10 @@ async def chunk(scoped: ScopedStore, state: WorkingState, *, until: int = 1) -> 
 def _closest(
     slots: list[SlotBody], number: Mapping[str, int], close: Mapping[tuple[int, int], float]
 ) -> tuple[int, int] | None:
-    """The two slots whose items are all related, the most closely first; of equals those that came first.
+    """Return the two slots with the most closely related items; of equals, the first.
 
-    Every item of the one must be related to every item of the other: a chain of things that each have a little in
-    common with the next is not one thing.
+    Every item of one slot must be related to every item of the other, so that a chain of loosely related items does not
+    become one chunk.
     """
     best: tuple[float, int, int] | None = None
     for a, b in combinations(range(len(slots)), 2):

@@ -1,4 +1,4 @@
-"""The public class of working memory."""
+"""``WorkingMemory``: what an agent has in mind now."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _LINE = 2_000
 
 
 class WorkingMemory:
-    """A few slots for what matters now, a focus, a task with its variables, and the state of the conversation.
+    """Slots for what matters now, a focus, a task with its variables, and the state of the conversation.
 
-    ``items`` and ``tokens`` set the room there is, from the next change on and for good; without them it is as it was
-    set before, or 7 slots and 2,000 tokens. ``tokens_of`` counts a text's tokens, by default about. With ``chunking``
-    off, items never share a slot by themselves.
+    ``items`` and ``tokens`` set the limits permanently, from the next change on. Without them the stored limits apply,
+    by default 7 slots and 2,000 tokens. ``tokens_of`` counts the tokens of a text; the default is an estimate. With
+    ``chunking=False`` items never share a slot by themselves.
     """
 
     def __init__(
@@ -63,10 +63,10 @@ class WorkingMemory:
         importance: float = 0.5,
         source: Source | str | None = None,
     ) -> Placed:
-        """Have something in mind under a key; what is there under that key is replaced.
+        """Put an item under a key, replacing what is stored under it.
 
-        If it does not fit, related items are put together into chunks, and then what counts least moves to episodic
-        memory. What is put now stays, whatever its importance.
+        If it does not fit, related items are first joined into chunks, and then the least attended items move to
+        episodic memory. The new item stays, whatever its importance.
         """
         if not content.strip():
             raise InvalidInput("There is nothing to have in mind: the content is empty.")
@@ -79,7 +79,10 @@ class WorkingMemory:
         return await retry_on_conflict(place)
 
     async def fetch(self, key: str) -> Placed:
-        """Bring back an item that left; what has to make room for it leaves in turn. One that is there is attended."""
+        """Bring back an item that was evicted; others are evicted if it does not fit.
+
+        An item that is present is attended to.
+        """
 
         async def bring() -> Placed:
             state = await read(self._scoped)
@@ -99,7 +102,7 @@ class WorkingMemory:
         return await retry_on_conflict(bring)
 
     async def release(self, key: str) -> Evicted:
-        """Let an item go on purpose; episodic memory keeps it."""
+        """Remove an item; episodic memory keeps it."""
 
         async def go() -> Evicted:
             state = await read(self._scoped)
@@ -116,7 +119,7 @@ class WorkingMemory:
         return await retry_on_conflict(go)
 
     async def clear(self) -> tuple[Evicted, ...]:
-        """Let all items go; episodic memory keeps them. The focus, the task and the conversation stay."""
+        """Remove all items; episodic memory keeps them. The focus, the task and the conversation stay."""
 
         async def go() -> tuple[Evicted, ...]:
             state = await read(self._scoped)
@@ -126,11 +129,11 @@ class WorkingMemory:
         return await retry_on_conflict(go)
 
     async def item(self, key: str) -> Item | None:
-        """The item with a key, or None if it is not in mind; unlike ``attend`` this does not count as attention."""
+        """Return the item with a key, or None. Unlike ``attend`` this does not count as attention."""
         return next((item for item in await self.items() if item.key == key), None)
 
     async def items(self, sort: Sort = "attention") -> tuple[Item, ...]:
-        """All items, by ``importance``, ``recency`` or ``attention``, the highest first."""
+        """Return all items, sorted by ``importance``, ``recency`` or ``attention``, the highest first."""
         orders: dict[str, Callable[[Item], Any]] = {
             "importance": lambda item: (-item.importance, -item.attended_at.timestamp(), item.id),
             "recency": lambda item: (-item.attended_at.timestamp(), -item.importance, item.id),
@@ -142,11 +145,11 @@ class WorkingMemory:
         return tuple(sorted(await self._score_items(state, state.body.focus), key=orders[sort]))
 
     async def slots(self) -> tuple[Slot, ...]:
-        """The slots in use, the most attended first."""
+        """Return the slots in use, the most attended first."""
         return (await self._context()).slots
 
     async def chunk(self) -> int:
-        """Put together all that is closely related, and say how many slots that freed."""
+        """Join all closely related items into chunks; return how many slots that freed."""
 
         async def join() -> int:
             state = await read(self._scoped)
@@ -158,7 +161,7 @@ class WorkingMemory:
         return await retry_on_conflict(join)
 
     async def resize(self, *, items: int | None = None, tokens: int | None = None) -> tuple[Evicted, ...]:
-        """Change the room there is, for good, and at once; says what had to leave."""
+        """Change the limits permanently and apply them at once; return what was evicted."""
         asked = {"items": items, "tokens": tokens}
         changes = {name: value for name, value in asked.items() if value is not None}
         validated(WorkingLimits, changes)
@@ -172,12 +175,12 @@ class WorkingMemory:
     # -- attention -----------------------------------------------------------------------------------------------
 
     async def focus(self, text: str | None) -> tuple[Item, ...]:
-        """Move attention to a text, or with None to nothing in particular; returns the items ranked anew."""
+        """Set the focus to a text, or with None clear it; return the items ranked by the new focus."""
         await self._changed(lambda body: {"focus": (text or "").strip()}, "focus")
         return await self.items()
 
     async def attend(self, query: str | None = None, n: int = 3) -> tuple[Item, ...]:
-        """The ``n`` items that matter most now, for a question or else for the focus. They become recent by it."""
+        """Return the ``n`` items that matter most for a query, or else for the focus. They count as just used."""
         if n < 1:
             raise InvalidInput(f"n must be at least 1, not {n}.")
         state = await read(self._scoped)
@@ -197,7 +200,7 @@ class WorkingMemory:
     async def context(self, format: Literal["dict"]) -> Json: ...
 
     async def context(self, format: Literal["text", "dict"] = "text") -> str | Json:
-        """All that is in mind: as text for a prompt, quoted as data, or as plain data."""
+        """Return everything in working memory, as text for a prompt, quoted as data, or as a dict."""
         if format not in ("text", "dict"):
             raise InvalidInput(f"There is no format {format!r}.", hint="There are: text, dict.")
         context = await self._context()
@@ -206,16 +209,16 @@ class WorkingMemory:
     # -- task and conversation -----------------------------------------------------------------------------------
 
     async def task(self) -> Task:
-        """What the agent is doing, with its variables."""
+        """Return the current task with its variables."""
         return (await read(self._scoped)).body.task
 
     async def begin_task(self, name: str, *, goal: str = "", variables: Mapping[str, Any] | None = None) -> Task:
-        """Begin another task with variables of its own; those of the last one move to episodic memory."""
+        """Begin a task with its own variables; those of the previous task move to episodic memory."""
         fields = {"name": name, "goal": goal, "variables": dict(variables or {}), "begun_at": self._scoped.now()}
         return await self._with_task(validated(Task, fields))
 
     async def end_task(self) -> Task:
-        """Have no task any more; the variables of the last one move to episodic memory. Returns that task."""
+        """End the task and return it; its variables move to episodic memory."""
         before = await self.task()
         await self._with_task(Task())
         return before
@@ -232,19 +235,19 @@ class WorkingMemory:
         )
 
     async def get(self, name: str, default: Any = None) -> Any:
-        """The value of a variable of the task, or the default."""
+        """Return the value of a variable of the task, or the default."""
         return (await self.variables()).get(name, default)
 
     async def variables(self) -> Json:
-        """The variables of the task."""
+        """Return the variables of the task."""
         return dict((await self.task()).variables)
 
     async def conversation(self) -> ConversationState:
-        """Where the conversation stands."""
+        """Return the state of the conversation."""
         return (await read(self._scoped)).body.conversation
 
     async def converse(self, /, **changes: Any) -> ConversationState:
-        """Change what is known of the conversation: any field of ``Conversation``."""
+        """Change fields of the state of the conversation; see ``ConversationState``."""
         body = await self._changed(
             lambda body: {"conversation": validated(ConversationState, body.conversation.model_dump() | changes)},
             "conversation",
@@ -252,7 +255,7 @@ class WorkingMemory:
         return body.conversation
 
     async def turn(self, role: Role, content: str) -> ConversationState:
-        """Note a turn of the conversation. Of a long one only the beginning: the whole belongs into the dialogue."""
+        """Store the latest turn of the conversation. A long text is cut; dialogue memory keeps the whole."""
         last = {"user": "last_user", "assistant": "last_assistant"}.get(role)
         excerpt = {} if last is None else {last: content if len(content) <= _LINE else content[: _LINE - 1] + "…"}
 

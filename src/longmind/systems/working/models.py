@@ -1,8 +1,8 @@
-"""What working memory stores and returns.
+"""The stored and returned types of working memory.
 
-An item is a memory of the kind ``working``. Which items there are, and in which slots, stands in one more record of
-that kind, the state, together with the focus, the task and the conversation. Every change of working memory changes the
-state and expects its version, so no two writers can together put in more than there is room for.
+An item is a memory of the kind ``working``. One more record of that kind, the state, lists the items in their slots,
+with the focus, the task and the conversation. Every change expects the version of the state, so concurrent writers
+together cannot exceed the limits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from longmind.types import Id, Json, Model, Moment, Name, PlainJson, Source, Tex
 KIND = "working"
 STATE = "working:state"
 LOG = "episode:working memory"
-"""The keys of the state and of the episode that what leaves is written to."""
+"""The keys of the state, and of the episode that evicted items are written to."""
 MAX_VARIABLES = 200
 MAX_VARIABLE_CHARS = 65_536
 Sort = Literal["importance", "recency", "attention"]
@@ -34,14 +34,14 @@ Line = Annotated[Text, StringConstraints(max_length=2_000)]
 
 
 class WorkingLimits(Model):
-    """How much there is room for: slots, and tokens of all items together."""
+    """The limits: the number of slots, and the tokens of all items together."""
 
     items: Annotated[int, Field(ge=1, le=1_000)] = 7
     tokens: Annotated[int, Field(ge=1, le=10_000_000)] = 2_000
 
 
 class Task(Model):
-    """What the agent is doing, and the variables of it."""
+    """What the agent is doing, with its variables."""
 
     name: Name | None = None
     goal: Line = ""
@@ -50,7 +50,7 @@ class Task(Model):
 
 
 class ConversationState(Model):
-    """Where a conversation stands. The texts are reminders; the whole of what was said is in the dialogue."""
+    """The state of a conversation. The texts are short reminders; dialogue memory has everything that was said."""
 
     session: Name | None = None
     topic: Line = ""
@@ -59,12 +59,12 @@ class ConversationState(Model):
     last_user: Line = ""
     last_assistant: Line = ""
     questions: Annotated[tuple[Line, ...], Field(max_length=20)] = ()
-    """Asked and not answered yet."""
+    """Questions that are not answered yet."""
     notes: Variables = Field(default_factory=dict)
 
 
 class SlotBody(Model):
-    """A slot as it is stored: one item, or several that belong together."""
+    """A slot as it is stored: one item, or several that are related."""
 
     members: tuple[Id, ...]
     label: str = ""
@@ -79,7 +79,7 @@ class StateBody(Model):
     task: Task = Task()
     conversation: ConversationState = ConversationState()
     revision: int = 0
-    """Counts the changes: each makes the record another one, also when only an item's text changed."""
+    """Counts the changes, so that the record changes even if only an item's text did."""
 
 
 class ItemBody(Model):
@@ -91,7 +91,7 @@ class ItemBody(Model):
 
 
 class Item(Model):
-    """Something in mind, and how much it counts now."""
+    """An item of working memory, with its current scores."""
 
     id: str
     key: str
@@ -107,15 +107,15 @@ class Item(Model):
     score: Unit
     """0.7 importance + 0.3 recency."""
     relevance: Unit = 0.0
-    """How well it fits the focus, or the question."""
+    """How well it matches the focus or the query."""
     attention: Unit
-    """Score and relevance together: their mean where there is a focus or a question, else the score."""
+    """The mean of score and relevance if there is a focus or a query, else the score."""
     chunk: str | None = None
     """The label of the chunk it is in, if it shares its slot."""
 
 
 class Slot(Model):
-    """One of the places there are: an item, or a chunk of items that belong together."""
+    """A slot: one item, or a chunk of related items."""
 
     label: str
     items: tuple[Item, ...]
@@ -124,7 +124,7 @@ class Slot(Model):
 
 
 class Evicted(Model):
-    """An item that left, and the event of episodic memory that keeps it."""
+    """An evicted item, and the event in episodic memory that keeps it."""
 
     key: str
     event: str
@@ -132,15 +132,15 @@ class Evicted(Model):
 
 
 class Placed(Model):
-    """What putting an item did."""
+    """The result of putting an item."""
 
     item: Item
     evicted: tuple[Evicted, ...] = ()
-    """What left, the replaced value of the same key included; ``fetch`` brings an item back."""
+    """The evicted items, including the replaced value of the same key; ``fetch`` brings an item back."""
 
 
 class WorkingContext(Model):
-    """All that is in mind."""
+    """Everything in working memory."""
 
     focus: str
     task: Task

@@ -1,7 +1,6 @@
-"""What is in mind as text for a prompt.
+"""Working memory as text for a prompt.
 
-Everything that was stored stands in quotation marks on one line, with who said it: it is told as data, so a text that
-was put in cannot add lines of its own and pass for an instruction.
+Stored text is quoted on one line with its speaker, so that it cannot add lines of its own and pass for an instruction.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from longmind.systems.working.models import Item, WorkingContext
 
 
 def text(context: WorkingContext) -> str:
-    """All that is in mind, the most attended first; an empty text if there is nothing."""
+    """Return everything in working memory, the most attended first; an empty text if there is nothing."""
     lines: list[str] = []
     if context.focus:
         lines.append(f"Focus: {_quoted(context.focus)}")
@@ -60,6 +59,6 @@ def _conversation(context: WorkingContext) -> list[str]:
 
 
 def _quoted(value: Any) -> str:
-    """JSON on one line; the separators of lines that JSON leaves as they are become escapes too."""
+    """Return JSON on one line; line separators that JSON does not escape are escaped too."""
     text = json.dumps(value, ensure_ascii=False)
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")

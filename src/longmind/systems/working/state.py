@@ -1,7 +1,7 @@
-"""The state of working memory, read, changed and written back in one batch.
+"""The state of working memory: read, changed, and written back in one batch.
 
-What leaves is written to episodic memory in that same batch: there is no moment at which an item is in neither, and
-none at which there are more than fit.
+Evicted items are written to episodic memory in the same batch. So an item is always in one of the two, and the limits
+are never exceeded.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class WorkingState:
     """Further events to record in episodic memory with the change."""
 
     def find(self, key: str) -> Memory | None:
-        """The item with a key."""
+        """Return the item with a key, or None."""
         return next((item for item in self.items.values() if item.body.get("key") == key), None)
 
     def add(self, item: Memory) -> None:
-        """Give a new item a slot of its own. It may come back from an event, which it is then derived from."""
+        """Put a new item into its own slot. If it was fetched from an event, it is linked as derived from it."""
         self.items[item.id] = item
         self.slots.append(SlotBody(members=(item.id,)))
         self.writes.append(Put(item))
@@ -54,7 +54,7 @@ class WorkingState:
             self.writes.append(AddLink(Link(source=item.id, relation="derived_from", target=origin)))
 
     async def change(self, item: Memory, changes: dict[str, Any]) -> Memory:
-        """Change an item in place. The text that is replaced leaves; the new one comes from no event any more."""
+        """Change an item. Its old text is logged, and the new text is no longer linked to an event."""
         if changes["content"] != item.content:
             self.leaving.append((item, "replaced"))
             changes = changes | {"body": item.body | {"origin": None}}
@@ -66,7 +66,7 @@ class WorkingState:
         return after
 
     def remove(self, ids: Sequence[str], reason: Reason) -> None:
-        """Let items go, and close the slots that this empties."""
+        """Evict items, and remove the slots that become empty."""
         for id in ids:
             item = self.items.pop(id)
             self.leaving.append((item, reason))
@@ -80,7 +80,7 @@ class WorkingState:
         return [self.items[id].content for id in slot.members]
 
     async def write(self, reason: str) -> tuple[Evicted, ...]:
-        """Make all changes together, or none if the state was changed since it was read; says what left."""
+        """Write all changes, or none if the state changed since it was read; return the evicted items."""
         events, logged = await self._logged()
         body = self.body.model_copy(update={"slots": tuple(self.slots), "revision": self.body.revision + 1})
         state = self.record.overwrite(body)
@@ -91,7 +91,7 @@ class WorkingState:
         )
 
     async def _logged(self) -> tuple[list[Memory], list[Write]]:
-        """The events that keep what leaves, and the writes that record them."""
+        """Return the events that keep the evicted items, and the writes that record them."""
         if not self.leaving and not self.notes:
             return [], []
         log = await ownership.find_own(self.scoped, LOG)
@@ -108,7 +108,7 @@ class WorkingState:
         return events, writes + await self._origins(events)
 
     async def _origins(self, events: Sequence[Memory]) -> list[Write]:
-        """Links from what leaves again to the event it once came back from, so that erasing one erases the other."""
+        """Return links from evicted items to the events they were fetched from, so that they are erased together."""
         came = {e.id: i.body.get("origin") for (i, _), e in zip(self.leaving, events, strict=False)}
         origins = sorted({origin for origin in came.values() if origin})
         there = {m.id for m in await self.scoped.store.get_all(self.scoped.scope, origins)} if origins else set()
@@ -133,7 +133,7 @@ async def read(scoped: ScopedStore) -> WorkingState:
 
 
 async def last_event(scoped: ScopedStore, key: str) -> Memory | None:
-    """The latest event that keeps an item with this key."""
+    """Return the latest event that keeps an item with this key, or None."""
     log = await ownership.find_own(scoped, LOG)
     if log is None:
         return None
@@ -148,7 +148,7 @@ def new_item(scoped: ScopedStore, key: str, content: str, origin: str | None = N
 
 
 def _event(writer: EpisodeWriter, log: Memory, item: Memory, why: Reason, now: datetime) -> Memory:
-    """The event that keeps an item as it was, so that it can come back."""
+    """Build the event that keeps an item, so that it can be fetched back."""
     draft = EventDraft(
         what=item.content,
         type=why,
@@ -162,5 +162,5 @@ def _event(writer: EpisodeWriter, log: Memory, item: Memory, why: Reason, now: d
 
 
 def _within(log: Memory, draft: EventDraft) -> EventDraft:
-    """A log begins with the first thing in it; the clock of another process may be behind that by a little."""
+    """Move an event to the start of the log if it is earlier, because the clock of another process may be behind."""
     return draft if draft.at >= log.occurred_at else draft.model_copy(update={"at": log.occurred_at})
