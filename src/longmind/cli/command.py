@@ -109,7 +109,7 @@ class Call:
         if not url or url.partition(":")[0] in ("memory", "postgres", "postgresql") or url == ":memory:":
             return
         path = sqlite_path(url)
-        if not path.exists():
+        if not path.exists() and not path.with_name(f"{path.name}-wal").exists():
             raise NotFound(f"There is no store at {path}.", hint="The first `longmind remember` makes one.")
 
     def answer(self, data: Any, show: Callable[[], object]) -> None:

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import IO
 
 from longmind.errors import Conflict
+from longmind.private_files import open_private
 
 
 @contextmanager
 def whole_file(path: Path, *, replace: bool) -> Iterator[IO[str]]:
-    """A text file that gets its name only when it is complete and on the disk."""
+    """A text file that gets its name only when it is complete and on the disk. Only its owner may read it."""
     if path.exists() and not replace:
         raise Conflict(f"{path} exists already.", hint="Choose another name, or give --force to replace it.")
     part = path.with_name(f"{path.name}.part")
     try:
-        with part.open("w", encoding="utf-8", newline="\n") as stream:
+        with open(part, "w", encoding="utf-8", newline="\n", opener=open_private) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

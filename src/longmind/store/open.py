@@ -40,13 +40,31 @@ async def _backend(url: str, clock: Clock, settings: Settings) -> Backend:
 
 def sqlite_path(url: str) -> Path:
     """Return the file of a path or ``sqlite:`` URL: three slashes for a relative path, four for an absolute one."""
+    _require_path(url)
     if not url.lower().startswith("sqlite://"):
         return Path(url).expanduser()
     parts = urlsplit(url)
     path = unquote(parts.path)
+    _require_path(path[1:])
+    if parts.query or parts.fragment:
+        raise InvalidSetting(
+            f"{url} has options behind the name of the file, and a SQLite store takes none.",
+            hint="Write a ? in a name as %3F and a # as %23. A store in memory is `memory:`.",
+        )
     if parts.netloc or len(path) < 2:
         raise InvalidSetting(
             f"{url} names no file.",
             hint="sqlite:///name.db is relative to here, sqlite:////folder/name.db is absolute.",
         )
     return Path(path[1:]).expanduser()
+
+
+def _require_path(path: str) -> None:
+    """Refuse what cannot be the path of a file, or would be taken for SQLite's own URIs."""
+    if "\0" in path:
+        raise InvalidSetting("The path of the store has a NUL character in it.", hint=f"Give {_SCHEMES}.")
+    if path.lower().startswith("file:"):
+        raise InvalidSetting(
+            f"{path} is a URI of SQLite's, which is not understood here.",
+            hint=f"Give {_SCHEMES}. For a file whose name begins so, write ./{path}",
+        )

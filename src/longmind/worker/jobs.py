@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from longmind.clock import Clock, SystemClock
 from longmind.errors import Conflict, InvalidInput, NotFound, StoreError, StoreUnavailable
+from longmind.private_files import create_file, create_folder
 from longmind.store.sql import load
 from longmind.types import Scope
 from longmind.worker.database import APPLICATION, QUEUE, SCHEDULE, SCHEMA, JobsDatabase, agent_key, jobs_database
@@ -238,7 +239,8 @@ def _connect(place: JobsDatabase) -> DBOSClient:
     """Make sure that the tables of DBOS are there, and connect."""
     with failures():
         if place.file is not None:
-            place.file.parent.mkdir(parents=True, exist_ok=True)
+            create_folder(place.file.parent)
+            create_file(str(place.file))
             _write_ahead(place.url)
         DBOS.migrate(place.url, schema=SCHEMA)
         return DBOSClient(

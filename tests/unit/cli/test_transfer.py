@@ -141,3 +141,10 @@ def test_an_empty_url_reaches_no_store(cli: Any, tmp_path: Path, words: list[str
     result = cli(*words, "--url", "", code=1, XDG_DATA_HOME=str(own))
     assert "URL is empty" in result.stderr
     assert not own.exists()
+
+
+def test_only_the_owner_may_read_an_export(filled: Any, tmp_path: Path) -> None:
+    out = tmp_path / "all.jsonl"
+    out.touch(0o644)
+    filled("export", str(out), "--force")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600

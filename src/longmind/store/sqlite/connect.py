@@ -17,7 +17,8 @@ from typing import TypeVar
 
 import apsw
 
-from longmind.errors import ForeignStore, SchemaTooNew, StoreUnavailable
+from longmind.errors import ForeignStore, InvalidSetting, SchemaTooNew, StoreCorrupt, StoreUnavailable
+from longmind.private_files import create_file, create_folder
 from longmind.store import migrate
 from longmind.store.sqlite.failures import closed, translate
 from longmind.store.sqlite.queries import PACKAGE
@@ -31,6 +32,8 @@ SCHEMA_VERSION = 1
 """The number of the newest migration, kept in the header as ``user_version``."""
 
 IDLE_READERS = 4
+LOG = "-wal"
+"""What SQLite appends to the name of a file for its write-ahead log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,21 @@ class Target:
 
 def prepare(target: Target) -> None:
     """Make sure that the file exists, is a Longmind store and has the schema of this version; raise if it cannot be."""
+    if "\0" in target.path:
+        raise InvalidSetting("The path of the store has a NUL character in it.", hint="Give the path of a file.")
     if os.path.isdir(target.path):
         raise StoreUnavailable(
             f"{target.path} is a folder.", hint="Give the path of a file in it, such as memory.db.", path=target.path
         )
-    _make_folders(Path(target.path).parent)
+    if is_lost_beside_log(target.path):
+        raise StoreCorrupt(
+            f"{target.path} is missing or empty, but its log {target.path}{LOG} is not. Nothing was touched.",
+            hint="Put the file back, for example from a backup. Without one, copy the log, and save what it holds with "
+            f"`longmind doctor --url {target.path} --salvage out.jsonl`. For a new store, move the log away.",
+            path=target.path,
+        )
+    create_folder(Path(target.path).parent)
+    create_file(target.path)  # SQLite gives the log the mode of the file
     try:
         connection = target.connect()
         try:
@@ -154,21 +167,19 @@ def patiently(target: Target, work: Callable[[], T]) -> T:
             pause = min(pause * 1.5, 0.005)
 
 
-def _make_folders(folder: Path) -> None:
-    """Create the missing folders and sync them, so that they survive a power cut."""
-    missing = [f for f in (folder, *folder.parents) if not f.exists()]
+def is_lost_beside_log(path: str) -> bool:
+    """Return whether the file is missing or empty while its log is not. SQLite would delete that log.
+
+    The log is looked at first: a store that another process is creating has its first page before it has a log.
+    """
+    return _size(f"{path}{LOG}") > 0 and _size(path) == 0
+
+
+def _size(path: str) -> int:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for created in missing:
-            above = os.open(created.parent, os.O_RDONLY)
-            try:
-                os.fsync(above)
-            finally:
-                os.close(above)
-    except OSError as error:
-        raise StoreUnavailable(
-            f"The folder {folder} cannot be made ({error.strerror}).", hint="Give a path you may write to."
-        ) from error
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 class Readers:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from longmind.errors import ForeignStore, SchemaTooNew, StoreCorrupt, StoreUnavailable
+from longmind.errors import ForeignStore, InvalidSetting, SchemaTooNew, StoreCorrupt, StoreUnavailable
 from longmind.store.conformance.steps import AGENT, get, put
 from longmind.store.sqlite import SqliteBackend
 from longmind.store.sqlite.connect import Target
@@ -112,6 +113,62 @@ async def test_a_newer_schema_is_refused(path: Path) -> None:
     newer.pragma("user_version", 99)
     newer.close()
     await refused(path, SchemaTooNew, "99", "newer Longmind")
+
+
+@pytest.mark.parametrize("left", [None, b""])
+async def test_a_lost_file_beside_its_log_is_refused_and_the_log_is_kept(path: Path, left: bytes | None) -> None:
+    log = path.with_name(f"{path.name}-wal")
+    backend = await SqliteBackend.open(path)
+    await put(backend)
+    kept = log.read_bytes()
+    assert kept
+    await backend.close()
+    os.unlink(path)
+    rewrite(log, kept)
+    if left is not None:
+        rewrite(path, left)
+    with pytest.raises(StoreCorrupt, match="Nothing was touched") as refusal:
+        await SqliteBackend.open(path)
+    assert "--salvage" in refusal.value.hint
+    assert log.read_bytes() == kept
+    left_files = {file for file in os.listdir(path.parent) if file.startswith(path.name)}
+    assert left_files == {log.name} if left is None else {log.name, path.name}
+
+
+async def test_an_empty_log_beside_a_missing_file_is_no_loss(path: Path) -> None:
+    path.with_name(f"{path.name}-wal").write_bytes(b"")
+    await (await SqliteBackend.open(path)).close()
+    assert bytes_of(path)
+
+
+async def test_a_path_with_a_nul_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSetting, match="NUL"):
+        await SqliteBackend.open(f"{tmp_path}/a\0b.db")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX")
+@pytest.mark.parametrize("umask", [0o000, 0o277])
+async def test_only_the_owner_may_read_what_is_made(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        backend = await SqliteBackend.open(tmp_path / "a" / "b" / "memory.db")
+        await put(backend)
+    finally:
+        os.umask(before)
+    made = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "a").rglob("*")}
+    await backend.close()
+    assert made == {"b": 0o700, "memory.db": 0o600, "memory.db-wal": 0o600, "memory.db-shm": 0o600}
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX")
+async def test_a_file_that_exists_keeps_its_mode(path: Path) -> None:
+    rewrite(path, b"")
+    os.chmod(path, 0o660)
+    os.chmod(path.parent, 0o750)
+    await (await SqliteBackend.open(path)).close()
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o660
+    assert stat.S_IMODE(os.stat(path.parent).st_mode) == 0o750
 
 
 async def test_a_folder_is_refused(path: Path) -> None:
