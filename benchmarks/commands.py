@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, store_command
+from longmind.cli.command import Invocation, store_command
 from longmind.cli.progress import bar
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ DATA, OUT = Path("../shared/data"), Path("docs/benchmarks")
 
 @store_command
 async def locomo(
-    call: Call,
+    call: Invocation,
     data: Data = DATA,
     embedder: Model = "static",
     cases: Only = None,
@@ -57,7 +57,7 @@ async def locomo(
 
 @store_command
 async def evaluation(
-    call: Call,
+    call: Invocation,
     embedder: Model = "static",
     cases: Only = None,
     out: Out = None,
@@ -70,25 +70,33 @@ async def evaluation(
 
 
 @store_command
-async def beam(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+async def beam(
+    call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+) -> None:
     """BEAM 100K: how much of the evidence is recalled, by message."""
     await _quality(call, "beam", data, embedder, cases, out)
 
 
 @store_command
-async def facts(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+async def facts(
+    call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+) -> None:
     """FactConsolidation: whether the newest value of a fact is the top hit."""
     await _quality(call, "facts", data, embedder, cases, out)
 
 
 @store_command
-async def qmsum(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+async def qmsum(
+    call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+) -> None:
     """QMSum: whether a turn of the relevant span is recalled."""
     await _quality(call, "qmsum", data, embedder, cases, out)
 
 
 @store_command
-async def speed(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+async def speed(
+    call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+) -> None:
     """Speed: the cost of adding and recalling at LoCoMo size, stage by stage."""
     from benchmarks import locomo as conversations
     from benchmarks import speed as benchmark
@@ -105,7 +113,7 @@ async def speed(call: Call, data: Data = DATA, embedder: Model = "static", cases
 
 @store_command
 async def scale(
-    call: Call,
+    call: Invocation,
     memories: Annotated[int, typer.Option(min=1_000, help="How many memories.")] = 100_000,
     agents: Annotated[
         int, typer.Option(min=1, help="Of how many agents; with 1 the search is compared with an exact one.")
@@ -128,7 +136,9 @@ async def scale(
 
 
 @store_command
-async def cycle(call: Call, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+async def cycle(
+    call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+) -> None:
     """The consolidation cycle: its cost by stage, without embedding."""
     from benchmarks import cycle as benchmark
     from benchmarks import locomo as conversations
@@ -144,7 +154,7 @@ async def cycle(call: Call, data: Data = DATA, embedder: Model = "static", cases
 
 @store_command
 async def learning(
-    call: Call,
+    call: Invocation,
     seeds: Annotated[int, typer.Option(min=1, help="How many simulated worlds; the bands are over them.")] = 20,
     tasks: Annotated[int, typer.Option(min=40, help="Tasks in each, with memory and without.")] = 200,
     embedder: Model = "static",
@@ -167,7 +177,7 @@ async def learning(
 
 @store_command
 async def versions(
-    call: Call,
+    call: Invocation,
     trials: Annotated[int, typer.Option(min=1, help="How many simulated trials for each pair of rates.")] = 500,
     share: Annotated[float, typer.Option(min=0.01, max=0.99, help="The share of runs that try the candidate.")] = 0.3,
 ) -> None:
@@ -213,7 +223,7 @@ for _command in (evaluation, locomo, beam, facts, qmsum, speed, scale, cycle, le
 
 
 async def _quality(
-    call: Call,
+    call: Invocation,
     name: str,
     data: Path,
     embedder: str,
@@ -266,7 +276,7 @@ def _show_learning(title: str, learnt: LearningReport, rows: Sequence[Sequence[s
 
 
 def _report_figures(
-    call: Call,
+    call: Invocation,
     name: str,
     title: str,
     embedder: str,
@@ -286,20 +296,20 @@ def _report_figures(
     call.answer(result, lambda: _show(result["title"], ["figure", "value", "unit"], rows))
 
 
-def _about(call: Call, title: str, embedder: str, began: float) -> dict[str, Any]:
+def _about(call: Invocation, title: str, embedder: str, began: float) -> dict[str, Any]:
     from benchmarks.report import machine
 
     seconds = round(time.perf_counter() - began, 1)
     return {"title": title, "embedder": embedder, "backend": _backend(call), "seconds": seconds, "machine": machine()}
 
 
-def _backend(call: Call) -> str:
+def _backend(call: Invocation) -> str:
     url = call.url or ""
     return "postgres" if url.startswith("postgres") else "memory" if url.startswith("memory:") else "sqlite"
 
 
 @asynccontextmanager
-async def _store(call: Call, embedder: Any) -> AsyncIterator[Longmind]:
+async def _store(call: Invocation, embedder: Any) -> AsyncIterator[Longmind]:
     """Open the store that the options name, or a temporary one."""
     from longmind.memory import Longmind
 
@@ -309,7 +319,7 @@ async def _store(call: Call, embedder: Any) -> AsyncIterator[Longmind]:
 
 
 @contextmanager
-def _progress(call: Call, text: str) -> Iterator[Callable[[float], None]]:
+def _progress(call: Invocation, text: str) -> Iterator[Callable[[float], None]]:
     with bar(call, text, 1.0) as update:
         yield lambda done: update(done)
 

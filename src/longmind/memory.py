@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from longmind.models.chat_model import ChatModel
     from longmind.models.embed import Embedder
     from longmind.recall.engine import Recaller
-    from longmind.recall.policy import Policy
+    from longmind.recall.policy import RecallPolicy
     from longmind.recall.rerank import Reranker
     from longmind.store.store import Store
     from longmind.systems.procedural import ToolDecorator, ToolRegistry
@@ -58,7 +58,7 @@ class Longmind:
         self._store: Store | None = None
         self._embedding: Embedding | None = None
         self._recaller: Recaller | None = None
-        self._policies: list[Policy] = []
+        self._policies: list[RecallPolicy] = []
         self._reranker = reranker
 
     @classmethod
@@ -129,7 +129,7 @@ class Longmind:
             raise InvalidInput(f"The {problem['loc'][0]}'s name is not usable: {problem['msg']}.") from error
         return AgentMemory(self, scope)
 
-    def register(self, policy: Policy) -> None:
+    def register(self, policy: RecallPolicy) -> None:
         """Let a recall policy of yours take part, for every agent."""
         self._policies.append(policy)
         if self._recaller is not None:

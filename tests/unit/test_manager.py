@@ -21,7 +21,7 @@ from longmind.errors import (
     StoreUnavailable,
 )
 from longmind.manager import MemoryManager
-from longmind.recall.policy import Plan
+from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
 from longmind.systems.episodic import Episode, Event
 from longmind.systems.procedural import Run, Version
@@ -452,8 +452,8 @@ class OnlyFacts:
     def applies(self, query: Query) -> bool:
         return "fact" in query.text
 
-    def choose(self, query: Query, plan: Plan) -> Plan:
-        return Plan(plan.weights, kinds=("fact",))
+    def choose(self, query: Query, plan: RecallPlan) -> RecallPlan:
+        return RecallPlan(plan.weights, kinds=("fact",))
 
 
 async def test_a_recall_policy_chooses_the_systems(rc: Longmind, mem: AgentMemory) -> None:

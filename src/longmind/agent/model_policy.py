@@ -15,7 +15,7 @@ from typing import Any
 from longmind.agent.models import Action, Call, Observation, Say, Turn
 from longmind.errors import InvalidAnswer
 from longmind.models import prompts
-from longmind.models.chat import Answer, Chat, Message, Tool, ToolCall, Usage
+from longmind.models.chat import Answer, Chat, ChatMessage, ChatTool, ToolCall, Usage
 from longmind.systems.procedural import ToolDescription
 
 _NAME = 64
@@ -67,29 +67,31 @@ class ModelPolicy:
             self._count(error.usage)
             raise
 
-    def messages(self, turn: Turn) -> list[Message]:
+    def messages(self, turn: Turn) -> list[ChatMessage]:
         """Build the messages for the model."""
         names = {tool: name for name, tool in wire_names(turn.tools).items()}
-        messages = [Message(role="system", content=self._prompt.text)]
+        messages = [ChatMessage(role="system", content=self._prompt.text)]
         for said in turn.conversation:
             if said.role == "user":
-                messages.append(Message(role="user", content=said.content))
+                messages.append(ChatMessage(role="user", content=said.content))
             elif said.role == "assistant":
-                messages.append(Message(role="assistant", content=said.content))
+                messages.append(ChatMessage(role="assistant", content=said.content))
         context = f"<memory>\n{turn.context}\n</memory>\n\n" if turn.context else ""
-        messages.append(Message(role="user", content=context + turn.task))
+        messages.append(ChatMessage(role="user", content=context + turn.task))
         for number, done in enumerate(turn.done, 1):
             messages += _exchange(number, done, names)
         if turn.critique is not None:
-            messages.append(Message(role="user", content=f"Before you go on, think it over: {turn.critique.objection}"))
+            messages.append(
+                ChatMessage(role="user", content=f"Before you go on, think it over: {turn.critique.objection}")
+            )
         if turn.problem:
-            messages.append(Message(role="user", content=f"Your last answer could not be used: {turn.problem}"))
+            messages.append(ChatMessage(role="user", content=f"Your last answer could not be used: {turn.problem}"))
         return messages
 
     def _options(self, turn: Turn, names: Mapping[str, str]) -> dict[str, Any]:
         by_name = {tool.name: tool for tool in turn.tools}
         tools = [
-            Tool(name=wire, description=by_name[name].description, parameters=by_name[name].parameters)
+            ChatTool(name=wire, description=by_name[name].description, parameters=by_name[name].parameters)
             for wire, name in names.items()
         ]
         return {
@@ -128,11 +130,11 @@ def _action(answer: Answer, names: Mapping[str, str]) -> Action:
     return Say(text=answer.text)
 
 
-def _exchange(number: int, done: Observation, names: Mapping[str, str]) -> list[Message]:
+def _exchange(number: int, done: Observation, names: Mapping[str, str]) -> list[ChatMessage]:
     id = f"call_{number}"
     result = done.result if isinstance(done.result, str) else json.dumps(done.result, ensure_ascii=False)
     call = ToolCall(id=id, name=names.get(done.call.tool, done.call.tool), arguments=done.call.args)
     return [
-        Message(role="assistant", content=done.call.thought, tool_calls=(call,)),
-        Message(role="tool", content=result if done.ok else f"Error: {done.error}", call_id=id),
+        ChatMessage(role="assistant", content=done.call.thought, tool_calls=(call,)),
+        ChatMessage(role="tool", content=result if done.ok else f"Error: {done.error}", call_id=id),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longmind.cli import screen
-from longmind.cli.command import Call, tenant_command
+from longmind.cli.command import Invocation, tenant_command
 from longmind.types import Scope, Stats
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @tenant_command
-async def agents(call: Call) -> None:
+async def agents(call: Invocation) -> None:
     """List the agents of the tenant, and how much each knows."""
     async with call.store() as rc:
         agents = [(scope, await rc.store.stats(scope)) for scope in await rc.agents()]

@@ -11,7 +11,7 @@ import typer
 from longmind.cli import screen
 from longmind.cli.chat_commands import Chatting, perform
 from longmind.cli.chat_input import lines, on_interrupt
-from longmind.cli.command import FAILED, Call, agent_command
+from longmind.cli.command import FAILED, Invocation, agent_command
 from longmind.errors import LongmindError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _QUIT = ("/quit", "/exit")
 
 @agent_command
 async def chat(
-    call: Call,
+    call: Invocation,
     session: Annotated[
         str | None, typer.Option("--session", "-s", help="The conversation to go on with; by default a new one.")
     ] = None,
@@ -150,7 +150,7 @@ def _show_outcome(outcome: Outcome) -> None:
 # -- the beginning and the end ----------------------------------------------------------------------------------------
 
 
-async def _show_beginning(call: Call, mem: AgentMemory, session: str, model: str | None) -> None:
+async def _show_beginning(call: Invocation, mem: AgentMemory, session: str, model: str | None) -> None:
     out = screen.console()
     counted = (await mem.stats()).memories
     whose = f"{mem.scope.agent}, with {call.user}" if call.user else mem.scope.agent
@@ -163,5 +163,5 @@ async def _show_beginning(call: Call, mem: AgentMemory, session: str, model: str
     out.print(screen.dim("/help tells the commands, Ctrl-D ends the chat."))
 
 
-def _show_end(call: Call, session: str) -> None:
+def _show_end(call: Invocation, session: str) -> None:
     screen.console().print(screen.dim(f"To go on: {call.again('chat', '--session', session)}"), soft_wrap=True)

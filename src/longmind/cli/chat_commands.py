@@ -15,7 +15,7 @@ from longmind.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from longmind.agent import Outcome
-    from longmind.cli.command import Call
+    from longmind.cli.command import Invocation
     from longmind.memory import AgentMemory
     from longmind.systems.goals import Goal
     from longmind.types import Hit
@@ -37,7 +37,7 @@ HELP: Mapping[str, str] = {
 class Chatting:
     """A chat that goes on: where, with what memory, and what was answered last."""
 
-    call: Call
+    call: Invocation
     mem: AgentMemory
     session: str
     asks: bool

@@ -1,6 +1,6 @@
 """What every command shares: where to work, how to answer, and how to fail.
 
-A command is a coroutine whose first parameter is the ``Call``. ``agent_command``, ``tenant_command`` and
+A command is a coroutine whose first parameter is the ``Invocation``. ``agent_command``, ``tenant_command`` and
 ``store_command`` make of it a function for typer and add the options that all commands of that reach have, so that none
 forgets one and none takes one that it would not heed:
 
@@ -73,7 +73,7 @@ _SHARED: dict[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Invocation:
     """One run of a command: the store and agent it is about, and whether a person or a program reads the answer."""
 
     url: str | None = None
@@ -134,17 +134,17 @@ class Call:
             screen.print_note(text)
 
 
-def agent_command(work: Callable[Concatenate[Call, P], Coroutine[Any, Any, None]]) -> Callable[..., None]:
+def agent_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any, None]]) -> Callable[..., None]:
     """A command about one agent's memory: --url --agent --user --tenant --json."""
     return _command(work, ("url", "agent", "user", "tenant", "json"))
 
 
-def tenant_command(work: Callable[Concatenate[Call, P], Coroutine[Any, Any, None]]) -> Callable[..., None]:
+def tenant_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any, None]]) -> Callable[..., None]:
     """A command about all agents of a tenant: --url --tenant --json."""
     return _command(work, ("url", "tenant", "json"))
 
 
-def store_command(work: Callable[Concatenate[Call, P], Coroutine[Any, Any, None]]) -> Callable[..., None]:
+def store_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any, None]]) -> Callable[..., None]:
     """A command about a whole store: --url --json."""
     return _command(work, ("url", "json"))
 
@@ -160,7 +160,7 @@ def _command(work: Callable[..., Coroutine[Any, Any, None]], shared: Sequence[st
         import asyncio
 
         common = {name: arguments.pop(name) for name in shared}
-        call = Call(
+        call = Invocation(
             common["url"],
             common.get("agent"),
             common.get("user"),
@@ -202,7 +202,7 @@ def failing(*, as_json: bool) -> Iterator[None]:
 class _Notes(logging.Handler):
     """What the library warns of in its log reaches the person at the terminal as a note."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Invocation) -> None:
         super().__init__(logging.WARNING)
         self._call = call
 
@@ -211,7 +211,7 @@ class _Notes(logging.Handler):
 
 
 @contextmanager
-def _log_as_notes(call: Call) -> Iterator[None]:
+def _log_as_notes(call: Invocation) -> Iterator[None]:
     log, handler = logging.getLogger("longmind"), _Notes(call)
     log.addHandler(handler)
     try:

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.types import ConsolidationReport
 
 
 @agent_command
 async def consolidate(
-    call: Call,
+    call: Invocation,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would change.")] = False,
 ) -> None:
     """Turn experience into knowledge: facts, summaries, one memory of what was said twice; `undo` takes it back."""

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 
 
 @agent_command
 async def context(
-    call: Call,
+    call: Invocation,
     task: Annotated[str, typer.Argument(metavar="TASK", help="What the agent is about to do.")],
     tokens: Annotated[
         int | None, typer.Option("--tokens", "-t", min=1, help="The budget; by default the agent's setting (1500).")

@@ -15,7 +15,7 @@ import typer
 
 from longmind.cli import demo_story as story
 from longmind.cli import screen
-from longmind.cli.command import Call, store_command
+from longmind.cli.command import Invocation, store_command
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @store_command
 async def demo(
-    call: Call,
+    call: Invocation,
     step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each stop (in a terminal).")] = False,
 ) -> None:
     """Take a guided tour: remember, recall with reasons, update, consolidate, pursue a goal, forget, and undo.
@@ -46,7 +46,7 @@ async def demo(
 
 
 @asynccontextmanager
-async def _store(call: Call) -> AsyncIterator[tuple[Longmind, str]]:
+async def _store(call: Invocation) -> AsyncIterator[tuple[Longmind, str]]:
     """The store that was given, or a temporary one: a tour leaves nothing behind in the user's own."""
     if call.url is not None:
         async with call.store() as rc:

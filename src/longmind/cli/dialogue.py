@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.cli.ids import memory_id
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _Id = Annotated[
 
 
 @asynccontextmanager
-async def _dialogue(call: Call) -> AsyncIterator[tuple[AgentMemory, DialogueMemory]]:
+async def _dialogue(call: Invocation) -> AsyncIterator[tuple[AgentMemory, DialogueMemory]]:
     from longmind.systems.dialogue import DialogueMemory
 
     async with call.agent() as mem:
@@ -43,7 +43,7 @@ async def _dialogue(call: Call) -> AsyncIterator[tuple[AgentMemory, DialogueMemo
 
 @app.command("show")
 @agent_command
-async def show(call: Call) -> None:
+async def show(call: Invocation) -> None:
     """Show short-term memory: the last pages, and what the conversation has been about."""
     async with _dialogue(call) as (_, dialogue):
         pages, chain = await dialogue.short_term(), await dialogue.chain()
@@ -53,7 +53,7 @@ async def show(call: Call) -> None:
 @app.command("add")
 @agent_command
 async def add(
-    call: Call,
+    call: Invocation,
     said: Annotated[str, typer.Argument(help="What the user said.")],
     reply: Annotated[str | None, typer.Argument(help="The reply.")] = None,
     session: Annotated[str | None, typer.Option("--session", "-s", help="The conversation it belongs to.")] = None,
@@ -67,7 +67,7 @@ async def add(
 @app.command("segments")
 @agent_command
 async def segments(
-    call: Call,
+    call: Invocation,
     archived: _Archived = False,
     hot: Annotated[bool, typer.Option("--hot", help="Only those hot enough for long-term memory.")] = False,
 ) -> None:
@@ -79,7 +79,7 @@ async def segments(
 
 @app.command("pages")
 @agent_command
-async def pages(call: Call, id: _Id) -> None:
+async def pages(call: Invocation, id: _Id) -> None:
     """Show the pages of a topic, in the order of their time."""
     async with _dialogue(call) as (mem, dialogue):
         segment = await dialogue.segment(await memory_id(mem, id))
@@ -90,7 +90,7 @@ async def pages(call: Call, id: _Id) -> None:
 @app.command("recall")
 @agent_command
 async def recall(
-    call: Call,
+    call: Invocation,
     query: Annotated[str, typer.Argument(help="What to look for.")],
     archived: _Archived = False,
 ) -> None:
@@ -102,7 +102,7 @@ async def recall(
 
 @app.command("upkeep")
 @agent_command
-async def upkeep(call: Call) -> None:
+async def upkeep(call: Invocation) -> None:
     """Do what time made necessary: retention, pruning, and topics past capacity."""
     async with _dialogue(call) as (_, dialogue):
         done = await dialogue.upkeep()
@@ -112,7 +112,7 @@ async def upkeep(call: Call) -> None:
 @app.command("configure")
 @agent_command
 async def configure(
-    call: Call,
+    call: Invocation,
     change: Annotated[
         list[str] | None, typer.Argument(metavar="NAME=VALUE", help="Settings to change; none shows all.")
     ] = None,

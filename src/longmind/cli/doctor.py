@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmind.cli import agents, screen
-from longmind.cli.command import FAILED, Call, store_command
+from longmind.cli.command import FAILED, Invocation, store_command
 from longmind.cli.salvage import rescue
 from longmind.errors import ForeignStore, LongmindError, ModelError, SchemaTooNew, StoreCorrupt
 from longmind.store.base import Backend, ReembedBackend, Space
@@ -48,7 +48,7 @@ class Diagnosis:
 
 @store_command
 async def doctor(
-    call: Call,
+    call: Invocation,
     salvage: Annotated[
         Path | None,
         typer.Option(metavar="OUT.jsonl", help="Write what can be read of a damaged SQLite store, to be imported."),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.cli.ids import memory_id
 from longmind.store.base import MAX_PAGE
 
@@ -32,7 +32,7 @@ _Limit = Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help=
 @app.command("list")
 @agent_command
 async def list_(
-    call: Call,
+    call: Invocation,
     type: _Type = None,
     outcome: Annotated[_Outcome | None, typer.Option(help="Only what came out so.")] = None,
     open: Annotated[
@@ -60,7 +60,7 @@ async def list_(
 @app.command("show")
 @agent_command
 async def show(
-    call: Call,
+    call: Invocation,
     id: _Id,
     length: Annotated[_Length, typer.Option("--length", help="How much is told.")] = "full",
 ) -> None:
@@ -75,7 +75,7 @@ async def show(
 @app.command("search")
 @agent_command
 async def search(
-    call: Call,
+    call: Invocation,
     text: Annotated[str, typer.Argument(help="What to look for, in episodes and in their events.")],
     type: _Type = None,
     limit: _Limit = 10,
@@ -89,7 +89,7 @@ async def search(
 @app.command("timeline")
 @agent_command
 async def timeline(
-    call: Call,
+    call: Invocation,
     moment: Annotated[datetime, typer.Argument(parser=options.moment, metavar="WHEN", help="The moment to look at.")],
     minutes: Annotated[float, typer.Option(min=0, help="How far to look before and after it.")] = 60,
     limit: _Limit = 50,
@@ -118,7 +118,7 @@ async def timeline(
 @app.command("replay")
 @agent_command
 async def replay(
-    call: Call,
+    call: Invocation,
     id: _Id,
     speed: Annotated[
         float | None, typer.Option(help="1 is as fast as it was, 60 a minute in a second; without it no pauses.")
@@ -142,7 +142,7 @@ async def replay(
 @app.command("lessons")
 @agent_command
 async def lessons(
-    call: Call,
+    call: Invocation,
     task: Annotated[str, typer.Argument(help="What is to be done.")],
     confidence: Annotated[float, typer.Option(min=0, max=1, help="How sure a lesson must be.")] = 0.8,
 ) -> None:
@@ -155,7 +155,7 @@ async def lessons(
 @app.command("clusters")
 @agent_command
 async def clusters(
-    call: Call,
+    call: Invocation,
     type: _Type = None,
     limit: Annotated[
         int, typer.Option("--limit", "-l", min=1, max=1000, help="How many of the latest to compare.")

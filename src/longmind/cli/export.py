@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.cli.files import whole_file
 from longmind.cli.progress import bar
 
@@ -24,7 +24,7 @@ _TOLD_EVERY = 200
 
 @agent_command
 async def export(
-    call: Call,
+    call: Invocation,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; - is the standard output.")],
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
@@ -46,13 +46,13 @@ async def export(
         call.answer(answer, lambda: screen.console().print(f"Exported {_told(end)} to {file}."))
 
 
-async def _scopes(call: Call, rc: Longmind) -> list[Scope]:
+async def _scopes(call: Invocation, rc: Longmind) -> list[Scope]:
     if call.agent_name is None and call.user is None:
         return await rc.agents()
     return [rc.agent(call.settings.agent, call.user).scope]
 
 
-async def _write(call: Call, rc: Longmind, scopes: list[Scope], target: IO[str]) -> dict[str, Any]:
+async def _write(call: Invocation, rc: Longmind, scopes: list[Scope], target: IO[str]) -> dict[str, Any]:
     held = [await rc.store.stats(scope) for scope in scopes]
     total = sum(counted.memories + counted.links for counted in held)
     last = ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.cli.ids import memory_id
 from longmind.errors import NotFound
 from longmind.store.base import MAX_PAGE
@@ -32,7 +32,7 @@ KnownAt = Annotated[
 
 @agent_command
 async def list_(
-    call: Call,
+    call: Invocation,
     predicate: Annotated[str | None, typer.Option("--predicate", "-p", help="Only of this predicate.")] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also what no longer holds, and what was retracted.")
@@ -50,7 +50,7 @@ async def list_(
 
 @agent_command
 async def show(
-    call: Call,
+    call: Invocation,
     subject: Subject,
     predicate: Annotated[str | None, typer.Argument(help="What of it; by default everything.")] = None,
     as_of: AsOf = None,
@@ -73,7 +73,9 @@ async def show(
 
 @agent_command
 async def history(
-    call: Call, subject: Subject, predicate: Annotated[str, typer.Argument(help="What of it, such as 'lives in'.")]
+    call: Invocation,
+    subject: Subject,
+    predicate: Annotated[str, typer.Argument(help="What of it, such as 'lives in'.")],
 ) -> None:
     """Tell every value there ever was, with the time in which it held."""
     async with call.agent() as mem:
@@ -83,7 +85,7 @@ async def history(
 
 @agent_command
 async def learn(
-    call: Call,
+    call: Invocation,
     subject: Subject,
     predicate: Annotated[str, typer.Argument(help="A short verb phrase, such as 'lives in'.")],
     object: Annotated[
@@ -116,7 +118,7 @@ async def learn(
 
 @agent_command
 async def retract(
-    call: Call,
+    call: Invocation,
     id: Annotated[
         str, typer.Argument(metavar="ID", help="A fact's id, or 8 or more characters of its beginning or end.")
     ],

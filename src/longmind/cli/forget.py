@@ -9,7 +9,7 @@ import typer
 
 from longmind.cli import options, screen
 from longmind.cli.chat_input import on_interrupt
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.cli.ids import memory_ids
 from longmind.types import Filter
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @agent_command
 async def forget(
-    call: Call,
+    call: Invocation,
     id: Annotated[
         list[str] | None, typer.Argument(metavar="ID", help="Ids, or 8 or more characters of their beginning or end.")
     ] = None,
@@ -65,7 +65,7 @@ async def forget(
     )
 
 
-def ask(call: Call, count: int, *, erase: bool) -> None:
+def ask(call: Invocation, count: int, *, erase: bool) -> None:
     """Ask a person. A program is not asked: a question would stand between the JSON that it reads."""
     what = f"{'Erase' if erase else 'Forget'} {screen.counted(count, 'memory')}{' for good' if erase else ''}?"
     if call.json:
@@ -82,7 +82,7 @@ async def _operation(mem: AgentMemory, id: str) -> str:
     return (await mem.history(id))[-1].operation
 
 
-def _show(call: Call, done: int, erased: bool, operation: str | None) -> None:
+def _show(call: Invocation, done: int, erased: bool, operation: str | None) -> None:
     out = screen.console()
     if erased:
         out.print(f"Erased {screen.counted(done, 'memory')}.")

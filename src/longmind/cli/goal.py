@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import FAILED, Call, agent_command
+from longmind.cli.command import FAILED, Invocation, agent_command
 from longmind.cli.ids import memory_id
 from longmind.errors import InvalidInput
 from longmind.store.base import MAX_PAGE
@@ -29,7 +29,7 @@ _Id = Annotated[str, typer.Argument(metavar="ID", help="A goal's id, or 8 or mor
 @app.command("create")
 @agent_command
 async def create(
-    call: Call,
+    call: Invocation,
     description: Annotated[str, typer.Argument(help="What is wanted.")],
     criterion: Annotated[
         list[str] | None, typer.Option("--criterion", "-c", help="What must be true in the end; may repeat.")
@@ -82,7 +82,7 @@ async def create(
 @app.command("list")
 @agent_command
 async def list_(
-    call: Call,
+    call: Invocation,
     status: Annotated[_Status | None, typer.Option(help="Only goals of this status.")] = None,
     open: Annotated[
         bool | None, typer.Option("--open/--ended", help="Only those that are open, or that ended.")
@@ -107,7 +107,7 @@ async def list_(
 @app.command("show")
 @agent_command
 async def show(
-    call: Call,
+    call: Invocation,
     id: _Id,
     format: Annotated[_Format, typer.Option("--format", help="As a tree, or as a Mermaid diagram.")] = "text",
     history: Annotated[bool, typer.Option("--history", help="Also why each version of the plan was made.")] = False,
@@ -138,7 +138,7 @@ async def show(
 @app.command("run")
 @agent_command
 async def run(
-    call: Call,
+    call: Invocation,
     id: _Id,
     tools: Annotated[
         str | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.errors import NotFound
 from longmind.store.base import MAX_DEPTH, MAX_PAGE
 
@@ -28,7 +28,7 @@ _Depth = typer.Option("--depth", "-d", min=1, max=MAX_DEPTH, help="At most this 
 
 @agent_command
 async def list_(
-    call: Call,
+    call: Invocation,
     category: Annotated[str | None, typer.Option("--category", "-c", help="Only of this category.")] = None,
     limit: Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help="How many.")] = 50,
     cursor: Annotated[str | None, typer.Option(help="Where the last page said to go on.")] = None,
@@ -41,7 +41,7 @@ async def list_(
 
 @agent_command
 async def show(
-    call: Call,
+    call: Invocation,
     concept: Annotated[str, typer.Argument(help="A concept, by its name or an alias.")],
     depth: Annotated[int, _Depth] = 1,
     as_of: AsOf = None,
@@ -55,7 +55,7 @@ async def show(
 
 @agent_command
 async def path(
-    call: Call,
+    call: Invocation,
     start: Annotated[str, typer.Argument(help="The concept to start from.")],
     end: Annotated[str, typer.Argument(help="The concept to reach.")],
     depth: Annotated[int, _Depth] = 6,
@@ -74,7 +74,7 @@ async def path(
 
 @agent_command
 async def export(
-    call: Call,
+    call: Invocation,
     format: Annotated[_Format, typer.Option("--format", "-f", help="json, graphml or mermaid.")] = "mermaid",
     concept: Annotated[str | None, typer.Option("--concept", "-c", help="Only around this concept.")] = None,
     depth: Annotated[int, _Depth] = 2,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.cli.ids import memory_id
 from longmind.types import Change
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @agent_command
 async def history(
-    call: Call,
+    call: Invocation,
     id: Annotated[str, typer.Argument(metavar="ID", help="An id, or 8 or more characters of its beginning or end.")],
 ) -> None:
     """Tell who changed a memory, when, why, and what it was before; also of one that was forgotten."""

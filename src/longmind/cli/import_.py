@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, store_command
+from longmind.cli.command import Invocation, store_command
 from longmind.cli.progress import bar
 from longmind.errors import InvalidInput, NotFound
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @store_command
 async def import_(
-    call: Call,
+    call: Invocation,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An export; - is the standard input.")],
 ) -> None:
     """Take in what `longmind export` wrote, under the agents it names.

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, store_command
+from longmind.cli.command import Invocation, store_command
 from longmind.errors import InvalidInput
 from longmind.store.base import MAX_PAGE
 from longmind.types import Scope
-from longmind.worker.models import JOB_STATES, Job, Outcome
+from longmind.worker.models import JOB_STATES, Job, JobOutcome
 
 if TYPE_CHECKING:
     from longmind.worker.jobs import Jobs
@@ -28,7 +28,7 @@ _Tenant = Annotated[str | None, typer.Option(help="The agent's tenant. By defaul
 
 
 @asynccontextmanager
-async def _jobs(call: Call) -> AsyncIterator[Jobs]:
+async def _jobs(call: Invocation) -> AsyncIterator[Jobs]:
     from longmind.worker.jobs import Jobs
 
     call.must_exist()
@@ -36,7 +36,7 @@ async def _jobs(call: Call) -> AsyncIterator[Jobs]:
         yield jobs
 
 
-def _scope(call: Call, agent: str | None, tenant: str | None) -> Scope | None:
+def _scope(call: Invocation, agent: str | None, tenant: str | None) -> Scope | None:
     if agent is None:
         if tenant is not None:
             raise typer.BadParameter("--tenant names the tenant of an agent: give --agent too.")
@@ -47,7 +47,7 @@ def _scope(call: Call, agent: str | None, tenant: str | None) -> Scope | None:
 @app.command("list")
 @store_command
 async def list_(
-    call: Call,
+    call: Invocation,
     agent: _Agent = None,
     tenant: _Tenant = None,
     state: Annotated[
@@ -68,7 +68,7 @@ async def list_(
 
 @app.command("show")
 @store_command
-async def show(call: Call, id: _JobId) -> None:
+async def show(call: Invocation, id: _JobId) -> None:
     """Show a job: when it ran, where, and what came of it."""
     async with _jobs(call) as jobs:
         job = await jobs.get(id)
@@ -78,7 +78,7 @@ async def show(call: Call, id: _JobId) -> None:
 @app.command("retry")
 @store_command
 async def retry(
-    call: Call,
+    call: Invocation,
     id: Annotated[str | None, typer.Argument(metavar="JOB", help="A failed job.")] = None,
     failed: Annotated[bool, typer.Option("--failed", help="Every agent whose newest job failed.")] = False,
 ) -> None:
@@ -92,19 +92,19 @@ async def retry(
 
 @app.command("pause")
 @store_command
-async def pause(call: Call, agent: _Agent = None, tenant: _Tenant = None) -> None:
+async def pause(call: Invocation, agent: _Agent = None, tenant: _Tenant = None) -> None:
     """Start no more jobs, of one agent or of any, until `longmind jobs resume`."""
     await _pause(call, _scope(call, agent, tenant), paused=True)
 
 
 @app.command("resume")
 @store_command
-async def resume(call: Call, agent: _Agent = None, tenant: _Tenant = None) -> None:
+async def resume(call: Invocation, agent: _Agent = None, tenant: _Tenant = None) -> None:
     """Take a pause back; the workers catch up with what changed meanwhile."""
     await _pause(call, _scope(call, agent, tenant), paused=False)
 
 
-async def _pause(call: Call, scope: Scope | None, *, paused: bool) -> None:
+async def _pause(call: Invocation, scope: Scope | None, *, paused: bool) -> None:
     async with _jobs(call) as jobs:
         await (jobs.pause(scope) if paused else jobs.resume(scope))
     whose = None if scope is None else {"tenant": scope.tenant, "agent": scope.agent}
@@ -141,7 +141,7 @@ def _result(job: Job) -> str:
     return result(job.outcome)
 
 
-def result(outcome: Outcome) -> str:
+def result(outcome: JobOutcome) -> str:
     """What came of a job, in a few words."""
     if outcome.paused:
         return "paused"

@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.store.base import MAX_PAGE
 from longmind.types import Memory, Order, Page
 
 
 @agent_command
 async def list_(
-    call: Call,
+    call: Invocation,
     kind: options.Kinds = None,
     session: options.Session = None,
     tag: options.Tags = None,

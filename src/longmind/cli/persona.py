@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _Note = Annotated[str, typer.Option("--note", help="Why; kept with it.")]
 
 
 @asynccontextmanager
-async def _persona(call: Call) -> AsyncIterator[PersonaMemory]:
+async def _persona(call: Invocation) -> AsyncIterator[PersonaMemory]:
     from longmind.systems.persona import PersonaMemory
 
     async with call.agent() as mem:
@@ -34,7 +34,7 @@ async def _persona(call: Call) -> AsyncIterator[PersonaMemory]:
 
 
 @asynccontextmanager
-async def _shared(call: Call) -> AsyncIterator[SharedMemory]:
+async def _shared(call: Invocation) -> AsyncIterator[SharedMemory]:
     from longmind.systems.shared import SharedMemory
 
     async with call.agent() as mem:
@@ -43,7 +43,7 @@ async def _shared(call: Call) -> AsyncIterator[SharedMemory]:
 
 @app.command("show")
 @agent_command
-async def show(call: Call, about: _About = "user") -> None:
+async def show(call: Invocation, about: _About = "user") -> None:
     """Show a profile: traits, the surest first, and knowledge, the most useful first."""
     async with _persona(call) as persona:
         profile = await persona.profile(about)
@@ -53,7 +53,7 @@ async def show(call: Call, about: _About = "user") -> None:
 @app.command("observe")
 @agent_command
 async def observe(
-    call: Call,
+    call: Invocation,
     dimension: Annotated[str, typer.Argument(help="What side of the character, such as diet.")],
     value: Annotated[str, typer.Argument(help="What it was seen to be.")],
     score: Annotated[float | None, typer.Option(min=0, max=1, help="How pronounced, from 0 to 1.")] = None,
@@ -74,7 +74,7 @@ async def observe(
 @app.command("history")
 @agent_command
 async def history(
-    call: Call,
+    call: Invocation,
     dimension: Annotated[str, typer.Argument(help="What side of the character.")],
     about: _About = "user",
 ) -> None:
@@ -89,7 +89,7 @@ async def history(
 @app.command("learn")
 @agent_command
 async def learn(
-    call: Call,
+    call: Invocation,
     text: Annotated[str, typer.Argument(help="What is known.")],
     confidence: _Confidence = 0.5,
     importance: Annotated[float, typer.Option("--importance", "-i", min=0, max=1, help="From 0 to 1.")] = 0.5,
@@ -104,7 +104,7 @@ async def learn(
 @app.command("shared")
 @agent_command
 async def shared(
-    call: Call,
+    call: Invocation,
     status: Annotated[_Status, typer.Option(help="What is shared, waits, or was rejected; or any.")] = "approved",
 ) -> None:
     """List what the agents of the tenant share, the best supported first."""
@@ -115,7 +115,7 @@ async def shared(
 
 @app.command("propose")
 @agent_command
-async def propose(call: Call, text: Annotated[str, typer.Argument(help="What this agent knows.")]) -> None:
+async def propose(call: Invocation, text: Annotated[str, typer.Argument(help="What this agent knows.")]) -> None:
     """Say that this agent (with --user: with this user) knows something; enough of them make it shared."""
     async with _shared(call) as memory:
         proposal = await memory.propose(text)
@@ -124,7 +124,7 @@ async def propose(call: Call, text: Annotated[str, typer.Argument(help="What thi
 
 @app.command("approve")
 @agent_command
-async def approve(call: Call, id: _Id, note: _Note = "") -> None:
+async def approve(call: Invocation, id: _Id, note: _Note = "") -> None:
     """Let a candidate be shared, whatever its support."""
     async with _shared(call) as memory:
         approved = await memory.approve(await _meant(memory, id), note)
@@ -133,7 +133,7 @@ async def approve(call: Call, id: _Id, note: _Note = "") -> None:
 
 @app.command("reject")
 @agent_command
-async def reject(call: Call, id: _Id, note: _Note = "") -> None:
+async def reject(call: Invocation, id: _Id, note: _Note = "") -> None:
     """Keep a candidate from being shared, whatever its support."""
     async with _shared(call) as memory:
         rejected = await memory.reject(await _meant(memory, id), note)

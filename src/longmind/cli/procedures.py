@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import FAILED, Call, agent_command
+from longmind.cli.command import FAILED, Invocation, agent_command
 from longmind.cli.ids import memory_id
 from longmind.errors import InvalidInput
 from longmind.store.base import MAX_PAGE
@@ -38,7 +38,9 @@ _Cursor = Annotated[str | None, typer.Option(help="Where the last page said to g
 
 
 @asynccontextmanager
-async def _procedural(call: Call, tools: str | None = None) -> AsyncIterator[tuple[AgentMemory, ProceduralMemory]]:
+async def _procedural(
+    call: Invocation, tools: str | None = None
+) -> AsyncIterator[tuple[AgentMemory, ProceduralMemory]]:
     from longmind.systems.procedural import ProceduralMemory, ToolRegistry
 
     registry = ToolRegistry() if tools is None else tool_registry(tools)
@@ -49,7 +51,7 @@ async def _procedural(call: Call, tools: str | None = None) -> AsyncIterator[tup
 @app.command("list")
 @agent_command
 async def list_(
-    call: Call,
+    call: Invocation,
     category: Annotated[str | None, typer.Option("--category", "-c", help="Only this category.")] = None,
     limit: _Limit = 50,
     cursor: _Cursor = None,
@@ -63,7 +65,7 @@ async def list_(
 @app.command("search")
 @agent_command
 async def search(
-    call: Call, task: Annotated[str, typer.Argument(help="What is to be done.")], limit: _Limit = 5
+    call: Invocation, task: Annotated[str, typer.Argument(help="What is to be done.")], limit: _Limit = 5
 ) -> None:
     """Find the procedures that fit a task."""
     async with _procedural(call) as (_, procedural):
@@ -74,7 +76,7 @@ async def search(
 @app.command("show")
 @agent_command
 async def show(
-    call: Call,
+    call: Invocation,
     name: _Name,
     version: Annotated[str | None, typer.Option(help="A version's number or label; by default the one in use.")] = None,
 ) -> None:
@@ -95,7 +97,7 @@ async def show(
 @app.command("store")
 @agent_command
 async def store(
-    call: Call,
+    call: Invocation,
     file: Annotated[Path, typer.Argument(help="A JSON file with the definition.", exists=True, dir_okay=False)],
     why: Annotated[str, typer.Option(help="Why it is changed.")] = "",
 ) -> None:
@@ -107,7 +109,7 @@ async def store(
 
 @app.command("delete")
 @agent_command
-async def delete(call: Call, name: _Name) -> None:
+async def delete(call: Invocation, name: _Name) -> None:
     """Remove a procedure with its versions; its runs stay, as history."""
     async with _procedural(call) as (_, procedural):
         found = await procedural.retrieve(name)
@@ -118,7 +120,7 @@ async def delete(call: Call, name: _Name) -> None:
 @app.command("diff")
 @agent_command
 async def diff(
-    call: Call,
+    call: Invocation,
     name: _Name,
     before: Annotated[str | None, typer.Argument(help="A version; by default what the other was made from.")] = None,
     after: Annotated[str | None, typer.Argument(help="A version; by default the one in use.")] = None,
@@ -132,7 +134,7 @@ async def diff(
 @app.command("rollback")
 @agent_command
 async def rollback(
-    call: Call,
+    call: Invocation,
     name: _Name,
     version: Annotated[str | None, typer.Argument(help="A number or label; by default the one before.")] = None,
     index: Annotated[int | None, typer.Option(min=0, help="By place: 0 the newest, 1 the one before.")] = None,
@@ -147,7 +149,7 @@ async def rollback(
 @app.command("run")
 @agent_command
 async def run(
-    call: Call,
+    call: Invocation,
     name: _Name,
     param: Annotated[
         list[str] | None, typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter; may repeat.")
@@ -166,7 +168,7 @@ async def run(
 @app.command("runs")
 @agent_command
 async def runs(
-    call: Call,
+    call: Invocation,
     name: Annotated[str | None, typer.Argument(help="Only runs of this procedure.")] = None,
     unfinished: Annotated[bool, typer.Option("--unfinished", help="Only those that have not ended.")] = False,
     limit: _Limit = 20,
@@ -180,7 +182,7 @@ async def runs(
 
 @app.command("trace")
 @agent_command
-async def trace(call: Call, run: _RunId) -> None:
+async def trace(call: Invocation, run: _RunId) -> None:
     """Show what each step of a run did."""
     async with _procedural(call) as (mem, procedural):
         found = await procedural.run(await memory_id(mem, run))
@@ -190,7 +192,7 @@ async def trace(call: Call, run: _RunId) -> None:
 @app.command("resume")
 @agent_command
 async def resume(
-    call: Call,
+    call: Invocation,
     run: _RunId,
     tools: _Tools = None,
     take_over: Annotated[bool, typer.Option("--take-over", help="Its process is gone, so do not wait for it.")] = False,
@@ -204,7 +206,7 @@ async def resume(
 @app.command("approve")
 @agent_command
 async def approve(
-    call: Call,
+    call: Invocation,
     run: _RunId,
     tools: _Tools = None,
     refuse: Annotated[bool, typer.Option("--refuse", help="Say no.")] = False,
@@ -221,7 +223,7 @@ async def approve(
 @app.command("cancel")
 @agent_command
 async def cancel(
-    call: Call,
+    call: Invocation,
     run: _RunId,
     tools: _Tools = None,
     compensate: Annotated[bool, typer.Option("--compensate", help="Take back what it did.")] = False,
@@ -234,7 +236,7 @@ async def cancel(
 
 @app.command("check")
 @agent_command
-async def check(call: Call, name: _Name, tools: _Tools = None) -> None:
+async def check(call: Invocation, name: _Name, tools: _Tools = None) -> None:
     """Test a procedure on its examples; nothing with effects is called."""
     async with _procedural(call, tools) as (_, procedural):
         found = await procedural.check(name)
@@ -254,7 +256,7 @@ async def check(call: Call, name: _Name, tools: _Tools = None) -> None:
 
 @app.command("decisions")
 @agent_command
-async def decisions(call: Call, name: _Name) -> None:
+async def decisions(call: Invocation, name: _Name) -> None:
     """Tell what was decided about versions, and why."""
     async with _procedural(call) as (_, procedural):
         found = await procedural.decisions(name)
@@ -272,7 +274,8 @@ async def decisions(call: Call, name: _Name) -> None:
 @app.command("undo")
 @agent_command
 async def undo(
-    call: Call, decision: Annotated[str, typer.Argument(metavar="DECISION", help="A decision's id, or a part of it.")]
+    call: Invocation,
+    decision: Annotated[str, typer.Argument(metavar="DECISION", help="A decision's id, or a part of it.")],
 ) -> None:
     """Take a decision back."""
     async with _procedural(call) as (mem, procedural):
@@ -314,7 +317,7 @@ def _read(file: Path) -> Any:
     return told
 
 
-def _answer_run(call: Call, done: Run) -> None:
+def _answer_run(call: Invocation, done: Run) -> None:
     call.answer(done, lambda: _show_run(done))
     if done.status == "failed":
         raise typer.Exit(FAILED)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from longmind.cli.command import Call
+from longmind.cli.command import Invocation
 
 
 @contextmanager
-def bar(call: Call, text: str, total: float | None) -> Iterator[Callable[..., None]]:
+def bar(call: Invocation, text: str, total: float | None) -> Iterator[Callable[..., None]]:
     """A function to tell how much is done and, if that was not known before, of how much."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.types import Hit
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @agent_command
 async def recall(
-    call: Call,
+    call: Invocation,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The question, in plain words.")],
     k: Annotated[int | None, typer.Option("-k", min=1, help="How many; by default the agent's setting (10).")] = None,
     kind: options.Kinds = None,

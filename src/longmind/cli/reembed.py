@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, store_command
+from longmind.cli.command import Invocation, store_command
 from longmind.cli.progress import bar
 
 
 @store_command
 async def reembed(
-    call: Call,
+    call: Invocation,
     model: Annotated[
         str,
         typer.Argument(

@@ -11,7 +11,7 @@ import typer
 from pydantic import ValidationError
 
 from longmind.cli import options, screen
-from longmind.cli.command import Call, agent_command, as_text, read_stdin
+from longmind.cli.command import Invocation, agent_command, as_text, read_stdin
 from longmind.errors import InvalidInput
 from longmind.types import Document, Memory, Message, Role
 
@@ -24,7 +24,7 @@ _READABLE = {"exists": True, "dir_okay": False, "readable": True}
 
 @agent_command
 async def remember(
-    call: Call,
+    call: Invocation,
     text: Annotated[
         str | None, typer.Argument(metavar="TEXT", help="What to remember; - reads it from the standard input.")
     ] = None,

@@ -15,12 +15,12 @@ from longmind.store.open import sqlite_path
 from longmind.store.transfer import FORMAT
 
 if TYPE_CHECKING:
-    from longmind.cli.command import Call
+    from longmind.cli.command import Invocation
 
 _SHOWN = 10
 
 
-def rescue(call: Call, url: str, target: Path, *, force: bool) -> None:
+def rescue(call: Invocation, url: str, target: Path, *, force: bool) -> None:
     """Write the memories that can be read, and tell which could not."""
     if url.partition(":")[0] in ("memory", "postgres", "postgresql") or url == ":memory:":
         raise typer.BadParameter("Only a SQLite store can be salvaged.", param_hint="--salvage")

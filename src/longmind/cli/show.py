@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.cli.ids import memory_id
 from longmind.errors import NotFound
 from longmind.types import Link, Memory
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @agent_command
 async def show(
-    call: Call,
+    call: Invocation,
     id: Annotated[str, typer.Argument(metavar="ID", help="An id, or 8 or more characters of its beginning or end.")],
     as_of: Annotated[
         datetime | None,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from longmind.cli import screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.types import Stats
 
 
 @agent_command
-async def stats(call: Call) -> None:
+async def stats(call: Invocation) -> None:
     """Count what the agent knows, by kind and state."""
     async with call.agent() as mem:
         counted = await mem.stats()

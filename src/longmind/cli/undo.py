@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 from longmind.cli.ids import operation_id
 
 
 @agent_command
 async def undo(
-    call: Call,
+    call: Invocation,
     operation: Annotated[
         str,
         typer.Argument(

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, store_command
+from longmind.cli.command import Invocation, store_command
 from longmind.cli.jobs import result
-from longmind.worker.models import Outcome, WorkerOptions
+from longmind.worker.models import JobOutcome, WorkerOptions
 
 if TYPE_CHECKING:
     from longmind.types import Scope
@@ -27,7 +27,7 @@ _BROKEN_OFF = 130
 
 @store_command
 async def worker(
-    call: Call,
+    call: Invocation,
     once: Annotated[bool, typer.Option("--once", help="Do what there is to do, and end.")] = False,
     cron: Annotated[
         str, typer.Option(metavar="CRON", help="When to look for agents that changed; UTC.")
@@ -119,10 +119,10 @@ def _stopping() -> Iterator[asyncio.Event]:
             loop.remove_signal_handler(one)
 
 
-def _tell(scope: Scope, what: Outcome | BaseException) -> None:
+def _tell(scope: Scope, what: JobOutcome | BaseException) -> None:
     who = screen.plain(f"{scope.tenant}/{scope.agent}")
     out = screen.console()
-    if not isinstance(what, Outcome):
+    if not isinstance(what, JobOutcome):
         out.print(f"{who}: {screen.plain(str(what))}", style="red")
     elif what.paused:
         out.print(screen.dim(f"{who}: paused"))

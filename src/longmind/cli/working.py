@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Call, agent_command
+from longmind.cli.command import Invocation, agent_command
 
 if TYPE_CHECKING:
     from longmind.systems.working import Item, Placed
@@ -22,7 +22,7 @@ _Key = Annotated[str, typer.Argument(metavar="KEY", help="The name of the item."
 @app.command("list")
 @agent_command
 async def list_(
-    call: Call,
+    call: Invocation,
     sort: Annotated[_Sort, typer.Option(help="By importance, recency or attention.")] = "attention",
 ) -> None:
     """List what is in mind, the foremost first."""
@@ -33,7 +33,7 @@ async def list_(
 
 @app.command("show")
 @agent_command
-async def show(call: Call) -> None:
+async def show(call: Invocation) -> None:
     """Show all that is in mind as a prompt would have it: focus, task, conversation and items."""
     async with call.agent() as mem:
         data, text = await mem.working.context("dict"), await mem.working.context()
@@ -43,7 +43,7 @@ async def show(call: Call) -> None:
 @app.command("put")
 @agent_command
 async def put(
-    call: Call,
+    call: Invocation,
     key: _Key,
     content: Annotated[str, typer.Argument(help="What to have in mind.")],
     importance: Annotated[float, typer.Option("--importance", "-i", min=0, max=1, help="From 0 to 1.")] = 0.5,
@@ -57,7 +57,7 @@ async def put(
 
 @app.command("fetch")
 @agent_command
-async def fetch(call: Call, key: _Key) -> None:
+async def fetch(call: Invocation, key: _Key) -> None:
     """Bring back what left."""
     async with call.agent() as mem:
         placed = await mem.working.fetch(key)
@@ -66,7 +66,7 @@ async def fetch(call: Call, key: _Key) -> None:
 
 @app.command("release")
 @agent_command
-async def release(call: Call, key: _Key) -> None:
+async def release(call: Invocation, key: _Key) -> None:
     """Let something go; episodic memory keeps it."""
     async with call.agent() as mem:
         gone = await mem.working.release(key)
@@ -76,7 +76,8 @@ async def release(call: Call, key: _Key) -> None:
 @app.command("focus")
 @agent_command
 async def focus(
-    call: Call, text: Annotated[str | None, typer.Argument(help="What attention is on; nothing clears it.")] = None
+    call: Invocation,
+    text: Annotated[str | None, typer.Argument(help="What attention is on; nothing clears it.")] = None,
 ) -> None:
     """Move attention, and list what is in mind in its new order."""
     async with call.agent() as mem:

@@ -30,7 +30,7 @@ from longmind.store.base import (
     Update,
     Write,
 )
-from longmind.store.plan import Plan, Required, Snapshot, StoredLink, StoredMemory, plan_batch, required
+from longmind.store.plan import Required, Snapshot, StoredLink, StoredMemory, WritePlan, plan_batch, required
 from longmind.store.reads import LinkKey, all_links, link_key, scan_all
 from longmind.systems.unvalidated import copy_unvalidated
 from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats, construct_unvalidated
@@ -234,7 +234,7 @@ class Draft:
             links={key: StoredLink(link, None) for key, link in links.items()},
         )
 
-    def _accept(self, plan: Plan) -> None:
+    def _accept(self, plan: WritePlan) -> None:
         """Take over the state that a plan leaves."""
         for id in plan.removed():
             self._release_key(self.now[id])

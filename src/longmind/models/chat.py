@@ -48,7 +48,7 @@ class ToolCall(Model):
     arguments: Json = Field(default_factory=dict)
 
 
-class Tool(Model):
+class ChatTool(Model):
     """A tool the model may call; ``parameters`` is the JSON schema of its arguments."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
@@ -56,7 +56,7 @@ class Tool(Model):
     parameters: Json = Field(default_factory=lambda: {"type": "object", "properties": {}})
 
 
-class Message(Model):
+class ChatMessage(Model):
     """One message. A tool's result has the role ``tool`` and the id of the call it answers."""
 
     role: Role
@@ -65,7 +65,7 @@ class Message(Model):
     call_id: str | None = None
 
 
-Messages: TypeAlias = "str | Sequence[Message | Mapping[str, Any]]"
+Messages: TypeAlias = "str | Sequence[ChatMessage | Mapping[str, Any]]"
 
 
 class Usage(Model):
@@ -118,8 +118,8 @@ class Piece(Model):
 class Request(Model):
     """One question to a provider."""
 
-    messages: tuple[Message, ...]
-    tools: tuple[Tool, ...] = ()
+    messages: tuple[ChatMessage, ...]
+    tools: tuple[ChatTool, ...] = ()
     tool_choice: Literal["auto", "required", "none"] = "auto"
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     temperature: Annotated[float, Field(ge=0.0, le=2.0)] | None = None
@@ -174,7 +174,7 @@ class Catalogue(Protocol):
 class TokenCounter(Protocol):
     """A provider that can count the tokens of a conversation exactly."""
 
-    async def count(self, messages: Sequence[Message]) -> int: ...
+    async def count(self, messages: Sequence[ChatMessage]) -> int: ...
 
 
 class Chat(Protocol):
@@ -187,7 +187,7 @@ class Chat(Protocol):
         self,
         messages: Messages,
         *,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[ChatTool] = (),
         tool_choice: Literal["auto", "required", "none"] = "auto",
         max_tokens: int | None = None,
         temperature: float | None = None,
@@ -212,7 +212,7 @@ class Chat(Protocol):
         self,
         messages: Messages,
         *,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[ChatTool] = (),
         tool_choice: Literal["auto", "required", "none"] = "auto",
         max_tokens: int | None = None,
         temperature: float | None = None,
@@ -230,13 +230,13 @@ class Chat(Protocol):
         ...
 
 
-def messages_of(messages: Messages) -> tuple[Message, ...]:
+def messages_of(messages: Messages) -> tuple[ChatMessage, ...]:
     """Messages from what a caller finds convenient: one text of the user, or a list of messages or dictionaries."""
     if isinstance(messages, str):
-        messages = [Message(role="user", content=messages)]
+        messages = [ChatMessage(role="user", content=messages)]
     try:
         conversation = tuple(
-            item if isinstance(item, Message) else Message.model_validate(dict(item)) for item in messages
+            item if isinstance(item, ChatMessage) else ChatMessage.model_validate(dict(item)) for item in messages
         )
     except (ValidationError, TypeError, ValueError) as error:
         raise InvalidInput(
@@ -252,7 +252,7 @@ PER_MESSAGE = 4
 """What the marks around a message cost in common chat templates."""
 
 
-def estimate_messages(messages: Iterable[Message]) -> int:
+def estimate_messages(messages: Iterable[ChatMessage]) -> int:
     """Estimate the tokens of a conversation, with the marks around each message."""
     return sum(
         PER_MESSAGE + estimate(message.content) + sum(estimate(call.model_dump_json()) for call in message.tool_calls)

@@ -13,7 +13,7 @@ from pydantic import Field, SecretStr
 
 from longmind.clock import Clock, SystemClock
 from longmind.models.answer_json import tool_call
-from longmind.models.chat import Answer, Finish, Form, Message, Piece, Request, ToolCall, Usage
+from longmind.models.chat import Answer, ChatMessage, Finish, Form, Piece, Request, ToolCall, Usage
 from longmind.models.schemas import closed
 from longmind.models.wire import Wire, WireModel, plain
 from longmind.types import Json
@@ -152,7 +152,7 @@ class AnthropicProvider:
             page = await client.models.list(limit=1000)
             return sorted(str(model.id) for model in page.data or [])
 
-    async def count(self, messages: Sequence[Message]) -> int:
+    async def count(self, messages: Sequence[ChatMessage]) -> int:
         client = await self._opened()
         system, rest = _messages(messages)
         system_field: dict[str, Any] = {"system": system} if system else {}
@@ -256,7 +256,7 @@ def _usage(counts: Sequence[_Used]) -> Usage:
     )
 
 
-def _messages(messages: Sequence[Message]) -> tuple[str, list[Any]]:
+def _messages(messages: Sequence[ChatMessage]) -> tuple[str, list[Any]]:
     """The system's text, and the rest in turns: the protocol wants user and assistant to alternate."""
     system = "\n\n".join(message.content for message in messages if message.role == "system" and message.content)
     turns: list[dict[str, Any]] = []
@@ -272,7 +272,7 @@ def _messages(messages: Sequence[Message]) -> tuple[str, list[Any]]:
     return system, turns
 
 
-def _blocks(message: Message) -> list[dict[str, Any]]:
+def _blocks(message: ChatMessage) -> list[dict[str, Any]]:
     if message.role == "tool":
         return [{"type": "tool_result", "tool_use_id": message.call_id or "", "content": message.content}]
     blocks: list[dict[str, Any]] = [{"type": "text", "text": message.content}] if message.content.strip() else []

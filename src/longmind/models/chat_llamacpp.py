@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from longmind.errors import InvalidSetting, ModelError, ModelMissing
-from longmind.models.chat import Answer, Form, Message, Piece, Request
+from longmind.models.chat import Answer, ChatMessage, Form, Piece, Request
 from longmind.models.chat_openai import OpenAiProvider
 
 PROMPT_CACHE_MIB = 256
@@ -64,7 +64,7 @@ class LlamaCppProvider:
     async def models(self) -> list[str]:
         return [self._path.stem]
 
-    async def count(self, messages: Sequence[Message]) -> int:
+    async def count(self, messages: Sequence[ChatMessage]) -> int:
         return await (await self._loaded()).count_by_llamacpp(messages)
 
     async def close(self) -> None:

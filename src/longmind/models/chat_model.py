@@ -16,13 +16,13 @@ from longmind.errors import InvalidAnswer, InvalidInput, ModelError
 from longmind.models.budget import Budget
 from longmind.models.chat import (
     Answer,
+    ChatTool,
     Messages,
     Piece,
     Provider,
     Request,
     S,
     TokenCounter,
-    Tool,
     Usage,
     estimate_messages,
     messages_of,
@@ -143,7 +143,7 @@ class ChatModel:
         self,
         messages: Messages,
         *,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[ChatTool] = (),
         tool_choice: ToolChoice = "auto",
         max_tokens: int | None = None,
         temperature: float | None = None,
@@ -167,7 +167,7 @@ class ChatModel:
         self,
         messages: Messages,
         *,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[ChatTool] = (),
         tool_choice: ToolChoice = "auto",
         max_tokens: int | None = None,
         temperature: float | None = None,
@@ -280,7 +280,7 @@ class ChatModel:
 
 def _request(
     messages: Messages,
-    tools: Sequence[Tool],
+    tools: Sequence[ChatTool],
     tool_choice: ToolChoice,
     max_tokens: int | None,
     temperature: float | None,

@@ -16,7 +16,7 @@ from pydantic import Field, SecretStr
 from longmind.clock import Clock, SystemClock
 from longmind.errors import ModelError
 from longmind.models.answer_json import tool_call
-from longmind.models.chat import Answer, Finish, Form, Message, Piece, Request, ToolCall, Usage
+from longmind.models.chat import Answer, ChatMessage, Finish, Form, Piece, Request, ToolCall, Usage
 from longmind.models.schemas import closed, strict
 from longmind.models.wire import Wire, WireModel, plain
 
@@ -159,7 +159,7 @@ class OpenAiProvider:
             page = await client.models.list()
             return sorted(str(model.id) for model in page.data or [])
 
-    async def count_by_llamacpp(self, messages: Sequence[Message]) -> int:
+    async def count_by_llamacpp(self, messages: Sequence[ChatMessage]) -> int:
         """The exact number of tokens, by a call that only llama.cpp's server has."""
         client = await self._opened()
         body = {"messages": [_message(message) for message in messages]}
@@ -265,7 +265,7 @@ def _calls(calls: Sequence[_Call], usage: Usage) -> tuple[ToolCall, ...]:
     )
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _message(message: ChatMessage) -> dict[str, Any]:
     payload: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.tool_calls:
         payload["content"] = message.content or None

@@ -23,7 +23,7 @@ from longmind import telemetry
 from longmind.errors import InvalidAnswer, ModelError
 from longmind.models import prompts
 from longmind.models.answer_json import Unreadable, read_json
-from longmind.models.chat import Answer, Form, Message, Request, S, Usage
+from longmind.models.chat import Answer, ChatMessage, Form, Request, S, Usage
 from longmind.models.schemas import schema_of
 from longmind.models.wire import FORM_REFUSED
 
@@ -119,8 +119,8 @@ class Structurer:
             update={
                 "messages": (
                     *asked.messages,
-                    Message(role="assistant", content=answer.text[:MAX_TEXT] or "(nothing)"),
-                    Message(role="user", content=correction.fill(problem=problem)),
+                    ChatMessage(role="assistant", content=answer.text[:MAX_TEXT] or "(nothing)"),
+                    ChatMessage(role="user", content=correction.fill(problem=problem)),
                 ),
                 "prompts": (*asked.prompts, correction.id),
             }
@@ -146,7 +146,7 @@ def _asking(request: Request, form: Form | None, shape: dict[str, object]) -> Re
     instructions, rest = instruction.fill(schema=json.dumps(shape)), request.messages
     if rest[0].role == "system":  # one system message: many chat templates take no second
         instructions, rest = f"{rest[0].content}\n\n{instructions}", rest[1:]
-    messages = (Message(role="system", content=instructions), *rest)
+    messages = (ChatMessage(role="system", content=instructions), *rest)
     return request.model_copy(
         update={"form": form, "messages": messages, "prompts": (*request.prompts, instruction.id)}
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from longmind.store.search.view import View
 from longmind.text.analysis import DATED, mark_hash, term_hash, terms
-from longmind.text.dates import Span, find_span, format_day
+from longmind.text.dates import TimeSpan, find_span, format_day
 
 if TYPE_CHECKING:
     from longmind.types import Memory
@@ -98,11 +98,11 @@ def telling(view: View, anchor: Anchor, allowed: NDArray[np.bool_]) -> str | Non
     return view.ids[int(rows[first])]
 
 
-def span_around(anchor: Anchor, memory: Memory) -> Span:
+def span_around(anchor: Anchor, memory: Memory) -> TimeSpan:
     """The time before or after the event that a memory tells of."""
     when = _moment(memory)
     said = f"{anchor.said}: {format_day(when)}"
-    return Span(None, when, said, SURE) if anchor.before else Span(when, None, said, SURE)
+    return TimeSpan(None, when, said, SURE) if anchor.before else TimeSpan(when, None, said, SURE)
 
 
 def _moment(memory: Memory) -> datetime:

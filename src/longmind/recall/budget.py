@@ -25,7 +25,7 @@ LONGEST = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ContextPiece:
     """One memory on its way into the text."""
 
     memory: Memory
@@ -40,11 +40,11 @@ def render(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> str:
     if tokens < 1:
         raise InvalidInput(f"tokens must be at least 1, not {tokens}.")
     telling = [hit for hit in hits if hit.memory.kind != "concept" or hit.memory.body.get("definition")]
-    pieces = _distinct([Piece(m, 2.0) for m in standing] + [Piece(h.memory, h.score) for h in telling])
+    pieces = _distinct([ContextPiece(m, 2.0) for m in standing] + [ContextPiece(h.memory, h.score) for h in telling])
     if not pieces:
         return ""
     left = tokens - estimate(HEAD) - 1
-    chosen: list[Piece] = []
+    chosen: list[ContextPiece] = []
     headed: set[str] = set()
     for piece in sorted(pieces, key=lambda p: -p.score):
         title = group_of(piece.memory.kind)
@@ -56,7 +56,7 @@ def render(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> str:
     return _text(chosen) if chosen else ""
 
 
-def _text(chosen: Iterable[Piece]) -> str:
+def _text(chosen: Iterable[ContextPiece]) -> str:
     parts = [HEAD]
     kept = list(chosen)
     for title in GROUPS:
@@ -79,7 +79,7 @@ def line(memory: Memory) -> str:
     return f'- [{memory.occurred_at:%Y-%m-%d}, {who}{place}{state}] "{said}"'
 
 
-def _distinct(pieces: Sequence[Piece]) -> list[Piece]:
+def _distinct(pieces: Sequence[ContextPiece]) -> list[ContextPiece]:
     """The pieces without those that say the same words as a better one."""
     seen: set[tuple[str, ...]] = set()
     kept = []

@@ -51,14 +51,14 @@ class Recaller:
         self.embedder = embedder
         self.clock = clock
         self.reranker = reranker
-        self._policies: list[policy.Policy] = list(policy.BUILT_IN)
+        self._policies: list[policy.RecallPolicy] = list(policy.BUILT_IN)
         self._touches = Touches(store)
         self.counts_reads = True
         """Whether what is recalled is counted as read, which makes it warmer for later questions."""
         self.watch: Callable[[str], None] = _unwatched
         """Called with the name of each stage as it ends; for measuring."""
 
-    def register(self, chosen: policy.Policy) -> None:
+    def register(self, chosen: policy.RecallPolicy) -> None:
         """Let a policy take part in choosing systems, arms and weights."""
         self._policies.append(policy.check(chosen))
 
@@ -137,7 +137,7 @@ class Recaller:
         self,
         scope: Scope,
         asked: Query,
-        plan: policy.Plan,
+        plan: policy.RecallPlan,
         narrowed: Filter,
         k: int,
         *,
@@ -183,7 +183,7 @@ class Recaller:
         await ranking.put_replacements_first(allowed, timeless)
         if self.reranker is not None:
             await ranking.rerank(self.reranker)
-        self.watch("settle")
+        self.watch("ranking")
 
     async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, str | None]:
         """Embed the question; return the vector and the name of its space."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmind.recall.arms import ArmScores
-from longmind.recall.policy import Plan, Weights
+from longmind.recall.policy import RecallPlan, Weights
 from longmind.store.search.view import View
 
 Floats = NDArray[np.float32]
@@ -99,7 +99,7 @@ def scaled(values: Floats, allowed: NDArray[np.bool_]) -> Floats:
 
 
 def fuse(
-    view: View, arm_scores: ArmScores, plan: Plan, allowed: NDArray[np.bool_], now: float, *, demote: bool = True
+    view: View, arm_scores: ArmScores, plan: RecallPlan, allowed: NDArray[np.bool_], now: float, *, demote: bool = True
 ) -> Fused:
     """Add up what the arms say, as the plan weighs them."""
     weights, marks, scale = plan.weights, arm_scores.marks, _standard(view, arm_scores, allowed)
@@ -142,7 +142,7 @@ def _standard(view: View, arm_scores: ArmScores, allowed: NDArray[np.bool_]) -> 
     return said if said.any() else allowed
 
 
-def _priors(view: View, arm_scores: ArmScores, plan: Plan, now: float) -> Floats:
+def _priors(view: View, arm_scores: ArmScores, plan: RecallPlan, now: float) -> Floats:
     weights, rows = plan.weights, arm_scores.rows
     age = np.maximum(now - view.column("occurred_at")[rows], 0) / HALF_LIFE
     score = (

@@ -52,7 +52,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RecallPlan:
     """What recall will do for a question."""
 
     weights: Weights = field(default_factory=Weights)
@@ -65,13 +65,13 @@ class Plan:
     policies: tuple[str, ...] = ()
     """The names of those that had their say."""
 
-    def weigh(self, **changes: float) -> Plan:
+    def weigh(self, **changes: float) -> RecallPlan:
         """This plan with some weights changed."""
         return replace(self, weights=replace(self.weights, **changes))
 
 
 @runtime_checkable
-class Policy(Protocol):
+class RecallPolicy(Protocol):
     """Something that has a say in how a question is answered."""
 
     @property
@@ -82,7 +82,7 @@ class Policy(Protocol):
 
     def applies(self, query: Query) -> bool: ...
 
-    def choose(self, query: Query, plan: Plan) -> Plan: ...
+    def choose(self, query: Query, plan: RecallPlan) -> RecallPlan: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +91,17 @@ class KindOfQuestion:
 
     name: str
     kind: str
-    chosen: Callable[[Plan], Plan]
+    chosen: Callable[[RecallPlan], RecallPlan]
     priority: int = 0
 
     def applies(self, query: Query) -> bool:
         return self.kind in query.kinds
 
-    def choose(self, query: Query, plan: Plan) -> Plan:
+    def choose(self, query: Query, plan: RecallPlan) -> RecallPlan:
         return self.chosen(plan)
 
 
-def _boosted(plan: Plan, **boosts: float) -> Plan:
+def _boosted(plan: RecallPlan, **boosts: float) -> RecallPlan:
     return replace(plan, boosts={**plan.boosts, **boosts})
 
 
@@ -115,11 +115,11 @@ class AssistantSaid:
     def applies(self, query: Query) -> bool:
         return query.asks_assistant
 
-    def choose(self, query: Query, plan: Plan) -> Plan:
+    def choose(self, query: Query, plan: RecallPlan) -> RecallPlan:
         return plan.weigh(reply=0.0)
 
 
-BUILT_IN: tuple[Policy, ...] = (
+BUILT_IN: tuple[RecallPolicy, ...] = (
     KindOfQuestion("when", "when", lambda plan: plan.weigh(dated=1.1)),
     KindOfQuestion("how many", "count", lambda plan: plan.weigh(counted=0.65)),
     KindOfQuestion("latest", "latest", lambda plan: plan.weigh(recency=1.0)),
@@ -129,9 +129,9 @@ BUILT_IN: tuple[Policy, ...] = (
 )
 
 
-def check(policy: Any) -> Policy:
+def check(policy: Any) -> RecallPolicy:
     """The policy, if it is one."""
-    if not isinstance(policy, Policy) or not isinstance(policy.name, str) or not isinstance(policy.priority, int):
+    if not isinstance(policy, RecallPolicy) or not isinstance(policy.name, str) or not isinstance(policy.priority, int):
         raise InvalidInput(
             f"{type(policy).__name__} is no recall policy.",
             hint="A policy has name (text), priority (whole number), applies(query) and choose(query, plan).",
@@ -139,13 +139,13 @@ def check(policy: Any) -> Policy:
     return policy
 
 
-def planned(query: Query, policies: Sequence[Policy]) -> Plan:
+def planned(query: Query, policies: Sequence[RecallPolicy]) -> RecallPlan:
     """What the policies that apply make of a question."""
-    plan = Plan()
+    plan = RecallPlan()
     for policy in sorted(policies, key=lambda p: p.priority):
         if policy.applies(query):
             chosen = policy.choose(query, plan)
-            if not isinstance(chosen, Plan):
+            if not isinstance(chosen, RecallPlan):
                 raise InvalidInput(
                     f"The recall policy {policy.name!r} chose {type(chosen).__name__}, not a plan.",
                     hint="choose(query, plan) must return a Plan, such as plan.weigh(recency=1.0).",

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from longmind.recall.anchors import Anchor, anchor_in
 from longmind.text.analysis import STOP_WORDS, stem, words
-from longmind.text.dates import Span, find_span
+from longmind.text.dates import TimeSpan, find_span
 
 MAX_READ = 20_000
 """Characters of a question that are read for its kind and its times; all of it is searched for."""
@@ -43,7 +43,7 @@ class Query:
     phrases: tuple[str, ...] = ()
     kinds: frozenset[str] = field(default=frozenset())
     """What kind of question it is: when, count, who, where, latest, preference, procedure, list; any of them."""
-    span: Span | None = None
+    span: TimeSpan | None = None
     anchor: Anchor | None = None
     """The event before or after which it asks, when it names no date."""
     asks_assistant: bool = False

@@ -18,7 +18,7 @@ from longmind.recall import explain, folding
 from longmind.recall.arms import ArmScores
 from longmind.recall.fusion import STATE_FACTORS, Fused
 from longmind.recall.heat import heat, warmed
-from longmind.recall.policy import Plan
+from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
 from longmind.recall.rerank import DEPTH, SHARE, Reranker, shares
 from longmind.recall.restated import find_restated
@@ -57,7 +57,7 @@ class Ranking:
         store: Store,
         scope: Scope,
         query: Query,
-        plan: Plan,
+        plan: RecallPlan,
         view: View,
         arm_scores: ArmScores,
         fused: Fused,

@@ -8,8 +8,8 @@ To apply a batch:
 
 1. ``required(batch)`` tells which ids, keys and links the batch names. Load those that exist into a ``Snapshot``, and
    let nobody else write until step 3 is done.
-2. ``plan_batch(batch, snapshot)`` goes through the writes in order and returns a ``Plan``, or raises the error that
-   refuses the batch. Neither the snapshot nor the batch is changed.
+2. ``plan_batch(batch, snapshot)`` goes through the writes in order and returns a ``WritePlan``, or raises the error
+   that refuses the batch. Neither the snapshot nor the batch is changed.
 3. Store the difference, in this order: ``erased``, ``removed_links()``, ``removed()``, ``dropped_vectors``,
    ``updated()``, ``inserted()``, ``vectors``, ``changed_links()`` and ``lines`` of the plan. Answer with
    ``plan.receipt()``.
@@ -136,9 +136,9 @@ class Snapshot:
     links: dict[LinkKey, StoredLink] = field(default_factory=dict)
 
 
-def plan_batch(batch: Batch, snapshot: Snapshot) -> Plan:
+def plan_batch(batch: Batch, snapshot: Snapshot) -> WritePlan:
     """Work out what a batch does to what the snapshot holds. Raise the error that refuses it."""
-    plan = Plan(batch, snapshot)
+    plan = WritePlan(batch, snapshot)
     for write in batch.writes:
         match write:
             case Put():
@@ -156,7 +156,7 @@ def plan_batch(batch: Batch, snapshot: Snapshot) -> Plan:
     return plan
 
 
-class Plan:
+class WritePlan:
     """The state that a batch leaves, beginning with a snapshot, and the journal lines it writes."""
 
     def __init__(self, batch: Batch, snapshot: Snapshot) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from longmind.clock import Clock
     from longmind.config import Settings
     from longmind.models.embed import Embedder
-    from longmind.recall.policy import Policy
+    from longmind.recall.policy import RecallPolicy
     from longmind.recall.rerank import Reranker
     from longmind.sync.conversation import Conversation
     from longmind.sync.dialogue import DialogueMemory
@@ -80,7 +80,7 @@ class Longmind(Blocking[asynchronous.Longmind]):
         """Return the memory of an agent; with a user, what it knows with this user."""
         return AgentMemory(self._loop, self._target.agent(name, user, tenant=tenant))
 
-    def register(self, policy: Policy) -> None:
+    def register(self, policy: RecallPolicy) -> None:
         """Register a recall policy of yours, for every agent."""
         self._target.register(policy)
 

@@ -66,7 +66,7 @@ _LEADS = re.compile(r"\b(?:in|during|since|before|after|until|by)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A stretch of time a question asks about; open at one end for "before" and "after"."""
 
     since: datetime | None
@@ -84,7 +84,7 @@ class Span:
 _Reading = tuple[re.Match[str], datetime, datetime] | None
 
 
-def find_span(question: str, now: datetime) -> Span | None:
+def find_span(question: str, now: datetime) -> TimeSpan | None:
     """Return the first time a question names, as seen from now; None if it names none."""
     if len(question) > MAX_QUESTION or not _MAY_NAME_A_TIME.search(question):
         return None
@@ -101,14 +101,14 @@ def find_span(question: str, now: datetime) -> Span | None:
     return None
 
 
-def _with_direction(question: str, match: re.Match[str], since: datetime, until: datetime) -> Span:
+def _with_direction(question: str, match: re.Match[str], since: datetime, until: datetime) -> TimeSpan:
     """Open the span at one end if "before" or "after" stands before the date."""
     lead, date_text = question[: match.start()], match.group().strip()
     if _BEFORE.search(lead):
-        return Span(None, since, f"before {date_text}")
+        return TimeSpan(None, since, f"before {date_text}")
     if _AFTER.search(lead):
-        return Span(since, None, f"after {date_text}")
-    return Span(since, until, date_text)
+        return TimeSpan(since, None, f"after {date_text}")
+    return TimeSpan(since, until, date_text)
 
 
 def _absolute_day(question: str, now: datetime) -> _Reading:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from longmind.worker.models import Job, Mark, Outcome, Swept, WorkerOptions
+from longmind.worker.models import Job, JobOutcome, Mark, Swept, WorkerOptions
 from longmind.worker.service import ConsolidationService, Pass, ServiceStatus
 from longmind.worker.trigger import Trigger
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ConsolidationService",
     "Job",
+    "JobOutcome",
     "Jobs",
     "Mark",
-    "Outcome",
     "Pass",
     "ServiceStatus",
     "Swept",

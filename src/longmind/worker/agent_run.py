@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from longmind.consolidate.bookmarks import PAUSED, Bookmarks, next_midnight
-from longmind.worker.models import Outcome
+from longmind.worker.models import JobOutcome
 
 if TYPE_CHECKING:
     from longmind.memory import Longmind
@@ -17,7 +17,7 @@ MAX_RUNS = 3
 """Runs in a row, at most. The second finds what came in during the first, and mostly nothing."""
 
 
-async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> Outcome:
+async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> JobOutcome:
     """Consolidate an agent until a run changes nothing, so that its watermark is exact.
 
     Consolidation itself moves the head of the journal. Only a run that leaves the head where it was proves that
@@ -37,7 +37,7 @@ async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> Outcome:
         if head == before:
             break
         reports.append(report.id)
-    return Outcome(
+    return JobOutcome(
         head=before,
         changes=head - first,
         reports=tuple(reports),

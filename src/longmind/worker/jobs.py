@@ -22,7 +22,7 @@ from longmind.store.sql import load
 from longmind.types import Scope
 from longmind.worker.database import APPLICATION, QUEUE, SCHEDULE, SCHEMA, JobsDatabase, agent_key, jobs_database
 from longmind.worker.engine import DBOS, DBOSClient, DBOSException, dbos, quiet, sqlalchemy
-from longmind.worker.models import Cause, Failure, Job, JobState, Mark, Outcome
+from longmind.worker.models import Cause, Failure, Job, JobOutcome, JobState, Mark
 from longmind.worker.shared_state import SharedState
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def _job(row: WorkflowStatus) -> Job:
         finished_at=_moment(row.completed_at),
         starts=row.recovery_attempts or 0,
         worker=row.executor_id,
-        outcome=Outcome.model_validate(row.output) if state == "done" and row.output else None,
+        outcome=JobOutcome.model_validate(row.output) if state == "done" and row.output else None,
         failure=_failure(row) if state == "failed" else None,
     )
 

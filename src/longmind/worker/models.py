@@ -14,7 +14,7 @@ JOB_STATES: tuple[JobState, ...] = ("waiting", "running", "done", "failed", "can
 Cause = Literal["schedule", "trigger", "call", "retry"]
 
 
-class Outcome(Model):
+class JobOutcome(Model):
     """What consolidating one agent came to."""
 
     head: int
@@ -61,7 +61,7 @@ class Job(Model):
     starts: int = 0
     """How often a worker began it; more than once when a worker was lost."""
     worker: str | None = None
-    outcome: Outcome | None = None
+    outcome: JobOutcome | None = None
     failure: Failure | None = None
 
 

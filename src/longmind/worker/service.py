@@ -18,7 +18,7 @@ from longmind.errors import InvalidSetting, LongmindError
 from longmind.types import Model, Scope
 from longmind.worker.agent_run import consolidate_until_unchanged
 from longmind.worker.listening import AFTER, Listening
-from longmind.worker.models import Failure, Outcome
+from longmind.worker.models import Failure, JobOutcome
 
 if TYPE_CHECKING:
     from longmind.memory import Longmind
@@ -191,7 +191,7 @@ class ConsolidationService:
         return _with(done, outcome)
 
 
-def _with(done: Pass, outcome: Outcome) -> Pass:
+def _with(done: Pass, outcome: JobOutcome) -> Pass:
     told = {
         "consolidated": done.consolidated + 1,
         "changes": done.changes + outcome.changes,

@@ -24,7 +24,7 @@ from longmind.worker.agent_run import consolidate_until_unchanged
 from longmind.worker.database import APPLICATION, QUEUE, SCHEDULE, SCHEMA, VERSION, jobs_database
 from longmind.worker.engine import DBOS, DBOSException, dbos
 from longmind.worker.jobs import SWEEP, Jobs, failures
-from longmind.worker.models import Outcome, Swept, WorkerOptions
+from longmind.worker.models import JobOutcome, Swept, WorkerOptions
 from longmind.worker.presence import Presence
 from longmind.worker.sweep import sweep
 from longmind.worker.trigger import Trigger
@@ -44,7 +44,7 @@ class Worker:
         rc: Longmind,
         options: WorkerOptions | None = None,
         *,
-        told: Callable[[Scope, Outcome | BaseException], None] | None = None,
+        told: Callable[[Scope, JobOutcome | BaseException], None] | None = None,
     ) -> None:
         self._rc = rc
         self.options = options or WorkerOptions()
@@ -131,7 +131,7 @@ class Worker:
 
     # -- what the workflows call -----------------------------------------------------------------------------------
 
-    async def consolidate(self, scope: Scope) -> Outcome:
+    async def consolidate(self, scope: Scope) -> JobOutcome:
         """Do one job: consolidate the agent, unless it is paused, and remember up to where."""
         task = asyncio.current_task()
         assert task is not None
@@ -147,10 +147,10 @@ class Worker:
         self._told(scope, outcome)
         return outcome
 
-    async def _consolidate(self, scope: Scope) -> Outcome:
+    async def _consolidate(self, scope: Scope) -> JobOutcome:
         jobs = self.jobs
         if await jobs.paused(scope):
-            return Outcome(head=0, paused=True)
+            return JobOutcome(head=0, paused=True)
         outcome = await consolidate_until_unchanged(self._rc, scope)
         await jobs.mark(scope, outcome.head, outcome.again)
         return outcome

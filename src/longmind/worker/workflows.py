@@ -13,7 +13,7 @@ from longmind.errors import Forbidden, InvalidInput, ModelMissing
 from longmind.types import Scope
 from longmind.worker.engine import DBOS, dbos, faults
 from longmind.worker.jobs import CONSOLIDATE, SWEEP
-from longmind.worker.models import Outcome, Swept, WorkerOptions
+from longmind.worker.models import JobOutcome, Swept, WorkerOptions
 
 LOST_WORKERS = 5
 """So many workers may be lost over one job before it counts as failed: a job that kills its worker must end."""
@@ -26,7 +26,7 @@ class BoundWorker(Protocol):
 
     options: WorkerOptions
 
-    async def consolidate(self, scope: Scope) -> Outcome: ...
+    async def consolidate(self, scope: Scope) -> JobOutcome: ...
 
     async def sweep(self) -> Swept: ...
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from longmind.cli.command import Call, read_stdin
+from longmind.cli.command import Invocation, read_stdin
 from longmind.cli.forget import ask
 
 
@@ -121,7 +121,7 @@ def test_ctrl_c_is_heard_where_something_is_typed(where: str, monkeypatch: pytes
 
     async def work() -> None:
         if where == "forget":
-            ask(Call(), 1, erase=True)
+            ask(Invocation(), 1, erase=True)
         else:
             read_stdin()
 

@@ -13,7 +13,7 @@ from tests.unit.store.search.rows import EPOCH, idf, made, vector_of, view_of
 
 from longmind.recall import arms
 from longmind.recall.fusion import fuse
-from longmind.recall.policy import Plan
+from longmind.recall.policy import RecallPlan
 from longmind.recall.query import read
 from longmind.store.search.okapi import K1, B
 from longmind.store.search.ranking import query_terms
@@ -156,7 +156,7 @@ def test_what_was_made_of_others_does_not_change_what_the_arms_say_of_what_was_s
     assert both.near_cosine[rows] == pytest.approx(alone.near_cosine, abs=1e-4)
     assert both.leaning[rows] == pytest.approx(alone.leaning, abs=1e-6)
     allowed = np.ones(with_more.rows, np.bool_)
-    plan, now = Plan(), (EPOCH + timedelta(days=30)).timestamp()
+    plan, now = RecallPlan(), (EPOCH + timedelta(days=30)).timestamp()
     totals = fuse(with_more, both, plan, allowed, now).total[rows]
     assert totals == pytest.approx(fuse(without, alone, plan, allowed[rows], now).total, abs=1e-2)
 
@@ -166,7 +166,7 @@ def test_what_was_made_of_others_does_not_change_what_the_arms_say_of_what_was_s
 def test_the_parts_of_a_score_add_up_to_it(all_: list[Memory], question: str) -> None:
     view = view_of(all_)
     found = look(view, question, vector_of(made("question")))
-    fused = fuse(view, found, Plan(), np.ones(view.rows, np.bool_), EPOCH.timestamp(), demote=False)
+    fused = fuse(view, found, RecallPlan(), np.ones(view.rows, np.bool_), EPOCH.timestamp(), demote=False)
     parts = fused.parts(np.arange(view.rows))
     found_by = sum(parts[name] for name in ("words", "words around", "session", "meaning", "speaker", "time"))
     whole = np.where(found_by > 1e-5, sum(parts.values()), 0)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.embedders import WordHashEmbedder
 from longmind.errors import InvalidInput
 from longmind.recall.engine import MAX_QUERY, Recaller
-from longmind.recall.policy import Plan
+from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
 from longmind.recall.rerank import LocalReranker
 from longmind.store.base import Space
@@ -172,7 +172,7 @@ async def test_a_policy_of_the_users_chooses_kinds_and_weights(world: Any) -> No
         def applies(self, query: Query) -> bool:
             return "FACT" in query.text
 
-        def choose(self, query: Query, plan: Plan) -> Plan:
+        def choose(self, query: Query, plan: RecallPlan) -> RecallPlan:
             return replace(plan, kinds=("fact",))
 
     await world.add("red house")

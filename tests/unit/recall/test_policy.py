@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from longmind.errors import InvalidInput
-from longmind.recall.policy import BUILT_IN, Plan, Weights, check, planned
+from longmind.recall.policy import BUILT_IN, RecallPlan, Weights, check, planned
 from longmind.recall.query import Query, read
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -26,7 +26,7 @@ class Fixed:
     def applies(self, query: Query) -> bool:
         return True
 
-    def choose(self, query: Query, plan: Plan) -> Plan:
+    def choose(self, query: Query, plan: RecallPlan) -> RecallPlan:
         return plan.weigh(recency=self.recency)
 
 
@@ -52,7 +52,7 @@ def test_built_in_policies_change_what_their_question_needs(text: str, name: str
 
 
 def test_a_plain_question_is_answered_with_the_plain_plan() -> None:
-    assert planned(read("red house", NOW), BUILT_IN) == Plan()
+    assert planned(read("red house", NOW), BUILT_IN) == RecallPlan()
 
 
 def test_kinds_of_memory_are_boosted_for_procedures_and_preferences() -> None:
@@ -68,7 +68,7 @@ def test_what_is_no_policy_is_refused(wrong: Any) -> None:
 
 def test_a_policy_that_chooses_no_plan_is_named() -> None:
     class Broken(Fixed):
-        def choose(self, query: Query, plan: Plan) -> Any:
+        def choose(self, query: Query, plan: RecallPlan) -> Any:
             return {"weights": 1}
 
     with pytest.raises(InvalidInput, match="'broken' chose dict"):

@@ -8,7 +8,7 @@ import pytest
 
 from longmind.errors import KeyTaken, NotFound
 from longmind.store.base import AddLink, Batch, Delete, Put, RemoveLink, Touch, Update, Write
-from longmind.store.plan import Plan, Snapshot, StoredLink, StoredMemory, plan_batch, required
+from longmind.store.plan import Snapshot, StoredLink, StoredMemory, WritePlan, plan_batch, required
 from longmind.testing import memory
 from longmind.types import Link, Memory, Scope
 
@@ -25,7 +25,7 @@ def snapshot(*memories: Memory, links: tuple[Link, ...] = ()) -> Snapshot:
     return Snapshot(9, None, rows, {(k.source, k.relation, k.target): StoredLink(k, None) for k in links})
 
 
-def actions(plan: Plan) -> list[tuple[int, str, str]]:
+def actions(plan: WritePlan) -> list[tuple[int, str, str]]:
     return [(line.seq, line.action, line.memory_id) for line in plan.lines]
 
 

@@ -12,7 +12,7 @@ from longmind.errors import ModelUnavailable
 from longmind.models.scripted import ScriptedModel
 from longmind.testing import FakeClock
 from longmind.types import Scope
-from longmind.worker import ConsolidationService, Outcome, Worker, WorkerOptions
+from longmind.worker import ConsolidationService, JobOutcome, Worker, WorkerOptions
 from longmind.worker.agent_run import consolidate_until_unchanged
 
 FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grace_seconds=30, after=None)
@@ -102,4 +102,4 @@ async def test_the_service_goes_on_when_the_wait_is_over(rc: Longmind, face_cloc
 
 
 def test_what_came_of_a_job_in_a_few_words() -> None:
-    assert result(Outcome(head=1, changes=1)) == "1 change"
+    assert result(JobOutcome(head=1, changes=1)) == "1 change"

@@ -13,7 +13,7 @@ from longmind import Longmind, Settings
 from longmind.errors import Conflict, InvalidSetting
 from longmind.testing import FakeClock
 from longmind.types import Scope
-from longmind.worker import Jobs, Outcome, Worker, WorkerOptions
+from longmind.worker import JobOutcome, Jobs, Worker, WorkerOptions
 from longmind.worker.presence import ROSTER
 
 FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grace_seconds=30)
@@ -21,7 +21,7 @@ FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grac
 
 async def test_every_agent_that_changed_is_consolidated_once(troubled: TroubledStore) -> None:
     scopes = await told(troubled, "a", "b", "c")
-    heard: dict[str, Outcome | BaseException] = {}
+    heard: dict[str, JobOutcome | BaseException] = {}
     async with Worker(troubled, FAST, told=lambda scope, what: heard.update({scope.agent: what})) as worker:
         await worker.finished()
         assert (worker.done, worker.failed) == (3, 0)

@@ -191,7 +191,7 @@ def _slot_keys(work: Work, claims: Sequence[SourcedClaim]) -> Iterable[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class SpokenPassage:
     """A piece of a memory that one speaker said, and where in the memory it begins."""
 
     memory: Memory
@@ -245,7 +245,7 @@ async def _read(model: ModelCalls, sources: Sequence[Memory]) -> None:
     model.read.update({id: checked for id, checked in answers.items() if id not in unread})
 
 
-def _check(answer: ExtractionAnswer, batch: Sequence[Passage], answers: dict[str, CheckedClaims]) -> None:
+def _check(answer: ExtractionAnswer, batch: Sequence[SpokenPassage], answers: dict[str, CheckedClaims]) -> None:
     """Sort the triples of an answer into claims and rejections, by memory."""
     mentioned = content_terms(" ".join((*(p.text for p in batch), *(p.speaker or "" for p in batch))))
     for triple in answer.facts:
@@ -261,7 +261,7 @@ def _check(answer: ExtractionAnswer, batch: Sequence[Passage], answers: dict[str
             answers[passage.memory.id].rejected["unsupported"] += 1
 
 
-def _claim(triple: Triple, passage: Passage, span: tuple[int, int], answer: ExtractionAnswer) -> ModelClaim:
+def _claim(triple: Triple, passage: SpokenPassage, span: tuple[int, int], answer: ExtractionAnswer) -> ModelClaim:
     is_speaker = passage.speaker is not None and triple.subject.strip().casefold() in _SPEAKER
     return ModelClaim(
         passage.speaker or triple.subject if is_speaker else triple.subject,
@@ -276,31 +276,31 @@ def _claim(triple: Triple, passage: Passage, span: tuple[int, int], answer: Extr
     )
 
 
-def _is_supported(claim: Claim, passage: Passage, mentioned: frozenset[str]) -> bool:
+def _is_supported(claim: Claim, passage: SpokenPassage, mentioned: frozenset[str]) -> bool:
     """Whether the object is named in the text, and the subject in it or near it: a real quote proves neither."""
     own = content_terms(passage.text)
     return bool(content_terms(claim.object) & own) and bool(content_terms(claim.subject) & mentioned)
 
 
-def passages(memory: Memory) -> list[Passage]:
+def passages(memory: Memory) -> list[SpokenPassage]:
     """Return the pieces of a memory that may be evidence, each of one speaker; an unnamed assistant is left out."""
     if memory.kind != "page":
         return list(_pieces(memory, 0, memory.content[:MAX_TEXT], speaker_of(memory)))
     return [piece for start, text, speaker in spoken_turns(memory) for piece in _pieces(memory, start, text, speaker)]
 
 
-def _pieces(memory: Memory, start: int, text: str, speaker: str | None) -> Iterable[Passage]:
+def _pieces(memory: Memory, start: int, text: str, speaker: str | None) -> Iterable[SpokenPassage]:
     """Yield a text in pieces that end between two words."""
     at, size = 0, _CHARS_PER_PASSAGE
     while at < len(text):
         end = at + size
         if end < len(text):
             end = max(text.rfind(" ", at + size // 2, end), text.rfind("\n", at + size // 2, end)) + 1 or end
-        yield Passage(memory, start + at, text[at:end], speaker)
+        yield SpokenPassage(memory, start + at, text[at:end], speaker)
         at = end
 
 
-def _fitting(passages: Sequence[Passage]) -> Sequence[Passage]:
+def _fitting(passages: Sequence[SpokenPassage]) -> Sequence[SpokenPassage]:
     """Return as many of these as fit into one request, at least one."""
     chars = 0
     for number, passage in enumerate(passages):

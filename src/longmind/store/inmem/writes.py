@@ -9,7 +9,7 @@ import numpy as np
 from longmind.store import refusals
 from longmind.store.base import Batch, Receipt, Space
 from longmind.store.inmem.state import AgentState, AppliedBatch, Row, State, owned_copy
-from longmind.store.plan import Plan, Snapshot, StoredLink, StoredMemory, plan_batch, required
+from longmind.store.plan import Snapshot, StoredLink, StoredMemory, WritePlan, plan_batch, required
 from longmind.store.reads import link_key
 from longmind.text.analysis import index_terms
 
@@ -55,7 +55,7 @@ def _snapshot(agent: AgentState, batch: Batch, active: Space | None) -> Snapshot
     return Snapshot(agent.head, active, rows, links)
 
 
-def _store(agent: AgentState, plan: Plan) -> None:
+def _store(agent: AgentState, plan: WritePlan) -> None:
     for id in plan.erased:
         agent.journal = [line.cleared() if line.names(id) else line for line in agent.journal]
     for key in plan.removed_links():

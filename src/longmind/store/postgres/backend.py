@@ -9,7 +9,7 @@ from longmind.clock import Clock
 from longmind.store.base import Batch, Feed, Head, Receipt, Space
 from longmind.store.postgres import checks, feed, history, reads, writer
 from longmind.store.postgres.database import Database
-from longmind.store.postgres.spaces import Spaces
+from longmind.store.postgres.spaces import VectorSpaces
 from longmind.store.postgres.statistics import Statistics
 from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
 
@@ -22,7 +22,7 @@ class PostgresBackend:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._pooled = database
-        self._spaces = Spaces(database, clock)
+        self._spaces = VectorSpaces(database, clock)
         self._statistics = Statistics(database)
 
     @property

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from longmind.clock import as_utc
 from longmind.store.base import Batch
-from longmind.store.plan import JournalLine, Plan, StoredMemory
+from longmind.store.plan import JournalLine, StoredMemory, WritePlan
 from longmind.store.postgres.binary import halfvecs, longs, texts, uuids
 from longmind.store.postgres.database import Connection
 from longmind.store.postgres.driver import load_queries
@@ -29,7 +29,7 @@ def fits_one_statement(memories: Sequence[Memory]) -> bool:
     return len(memories) <= MAX_ROWS and sum(len(memory.content) for memory in memories) <= MAX_CHARACTERS
 
 
-async def store(connection: Connection, batch: Batch, plan: Plan, halfvec: int) -> None:
+async def store(connection: Connection, batch: Batch, plan: WritePlan, halfvec: int) -> None:
     """Make the database say what the plan says. What goes, goes first, so that keys are free for what comes."""
     flush = _Flush(connection, batch, plan)
     await flush.removals()
@@ -47,7 +47,7 @@ async def store(connection: Connection, batch: Batch, plan: Plan, halfvec: int) 
 class _Flush:
     """The statements of one batch."""
 
-    def __init__(self, connection: Connection, batch: Batch, plan: Plan) -> None:
+    def __init__(self, connection: Connection, batch: Batch, plan: WritePlan) -> None:
         self.connection, self.batch, self.plan = connection, batch, plan
         self.names = {"tenant": batch.scope.tenant, "agent": batch.scope.agent}
 

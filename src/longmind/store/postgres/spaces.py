@@ -31,7 +31,7 @@ FIRST = ("", "", "00000000-0000-0000-0000-000000000000")
 _spaces = load_queries("spaces.sql")
 
 
-class Spaces:
+class VectorSpaces:
     """The vector spaces of one store."""
 
     def __init__(self, database: Database, clock: Clock) -> None:

@@ -17,7 +17,7 @@ from longmind.clock import as_utc
 from longmind.errors import StoreUnavailable
 from longmind.store import refusals
 from longmind.store.base import Batch, Put, Receipt, Touch
-from longmind.store.plan import Plan, as_stored, plan_batch
+from longmind.store.plan import WritePlan, as_stored, plan_batch
 from longmind.store.postgres import flush
 from longmind.store.postgres.binary import halfvecs, uuids, valid_ids
 from longmind.store.postgres.database import ATTEMPTS, Connection, Database
@@ -124,7 +124,7 @@ async def _was_put(connection: Connection, batch: Batch, first: Memory) -> bool:
 
 
 async def _transact(database: Database, batch: Batch) -> Receipt:
-    unsure: Plan | None = None
+    unsure: WritePlan | None = None
     for left in reversed(range(ATTEMPTS)):
         asking = unsure is not None
         try:
@@ -149,7 +149,7 @@ async def _transact(database: Database, batch: Batch) -> Receipt:
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _begin(connection: Connection, batch: Batch) -> Plan | Receipt:
+async def _begin(connection: Connection, batch: Batch) -> WritePlan | Receipt:
     """Lock the agent and plan the batch; return a receipt instead if it was applied before."""
     snapshot = await lock_agent(connection, batch)
     if batch.idempotent and (done := await _replayed(connection, batch)):
@@ -170,7 +170,7 @@ async def _replayed(connection: Connection, batch: Batch) -> Receipt | None:
     return Receipt(batch.operation, memories, (False,) * len(memories), replayed=True)
 
 
-async def _was_written(connection: Connection, batch: Batch, plan: Plan) -> bool:
+async def _was_written(connection: Connection, batch: Batch, plan: WritePlan) -> bool:
     """Return whether a batch was committed before its connection broke. An idempotent one is simply repeated."""
     if batch.idempotent or not plan.lines:
         return False

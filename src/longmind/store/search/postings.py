@@ -27,7 +27,7 @@ of a million memories in less than half the time."""
 
 
 @dataclass(slots=True)
-class Segment:
+class PostingSegment:
     """Rows by term: the rows that contain ``keys[i]`` are ``rows[starts[i]:starts[i + 1]]``, in ascending order."""
 
     keys: Hashes
@@ -36,7 +36,7 @@ class Segment:
     counts: Counts
 
     @classmethod
-    def build(cls, hashes: Hashes, rows: Ints, counts: Counts) -> Segment:
+    def build(cls, hashes: Hashes, rows: Ints, counts: Counts) -> PostingSegment:
         """Build a segment from (term, row, count) triples whose rows are in ascending order."""
         if len(rows) and rows[-1] < _PACKED:
             hashes, rows, counts = _sorted(hashes, rows, counts)
@@ -76,7 +76,7 @@ class Postings:
     """The terms of all rows of a view."""
 
     def __init__(self) -> None:
-        self._segments: list[Segment] = []
+        self._segments: list[PostingSegment] = []
         self._waiting_rows: list[int] = []
         self._waiting_terms: list[bytes] = []
         self._found: dict[int, tuple[Ints, Counts]] = {}
@@ -123,12 +123,12 @@ class Postings:
         counts = np.frombuffer(b"".join([b[head + 4 * n :] for b, n in zip(blobs, sizes, strict=True)]), np.uint8)
         rows = np.repeat(np.array(self._waiting_rows, np.int32), sizes)
         self._waiting_rows, self._waiting_terms = [], []
-        self._segments.append(Segment.build(hashes, rows, counts))
+        self._segments.append(PostingSegment.build(hashes, rows, counts))
         while len(self._segments) > 1 and len(self._segments[-2].rows) < _MERGE_RATIO * len(self._segments[-1].rows):
             newer, older = self._segments.pop(), self._segments.pop()
             old, new = older.triples(), newer.triples()
             self._segments.append(
-                Segment.build(
+                PostingSegment.build(
                     np.concatenate((old[0], new[0])), np.concatenate((old[1], new[1])), np.concatenate((old[2], new[2]))
                 )
             )

@@ -26,7 +26,7 @@ from longmind.types import Link, Memory
 
 if TYPE_CHECKING:
     from longmind.store.base import Vector
-    from longmind.store.sqlite.writer import Transaction
+    from longmind.store.sqlite.writer import WriteTransaction
 
 INDEXED = frozenset(("content", "tags", "source", "occurred_at", "body"))
 """The fields that ``index_terms`` depends on."""
@@ -57,7 +57,7 @@ class BatchJob:
         if self.batch.idempotent:
             self._fingerprint = self.batch.fingerprint()
 
-    def run(self, transaction: Transaction) -> Receipt:
+    def run(self, transaction: WriteTransaction) -> Receipt:
         batch = self.batch
         number, head = transaction.scope(batch.scope)
         if batch.idempotent:
@@ -74,7 +74,7 @@ class BatchJob:
             transaction.execute(QUERIES["operation_add"], operation)
         return Receipt(batch.operation, tuple([m for m, _ in written]), tuple([created for _, created in written]))
 
-    def _replay(self, transaction: Transaction, number: int, known: Row) -> Receipt:
+    def _replay(self, transaction: WriteTransaction, number: int, known: Row) -> Receipt:
         batch = self.batch
         refusals.require_same_writes(batch.operation, known[0], self._fingerprint)
         stored = []
@@ -90,7 +90,7 @@ class BatchJob:
 class Changes:
     """Applies the writes of one batch in order."""
 
-    transaction: Transaction
+    transaction: WriteTransaction
     batch: Batch
     number: int
     head: int

@@ -12,7 +12,7 @@ from longmind.store import refusals
 from longmind.store.base import Space
 from longmind.store.sqlite.changes import pack
 from longmind.store.sqlite.queries import QUERIES, SLOTS, fetch, insert, of_slot
-from longmind.store.sqlite.writer import Spaces, Transaction, read_spaces
+from longmind.store.sqlite.writer import SpaceSlots, WriteTransaction, read_spaces
 from longmind.types import Scope
 
 if TYPE_CHECKING:
@@ -26,17 +26,17 @@ Missing = tuple[int, Scope, str, str]
 class SpaceJob(Generic[T]):
     """A writer job that changes the vector spaces."""
 
-    work: Callable[[Transaction], T]
+    work: Callable[[WriteTransaction], T]
     erases: bool = False
 
     def prepare(self) -> None:
         """Nothing can be done beforehand."""
 
-    def run(self, transaction: Transaction) -> T:
+    def run(self, transaction: WriteTransaction) -> T:
         return self.work(transaction)
 
 
-def declare(transaction: Transaction, space: Space) -> None:
+def declare(transaction: WriteTransaction, space: Space) -> None:
     """Declare the first space of a store."""
     spaces = transaction.spaces()
     if spaces.active is None:
@@ -46,7 +46,7 @@ def declare(transaction: Transaction, space: Space) -> None:
         refusals.require_declared(spaces.active[1], space)
 
 
-def begin(transaction: Transaction, space: Space) -> None:
+def begin(transaction: WriteTransaction, space: Space) -> None:
     """Begin to build this space beside the active one. A third that was being built is dropped."""
     spaces = transaction.spaces()
     active = refusals.require_beside(transaction.active(), space)
@@ -66,7 +66,7 @@ def missing(connection: apsw.Connection, space: Space, after: int, limit: int) -
     return [(row, Scope(tenant=tenant, agent=agent), id_, content) for row, tenant, agent, id_, content in fetched]
 
 
-def put(transaction: Transaction, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
+def put(transaction: WriteTransaction, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
     """Store the vectors of memories whose content has not changed since. Return how many were stored."""
     spaces = transaction.spaces()
     slot = _slot_of(spaces, space)
@@ -83,7 +83,7 @@ def put(transaction: Transaction, space: Space, rows: Sequence[tuple[Scope, str,
     return len(kept)
 
 
-def activate(transaction: Transaction, space: Space) -> None:
+def activate(transaction: WriteTransaction, space: Space) -> None:
     """Make this the active space. Refused while a memory has no vector in it."""
     slot = _slot_of(transaction.spaces(), space)
     if _is_active(transaction, slot):
@@ -93,7 +93,7 @@ def activate(transaction: Transaction, space: Space) -> None:
 
 
 def finish(
-    transaction: Transaction, space: Space, embed: Callable[[Sequence[str]], Iterable[Vector]], limit: int
+    transaction: WriteTransaction, space: Space, embed: Callable[[Sequence[str]], Iterable[Vector]], limit: int
 ) -> tuple[int, int]:
     """Embed at most ``limit`` of what is missing and activate the space if that was all, while nobody else writes.
 
@@ -115,16 +115,16 @@ def finish(
     return len(fetched), left
 
 
-def _count_missing(transaction: Transaction, slot: str) -> int:
+def _count_missing(transaction: WriteTransaction, slot: str) -> int:
     return int(transaction.execute(of_slot("vectors_missing_count", slot)).fetchall()[0][0])
 
 
-def _is_active(transaction: Transaction, slot: str) -> bool:
+def _is_active(transaction: WriteTransaction, slot: str) -> bool:
     active = transaction.spaces().active
     return active is not None and active[0] == slot
 
 
-def _switch(transaction: Transaction, slot: str) -> None:
+def _switch(transaction: WriteTransaction, slot: str) -> None:
     """Make this slot the active one and empty the other."""
     active = transaction.spaces().active
     if active is not None:
@@ -132,20 +132,20 @@ def _switch(transaction: Transaction, slot: str) -> None:
     _raise_epoch(transaction, slot)
 
 
-def _raise_epoch(transaction: Transaction, slot: str) -> None:
+def _raise_epoch(transaction: WriteTransaction, slot: str) -> None:
     """Raise the epoch, so that every view is filled anew from this slot."""
     transaction.execute(QUERIES["space_activate"], (transaction.spaces().epoch + 1, slot))
     transaction.spaces_known = None
 
 
-def _slot_of(spaces: Spaces, space: Space) -> str:
+def _slot_of(spaces: SpaceSlots, space: Space) -> str:
     for known in (spaces.active, spaces.building):
         if known is not None and known[1] == space:
             return known[0]
     raise refusals.unknown_space(space)
 
 
-def _leave(transaction: Transaction, slot: str) -> None:
+def _leave(transaction: WriteTransaction, slot: str) -> None:
     transaction.execute(of_slot("vectors_clear", slot))
     transaction.execute(QUERIES["space_remove"], (slot,))
 

@@ -30,7 +30,7 @@ MAX_GROUP = 500
 
 
 @dataclass(slots=True)
-class Spaces:
+class SpaceSlots:
     """The vector spaces, each with its slot, as a transaction sees them."""
 
     active: tuple[str, Space] | None = None
@@ -38,12 +38,12 @@ class Spaces:
     epoch: int = 0
 
 
-class Transaction:
+class WriteTransaction:
     """The statements of a job inside the group's transaction."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.execute: Callable[..., Any] = connection.cursor().execute
-        self.spaces_known: Spaces | None = None
+        self.spaces_known: SpaceSlots | None = None
 
     def scope(self, scope: Scope) -> tuple[int, int]:
         """Return the number of an agent, assigned now if it is new, and the number of its last change."""
@@ -57,7 +57,7 @@ class Transaction:
         rows = self.execute(QUERIES[query], values).fetchall()
         return rows[0] if rows else None
 
-    def spaces(self) -> Spaces:
+    def spaces(self) -> SpaceSlots:
         if self.spaces_known is None:
             self.spaces_known = read_spaces(self.execute)
         return self.spaces_known
@@ -68,9 +68,9 @@ class Transaction:
         return None if active is None else active[1]
 
 
-def read_spaces(execute: Callable[..., Any]) -> Spaces:
+def read_spaces(execute: Callable[..., Any]) -> SpaceSlots:
     """Return the vector spaces."""
-    spaces = Spaces()
+    spaces = SpaceSlots()
     for slot, name, dimensions, epoch in execute(QUERIES["spaces"]).fetchall():
         if epoch is None:
             spaces.building = (slot, Space(name, dimensions))
@@ -79,7 +79,7 @@ def read_spaces(execute: Callable[..., Any]) -> Spaces:
     return spaces
 
 
-class Job(Protocol[T_co]):
+class WriteJob(Protocol[T_co]):
     """Something that the writer thread does in a transaction."""
 
     erases: bool
@@ -89,7 +89,7 @@ class Job(Protocol[T_co]):
         """Do what can be done before the file is locked."""
         ...
 
-    def run(self, transaction: Transaction) -> T_co:
+    def run(self, transaction: WriteTransaction) -> T_co:
         """Write. An error undoes this job alone."""
         ...
 
@@ -98,7 +98,7 @@ class Job(Protocol[T_co]):
 class Ticket(Generic[T_co]):
     """A queued job and the future that waits for it."""
 
-    job: Job[T_co]
+    job: WriteJob[T_co]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[T_co]
     result: Any = None
@@ -124,7 +124,7 @@ class Writer:
     _thread: threading.Thread | None = None
     _closed: bool = False
 
-    async def write(self, job: Job[T_co]) -> T_co:
+    async def write(self, job: WriteJob[T_co]) -> T_co:
         """Run a job and wait until it is durable. Cancelling the caller does not stop the job."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T_co] = loop.create_future()
@@ -198,7 +198,7 @@ class Writer:
 
     def _transact(self, group: list[Ticket[Any]]) -> None:
         with_lock(self.connection, self.target)
-        transaction = Transaction(self.connection)
+        transaction = WriteTransaction(self.connection)
         if len(group) == 1:
             group[0].result = group[0].job.run(transaction)
         else:
@@ -208,7 +208,7 @@ class Writer:
         if any(ticket.job.erases for ticket in group):
             self._empty_log()
 
-    def _run_in_savepoint(self, ticket: Ticket[Any], transaction: Transaction) -> None:
+    def _run_in_savepoint(self, ticket: Ticket[Any], transaction: WriteTransaction) -> None:
         transaction.execute("SAVEPOINT job")
         try:
             ticket.result = ticket.job.run(transaction)

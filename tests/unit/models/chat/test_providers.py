@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from longmind.errors import InvalidAnswer, ModelError, ModelUnavailable
-from longmind.models.chat import Message, Tool, ToolCall
+from longmind.models.chat import ChatMessage, ChatTool, ToolCall
 from longmind.models.chat_model import ChatModel, Prices
 
 Open = Callable[..., ChatModel]
-WEATHER = Tool(
+WEATHER = ChatTool(
     name="weather",
     description="The weather of a city.",
     parameters={"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
@@ -49,10 +49,10 @@ async def test_a_conversation_with_tools_is_told_in_the_protocols_own_way(
 ) -> None:
     conversation = [
         {"role": "system", "content": "Be brief."},
-        Message(role="user", content="Weather in Paris?"),
-        Message(role="assistant", tool_calls=(ToolCall(id="c1", name="weather", arguments={"city": "Paris"}),)),
-        Message(role="tool", call_id="c1", content="rain"),
-        Message(role="user", content="And?"),
+        ChatMessage(role="user", content="Weather in Paris?"),
+        ChatMessage(role="assistant", tool_calls=(ToolCall(id="c1", name="weather", arguments={"city": "Paris"}),)),
+        ChatMessage(role="tool", call_id="c1", content="rain"),
+        ChatMessage(role="user", content="And?"),
     ]
     await opened().complete(conversation, tools=[WEATHER], tool_choice="required", max_tokens=9)
     body = server.bodies[0]

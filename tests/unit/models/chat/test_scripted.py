@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from longmind.errors import InvalidInput
-from longmind.models.chat import Answer, Message, ToolCall, messages_of
+from longmind.models.chat import Answer, ChatMessage, ToolCall, messages_of
 from longmind.models.resilience import Transient
 from longmind.testing import ScriptedModel
 
@@ -35,7 +35,7 @@ async def test_it_streams_and_gives_objects() -> None:
 
 
 def test_messages_in_any_convenient_form() -> None:
-    expected = (Message(role="user", content="Hi"),)
+    expected = (ChatMessage(role="user", content="Hi"),)
     assert messages_of("Hi") == messages_of([{"role": "user", "content": "Hi"}]) == messages_of(expected) == expected
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmind.store.search import postings
-from longmind.store.search.postings import Postings, Segment
+from longmind.store.search.postings import Postings, PostingSegment
 from longmind.text.analysis import HEADER
 
 ROWS = st.lists(st.dictionaries(st.integers(0, 2**32 - 1) | st.integers(0, 4), st.integers(1, 255), max_size=6))
@@ -44,9 +44,9 @@ def test_rows_too_many_to_be_packed_are_sorted_the_same(monkeypatch: pytest.Monk
     hashes = np.concatenate([chance.choice(2**32 - 1, 5, replace=False) for _ in range(30)]).astype(np.uint32)
     hashes[::5] = 7
     counts = chance.integers(1, 256, len(rows)).astype(np.uint8)
-    built = Segment.build(hashes, rows, counts)
+    built = PostingSegment.build(hashes, rows, counts)
     monkeypatch.setattr(postings, "_PACKED", 0)
-    plain = Segment.build(hashes, rows, counts)
+    plain = PostingSegment.build(hashes, rows, counts)
     for name in ("keys", "starts", "rows", "counts"):
         one, other = getattr(built, name), getattr(plain, name)
         assert one.dtype == other.dtype
