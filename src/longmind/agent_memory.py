@@ -12,6 +12,7 @@ from longmind.clock import as_utc
 from longmind.config import AgentSettings
 from longmind.errors import InvalidInput, NotFound
 from longmind.forgetting import forget_memories, withdraw_support
+from longmind.pacing import load_module
 from longmind.perceive.intake import About, MemoryInput, is_place, memories_of
 from longmind.recall.filters import filter_of
 from longmind.store import journal
@@ -341,6 +342,7 @@ class AgentMemory:
 
     async def consolidate(self, *, dry_run: bool = False) -> ConsolidationReport:
         """Turn experience into knowledge. The report lists what changed; ``undo(report.id)`` reverts it."""
+        await load_module("longmind.consolidate.cycle")
         from longmind.consolidate.cycle import consolidate
 
         settings = await self.configuration()

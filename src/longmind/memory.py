@@ -16,6 +16,7 @@ from longmind.clock import Clock, SystemClock
 from longmind.config import Settings
 from longmind.embedding import Embedding
 from longmind.errors import InvalidInput, StoreUnavailable
+from longmind.pacing import load_module
 from longmind.store.base import Checkable
 from longmind.store.open import open_store
 from longmind.store.transfer import Imported, export_lines, import_lines
@@ -167,6 +168,7 @@ class Longmind:
         """The one that answers recalls, with the embedder the store uses now."""
         embedder = await self.embedding.settle()
         if self._recaller is None:
+            await load_module("longmind.recall.engine")
             from longmind.recall.engine import Recaller
 
             self._recaller = Recaller(self.store, embedder, self.clock, reranker=self._reranker)

@@ -22,6 +22,17 @@ from longmind.clock import as_utc
 MAX_CONTENT = 1_000_000
 """Characters one memory may hold; a longer text is a document, which is split."""
 
+MAX_TAGS = 100
+"""Tags of one memory."""
+MAX_FILTER_TAGS = 1_000
+"""Tags in one list of a filter."""
+MAX_FILTER_VALUES = 10_000
+"""Values in any other list of a filter."""
+MAX_METADATA_BYTES, MAX_METADATA_VALUES, MAX_METADATA_DEPTH = 65_536, 1_000, 16
+"""How large the metadata of a message, a document or a call may be: its JSON, its values and its nesting."""
+MAX_FACTS = 500
+"""Facts that consolidation takes from one memory; the rest of its statements are counted as rejected."""
+
 State = Literal["active", "archived", "superseded", "stale", "quarantined"]
 STATES: tuple[State, ...] = ("active", "archived", "superseded", "stale", "quarantined")
 Role = Literal["user", "assistant", "system", "tool", "document"]
@@ -93,6 +104,36 @@ def _check_json(node: Any, depth: int) -> None:
         raise ValueError(f"must be plain JSON, and {type(node).__name__} is not")
 
 
+def _bounded_json(value: Json) -> Json:
+    if value:
+        _check_size(value)
+        _check_json(value, 0)
+    return value
+
+
+def _check_size(value: Json) -> None:
+    """Refuse JSON that is too large, as soon as that is known: the rest of it is not looked at."""
+    size = values = 0
+    waiting: list[tuple[Any, int]] = [(value, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        values += 1
+        if isinstance(node, str):
+            size += len(node) if node.isascii() else len(node.encode(errors="replace"))
+        elif isinstance(node, dict | list | tuple):
+            children = list(node.values()) if isinstance(node, dict) else node
+            if values + len(waiting) + len(children) > MAX_METADATA_VALUES:
+                raise ValueError(f"must not hold more than {MAX_METADATA_VALUES:,} values")
+            if children and depth >= MAX_METADATA_DEPTH:
+                raise ValueError(f"must not be nested deeper than {MAX_METADATA_DEPTH} levels")
+            size += sum(len(str(key).encode(errors="replace")) + 4 for key in node) if isinstance(node, dict) else 2
+            waiting += [(child, depth + 1) for child in children]
+        else:
+            size += 8
+        if size > MAX_METADATA_BYTES:
+            raise ValueError(f"must not hold more than {MAX_METADATA_BYTES:,} bytes")
+
+
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_name)]
 Kind = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Text = Annotated[str, StringConstraints(max_length=MAX_CONTENT), AfterValidator(_plain_text)]
@@ -101,6 +142,8 @@ Moment = Annotated[datetime, AfterValidator(_moment)]
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]
 PlainJson = Annotated[Json, AfterValidator(_plain_json)]
+Metadata = Annotated[Json, AfterValidator(_bounded_json)]
+"""Metadata as a caller gives it: plain JSON of bounded size."""
 
 
 class Model(BaseModel):
@@ -188,7 +231,7 @@ class Memory(Model):
     body: PlainJson = Field(default_factory=dict)
     importance: Unit = 0.5
     valence: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
-    tags: tuple[Tag, ...] = ()
+    tags: Annotated[tuple[Tag, ...], Field(max_length=MAX_TAGS)] = ()
     metadata: PlainJson = Field(default_factory=dict)
     source: Source = Source()
     trust: Unit = 0.8
@@ -255,7 +298,7 @@ class Message(Model):
     content: Text
     name: Name | None = None
     occurred_at: Moment | None = None
-    metadata: PlainJson = Field(default_factory=dict)
+    metadata: Metadata = Field(default_factory=dict)
 
 
 class Document(Model):
@@ -265,25 +308,30 @@ class Document(Model):
     title: str | None = None
     uri: str | None = None
     occurred_at: Moment | None = None
-    metadata: PlainJson = Field(default_factory=dict)
+    metadata: Metadata = Field(default_factory=dict)
 
 
 Scalar = str | int | float | bool
 
 
+V = TypeVar("V")
+_Listed = Annotated[tuple[V, ...], Field(max_length=MAX_FILTER_VALUES)]
+_Tags = Annotated[tuple[Tag, ...], Field(max_length=MAX_FILTER_TAGS)]
+
+
 class Filter(Model):
     """Which memories. Every field narrows; what is not given does not. Lists mean "any of these"."""
 
-    ids: tuple[str, ...] | None = None
-    kinds: tuple[Kind, ...] | None = None
+    ids: _Listed[str] | None = None
+    kinds: _Listed[Kind] | None = None
     states: tuple[State, ...] | None = ("active", "stale", "superseded")
-    sessions: tuple[Name, ...] | None = None
-    users: tuple[Name, ...] | None = None
-    keys: tuple[Name, ...] | None = None
-    tags_any: tuple[Tag, ...] | None = None
-    tags_all: tuple[Tag, ...] | None = None
+    sessions: _Listed[Name] | None = None
+    users: _Listed[Name] | None = None
+    keys: _Listed[Name] | None = None
+    tags_any: _Tags | None = None
+    tags_all: _Tags | None = None
     roles: tuple[Role, ...] | None = None
-    speakers: tuple[Name, ...] | None = None
+    speakers: _Listed[Name] | None = None
     since: Moment | None = None
     until: Moment | None = None
     recorded_since: Moment | None = None
@@ -291,7 +339,7 @@ class Filter(Model):
     valid_at: Moment | None = None
     min_importance: Unit | None = None
     min_trust: Unit | None = None
-    metadata: Mapping[str, Scalar] | None = None
+    metadata: Annotated[Mapping[str, Scalar], Field(max_length=MAX_METADATA_VALUES)] | None = None
     """Top-level keys of ``Memory.metadata`` and the value each must equal; true and 1 are different."""
 
 

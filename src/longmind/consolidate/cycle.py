@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -219,8 +219,7 @@ class Cycle:
             try:
                 await stage.propose(work)
                 self.watch(f"{stage.name}: proposed")
-                changes = list_changes(reported_as, work.draft, work.notes, skip=before)
-                changes += list_changes(reported_as, work.shared_draft, work.notes, explained_only=True)
+                changes = await asyncio.to_thread(_list_changes, reported_as, work, before)
                 if dry_draft is None:
                     await self._write(stage.name, work)
                 break
@@ -248,7 +247,7 @@ class Cycle:
         if name in ("segment", "forget"):
             self._dues[name] = notes.due
             progress.move(due=min(filter(None, self._dues.values()), default=None))
-        writes = work.draft.writes()
+        writes, shared = await asyncio.to_thread(_writes, work)
         if name == "extract" and self._model is not None:
             writes += self._move_model_bookmark(work.sources)
         if writes:
@@ -259,7 +258,7 @@ class Cycle:
             if self._model is not None:
                 await self._bookmarks.model.read()
             self.watch(f"{name}: written")
-        if shared := work.shared_draft.writes():
+        if shared:
             self.watch(f"{name}: write")
             await self.store.apply(
                 shared_scope(self.scope),
@@ -386,6 +385,17 @@ class Cycle:
             stages=tuple(self._reports[s.name] for s in self.stages if s.name in self._reports),
             stopped=stopped,
         )
+
+
+def _list_changes(stage: str, work: Work, before: Collection[str]) -> list[Proposed]:
+    """Return the changes of both drafts of a stage."""
+    changes = list_changes(stage, work.draft, work.notes, skip=before)
+    return changes + list_changes(stage, work.shared_draft, work.notes, explained_only=True)
+
+
+def _writes(work: Work) -> tuple[list[Write], list[Write]]:
+    """Return the batches that write both drafts of a stage."""
+    return work.draft.writes(), work.shared_draft.writes()
 
 
 def _slices(numbers: SourceNumbers) -> list[SourceNumbers]:

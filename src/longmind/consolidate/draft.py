@@ -9,12 +9,13 @@ stage is tried again.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
+from longmind.pacing import Pace
 from longmind.store.base import (
     AddLink,
     Backend,
@@ -33,7 +34,18 @@ from longmind.store.base import (
 from longmind.store.plan import Required, Snapshot, StoredLink, StoredMemory, WritePlan, plan_batch, required
 from longmind.store.reads import LinkKey, all_links, link_key, scan_all
 from longmind.systems.unvalidated import copy_unvalidated
-from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats, construct_unvalidated
+from longmind.types import (
+    Change,
+    Direction,
+    Filter,
+    Link,
+    Memory,
+    Order,
+    Page,
+    Scope,
+    Stats,
+    construct_unvalidated,
+)
 
 if TYPE_CHECKING:
     from longmind.store.base import Vector
@@ -63,6 +75,8 @@ class Draft:
         self._looked: set[str] = set()
         self._edges: dict[tuple[str, bool], dict[LinkKey, Link]] = {}
         """Links of a record by (its id, whether they leave it), complete once they are here."""
+        self._described: dict[tuple[str, str, str, str], dict[LinkKey, Link]] = {}
+        """The same links that reach a record, by (its id, relation, a key of the link's metadata, the value)."""
         self.links_read: dict[LinkKey, Link] = {}
         self.links_now: dict[LinkKey, Link | None] = {}
         self._touched: dict[tuple[str, bool], dict[LinkKey, Link | None]] = {}
@@ -76,10 +90,12 @@ class Draft:
         """The ids that were generated for this draft; the real store cannot hold them."""
         self._by_kind: dict[str, dict[str, None]] = {}
         self._scanned: set[tuple[object, ...]] = set()
+        self._pace = Pace()
 
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
+        await self._pace.pause()
         wanted = list(dict.fromkeys(ids))
         missing = [id for id in wanted if id not in self.now and id not in self.generated]
         if missing:
@@ -114,7 +130,7 @@ class Draft:
         direction: Direction = "out" if leaving else "in"
         for link in await all_links(self._base, self._scope, stored, direction=direction):
             self.links_read.setdefault(link_key(link), link)
-            self._edges[link.source if leaving else link.target, leaving][link_key(link)] = link
+            self._set_edge(link_key(link), link, leaving)
         for id in wanted:
             for edge, now in self._touched.get((id, leaving), {}).items():
                 self._set_edge(edge, now, leaving)
@@ -136,6 +152,16 @@ class Draft:
         if len(chosen) > limit:
             chosen = sorted(chosen, key=lambda link: (-link.weight, *link_key(link)))[:limit]
         return chosen
+
+    async def links_described(self, scope: Scope, id: str, *, relation: str, metadata: Mapping[str, str]) -> list[Link]:
+        """Return the links that reach a memory and whose metadata has these values, found by an index."""
+        await self.know_links([id], leaving=False)
+        sets = [self._described.get((id, relation, key, value), {}) for key, value in metadata.items()]
+        smallest = min(sets, key=len)
+        chosen = [link for edge, link in smallest.items() if all(edge in other for other in sets)]
+        ends = {end for link in chosen for end in (link.source, link.target)}
+        seen = {memory.id for memory in await self.get(scope, sorted(ends))}
+        return [link for link in chosen if link.source in seen and link.target in seen]
 
     async def scan(
         self,
@@ -276,10 +302,19 @@ class Draft:
         own = self._edges.get((edge[0] if leaving else edge[2], leaving))
         if own is None:
             return
-        if link is None:
-            own.pop(edge, None)
-        else:
+        before = own.pop(edge, None)
+        if link is not None:
             own[edge] = link
+        if not leaving:
+            self._describe(edge, before, link)
+
+    def _describe(self, edge: LinkKey, before: Link | None, link: Link | None) -> None:
+        """Keep the index of the links that reach a record up to date."""
+        for values in _described_by(before):
+            self._described[edge[2], edge[1], *values].pop(edge, None)
+        if link is not None:
+            for values in _described_by(link):
+                self._described.setdefault((edge[2], edge[1], *values), {})[edge] = link
 
     # -- the outcome ---------------------------------------------------------------------------------------------
 
@@ -329,6 +364,12 @@ class Draft:
             elif link is None and edge in self.links_read and all(self.now.get(end) for end in (edge[0], edge[2])):
                 writes.append(RemoveLink(*edge))
         return writes
+
+
+def _described_by(link: Link | None) -> list[tuple[str, str]]:
+    """Return the keys and texts of a link's metadata."""
+    metadata = link.metadata if link is not None else {}
+    return [(key, value) for key, value in metadata.items() if isinstance(value, str)]
 
 
 class DraftClock:

@@ -8,6 +8,7 @@ still erases what came from it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -74,7 +75,7 @@ async def _edited(work: Work, memory: Memory) -> _Edited | None:
     wordings = await former_wordings(work, memory)
     if not wordings:
         return None
-    claims = extract_memory(memory).claims
+    claims = (await asyncio.to_thread(extract_memory, memory)).claims
     states = frozenset((fold_name(c.subject), predicate_name(c.predicate), fold_name(c.object)) for c in claims)
     return _Edited(memory, tuple(wordings), states)
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 32_768
 """What is read of a text. The mean of more than some eight thousand tokens no longer says anything more."""
-INLINE_CHARACTERS = 16_384
-"""Up to this many characters the work takes a few milliseconds, less than a thread is worth."""
+INLINE_TEXTS, INLINE_CHARACTERS = 64, 16_384
+"""Up to this many texts and characters the work takes a few milliseconds, less than a thread is worth."""
 PART = 4_096
 """Texts done at a time in a thread, so that a cancelled call stops soon."""
 INSTALL = 'Run: pip install --force-reinstall --no-deps "wordllama>=0.4"'
@@ -71,7 +71,7 @@ class StaticEmbedder:
         table, adapter = _load(trained) if trained in _loaded else await asyncio.to_thread(_load, trained)
         import numpy as np
 
-        if sum(map(len, texts)) <= INLINE_CHARACTERS:
+        if len(texts) <= INLINE_TEXTS and sum(map(len, texts)) <= INLINE_CHARACTERS:
             return _vectors(table, adapter, texts)
         parts = [texts[start : start + PART] for start in range(0, len(texts), PART)]
         return np.concatenate([await asyncio.to_thread(_vectors, table, adapter, part) for part in parts])

@@ -11,24 +11,25 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
 from longmind.perceive.documents import passages
 from longmind.perceive.importance import importance_of
 from longmind.types import (
+    MAX_TAGS,
     TRUST,
     Document,
     Json,
     Memory,
     Message,
+    Metadata,
     Model,
     Moment,
     Name,
-    PlainJson,
     Role,
     Scope,
     Source,
@@ -59,8 +60,8 @@ class _Checked(Model):
 
     session: Name | None
     importance: Unit | None
-    tags: tuple[Tag, ...]
-    metadata: PlainJson
+    tags: Annotated[tuple[Tag, ...], Field(max_length=MAX_TAGS)]
+    metadata: Metadata
     occurred_at: Moment | None
 
     @classmethod

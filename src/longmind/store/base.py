@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -312,6 +312,15 @@ class ExclusiveReembedBackend(Protocol):
         Return how many got a vector and how many are left. Writers wait and then go on, readers do not wait. If
         ``embed`` fails nothing has happened. It must not write to this store: it would wait for itself.
         """
+        ...
+
+
+@runtime_checkable
+class DescribedLinks(Protocol):
+    """The power to find the links of a memory by what their metadata says, without reading its other links."""
+
+    async def links_described(self, scope: Scope, id: str, *, relation: str, metadata: Mapping[str, str]) -> list[Link]:
+        """Return the links of a relation that reach a memory and whose metadata has these values."""
         ...
 
 

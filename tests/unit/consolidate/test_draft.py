@@ -121,3 +121,26 @@ async def test_what_was_read_is_not_read_again(rc: Longmind) -> None:
     assert [m.id for m in (await draft.scan(SCOPE, where)).items] == [id]
     assert counted.calls["scan"] == 1
     assert [write.expected_version for write in draft.writes() if isinstance(write, Update)] == [record.version]
+
+
+async def test_links_are_found_by_what_their_metadata_says(rc: Longmind) -> None:
+    subject, first, second = [await stored(rc, text) for text in ("Ana", "Ana likes tea", "Ana likes figs")]
+    links = [
+        Link(source=fact, relation="about", target=subject, metadata={"predicate": "likes", "value": value})
+        for fact, value in ((first, "tea"), (second, "figs"))
+    ]
+    await rc.store.apply(SCOPE, [AddLink(links[0])])
+    draft = Draft(rc.store.backend, SCOPE)
+
+    async def described(**metadata: str) -> list[Link]:
+        return await draft.links_described(SCOPE, subject, relation="about", metadata=metadata)
+
+    assert await described(predicate="likes") == [links[0]]
+    await draft.apply(batch(rc, AddLink(links[1])))
+    assert await described(predicate="likes") == links
+    assert await described(predicate="likes", value="figs") == [links[1]]
+    assert await described(predicate="likes", value="plums") == []
+    changed = links[0].model_copy(update={"metadata": {"predicate": "likes", "value": "green tea"}})
+    await draft.apply(batch(rc, AddLink(changed), RemoveLink(second, "about", subject)))
+    assert await described(value="tea") == []
+    assert await described(predicate="likes") == [changed]

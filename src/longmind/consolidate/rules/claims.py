@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-Reason = Literal["question", "hypothetical", "negated", "reported", "unclear", "quote", "invalid", "conflict"]
+Reason = Literal["question", "hypothetical", "negated", "reported", "unclear", "quote", "invalid", "conflict", "limit"]
 """Why something that looked like a claim was not taken for one."""
 
 

@@ -10,8 +10,8 @@ from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.personal import personal
 from longmind.consolidate.rules.world_statements import world_statements
 from longmind.kinds import SOURCES_OF_FACTS
-from longmind.text.sentences import sentences
-from longmind.types import Memory
+from longmind.text.sentences import MAX_SENTENCE, sentences
+from longmind.types import MAX_FACTS, Memory
 
 MAX_TEXT = 200_000
 """Characters of one memory that are read."""
@@ -56,7 +56,7 @@ def spoken_turns(page: Memory) -> Iterator[tuple[int, str, str | None]]:
 
 
 def extract(text: str, speaker: str | None, said_at: datetime) -> ExtractedClaims:
-    """Return the claims in a text, each once."""
+    """Return the claims in a text, each once, and at most ``MAX_FACTS``: what follows is refused unread."""
     extracted = ExtractedClaims()
     seen: set[tuple[str, str, str]] = set()
     for sentence in sentences(text[:MAX_TEXT]):
@@ -66,9 +66,13 @@ def extract(text: str, speaker: str | None, said_at: datetime) -> ExtractedClaim
                 extracted.refused.append(claim)
                 continue
             identity = (claim.subject.casefold(), claim.predicate, claim.object.casefold())
-            if identity not in seen:
-                seen.add(identity)
-                extracted.claims.append(claim)
+            if identity in seen:
+                continue
+            if len(seen) == MAX_FACTS:
+                extracted.refused.append(Refused("limit", sentence.text))
+                return extracted
+            seen.add(identity)
+            extracted.claims.append(claim)
     return extracted
 
 
@@ -81,6 +85,10 @@ def extract_memory(memory: Memory) -> ExtractedClaims:
     extracted = ExtractedClaims()
     for start, text, speaker in spoken_turns(memory):
         turn = extract(text, speaker, memory.occurred_at)
-        extracted.claims += [replace(c, span=(c.span[0] + start, c.span[1] + start)) for c in turn.claims]
+        left = MAX_FACTS - len(extracted.claims)
+        extracted.claims += [replace(c, span=(c.span[0] + start, c.span[1] + start)) for c in turn.claims[:left]]
         extracted.refused += turn.refused
+        if len(turn.claims) > left:
+            extracted.refused.append(Refused("limit", text[:MAX_SENTENCE]))
+            break
     return extracted

@@ -7,6 +7,7 @@ from. What was recalled, and what an unnamed assistant said, is no source and is
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,9 +23,17 @@ from longmind.consolidate.model import (
     locate_quote,
 )
 from longmind.consolidate.rules.claims import Claim
-from longmind.consolidate.rules.extraction import MAX_TEXT, extract_memory, is_source, speaker_of, spoken_turns
+from longmind.consolidate.rules.extraction import (
+    MAX_TEXT,
+    ExtractedClaims,
+    extract_memory,
+    is_source,
+    speaker_of,
+    spoken_turns,
+)
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
+from longmind.pacing import batches
 from longmind.store.base import Update
 from longmind.store.reads import all_links
 from longmind.systems.semantic import (
@@ -39,7 +48,7 @@ from longmind.systems.semantic import (
     slot_key,
     value_identity,
 )
-from longmind.types import Memory
+from longmind.types import MAX_FACTS, Memory
 
 _MAX_NAME = 200
 """Characters of a name that can be looked up; a longer one is refused when it is learnt."""
@@ -68,7 +77,7 @@ class ExtractStage:
     name: str = "extract"
 
     async def propose(self, work: Work) -> None:
-        claims = [(memory, claim) for memory in work.sources for claim in _rule_claims(work, memory)]
+        claims = await _rule_claims(work)
         claims += await _model_claims(work)
         recorded = await _recorded_evidence(work, [memory.id for memory, _ in claims])
         new = [(memory, claim) for memory, claim in claims if _evidence_key(memory, claim) not in recorded]
@@ -79,13 +88,18 @@ class ExtractStage:
                 await _learn(work, user, own)
 
 
-def _rule_claims(work: Work, memory: Memory) -> list[Claim]:
-    """Return the claims that rules find in a memory."""
-    if not is_source(memory):
-        return []
-    extracted = extract_memory(memory)
-    work.notes.rejected.update(refused.reason for refused in extracted.refused)
-    return extracted.claims
+async def _rule_claims(work: Work) -> list[SourcedClaim]:
+    """Return the claims that rules find in the new memories. Reading runs in a thread, one batch after the other."""
+    claims: list[SourcedClaim] = []
+    for batch in batches([memory for memory in work.sources if is_source(memory)], lambda memory: len(memory.content)):
+        for memory, extracted in zip(batch, await asyncio.to_thread(_extract_all, batch), strict=True):
+            work.notes.rejected.update(refused.reason for refused in extracted.refused)
+            claims += [(memory, claim) for claim in extracted.claims]
+    return claims
+
+
+def _extract_all(memories: Sequence[Memory]) -> list[ExtractedClaims]:
+    return [extract_memory(memory) for memory in memories]
 
 
 async def _recorded_evidence(work: Work, ids: Iterable[str]) -> set[EvidenceKey]:
@@ -255,10 +269,13 @@ def _check(answer: ExtractionAnswer, batch: Sequence[SpokenPassage], answers: di
             continue
         passage = batch[place[0]]
         claim = _claim(triple, passage, place[1], answer)
-        if _is_supported(claim, passage, mentioned):
-            answers[passage.memory.id].claims.append((passage.memory, claim))
+        checked = answers[passage.memory.id]
+        if not _is_supported(claim, passage, mentioned):
+            checked.rejected["unsupported"] += 1
+        elif len(checked.claims) >= MAX_FACTS:
+            checked.rejected["limit"] += 1
         else:
-            answers[passage.memory.id].rejected["unsupported"] += 1
+            checked.claims.append((passage.memory, claim))
 
 
 def _claim(triple: Triple, passage: SpokenPassage, span: tuple[int, int], answer: ExtractionAnswer) -> ModelClaim:

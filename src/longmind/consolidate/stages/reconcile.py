@@ -8,6 +8,7 @@ contains the other word for word. What denies is never the same as what affirms,
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -51,7 +52,8 @@ class ReconcileStage:
         alone = [memory async for memory in _alone(work)]
         vectors = await _vectors(work, alone)
         writes: list[Write] = []
-        for same in duplicates(alone, vectors, work.settings.duplicate_similarity, new):
+        similarity = work.settings.duplicate_similarity
+        for same in await asyncio.to_thread(duplicates, alone, vectors, similarity, new):
             writes.append(Update(same.other.id, {"state": "archived"}, same.other.version))
             writes.append(AddLink(Link(source=same.keeper.id, relation="supersedes", target=same.other.id)))
             work.notes.why[same.other.id] = (same.keeper.id, same.why)

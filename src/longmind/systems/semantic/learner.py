@@ -14,7 +14,7 @@ from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, valida
 from longmind.systems.semantic.concepts import Concepts
 from longmind.systems.semantic.intervals import IntervalChange, apply_interval, interval_of
 from longmind.systems.semantic.models import CERTAIN, Evidence, Fact, FactBody, Learned, Predicate
-from longmind.systems.semantic.names import concept_key
+from longmind.systems.semantic.names import concept_key, value_digest
 from longmind.systems.semantic.predicates import Predicates, PredicateUse
 from longmind.systems.semantic.timelines import (
     FactTimeline,
@@ -241,9 +241,8 @@ class StatementLearner:
             state="superseded" if over else "stale" if resolved.has_doubtful_premise else "active",
         )
         changes.put(record)
-        changes.links.append(
-            Link(source=record.id, relation="about", target=body.subject, metadata={"predicate": body.predicate})
-        )
+        described = {"predicate": body.predicate, "value": value_digest(body.identity)}
+        changes.links.append(Link(source=record.id, relation="about", target=body.subject, metadata=described))
         if body.object_id is not None:
             changes.links.append(Link(source=record.id, relation=body.predicate, target=body.object_id))
         if change.late is not None:

@@ -66,7 +66,12 @@ def value_identity(value: Scalar | None, concept: str | None) -> str:
 def slot_key(subject: str, predicate: str, identity: str | None) -> str:
     """Return the key of a timeline: subject and predicate, and also the object if several values may hold at once."""
     slot = f"fact:{subject}|{predicate}"
-    return slot if identity is None else f"{slot}|{_digest(identity)}"
+    return slot if identity is None else f"{slot}|{value_digest(identity)}"
+
+
+def value_digest(identity: str) -> str:
+    """A short text that stands for the identity of a value, in keys and in the metadata of links."""
+    return _digest(identity)
 
 
 def _digest(text: str) -> str:

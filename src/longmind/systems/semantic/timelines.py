@@ -6,16 +6,16 @@ a timeline holds its key and counts its changes, so of two writers that read the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from longmind.store.base import AddLink, Put, Update, Write
+from longmind.store.base import AddLink, DescribedLinks, Put, Update, Write
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.systems.semantic.intervals import EVER, Cut, IntervalChange, is_current, latest
 from longmind.systems.semantic.models import FactBody, Predicate
-from longmind.systems.semantic.names import slot_key, value_identity
+from longmind.systems.semantic.names import slot_key, value_digest
 from longmind.systems.semantic.visibility import find_by_keys, tier
 from longmind.types import Json, Link, Memory
 
@@ -43,13 +43,23 @@ class TimelineReader:
         """
         slot = slot_key(like.subject, predicate.name, like.identity if predicate.many else None)
         holders = [r for r in await find_by_keys(self._scoped, [slot]) if r.user == user]
-        facts = await self.facts_about([like.subject], predicate.name)
-        mine = [r for r in facts if r.user == user and is_current(r)]
+        described = {"predicate": predicate.name}
         if predicate.many:
-            wanted = like.identity
-            mine = [r for r in mine if value_identity(r.body["object"], r.body.get("object_id")) == wanted]
+            described["value"] = value_digest(like.identity)
+        facts = await self._described(like.subject, described)
+        mine = [r for r in facts if r.user == user and is_current(r)]
         mine.sort(key=lambda r: (r.valid_from or EVER, r.id))
         return FactTimeline(slot, mine, [Update(r.id, {}, r.version) for r in holders])
+
+    async def _described(self, subject: str, metadata: Mapping[str, str]) -> list[Memory]:
+        """Return the facts about a concept whose link to it has these values, in any state."""
+        store, scope = self._scoped.store, self._scoped.scope
+        if isinstance(store.backend, DescribedLinks):
+            links = await store.backend.links_described(scope, subject, relation="about", metadata=metadata)
+        else:
+            every = await store.all_links(scope, [subject], relation="about", direction="in")
+            links = [link for link in every if all(link.metadata.get(key) == metadata[key] for key in metadata)]
+        return _facts(await store.get_all(scope, [link.source for link in links]))
 
     async def facts_about(self, subjects: Sequence[str], predicate: str | None = None) -> list[Memory]:
         """Return all facts about these concepts, in any state, of one predicate or of all."""

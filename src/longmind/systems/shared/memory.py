@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -9,6 +10,7 @@ from secrets import token_hex
 from typing import Any
 
 from longmind.errors import InvalidInput, NotFound
+from longmind.pacing import Pace
 from longmind.store.base import Delete, Put, Update, Write
 from longmind.systems import configuration
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
@@ -78,9 +80,9 @@ class SharedMemory:
         """Propose many statements in one write; return the results in order. A dry run writes nothing."""
         chosen = settings or await self.configuration()
         own = [name for name in (self._mine.scope.user,) if name]
-        personal_parts = [
-            personal(candidate.text, [*own, *candidate.names], chosen.allowed) for candidate in candidates
-        ]
+        personal_parts = await asyncio.to_thread(
+            lambda: [personal(candidate.text, [*own, *candidate.names], chosen.allowed) for candidate in candidates]
+        )
         texts = list(
             dict.fromkeys(
                 c.text for c, personal_part in zip(candidates, personal_parts, strict=True) if personal_part is None
@@ -187,15 +189,17 @@ class SharedMemory:
         where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
         held = {m.key: m async for m in self._scoped.store.scan_all(self._scoped.scope, where)}
         writes: dict[str, Write] = {}
-        proposals: dict[str, ShareProposal] = {}
+        by_key: dict[str, ShareProposal] = {}
+        pace = Pace()
         for text, key in keys.items():
-            if key in writes:  # the same in other words, said a moment ago
-                proposals[text] = next(proposals[other] for other in proposals if keys[other] == key)
+            await pace.pause()
+            if key in by_key:  # the same in other words, said a moment ago
                 continue
             record, write = self._with_support(text, key, held.get(key), settings)
-            proposals[text] = ShareProposal(knowledge=_as_shared(record), changed=write is not None)
+            by_key[key] = ShareProposal(knowledge=_as_shared(record), changed=write is not None)
             if write is not None:
                 writes[key] = write
+        proposals = {text: by_key[key] for text, key in keys.items()}
         if writes and not dry_run:
             await self._scoped.rewrite(list(writes.values()), "shared: supported")
         return proposals

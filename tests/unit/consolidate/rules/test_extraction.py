@@ -10,7 +10,7 @@ from longmind.consolidate.rules.extraction import extract, extract_memory, is_so
 from longmind.consolidate.rules.world_statements import world_statements
 from longmind.testing import memory
 from longmind.text.sentences import MAX_SENTENCE, Sentence
-from longmind.types import Source
+from longmind.types import MAX_FACTS, Source
 
 SAID = datetime(2023, 5, 8, 14, tzinfo=UTC)  # a Monday
 
@@ -174,3 +174,22 @@ def test_twice_the_text_is_twice_the_work_whatever_its_shape(monkeypatch: pytest
             lengths.append(sum(read))
             assert max(read) <= MAX_SENTENCE
         assert lengths[1] <= 2 * lengths[0] + MAX_SENTENCE, shape
+
+
+def test_one_text_gives_a_bounded_number_of_claims() -> None:
+    said = " ".join(f"I like thing{n}x." for n in range(MAX_FACTS + 20))
+    extracted = extract(said, "Mel", SAID)
+    assert len(extracted.claims) == MAX_FACTS
+    assert [refused.reason for refused in extracted.refused] == ["limit"]
+    at_the_limit = extract(said[: said.index(f"I like thing{MAX_FACTS}x")], "Mel", SAID)
+    assert (len(at_the_limit.claims), at_the_limit.refused) == (MAX_FACTS, [])
+
+
+def test_the_turns_of_a_page_share_the_bound() -> None:
+    texts = [" ".join(f"I like thing{n}x." for n in range(start, start + 400)) for start in (0, 400)]
+    turns = [{"role": "user", "text": text, "name": "Mel"} for text in texts]
+    page = memory("\n".join(texts), kind="page", body={"turns": turns})
+    extracted = extract_memory(page)
+    assert len(extracted.claims) == MAX_FACTS
+    assert extracted.claims[-1].object == f"thing{MAX_FACTS - 1}x"
+    assert [refused.reason for refused in extracted.refused] == ["limit"]
