@@ -46,7 +46,7 @@ async def responsive(what: str) -> AsyncIterator[None]:
 
 @pytest.fixture
 async def rc(tmp_path: Path) -> AsyncIterator[Longmind]:
-    async with Longmind.open(tmp_path / "memory.db", settings=Settings.load({})) as opened:
+    async with Longmind.open(str(tmp_path / "memory.db"), settings=Settings.load({})) as opened:
         yield opened
 
 
