@@ -428,7 +428,7 @@ class AgentMemory:
         from longmind.spending import StoreLedger
 
         limit = (await self.configuration()).model_tokens_per_day
-        return model.under(Budget(limit, StoreLedger(self.scoped), self._longmind.clock))
+        return model.with_budget(Budget(limit, StoreLedger(self.scoped), self._longmind.clock))
 
 
 def _messages(conversation: Sequence[Message | Mapping[str, Any]]) -> Sequence[Message]:

@@ -1,9 +1,9 @@
-"""Which embedder a store uses, and changing it.
+"""The embedder of a store, and how to change it.
 
-A store records the name of the embedder that made its vectors (its space). Opening it with another is not an error:
-the store says so and keeps its own, because vectors of two models cannot be compared. ``reembed`` builds the vectors of
-a new model beside the old ones while the store is in use and switches when all are there; other processes notice the
-switch at their next call and follow.
+A store records the name of the embedder that made its vectors (its space). If it is opened with another embedder, it
+logs a warning and keeps its own, because vectors of two models cannot be compared. ``reembed`` builds the vectors of a
+new model beside the old ones while the store is in use, and switches when all are there. Other processes notice the
+switch on their next call and follow.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("longmind")
 DEFAULT = "static"
 _PART = 256
-"""Texts that are embedded at once."""
+"""Texts in one batch."""
 _LEAST, _HELD_S, _BETWEEN_S = 16, 1.0, 0.02
-"""Writers are held off for so many texts at least, about so long at a time, and have so long between two times."""
+"""The smallest batch with writers blocked, its target duration, and the pause for writers between two batches."""
 _ROUNDS = 8
-"""How often they are held off at most, at the pace seen last; else it is for longer."""
+"""If the rest would need more such batches than this at the current pace, the batch is doubled."""
 
 
 class Embedding:
@@ -42,12 +42,15 @@ class Embedding:
         self._off = isinstance(asked, str) and asked == "none"
         self.embedder: Embedder | None = None
         self._coming: Embedder | None = None
-        """The one that ``reembed`` is changing to: who asks just after the switch needs it before reembed goes on."""
+        """The embedder that ``reembed`` switches to; a caller may need it after the switch, before reembed ends."""
         self.notice: str | None = None
-        """What the user should know about the choice of embedder, if anything."""
+        """A warning about the choice of embedder, if there is one."""
 
-    async def settle(self) -> Embedder | None:
-        """The embedder of the store's space, which another process may have changed; a new store gets the one asked."""
+    async def current(self) -> Embedder | None:
+        """Return the embedder of the store's space, which another process may have changed.
+
+        A new store gets the embedder that was asked for.
+        """
         if self._off:
             return None
         space = await self._store.backend.space()
@@ -55,15 +58,15 @@ class Embedding:
             return self.embedder
         if space is None:
             self.embedder = self._open(self._asked or DEFAULT)
-            await self.embedder.embed([])  # some know how long their vectors are only when they have been asked once
+            await self.embedder.embed([])  # some learn their dimensions only from a first call
             await self._declare(self.embedder)
         else:
             await self._follow(space)
         return self.embedder
 
     async def embed(self, texts: Sequence[str]) -> tuple[list[Vector | None], str | None]:
-        """A vector for each text and the name of their space; None for each when there is no embedder."""
-        embedder = await self.settle()
+        """Return a vector for each text and the name of their space; without an embedder, None for each."""
+        embedder = await self.current()
         if embedder is None:
             return [None] * len(texts), None
         return list(await embedder.embed(texts)), embedder.name
@@ -71,10 +74,10 @@ class Embedding:
     async def reembed(
         self, spec: Embedder | str, progress: Callable[[int, int], None] = lambda done, total: None
     ) -> int:
-        """Change the store's embedder while it is in use. Says how many memories got new vectors.
+        """Change the store's embedder while it is in use; return how many memories got new vectors.
 
-        ``progress`` is told how many are done, and of how many. It can be broken off and run again at any time: what
-        is done stays done, and until the switch all reads use the old vectors.
+        ``progress`` is called with the number done and the total. The work can be interrupted and run again at any
+        time: finished vectors are kept, and until the switch all reads use the old ones.
         """
         new = self._open(spec)
         await new.embed([])
@@ -95,11 +98,11 @@ class Embedding:
     async def _build(
         self, space: Space, new: Embedder, backend: ReembedBackend, progress: Callable[[int, int], None]
     ) -> int:
-        """Make every vector of a space and switch to it; says how many were made.
+        """Make every vector of a space and switch to it; return how many were made.
 
-        Those who write meanwhile give vectors of the old space, so each of their memories is one more to embed. If
-        they are faster than the embedder that would never end: what was there at the beginning is embedded beside
-        them, the rest while they are held off, if the backend can do that.
+        Concurrent writers store vectors of the old space, so each memory they write must be embedded too. If they
+        write faster than the embedder works, this would never end. So only the memories there at the beginning are
+        embedded beside them; the rest is embedded while writers are blocked, if the backend supports that.
         """
         total = sum([(await self._store.stats(scope)).memories for scope in await self._store.backend.scopes()])
         done, now = 0, asyncio.get_running_loop().time
@@ -128,9 +131,9 @@ class Embedding:
         done: int,
         progress: Callable[[int, int], None],
     ) -> int:
-        """Make the last vectors a part at a time, with writers held off; they get their turn between the parts.
+        """Make the last vectors in batches with writers blocked; they may write between two batches.
 
-        Should they write so much between two parts that many more would be needed at this pace, the part is doubled.
+        The batch is doubled if they write so much that many more batches would be needed at this pace.
         """
         before: int | None = None
         while True:
@@ -145,7 +148,7 @@ class Embedding:
             await asyncio.sleep(_BETWEEN_S)
 
     async def _activated(self, space: Space) -> bool:
-        """Switch to a space; False if a memory was written meanwhile whose vector must be made first."""
+        """Switch to a space; return False if a memory written meanwhile still needs its vector."""
         try:
             await self._backend().activate_space(space)
         except ModelMismatch:

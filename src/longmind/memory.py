@@ -88,7 +88,7 @@ class Longmind:
         self._store = await open_store(self.url, clock=self.clock, settings=self.settings)
         self._embedding = Embedding(self._store, self._asked_embedder, self.settings)
         try:
-            await self._embedding.settle()
+            await self._embedding.current()
         except BaseException:
             await self.close()
             raise
@@ -166,7 +166,7 @@ class Longmind:
 
     async def recaller(self) -> Recaller:
         """The one that answers recalls, with the embedder the store uses now."""
-        embedder = await self.embedding.settle()
+        embedder = await self.embedding.current()
         if self._recaller is None:
             await load_module("longmind.recall.engine")
             from longmind.recall.engine import Recaller

@@ -23,7 +23,7 @@ from longmind.models.budget import Budget
 from longmind.models.chat_llamacpp import LlamaCppProvider
 from longmind.models.chat_model import ChatModel
 from longmind.models.chat_open import open_chat
-from longmind.models.quotes import quotes
+from longmind.models.quotes import find_quote
 from longmind.types import Filter
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -82,8 +82,8 @@ async def test_its_facts_are_valid_and_only_those_that_quote_the_source_are_kept
     assert isinstance(made.value, Facts)
     assert (made.form, made.prompts[0]) == ("schema", "facts@1")
     invented = Fact(subject="Tom", statement="Tom lives in Paris.", quote="Tom lives in Paris")
-    assert quotes(SOURCE, invented.quote) is None
-    places = [place for fact in made.value.facts if (place := quotes(SOURCE, fact.quote))]
+    assert find_quote(SOURCE, invented.quote) is None
+    places = [place for fact in made.value.facts if (place := find_quote(SOURCE, fact.quote))]
     assert all(SOURCE[start:end].split() for start, end in places)
     assert chat.tally.valid == before + 1
 
@@ -150,14 +150,14 @@ async def test_without_schemas_the_outcome_is_valid_or_told(weights: Path) -> No
 
 async def test_a_budget_stops_it(chat: ChatModel) -> None:
     budget = Budget(tokens=60)
-    agent = chat.under(budget)
+    agent = chat.with_budget(budget)
     await agent.complete("Hi.", max_tokens=4)
-    left = await budget.left()
+    left = await budget.remaining()
     with pytest.raises(BudgetSpent):
         await agent.complete("Hi.", max_tokens=60)
     assert left is not None
     assert 0 < left < 60
-    assert await budget.left() == left
+    assert await budget.remaining() == left
 
 
 async def test_a_call_that_is_given_up_stops_the_computation(chat: ChatModel) -> None:

@@ -20,7 +20,7 @@ from longmind.agent_memory import AgentMemory
 from longmind.consolidate.model import Points, supported_points
 from longmind.errors import InvalidInput
 from longmind.models.chat_model import ChatModel
-from longmind.models.quotes import quotes
+from longmind.models.quotes import find_quote
 from longmind.systems.goals import Goal, Plan
 from longmind.systems.procedural import ToolRegistry
 
@@ -133,7 +133,7 @@ async def test_a_reflection_of_it_quotes_the_run_or_is_refused(mem: AgentMemory,
     said = conclusion(brief)
     if "quote" in kept.body:
         told = f"{outcome.ending}: {outcome.text} The task was not done."
-        assert quotes(record_of(TASK, outcome.done, [told]), kept.body["quote"]) is not None
+        assert find_quote(record_of(TASK, outcome.done, [told]), kept.body["quote"]) is not None
         assert (kept.body["prompt"], kept.body["model"]) == ("conclude@1", brief.name)
         assert kept.content.endswith(f"Conclusion: {said['lesson']}")
     else:

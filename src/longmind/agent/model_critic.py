@@ -16,7 +16,7 @@ from longmind.agent.run_recorder import describe_call
 from longmind.errors import InvalidAnswer, ModelError
 from longmind.models import prompts
 from longmind.models.chat import Chat, Usage
-from longmind.models.quotes import quotes
+from longmind.models.quotes import find_quote
 from longmind.types import Model
 
 S = TypeVar("S", bound=BaseModel)
@@ -66,10 +66,10 @@ class ModelCritic:
         said = await self._ask("object", Objection, record=record, action=_describe_action(action))
         if not said.objects or not said.objection.strip():
             return None
-        if quotes(record, said.quote) is None:
+        if find_quote(record, said.quote) is None:
             self.rejected += 1
             return None
-        evidence = tuple(m.id for m in turn.reflections if quotes(m.content, said.quote) is not None)
+        evidence = tuple(m.id for m in turn.reflections if find_quote(m.content, said.quote) is not None)
         return Critique(objection=said.objection, evidence=evidence)
 
     async def after(self, turn: Turn, outcome: Outcome) -> ReflectionDraft | None:
@@ -83,7 +83,7 @@ class ModelCritic:
             said = await self._ask("conclude", Conclusion, record=record)
         except ModelError as error:
             return draft.model_copy(update={"problems": (f"The critic's model failed: {error.message}",)})
-        if not said.lesson.strip() or quotes(record, said.quote) is None:
+        if not said.lesson.strip() or find_quote(record, said.quote) is None:
             self.rejected += 1
             problem = "A conclusion of the critic's model was refused: it quotes nothing that stands in the record."
             return draft.model_copy(update={"problems": (problem,)})

@@ -25,7 +25,7 @@ from longmind.consolidate.bookmarks import next_midnight
 from longmind.consolidate.rules.claims import Claim
 from longmind.errors import BudgetSpent, InvalidAnswer, ModelError
 from longmind.models import prompts
-from longmind.models.quotes import quotes
+from longmind.models.quotes import find_quote
 from longmind.text.analysis import STOP_WORDS, stem, words
 from longmind.types import Memory, Model, Unit
 
@@ -189,9 +189,9 @@ class ChatSummaryWriter:
 
 def locate_quote(quote: str, number: int, texts: Sequence[str]) -> tuple[int, tuple[int, int]] | None:
     """Return the number of the text that a quote is in, and its span: the text that was named, or the only one."""
-    if number < len(texts) and (span := quotes(texts[number], quote)) is not None:
+    if number < len(texts) and (span := find_quote(texts[number], quote)) is not None:
         return number, span
-    places = [(n, span) for n, text in enumerate(texts) if (span := quotes(text, quote)) is not None]
+    places = [(n, span) for n, text in enumerate(texts) if (span := find_quote(text, quote)) is not None]
     return places[0] if len(places) == 1 else None
 
 

@@ -1,7 +1,7 @@
-"""A budget of tokens for a day: work stops cleanly when it is spent, and goes on when the next day begins (UTC).
+"""A daily budget of tokens: calls are refused when it is spent, and allowed again when the next day begins (UTC).
 
-What was spent is kept by a ``Ledger``. The one here is in memory, for tests and single processes; one in the store
-makes all processes of an agent share a budget, and a restart forget nothing.
+A ``Ledger`` records what was spent. The one here is in memory, for tests and single processes. With the one in the
+store, all processes of an agent share a budget that survives restarts.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from longmind.models.chat import Usage
 
 
 class Ledger(Protocol):
-    """Where the use of a model is written down, for one agent."""
+    """A record of one agent's model usage, by day."""
 
     async def spent(self, day: date) -> Usage:
-        """All that was added for this day."""
+        """Return the usage of a day."""
         ...
 
     async def add(self, day: date, usage: Usage) -> None:
-        """Add to a day; several processes may do it at once."""
+        """Add to the usage of a day; several processes may do so concurrently."""
         ...
 
 
@@ -42,42 +42,42 @@ class MemoryLedger:
 
 @dataclass(slots=True)
 class Budget:
-    """Tokens an agent may use in a day; ``tokens=None`` sets no limit and only keeps account."""
+    """The tokens an agent may use in a day; ``tokens=None`` sets no limit and only records the usage."""
 
     tokens: int | None = None
     ledger: Ledger = field(default_factory=MemoryLedger)
     clock: Clock = field(default_factory=SystemClock)
-    _held: int = 0
+    _reserved: int = 0
 
-    async def hold(self, tokens: int) -> None:
-        """Set tokens aside for a call that is about to begin, or ``BudgetSpent`` if they are not there.
+    async def reserve(self, tokens: int) -> None:
+        """Reserve tokens for a call that is about to begin, or raise ``BudgetSpent``.
 
-        What other calls of this process hold counts, so that calls made at once do not spend the same tokens.
+        The reservations of this process count as spent, so that concurrent calls do not spend the same tokens.
         """
-        self._held += tokens
+        self._reserved += tokens
         try:
             day = self.clock.now().astimezone(UTC).date()
             spent = await self.ledger.spent(day)
-            if self.tokens is not None and spent.tokens + self._held > self.tokens:
+            if self.tokens is not None and spent.tokens + self._reserved > self.tokens:
                 raise self._refusal(day, spent, tokens)
         except BaseException:
-            self._held -= tokens
+            self._reserved -= tokens
             raise
 
-    async def settle(self, held: int, usage: Usage) -> None:
-        """The call is over: write down what it used and set nothing aside for it any more."""
+    async def charge(self, reserved: int, usage: Usage) -> None:
+        """Record what a finished call used, and release its reservation."""
         try:
             if usage != Usage():
                 await self.ledger.add(self.clock.now().astimezone(UTC).date(), usage)
         finally:
-            self._held -= held
+            self._reserved -= reserved
 
-    async def left(self) -> int | None:
-        """Tokens still to be had today; None when there is no limit."""
+    async def remaining(self) -> int | None:
+        """Return the tokens that remain today; None if there is no limit."""
         if self.tokens is None:
             return None
         spent = await self.ledger.spent(self.clock.now().astimezone(UTC).date())
-        return max(0, self.tokens - spent.tokens - self._held)
+        return max(0, self.tokens - spent.tokens - self._reserved)
 
     def _refusal(self, day: date, spent: Usage, wanted: int) -> BudgetSpent:
         resumes = datetime.combine(day + timedelta(days=1), time(), UTC)

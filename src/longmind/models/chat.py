@@ -1,8 +1,8 @@
-"""What a language model is: messages in, an answer out, with what it cost.
+"""The interface of a language model: messages in, an answer and its cost out.
 
-Two protocols. A ``Provider`` is one way to reach a model: one request, one answer, no patience; there is one file for
-each. ``Chat`` is what the rest of Longmind uses; ``ChatModel`` makes it of any provider and adds what all of them need
-(retries, deadlines, budgets, structured answers).
+There are two protocols. A ``Provider`` sends one request to one kind of server and does not retry; each provider has a
+file of its own. ``Chat`` is what the rest of Longmind uses. ``ChatModel`` implements it on top of any provider and adds
+retries, deadlines, budgets and structured answers.
 
 Nothing here imports a provider's package.
 """
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 Role = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "length", "tools", "filter", "other"]
-"""Why the model ended: it was done, it ran out of room, it calls tools, it would not answer, or something else."""
+"""Why the model stopped: finished, token limit reached, tool calls, content filter, or another reason."""
 Form = Literal["schema", "json"]
-"""What a server can hold an answer to: a JSON schema, or JSON of any shape."""
+"""How a server can constrain an answer: to a JSON schema, or to any valid JSON."""
 S = TypeVar("S", bound=BaseModel)
 
 
 def _clean(text: str) -> str:
-    """A text that can be sent and stored: half characters, from badly decoded input, become ``?``; NUL goes."""
+    """Return a text that can be sent and stored: lone surrogates become ``?``, and NUL is removed."""
     return (
         text if text.isascii() and "\x00" not in text else text.encode("utf-8", "replace").decode().replace("\x00", "")
     )
 
 
-Said = Annotated[str, AfterValidator(_clean)]
+CleanText = Annotated[str, AfterValidator(_clean)]
 
 
 class ToolCall(Model):
-    """The model asks for a tool to be run."""
+    """A model's request to run a tool."""
 
     id: str
     name: str
@@ -60,7 +60,7 @@ class ChatMessage(Model):
     """One message. A tool's result has the role ``tool`` and the id of the call it answers."""
 
     role: Role
-    content: Said = ""
+    content: CleanText = ""
     tool_calls: tuple[ToolCall, ...] = ()
     call_id: str | None = None
 
@@ -74,7 +74,7 @@ class Usage(Model):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    """Those of the input that the server had read before."""
+    """Input tokens that the server read from its prompt cache."""
     requests: int = 0
     cost: float | None = None
 
@@ -94,29 +94,29 @@ class Usage(Model):
 
 
 class Answer(Model):
-    """What a model said, and what it cost."""
+    """A model's answer and its cost."""
 
-    text: Said = ""
+    text: CleanText = ""
     tool_calls: tuple[ToolCall, ...] = ()
     finish: Finish = "stop"
     model: str = ""
-    """What the server says it ran; often a dated version of what was asked for."""
+    """The model that the server reports; often a dated version of the one requested."""
     usage: Usage = Usage()
     cached: bool = False
-    """Whether it came from the request cache, and so cost nothing now."""
+    """Whether it came from the answer cache and cost nothing."""
     prompts: tuple[str, ...] = ()
     """The prompt files it came from, each with its version."""
 
 
 class Piece(Model):
-    """A part of an answer as it comes. The last piece has the whole answer."""
+    """A part of a streamed answer. The last piece has the whole answer."""
 
-    text: Said = ""
+    text: CleanText = ""
     answer: Answer | None = None
 
 
 class Request(Model):
-    """One question to a provider."""
+    """One request to a provider."""
 
     messages: tuple[ChatMessage, ...]
     tools: tuple[ChatTool, ...] = ()
@@ -129,12 +129,12 @@ class Request(Model):
     prompts: tuple[str, ...] = ()
 
     def fingerprint(self, model: str) -> str:
-        """The same for the same question to the same model."""
+        """Return a hash that is equal for equal requests to the same model."""
         return hashlib.sha256(f"{model}\n{self.model_dump_json()}".encode()).hexdigest()
 
 
 class Provider(Protocol):
-    """One way to reach a model. It tries once; what may work later it raises as ``resilience.Transient``."""
+    """A way to reach a model. It tries once, and raises ``resilience.Transient`` for what a retry may solve."""
 
     @property
     def name(self) -> str:
@@ -143,17 +143,17 @@ class Provider(Protocol):
 
     @property
     def system(self) -> str:
-        """Whose model it is, as the GenAI semantic conventions name it: ``openai``, ``anthropic``."""
+        """The provider's name in the GenAI semantic conventions: ``openai``, ``anthropic``."""
         ...
 
     @property
     def address(self) -> str:
-        """The host and port that is asked, or nothing."""
+        """The host and port of the server, or an empty text."""
         ...
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """What the server may be asked to hold an answer to, the strongest first."""
+        """The constraints on answers that the server may support, the strongest first."""
         ...
 
     async def answer(self, request: Request) -> Answer: ...
@@ -165,7 +165,7 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Catalogue(Protocol):
-    """A provider that can tell which models it has."""
+    """A provider that can list its models."""
 
     async def models(self) -> list[str]: ...
 
@@ -193,7 +193,7 @@ class Chat(Protocol):
         temperature: float | None = None,
         prompts: Sequence[str] = (),
     ) -> Answer:
-        """The model's answer: text, or calls of the tools."""
+        """Return the model's answer: text, or tool calls."""
         ...
 
     async def structured(
@@ -205,7 +205,7 @@ class Chat(Protocol):
         temperature: float | None = None,
         prompts: Sequence[str] = (),
     ) -> Structured[S]:
-        """An answer that is a valid ``schema``, or ``InvalidAnswer`` with the text attached."""
+        """Return an answer that validates as ``schema``; raise ``InvalidAnswer``, with the text, if there is none."""
         ...
 
     def stream(
@@ -218,20 +218,20 @@ class Chat(Protocol):
         temperature: float | None = None,
         prompts: Sequence[str] = (),
     ) -> AsyncIterator[Piece]:
-        """The answer piece by piece; the last piece has it whole."""
+        """Yield the answer in pieces; the last piece has the whole answer."""
         ...
 
     async def count(self, messages: Messages) -> int:
-        """How many tokens the messages are: exactly where the provider can tell, else about."""
+        """Return the number of tokens of the messages: exact if the provider can count, else an estimate."""
         ...
 
     async def close(self) -> None:
-        """Free what is held."""
+        """Release connections and memory."""
         ...
 
 
 def messages_of(messages: Messages) -> tuple[ChatMessage, ...]:
-    """Messages from what a caller finds convenient: one text of the user, or a list of messages or dictionaries."""
+    """Convert a text of the user, or a list of messages or dictionaries, to messages."""
     if isinstance(messages, str):
         messages = [ChatMessage(role="user", content=messages)]
     try:
@@ -249,11 +249,11 @@ def messages_of(messages: Messages) -> tuple[ChatMessage, ...]:
 
 
 PER_MESSAGE = 4
-"""What the marks around a message cost in common chat templates."""
+"""Tokens that common chat templates add to each message."""
 
 
 def estimate_messages(messages: Iterable[ChatMessage]) -> int:
-    """Estimate the tokens of a conversation, with the marks around each message."""
+    """Estimate the tokens of a conversation, including what the chat template adds."""
     return sum(
         PER_MESSAGE + estimate(message.content) + sum(estimate(call.model_dump_json()) for call in message.tool_calls)
         for message in messages

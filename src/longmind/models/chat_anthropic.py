@@ -1,7 +1,7 @@
-"""Claude, through the ``anthropic`` SDK; or any server that speaks the same protocol.
+"""The provider for Claude, and for any server with the same protocol, through the ``anthropic`` SDK.
 
-The protocol has no temperature any more, and its only way to hold an answer to a form is a JSON schema. The SDK's own
-tracing is switched off: it would record beside ours.
+The protocol no longer has a temperature, and can constrain an answer only by a JSON schema. The SDK's own tracing is
+off: it would duplicate ours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from longmind.clock import Clock, SystemClock
 from longmind.models.answer_json import tool_call
 from longmind.models.chat import Answer, ChatMessage, Finish, Form, Piece, Request, ToolCall, Usage
 from longmind.models.schemas import closed
-from longmind.models.wire import Wire, WireModel, plain
+from longmind.models.wire import Wire, WireModel, to_plain_data
 from longmind.types import Json
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ANTHROPIC = "https://api.anthropic.com"
 MAX_TOKENS = 4096
-"""The protocol wants a limit; this is it unless the caller says otherwise."""
+"""The protocol requires a limit; this is the default."""
 _FINISH: dict[str, Finish] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -34,7 +34,7 @@ _FINISH: dict[str, Finish] = {
 }
 
 
-class _Used(WireModel):
+class _WireUsage(WireModel):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_input_tokens: int | None = None
@@ -54,7 +54,7 @@ class _Reply(WireModel):
     model: str = ""
     content: list[_Block] = Field(default_factory=list)
     stop_reason: str | None = None
-    usage: _Used = _Used()
+    usage: _WireUsage = _WireUsage()
 
 
 class _Delta(WireModel):
@@ -70,7 +70,7 @@ class _Event(WireModel):
     message: _Reply = _Reply()
     content_block: _Block | None = None
     delta: _Delta = _Delta()
-    usage: _Used | None = None
+    usage: _WireUsage | None = None
 
 
 class AnthropicProvider:
@@ -110,10 +110,10 @@ class AnthropicProvider:
         return f"AnthropicProvider({self._model!r}, base_url={self._wire.base_url!r})"
 
     async def answer(self, request: Request) -> Answer:
-        client = await self._opened()
-        with self._wire.failures():
+        client = await self._open_client()
+        with self._wire.translated_errors():
             raw = await client.messages.create(**await self._body(request))
-            reply = _Reply.model_validate(plain(raw))
+            reply = _Reply.model_validate(to_plain_data(raw))
             if reply.stop_reason is None and not reply.content:
                 raise self._wire.malformed("it has no content")
             usage = _usage([reply.usage])
@@ -130,33 +130,33 @@ class AnthropicProvider:
             )
 
     async def pieces(self, request: Request) -> AsyncGenerator[Piece, None]:
-        client = await self._opened()
-        with self._wire.failures():
+        client = await self._open_client()
+        with self._wire.translated_errors():
             stream: Any = await client.messages.create(**await self._body(request), stream=True)
-        gathered = _Gathered()
+        streamed = _StreamedAnswer()
         try:
-            with self._wire.failures():
+            with self._wire.translated_errors():
                 async for event in stream:
-                    text = gathered.add(_Event.model_validate(plain(event)))
+                    text = streamed.add(_Event.model_validate(to_plain_data(event)))
                     if text:
                         yield Piece(text=text)
-            if not gathered.ended:
-                raise self._wire.cut()
-            yield Piece(answer=gathered.answer())
+            if not streamed.ended:
+                raise self._wire.stream_cut()
+            yield Piece(answer=streamed.answer())
         finally:
             await stream.close()
 
     async def models(self) -> list[str]:
-        client = await self._opened()
-        with self._wire.failures():
+        client = await self._open_client()
+        with self._wire.translated_errors():
             page = await client.models.list(limit=1000)
             return sorted(str(model.id) for model in page.data or [])
 
     async def count(self, messages: Sequence[ChatMessage]) -> int:
-        client = await self._opened()
+        client = await self._open_client()
         system, rest = _messages(messages)
         system_field: dict[str, Any] = {"system": system} if system else {}
-        with self._wire.failures():
+        with self._wire.translated_errors():
             counted = await client.messages.count_tokens(model=self._model, messages=rest, **system_field)
             return int(counted.input_tokens)
 
@@ -165,7 +165,7 @@ class AnthropicProvider:
         if client is not None:
             await client.close()
 
-    async def _opened(self) -> AsyncAnthropic:
+    async def _open_client(self) -> AsyncAnthropic:
         if self._client is None:
             sdk = await self._wire.package()
             self._client = self._client or sdk.AsyncAnthropic(**self._wire.options(), open_telemetry=False)
@@ -193,18 +193,18 @@ class AnthropicProvider:
         return body
 
 
-class _Gathered:
-    """A stream put together."""
+class _StreamedAnswer:
+    """An answer assembled from a stream."""
 
     def __init__(self) -> None:
         self.ended = False
         self._blocks: dict[int, _Block] = {}
-        self._used: list[_Used] = []
+        self._used: list[_WireUsage] = []
         self._model = ""
         self._stop = ""
 
     def add(self, event: _Event) -> str:
-        """Take an event; the new text in it."""
+        """Add an event; return its new text."""
         match event.type:
             case "message_start":
                 self._model = event.message.model
@@ -241,8 +241,11 @@ class _Gathered:
         )
 
 
-def _usage(counts: Sequence[_Used]) -> Usage:
-    """The last figure of each kind counts: a stream repeats them as they grow. What was cached comes on top here."""
+def _usage(counts: Sequence[_WireUsage]) -> Usage:
+    """Return the usage from the last value of each counter: a stream repeats counters as they grow.
+
+    Cached tokens are not part of ``input_tokens`` in this protocol, so they are added.
+    """
 
     def last(name: str) -> int:
         return next((value for used in reversed(counts) if (value := getattr(used, name)) is not None), 0)
@@ -257,7 +260,7 @@ def _usage(counts: Sequence[_Used]) -> Usage:
 
 
 def _messages(messages: Sequence[ChatMessage]) -> tuple[str, list[Any]]:
-    """The system's text, and the rest in turns: the protocol wants user and assistant to alternate."""
+    """Return the system text and the other messages, merged so that user and assistant alternate as required."""
     system = "\n\n".join(message.content for message in messages if message.role == "system" and message.content)
     turns: list[dict[str, Any]] = []
     for message in messages:

@@ -1,8 +1,8 @@
 """A model in this process: a GGUF file run by llama.cpp (the ``xllamacpp`` package). No key, no download, no service.
 
-llama.cpp brings its own server, which listens on the loopback interface whether or not one wants it. So it gets a key
-made for this run, takes no page of a browser as a caller, and we are its client: what works with a server works here,
-and a call that is given up stops the computation.
+llama.cpp always starts a server on the loopback interface. It gets a random key for this run and refuses requests from
+web pages, and this provider is its client. So it behaves like any other server, and a cancelled call stops the
+computation.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from longmind.models.chat import Answer, ChatMessage, Form, Piece, Request
 from longmind.models.chat_openai import OpenAiProvider
 
 PROMPT_CACHE_MIB = 256
-"""Memory for conversations read before; llama.cpp would take 8 GiB."""
+"""Size of the prompt cache; llama.cpp's default is 8 GiB."""
 
 
 class LlamaCppProvider:
-    """Loaded by its first use, in a thread. ``close`` frees it; a later call loads it again."""
+    """A GGUF model, loaded in a thread on first use. ``close`` frees it; a later call loads it again."""
 
     forms: tuple[Form, ...] = ("schema", "json")
     system = "llama.cpp"
@@ -78,7 +78,7 @@ class LlamaCppProvider:
             await asyncio.to_thread(held.clear)  # the last reference stops the server, which takes a moment
 
     async def load(self) -> None:
-        """Load the model now rather than with the first call."""
+        """Load the model now instead of on the first call."""
         await self._loaded()
 
     async def _loaded(self) -> OpenAiProvider:
@@ -123,7 +123,7 @@ class LlamaCppProvider:
 
 
 def _checked(path: Path) -> Path:
-    """A file that is there and says it is a GGUF model: said here, not by the first call."""
+    """Return the path of a readable GGUF file; raise ``InvalidSetting`` now rather than on the first call."""
     try:
         with path.open("rb") as file:
             head = file.read(4)

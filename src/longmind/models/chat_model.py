@@ -1,4 +1,4 @@
-"""``Chat`` made of any provider: patience, budget, cache, structured answers, cost and telemetry, written once."""
+"""``Chat`` on top of any provider: retries, budget, cache, structured answers, cost and telemetry, written once."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from longmind.models.chat import (
     estimate_messages,
     messages_of,
 )
-from longmind.models.resilience import Line, Patience, Sleep
+from longmind.models.resilience import RetryingCaller, RetryPolicy, Sleep
 from longmind.models.structured import Structured, Structurer, Tally
 from longmind.models.traces import observed
 from longmind.tokens import estimate
 
 USUAL_OUTPUT = 500
-"""Tokens set aside for an answer whose length nobody bounded."""
+"""Tokens reserved for an answer without ``max_tokens``."""
 ToolChoice = Literal["auto", "required", "none"]
 
 
 class AnswerCache(Protocol):
-    """Stores answers by the fingerprint of the request and the model. Used only when asked for."""
+    """Stores answers by the fingerprint of request and model. Off by default."""
 
     async def get(self, key: str) -> Answer | None: ...
 
@@ -46,22 +46,22 @@ class AnswerCache(Protocol):
 
 
 class MemoryCache:
-    """The latest answers, in memory; the least recently used leaves first."""
+    """An LRU cache of answers in memory."""
 
     def __init__(self, entries: int = 1000) -> None:
         self._entries = entries
-        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._answers: OrderedDict[str, Answer] = OrderedDict()
 
     async def get(self, key: str) -> Answer | None:
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
+        if key in self._answers:
+            self._answers.move_to_end(key)
+        return self._answers.get(key)
 
     async def put(self, key: str, answer: Answer) -> None:
-        self._kept[key] = answer
-        self._kept.move_to_end(key)
-        while len(self._kept) > self._entries:
-            self._kept.popitem(last=False)
+        self._answers[key] = answer
+        self._answers.move_to_end(key)
+        while len(self._answers) > self._entries:
+            self._answers.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Prices:
     input: float
     output: float
     cached: float | None = None
-    """For input the server had read before; the same as other input unless told."""
+    """For input tokens from the server's prompt cache; by default the price of other input."""
 
     def cost(self, usage: Usage) -> float:
         cached = self.input if self.cached is None else self.cached
@@ -81,7 +81,7 @@ class Prices:
 
 @dataclass(slots=True)
 class Counts:
-    """What happened to the calls of a model since it was opened."""
+    """Counters of a model's calls since it was opened."""
 
     calls: int = 0
     failed: int = 0
@@ -96,19 +96,21 @@ class ChatModel:
         self,
         provider: Provider,
         *,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         prices: Prices | None = None,
         budget: Budget | None = None,
         cache: AnswerCache | None = None,
         clock: Clock | None = None,
         sleep: Sleep = asyncio.sleep,
-        line: Line | None = None,
+        caller: RetryingCaller | None = None,
     ) -> None:
         self._provider = provider
         self._prices = prices
         self._budget = budget
         self._cache = cache
-        self._line = line or Line(provider.name, patience or Patience(), clock or SystemClock(), sleep)
+        self._caller = caller or RetryingCaller(
+            provider.name, retry_policy or RetryPolicy(), clock or SystemClock(), sleep
+        )
         self._structurer = Structurer(self.ask, provider.forms)
         self.counts = Counts()
 
@@ -122,20 +124,20 @@ class ChatModel:
 
     @property
     def tally(self) -> Tally:
-        """How structured answers went."""
+        """Counters of structured answers."""
         return self._structurer.tally
 
     @property
     def retries(self) -> int:
-        """Attempts that were made again."""
-        return self._line.retries
+        """The number of attempts that were retried."""
+        return self._caller.retries
 
     def __repr__(self) -> str:
         return f"ChatModel({self._provider!r})"
 
-    def under(self, budget: Budget) -> ChatModel:
-        """The same model under a budget, such as an agent's; what it shares with this one is the way to the server."""
-        bound = ChatModel(self._provider, prices=self._prices, budget=budget, cache=self._cache, line=self._line)
+    def with_budget(self, budget: Budget) -> ChatModel:
+        """Return the same model with a budget, such as an agent's. Connection, retries and cache are shared."""
+        bound = ChatModel(self._provider, prices=self._prices, budget=budget, cache=self._cache, caller=self._caller)
         bound._structurer.refused = self._structurer.refused
         return bound
 
@@ -174,82 +176,82 @@ class ChatModel:
         prompts: Sequence[str] = (),
     ) -> AsyncGenerator[Piece, None]:
         request = _request(messages, tools, tool_choice, max_tokens, temperature, prompts)
-        known = await self._known(request)
-        if known is not None:
-            yield Piece(text=known.text)
-            yield Piece(answer=known)
+        cached_answer = await self._cached_answer(request)
+        if cached_answer is not None:
+            yield Piece(text=cached_answer.text)
+            yield Piece(answer=cached_answer)
             return
-        said: list[str] = []
-        held = await self._hold(request)
+        texts: list[str] = []
+        reserved = await self._reserve(request)
         usage = Usage()
         try:
             with observed(self._provider, request, stream=True) as call:
-                async with aclosing(self._line.stream(lambda: self._provider.pieces(request))) as pieces:
+                async with aclosing(self._caller.stream(lambda: self._provider.pieces(request))) as pieces:
                     async for piece in pieces:
-                        if not said:
+                        if not texts:
                             call.first_piece()
-                        said.append(piece.text)
+                        texts.append(piece.text)
                         if piece.answer is not None:
-                            answer = await self._finished(request, piece.answer)
+                            answer = await self._completed(request, piece.answer)
                             usage = answer.usage
                             call.answered(answer)
                             piece = Piece(answer=answer)
                         yield piece
         except ModelError as error:
-            self._failed(error, "".join(said))
+            self._count_failure(error, "".join(texts))
             raise
         finally:
-            if usage == Usage() and said:  # it broke off or was given up: about what it cost
+            if usage == Usage() and texts:  # the stream ended early: estimate what it cost
                 usage = self._priced(
                     Usage(
                         input_tokens=estimate_messages(request.messages),
-                        output_tokens=estimate("".join(said)),
+                        output_tokens=estimate("".join(texts)),
                         requests=1,
                     )
                 )
-            await self._settle(held, usage)
+            await self._charge(reserved, usage)
 
     async def ask(self, request: Request) -> Answer:
-        """One request through everything: cache, budget, patience, telemetry."""
-        known = await self._known(request)
-        if known is not None:
-            return known
-        held = await self._hold(request)
+        """Send one request, with cache, budget, retries and telemetry."""
+        cached_answer = await self._cached_answer(request)
+        if cached_answer is not None:
+            return cached_answer
+        reserved = await self._reserve(request)
         usage = Usage()
         try:
             with observed(self._provider, request) as call:
-                answer = await self._line.call(lambda: self._provider.answer(request))
-                answer = await self._finished(request, answer)
+                answer = await self._caller.call(lambda: self._provider.answer(request))
+                answer = await self._completed(request, answer)
                 usage = answer.usage
                 call.answered(answer)
                 return answer
         except ModelError as error:
             if isinstance(error, InvalidAnswer):
                 usage = self._priced(error.usage or Usage())
-            self._failed(error, "")
+            self._count_failure(error, "")
             raise
         finally:
-            await self._settle(held, usage)
+            await self._charge(reserved, usage)
 
     async def count(self, messages: Messages) -> int:
         conversation = messages_of(messages)
         if isinstance(self._provider, TokenCounter):
             counter = self._provider
-            return await self._line.call(lambda: counter.count(conversation))
+            return await self._caller.call(lambda: counter.count(conversation))
         return estimate_messages(conversation)
 
     async def close(self) -> None:
         await self._provider.close()
 
-    async def _known(self, request: Request) -> Answer | None:
+    async def _cached_answer(self, request: Request) -> Answer | None:
         answer = None if self._cache is None else await self._cache.get(request.fingerprint(self.name))
         if answer is None:
             return None
         self.counts.from_cache += 1
         return answer.model_copy(update={"cached": True, "usage": Usage(cost=0.0)})
 
-    async def _finished(self, request: Request, answer: Answer) -> Answer:
-        """The answer with its cost and prompts, remembered if it is whole."""
+    async def _completed(self, request: Request, answer: Answer) -> Answer:
+        """Add cost and prompts to an answer, and cache it if it is complete."""
         answer = answer.model_copy(update={"usage": self._priced(answer.usage), "prompts": request.prompts})
         if self._cache is not None and answer.finish in ("stop", "tools"):
             await self._cache.put(request.fingerprint(self.name), answer)
@@ -260,22 +262,22 @@ class ChatModel:
             return usage
         return usage.model_copy(update={"cost": self._prices.cost(usage)})
 
-    async def _hold(self, request: Request) -> int:
+    async def _reserve(self, request: Request) -> int:
         tokens = estimate_messages(request.messages) + (request.max_tokens or USUAL_OUTPUT)
         if self._budget is not None:
-            await self._budget.hold(tokens)
+            await self._budget.reserve(tokens)
         return tokens
 
-    async def _settle(self, held: int, usage: Usage) -> None:
+    async def _charge(self, reserved: int, usage: Usage) -> None:
         self.counts.calls += 1
         self.counts.usage += usage
         if self._budget is not None:
-            await self._budget.settle(held, usage)
+            await self._budget.charge(reserved, usage)
 
-    def _failed(self, error: ModelError, said: str) -> None:
+    def _count_failure(self, error: ModelError, texts: str) -> None:
         self.counts.failed += 1
-        if said:
-            error.details.setdefault("text", said[-2000:])
+        if texts:
+            error.details.setdefault("text", texts[-2000:])
 
 
 def _request(

@@ -1,4 +1,4 @@
-"""From a URL in the settings to a language model.
+"""Open a language model from its URL in the settings.
 
     openai://gpt-5-mini                       OpenAI
     anthropic://claude-sonnet-4-5             Anthropic
@@ -23,7 +23,7 @@ from longmind.clock import Clock
 from longmind.config import Settings, provider_key
 from longmind.errors import InvalidSetting
 from longmind.models.chat_model import ChatModel, MemoryCache, Prices
-from longmind.models.resilience import Patience
+from longmind.models.resilience import RetryPolicy
 
 if TYPE_CHECKING:
     from longmind.models.chat import Provider
@@ -38,10 +38,11 @@ CHOICES = (
 
 
 def open_chat(spec: str, *, api_key: SecretStr | str | None = None, clock: Clock | None = None) -> ChatModel:
-    """The model that ``spec`` names. Nothing is loaded or asked before its first use; what is missing is said here.
+    """Open the model that ``spec`` names.
 
-    Without a key, ``openai://`` and ``anthropic://`` take the one their own SDKs would (``OPENAI_API_KEY``,
-    ``ANTHROPIC_API_KEY``). Other addresses get only the key that was given.
+    Nothing is loaded or sent before the first use, but a missing package, file or key is reported here. Without
+    ``api_key``, ``openai://`` and ``anthropic://`` use the key of their own SDKs (``OPENAI_API_KEY``,
+    ``ANTHROPIC_API_KEY``). Other addresses get only ``api_key``.
     """
     parsed = _parsed(spec)
     local = parsed.scheme == "llamacpp"
@@ -53,7 +54,7 @@ def open_chat(spec: str, *, api_key: SecretStr | str | None = None, clock: Clock
     parsed.nothing_left()
     return ChatModel(
         provider,
-        patience=Patience(timeout=timeout, deadline=3 * timeout, concurrency=concurrency),
+        retry_policy=RetryPolicy(timeout=timeout, deadline=3 * timeout, concurrency=concurrency),
         prices=prices,
         cache=MemoryCache(cache) if cache else None,
         clock=clock,
@@ -61,7 +62,7 @@ def open_chat(spec: str, *, api_key: SecretStr | str | None = None, clock: Clock
 
 
 def chat_from(settings: Settings, *, clock: Clock | None = None) -> ChatModel | None:
-    """The model of the settings; None when there is none, and then everything works by rules."""
+    """Open the model of the settings; return None without one, and then everything works by rules."""
     if settings.model is None:
         return None
     return open_chat(settings.model, api_key=settings.model_key, clock=clock)
@@ -77,7 +78,7 @@ class _Spec:
     options: dict[str, str]
 
     def number(self, name: str, default: N, *, above: float) -> N:
-        """An option that is a number; taken, so that what is left at the end is unknown."""
+        """Remove a numeric option and return its value. Options that remain at the end are unknown ones."""
         text = self.options.pop(name, None)
         if text is None:
             return default

@@ -1,7 +1,7 @@
-"""Any server that speaks the OpenAI chat protocol, through the ``openai`` SDK: OpenAI, Ollama, vLLM, llama.cpp ...
+"""The provider for OpenAI and every server with its protocol (Ollama, vLLM, llama.cpp ...), through the ``openai`` SDK.
 
-Servers differ in what they accept. What one refuses by name (``temperature`` with some models, ``max_tokens`` with
-others) is left out of the next try and remembered.
+Servers differ in the parameters they accept. A parameter that a server refuses by name (``temperature`` with some
+models, ``max_tokens`` with others) is left out from then on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from longmind.errors import ModelError
 from longmind.models.answer_json import tool_call
 from longmind.models.chat import Answer, ChatMessage, Finish, Form, Piece, Request, ToolCall, Usage
 from longmind.models.schemas import closed, strict
-from longmind.models.wire import Wire, WireModel, plain
+from longmind.models.wire import Wire, WireModel, to_plain_data
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -45,7 +45,7 @@ class _Call(WireModel):
     function: _Function = _Function()
 
 
-class _Said(WireModel):
+class _WireMessage(WireModel):
     content: str | None = None
     refusal: str | None = None
     tool_calls: list[_Call] | None = None
@@ -55,7 +55,7 @@ class _Cached(WireModel):
     cached_tokens: int | None = None
 
 
-class _Used(WireModel):
+class _WireUsage(WireModel):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     prompt_tokens_details: _Cached | None = None
@@ -72,8 +72,8 @@ class _Used(WireModel):
 
 
 class _Choice(WireModel):
-    message: _Said = _Said()
-    delta: _Said = _Said()
+    message: _WireMessage = _WireMessage()
+    delta: _WireMessage = _WireMessage()
     finish_reason: str | None = None
 
 
@@ -82,7 +82,7 @@ class _Reply(WireModel):
 
     model: str | None = None
     choices: list[_Choice] = Field(default_factory=list)
-    usage: _Used | None = None
+    usage: _WireUsage | None = None
 
 
 class OpenAiProvider:
@@ -107,7 +107,7 @@ class OpenAiProvider:
         self.system = "openai"
         self.name = name or f"openai/{model}"
         self._model = model
-        self._left_out: set[str] = set()
+        self._unsupported: set[str] = set()
         self._client: AsyncOpenAI | None = None
 
     @property
@@ -119,51 +119,51 @@ class OpenAiProvider:
 
     async def answer(self, request: Request) -> Answer:
         raw = await self._create(self._body(request))
-        with self._wire.failures():
-            reply = _Reply.model_validate(plain(raw))
+        with self._wire.translated_errors():
+            reply = _Reply.model_validate(to_plain_data(raw))
             if not reply.choices:
-                raise self._wire.malformed("it has no choice", json.dumps(plain(raw), default=str))
+                raise self._wire.malformed("it has no choice", json.dumps(to_plain_data(raw), default=str))
             choice, usage = reply.choices[0], reply.usage.usage() if reply.usage else Usage(requests=1)
-            said = choice.message
+            message = choice.message
             return Answer(
-                text=said.content or said.refusal or "",
-                tool_calls=_calls(said.tool_calls or [], usage),
-                finish="filter" if said.refusal else _FINISH.get(choice.finish_reason or "", "other"),
+                text=message.content or message.refusal or "",
+                tool_calls=_calls(message.tool_calls or [], usage),
+                finish="filter" if message.refusal else _FINISH.get(choice.finish_reason or "", "other"),
                 model=reply.model or "",
                 usage=usage,
             )
 
     async def pieces(self, request: Request) -> AsyncGenerator[Piece, None]:
         body = self._body(request) | {"stream": True}
-        if "stream_options" not in self._left_out:
+        if "stream_options" not in self._unsupported:
             body["stream_options"] = {"include_usage": True}
         stream = await self._create(body)
         if not hasattr(stream, "__aiter__"):
             raise self._wire.malformed("it is not a stream")
-        gathered = _Gathered()
+        streamed = _StreamedAnswer()
         try:
-            with self._wire.failures():
+            with self._wire.translated_errors():
                 async for chunk in stream:
-                    text = gathered.add(_Reply.model_validate(plain(chunk)))
+                    text = streamed.add(_Reply.model_validate(to_plain_data(chunk)))
                     if text:
                         yield Piece(text=text)
-            if gathered.finish is None:
-                raise self._wire.cut()
-            yield Piece(answer=gathered.answer())
+            if streamed.finish is None:
+                raise self._wire.stream_cut()
+            yield Piece(answer=streamed.answer())
         finally:
             await stream.close()
 
     async def models(self) -> list[str]:
-        client = await self._opened()
-        with self._wire.failures():
+        client = await self._open_client()
+        with self._wire.translated_errors():
             page = await client.models.list()
             return sorted(str(model.id) for model in page.data or [])
 
     async def count_by_llamacpp(self, messages: Sequence[ChatMessage]) -> int:
-        """The exact number of tokens, by a call that only llama.cpp's server has."""
-        client = await self._opened()
+        """Return the exact number of tokens, by an endpoint that only llama.cpp's server has."""
+        client = await self._open_client()
         body = {"messages": [_message(message) for message in messages]}
-        with self._wire.failures():
+        with self._wire.translated_errors():
             counted = await client.post("/chat/completions/input_tokens", body=body, cast_to=object)
             if not isinstance(counted, dict) or not isinstance(counted.get("input_tokens"), int):
                 raise self._wire.malformed("it has no number of tokens")
@@ -174,34 +174,34 @@ class OpenAiProvider:
         if client is not None:
             await client.close()
 
-    async def _opened(self) -> AsyncOpenAI:
+    async def _open_client(self) -> AsyncOpenAI:
         if self._client is None:
             sdk = await self._wire.package()
             self._client = self._client or sdk.AsyncOpenAI(**self._wire.options())
         return self._client
 
     async def _create(self, body: dict[str, Any]) -> Any:
-        """Send it; what the server does not take and names, is left out and remembered."""
-        client = await self._opened()
+        """Send a request; drop optional parameters that the server refuses by name, and remember them."""
+        client = await self._open_client()
         while True:
             try:
-                with self._wire.failures():
+                with self._wire.translated_errors():
                     return await client.chat.completions.create(**body)
             except ModelError as error:
                 unwanted = next((name for name in error.details.get("said", ()) if name in _OPTIONAL), None)
                 if unwanted is None or unwanted not in body:
                     raise
-                self._left_out.add(unwanted)
+                self._unsupported.add(unwanted)
                 value = body.pop(unwanted)
-                if unwanted == "max_tokens" and "max_completion_tokens" not in self._left_out:
+                if unwanted == "max_tokens" and "max_completion_tokens" not in self._unsupported:
                     body["max_completion_tokens"] = value
 
     def _body(self, request: Request) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self._model, "messages": [_message(m) for m in request.messages]}
-        limit = "max_completion_tokens" if self._hosted or "max_tokens" in self._left_out else "max_tokens"
-        if request.max_tokens is not None and limit not in self._left_out:
+        limit = "max_completion_tokens" if self._hosted or "max_tokens" in self._unsupported else "max_tokens"
+        if request.max_tokens is not None and limit not in self._unsupported:
             body[limit] = request.max_tokens
-        if request.temperature is not None and "temperature" not in self._left_out:
+        if request.temperature is not None and "temperature" not in self._unsupported:
             body["temperature"] = request.temperature
         if request.tools:
             body["tools"] = [{"type": "function", "function": tool.model_dump()} for tool in request.tools]
@@ -218,8 +218,8 @@ class OpenAiProvider:
         return body
 
 
-class _Gathered:
-    """A stream put together."""
+class _StreamedAnswer:
+    """An answer assembled from a stream."""
 
     def __init__(self) -> None:
         self.finish: Finish | None = None
@@ -229,7 +229,7 @@ class _Gathered:
         self._usage = Usage(requests=1)
 
     def add(self, chunk: _Reply) -> str:
-        """Take a chunk; the new text in it."""
+        """Add a chunk; return its new text."""
         self._model = chunk.model or self._model
         if chunk.usage is not None:
             self._usage = chunk.usage.usage()

@@ -1,4 +1,4 @@
-"""How fast the embedders are on this machine: ``python -m longmind.models.measure [embedder ...]``.
+"""Measure the speed of the embedders on this machine: ``python -m longmind.models.measure [embedder ...]``.
 
 Each embedder runs in a process of its own, so that the load time counts its imports and no other's. The texts are the
 same every time: sentences of 5 to 39 words from a fixed vocabulary, 23 MiniLM tokens on average.
@@ -26,13 +26,13 @@ _HEAD = f"{'embedder':<14}{'dimensions':>12}{'load s':>10}{'texts/s':>10}{'texts
 
 
 def sentences(count: int) -> list[str]:
-    """The same sentences on every machine."""
+    """Return sentences that are the same on every machine."""
     chosen = random.Random(7)
     return [" ".join(chosen.choices(_WORDS, k=chosen.randint(5, 39))) for _ in range(count)]
 
 
 async def measure(spec: str) -> str:
-    """One line of the table: embed the texts again and again for some seconds after the model is loaded."""
+    """Return one line of the table: load the model, then embed the texts repeatedly for some seconds."""
     texts = sentences(TEXTS)
     began = time.perf_counter()
     embedder = open_embedder(spec)

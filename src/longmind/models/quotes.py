@@ -1,7 +1,7 @@
-"""Whether what a model claims to quote is really there.
+"""Check that a quote of a model really occurs in its source.
 
-A model's fact is accepted only with a span of the source that says so. Models tidy what they quote: they change
-white space, the form of quotation marks and dashes, and capitals. That much is forgiven; other words are not.
+A model's fact is accepted only with a span of the source that states it. Models often change white space, capitals and
+the style of quotation marks and dashes when they quote. These differences are ignored; different words are not.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ _SAME = str.maketrans(
     {**dict.fromkeys("‘’‚‛′`´", "'"), **dict.fromkeys("“”„‟″«»", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
 )
 _UNSPACED = 0x0E00
-"""From Thai on, scripts mostly do without spaces; a word's end cannot be told there."""
+"""From Thai on, most scripts have no spaces, so word boundaries are unknown there."""
 
 
-def quotes(source: str, span: str) -> tuple[int, int] | None:
-    """Where the span is in the source, as ``source[start:end]``; None when it is not there or says nothing.
+def find_quote(source: str, span: str) -> tuple[int, int] | None:
+    """Return where the span is in the source, as ``source[start:end]``; None if it is not there or is empty.
 
     A span has at least two letters or digits and does not begin or end within a word.
     """
@@ -39,12 +39,12 @@ def _place(source: str, folded: tuple[str, list[int]], span: str) -> tuple[int, 
 
 
 def _bare(span: str) -> str:
-    """Without the quotation marks or dots of omission that a model puts around it."""
+    """Strip the quotation marks and ellipses that a model puts around a quote."""
     return re.sub(r"^[\s\"'“”‘’«»…]+|[\s\"'“”‘’«»…]+$", "", span)
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
-    """The text as it is compared, and for each of its characters the place it has in the text as it was."""
+    """Return the normalised text, and for each of its characters the index in the original text."""
     letters: list[str] = []
     origins: list[int] = []
     for place, letter in enumerate(text):
@@ -59,7 +59,7 @@ def _folded(text: str) -> tuple[str, list[int]]:
 
 
 def _whole(source: str, start: int, end: int) -> bool:
-    """Whether neither end is inside a word."""
+    """Return whether neither end is inside a word."""
     return not (_joined(source[start - 1 : start], source[start]) or _joined(source[end - 1], source[end : end + 1]))
 
 

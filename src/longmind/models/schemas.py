@@ -1,7 +1,6 @@
-"""JSON schemas as servers want them: every object closed, every property asked for.
+"""JSON schemas in the form that servers accept: no additional properties, every property required.
 
-What a schema says is checked again when the answer is here, so leaving a rule out that a server does not know loses
-nothing but help.
+Answers are validated again on arrival, so rules that a server does not support can be left out safely.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ _NOT_STRICT = frozenset(
     "minLength maxLength uniqueItems minProperties maxProperties propertyNames patternProperties contains minContains "
     "maxContains unevaluatedItems unevaluatedProperties format examples".split()
 )
-"""What OpenAI's strict mode refuses, or takes only in part."""
+"""Keywords that OpenAI's strict mode refuses, or supports only in part."""
 
 
 def schema_of(model: type[BaseModel]) -> Json:
-    """The JSON schema of what a model should answer, named after its class."""
+    """Return the JSON schema of an answer, with the class name as its title."""
     return {**closed(model.model_json_schema()), "title": model.__name__}
 
 
 def closed(schema: Json) -> Json:
-    """No property beyond those named, and all of those; defaults and generated titles are left out."""
+    """Forbid additional properties and require all others; drop defaults and generated titles."""
     return _walked(schema, _close)
 
 
 def strict(schema: Json) -> Json:
-    """Closed, and without the rules that OpenAI's strict mode does not know."""
+    """Return the closed schema without the keywords that OpenAI's strict mode does not support."""
     return _walked(schema, lambda node: {k: v for k, v in _close(node).items() if k not in _NOT_STRICT})
 
 
@@ -42,7 +41,7 @@ def _close(node: Json) -> Json:
 
 
 def _walked(node: Json, change: Callable[[Json], Json]) -> Json:
-    """The schema with each schema in it changed; values that are no schemas (enum, const) are left alone."""
+    """Apply a change to a schema and every schema inside it; values that are not schemas (enum, const) stay."""
     kept = change(node)
     for key, value in kept.items():
         if key in ("properties", "$defs", "definitions") and isinstance(value, dict):

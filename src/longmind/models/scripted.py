@@ -13,15 +13,15 @@ from longmind.models.chat import Answer, Form, Piece, Request, Usage, estimate_m
 from longmind.models.chat_model import ChatModel
 from longmind.tokens import estimate
 
-Said: TypeAlias = "str | Mapping[str, Any] | BaseModel | Answer | Exception | Callable[[Request], Said]"
+ScriptLine: TypeAlias = "str | Mapping[str, Any] | BaseModel | Answer | Exception | Callable[[Request], ScriptLine]"
 
 
 class ScriptedModel:
-    """A language model that says what a test wrote for it, and remembers what it was asked.
+    """A language model that answers from a script and records its requests.
 
-    Each line of the script answers one request: a text, data (said as JSON), a whole ``Answer``, an error to raise, or
-    a function of the request that gives one of these. ``chat()`` makes of it what the rest of Longmind uses, with
-    retries, budgets and structured answers working as they do with a real one:
+    Each line of the script answers one request: a text, data (sent as JSON), a whole ``Answer``, an error to raise, or
+    a function of the request that returns one of these. ``chat()`` returns a ``Chat`` whose retries, budgets and
+    structured answers work as with a real model:
 
         chat = ScriptedModel("Lisbon.").chat()
         assert (await chat.complete("Where?")).text == "Lisbon."
@@ -31,7 +31,7 @@ class ScriptedModel:
     address = ""
 
     def __init__(
-        self, *script: Said, name: str = "scripted/model", forms: tuple[Form, ...] = ("schema", "json")
+        self, *script: ScriptLine, name: str = "scripted/model", forms: tuple[Form, ...] = ("schema", "json")
     ) -> None:
         self.name = name
         self.forms = forms
@@ -39,36 +39,36 @@ class ScriptedModel:
         self._script = list(script)
 
     def chat(self, **options: Any) -> ChatModel:
-        """A ``Chat`` over this script, whose waits between attempts take no time; options as ``ChatModel`` has them."""
+        """Return a ``Chat`` over this script that does not wait between attempts; options as for ``ChatModel``."""
         return ChatModel(self, **({"sleep": _at_once} | options))
 
     async def answer(self, request: Request) -> Answer:
         self.requests.append(request)
         if not self._script:
             raise AssertionError(f"the script has no answer to request {len(self.requests)}")
-        said: Any = self._script.pop(0)
-        while callable(said):
-            said = said(request)
-        if isinstance(said, Exception):
-            raise said
-        if isinstance(said, Answer):
-            return said
-        if isinstance(said, BaseModel):
-            said = said.model_dump(mode="json")
-        text = said if isinstance(said, str) else json.dumps(said)
+        line: Any = self._script.pop(0)
+        while callable(line):
+            line = line(request)
+        if isinstance(line, Exception):
+            raise line
+        if isinstance(line, Answer):
+            return line
+        if isinstance(line, BaseModel):
+            line = line.model_dump(mode="json")
+        text = line if isinstance(line, str) else json.dumps(line)
         usage = Usage(input_tokens=estimate_messages(request.messages), output_tokens=estimate(text), requests=1)
         return Answer(text=text, model=self.name, usage=usage)
 
     async def pieces(self, request: Request) -> AsyncGenerator[Piece, None]:
-        """The answer word by word."""
+        """Yield the answer word by word."""
         answer = await self.answer(request)
         for word in re.findall(r"\S+\s*", answer.text):
             yield Piece(text=word)
         yield Piece(answer=answer)
 
     async def close(self) -> None:
-        """There is nothing to free."""
+        """Do nothing: there is nothing to release."""
 
 
 async def _at_once(seconds: float) -> None:
-    """A wait that takes no time."""
+    """Return without waiting."""

@@ -1,12 +1,12 @@
-"""An answer that is a valid object, in three steps.
+"""Structured answers: valid objects from a language model, in three steps.
 
-1. The server is asked to hold the answer to the JSON schema; if it cannot, to JSON of any shape with the schema in the
-   prompt; if it cannot do that either, the prompt alone asks for it.
-2. What comes is read as JSON. Small faults are mended.
-3. If it does not validate, the model is told why and asked once more.
+1. The server is asked to constrain the answer to the JSON schema. If it cannot, it is asked for any JSON, with the
+   schema in the prompt. If it cannot do that either, only the prompt asks for JSON.
+2. The answer is parsed as JSON. Small faults are repaired.
+3. If it does not validate, the model gets the validation errors and one more try.
 
-What is still not valid is an ``InvalidAnswer`` with the text attached, and it is counted. An answer that broke off for
-want of room is never taken for whole, even if it could be mended: the rest of a list would be lost without a word.
+If it is still not valid, ``InvalidAnswer`` is raised with the text attached, and counted. An answer that was cut off at
+the token limit is never accepted, even if it could be repaired: the rest of a list would be lost silently.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from longmind.models.schemas import schema_of
 from longmind.models.wire import FORM_REFUSED
 
 MAX_TEXT = 10_000
-"""Characters of a bad answer that its error keeps."""
+"""Characters of an invalid answer that its error keeps."""
 _AT_ONCE = 2_000
-"""A text up to this length is read in the event loop; a longer one in a thread."""
+"""A text up to this length is parsed in the event loop; a longer one in a thread."""
 
 Ask = Callable[[Request], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
 class Structured(Generic[S]):
-    """A valid object, and how it came about."""
+    """A valid object, and how it was obtained."""
 
     value: S
     usage: Usage
-    """Of all requests it took."""
+    """The sum over all requests."""
     model: str
     form: Form | None
-    """What the server held the answer to; None when only the prompt asked."""
+    """How the server constrained the answer; None if only the prompt asked for JSON."""
     mended: bool
-    """Whether the JSON had faults that were mended."""
+    """Whether the JSON had to be repaired."""
     retried: bool
     """Whether the first answer was not valid."""
     prompts: tuple[str, ...]
@@ -54,7 +54,7 @@ class Structured(Generic[S]):
 
 @dataclass(slots=True)
 class Tally:
-    """What happened on the way to structured answers."""
+    """Counters of structured answers by outcome."""
 
     valid: int = 0
     mended: int = 0
@@ -64,7 +64,7 @@ class Tally:
 
 @dataclass(slots=True)
 class Structurer:
-    """Asks for objects, and remembers which forms a server refused for which schema."""
+    """Requests structured answers, and remembers which constraints a server refused for which schema."""
 
     ask: Ask
     forms: tuple[Form, ...]
@@ -72,14 +72,14 @@ class Structurer:
     refused: set[tuple[Form, str]] = field(default_factory=set)
 
     async def structured(self, request: Request, schema: type[S]) -> Structured[S]:
-        """A valid ``schema``, or ``InvalidAnswer``."""
+        """Return a valid ``schema``, or raise ``InvalidAnswer``."""
         shape = schema_of(schema)
         asked, answer = await self._in_strongest_form(request, shape)
         read = await _read(answer, schema)
         usage, retried = answer.usage, False
         if isinstance(read, str) and answer.finish != "filter":
             retried, self.tally.retried = True, self.tally.retried + 1
-            asked, answer = await self._once_more(asked, answer, read, usage)
+            asked, answer = await self._ask_again(asked, answer, read, usage)
             usage += answer.usage
             read = await _read(answer, schema)
         if isinstance(read, str):
@@ -98,7 +98,7 @@ class Structurer:
         for form in self.forms:
             if (form, name) in self.refused:
                 continue
-            asked = _asking(request, form, shape)
+            asked = _with_form(request, form, shape)
             try:
                 answer = await self.ask(asked)
             except ModelError as error:
@@ -108,12 +108,12 @@ class Structurer:
             else:
                 self.refused |= {(earlier, name) for earlier in refused}
                 return asked, answer
-        asked = _asking(request, None, shape)
+        asked = _with_form(request, None, shape)
         answer = await self.ask(asked)
         self.refused |= {(earlier, name) for earlier in refused}  # it works without: so it was the form
         return asked, answer
 
-    async def _once_more(self, asked: Request, answer: Answer, problem: str, usage: Usage) -> tuple[Request, Answer]:
+    async def _ask_again(self, asked: Request, answer: Answer, problem: str, usage: Usage) -> tuple[Request, Answer]:
         correction = prompts.load("correction")
         again = asked.model_copy(
             update={
@@ -133,13 +133,13 @@ class Structurer:
 
 
 def _count(schema: type[BaseModel], outcome: str) -> None:
-    """``longmind.structured``: how objects came about, or that they did not."""
+    """Count a structured answer by outcome, in the metric ``longmind.structured``."""
     attributes = {"longmind.schema": schema.__name__, "longmind.outcome": outcome}
     telemetry.count("longmind.structured", attributes=attributes, unit="{answer}")
 
 
-def _asking(request: Request, form: Form | None, shape: dict[str, object]) -> Request:
-    """The request in one form. Where the server does not know the schema, the prompt tells it."""
+def _with_form(request: Request, form: Form | None, shape: dict[str, object]) -> Request:
+    """Return the request with one constraint. Unless the server gets the schema, the prompt contains it."""
     if form == "schema":
         return request.model_copy(update={"form": form, "shape": shape})
     instruction = prompts.load("structured")
@@ -153,7 +153,7 @@ def _asking(request: Request, form: Form | None, shape: dict[str, object]) -> Re
 
 
 async def _read(answer: Answer, schema: type[S]) -> tuple[S, bool] | str:
-    """The object and whether it was mended, or what is wrong with the answer."""
+    """Return the object and whether it was repaired, or what is wrong with the answer."""
     if answer.finish == "length":
         return "it is too long and broke off. Give a shorter answer"
     if len(answer.text) <= _AT_ONCE:
@@ -172,7 +172,7 @@ def _validated(text: str, schema: type[S]) -> tuple[S, bool] | str:
 
 
 def _problems(error: ValidationError) -> str:
-    """What is not valid, for the model to read: places and reasons."""
+    """Describe the validation errors for the model: places and reasons."""
     problems = error.errors(include_url=False, include_input=False, include_context=False)[:5]
     return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'the answer'}: {item['msg']}" for item in problems) + "."
 

@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
 
 
 @dataclass(slots=True)
-class Observed:
+class ObservedCall:
     """A model call in progress."""
 
     span: telemetry.Span
@@ -50,7 +50,7 @@ class Observed:
 
 
 @contextmanager
-def observed(provider: Provider, request: Request, *, stream: bool = False) -> Iterator[Observed]:
+def observed(provider: Provider, request: Request, *, stream: bool = False) -> Iterator[ObservedCall]:
     """Measure one call, retries included."""
     model = provider.name.partition("/")[2] or provider.name
     host, _, port = provider.address.rpartition(":") if ":" in provider.address else (provider.address, "", "")
@@ -71,7 +71,7 @@ def observed(provider: Provider, request: Request, *, stream: bool = False) -> I
     began = time.perf_counter()
     try:
         with telemetry.span(f"chat {model}", shared | own, client=True, current=not stream) as span:
-            yield Observed(span, began, shared)
+            yield ObservedCall(span, began, shared)
     except Exception as error:
         shared["error.type"] = telemetry.error_type(error)
         raise

@@ -1,9 +1,9 @@
-"""What the providers that speak HTTP share: a client that says and reads no more than it should, and clear failures.
+"""What the HTTP providers share: a client with an allow-list of headers and a size limit, and error translation.
 
-The SDKs would add headers of their own (the machine's system and Python version, and whatever ``OPENAI_ORG_ID`` or
-``*_CUSTOM_HEADERS`` hold) and send them to any address. Here an allow-list decides: the question, the model's name and
-the key go to the address that was given, and nothing else goes anywhere. Redirects are not followed, so the key stays
-with that address. A server's own words are left out of errors: some repeat the key, or the question, in them.
+The SDKs would send headers of their own to any address (operating system, Python version, and the values of
+``OPENAI_ORG_ID`` or ``*_CUSTOM_HEADERS``). Here an allow-list decides: only the request, the model's name and the key
+are sent, and only to the configured address. Redirects are not followed, so the key stays with that address. A server's
+error texts are not repeated in ours: some contain the key or the question.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 _ADDRESS_HINT = "Give it as http(s)://host[:port]/v1#model, without user name or password; the key is model_key."
 MAX_ANSWER = 8 * 1024 * 1024
-"""Bytes of one answer. A longer one is broken off: nobody needs it, and it could fill the memory."""
+"""Bytes of one answer. A longer one is cut off, because it could fill the memory."""
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 FORM_REFUSED = frozenset({400, 404, 415, 422, 501})
-"""With these a server may mean that it does not know the form of answer that was asked for."""
+"""Status codes with which a server may refuse the requested constraint on the answer."""
 _SENT = ("host", "content-length", "content-type", "transfer-encoding", "accept", "connection", "anthropic-version")
 _PLAIN = re.compile(r"^[A-Za-z0-9_.\[\]-]{1,64}$")
 _HINTS = {
@@ -78,21 +78,21 @@ class WireModel(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-def plain(answer: Any) -> Any:
-    """An SDK's object as plain data: the SDKs do not check what a server sent, so we do."""
+def to_plain_data(answer: Any) -> Any:
+    """Return an SDK's object as plain data to validate: the SDKs do not validate what a server sends."""
     return answer.to_dict(mode="json", warnings=False) if hasattr(answer, "to_dict") else answer
 
 
-class _TooMuch(Exception):
-    """An answer went over the limit, or came packed so that its length cannot be known."""
+class _AnswerTooLarge(Exception):
+    """An answer over the size limit, or a compressed one whose size is unknown."""
 
 
 @dataclass(slots=True)
 class Wire:
-    """The way to one address with one key."""
+    """The connection settings for one address and one key, and the translation of its errors."""
 
     sdk: str
-    """The package that speaks the protocol; imported when first used."""
+    """The SDK package for the protocol; imported on first use."""
     extra: str
     base_url: str
     model: str
@@ -116,7 +116,7 @@ class Wire:
         return urlsplit(self.base_url).netloc
 
     def options(self) -> dict[str, Any]:
-        """What a client of the SDK is made with: our way to the address, our limits, and no retries of its own."""
+        """Return the arguments for the SDK's client: our HTTP client and timeouts, and no retries."""
         return {
             "api_key": "in the header that the wire sets",
             "base_url": self.base_url,
@@ -126,14 +126,17 @@ class Wire:
         }
 
     async def package(self) -> ModuleType:
-        """The SDK. Importing it takes a second, which the event loop does not wait for."""
+        """Import the SDK, in a thread: it takes about a second, which would block the event loop."""
         return await asyncio.to_thread(importlib.import_module, self.sdk)
 
     def client(self) -> httpx2.AsyncClient:
-        """A client that sends what is allowed and reads no more than ``MAX_ANSWER``."""
+        """Return a client that sends only allowed headers and reads at most ``MAX_ANSWER`` bytes."""
         import httpx2
 
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [self._send_only_what_is_needed], "response": [_bound]}
+        hooks: dict[str, list[Callable[..., Any]]] = {
+            "request": [self._keep_allowed_headers],
+            "response": [_limit_size],
+        }
         return httpx2.AsyncClient(
             event_hooks=hooks,
             timeout=self.limits(),
@@ -146,18 +149,18 @@ class Wire:
 
         return httpx2.Timeout(self.timeout, connect=min(10.0, self.timeout))
 
-    async def _send_only_what_is_needed(self, request: httpx2.Request) -> None:
-        kept = {name: value for name, value in request.headers.items() if name.lower() in _SENT}
-        kept |= {"user-agent": "longmind", "accept-encoding": "identity"}
+    async def _keep_allowed_headers(self, request: httpx2.Request) -> None:
+        headers = {name: value for name, value in request.headers.items() if name.lower() in _SENT}
+        headers |= {"user-agent": "longmind", "accept-encoding": "identity"}
         if self.key is not None:
             secret = self.key.get_secret_value()
-            kept[self.header] = f"Bearer {secret}" if self.header == "authorization" else secret
+            headers[self.header] = f"Bearer {secret}" if self.header == "authorization" else secret
         request.headers.clear()
-        request.headers.update(kept)
+        request.headers.update(headers)
 
     @contextmanager
-    def failures(self) -> Iterator[None]:
-        """Turn what the SDK raises into our errors. The SDK's own is not chained: it holds the key and the answer."""
+    def translated_errors(self) -> Iterator[None]:
+        """Translate the SDK's errors into ours. They are not chained, because they hold the key and the answer."""
         try:
             yield
         except LongmindError:
@@ -165,32 +168,32 @@ class Wire:
         except (ValidationError, ValueError, RecursionError) as error:
             raise self.malformed("it cannot be read", str(getattr(error, "doc", ""))) from None
         except Exception as error:
-            failure = self._explained(error)
+            failure = self._translate(error)
             if failure is None:
                 raise
             raise failure from None
 
     def malformed(self, what: str, text: str = "") -> InvalidAnswer:
-        """An answer that is not of the protocol."""
+        """Return the error for an answer that violates the protocol."""
         return InvalidAnswer(
             f"{self.base_url} gave an answer that is not a chat answer: {what}.",
             hint="Check that the address is the API of a chat model (it usually ends in /v1).",
             text=self.without_key(text)[:2000],
         )
 
-    def cut(self) -> Transient:
-        """A stream that ended without saying that it ends."""
+    def stream_cut(self) -> Transient:
+        """Return the error for a stream that ended without its end marker."""
         return Transient("the stream ended before the answer did")
 
     def without_key(self, text: str) -> str:
-        """A text with the key taken out, should a server have repeated it."""
+        """Remove the key from a text, in case a server repeated it."""
         secret = self.key.get_secret_value() if self.key is not None else ""
         return text.replace(secret, "[key]") if secret else text
 
-    def _explained(self, error: Exception) -> Exception | None:
+    def _translate(self, error: Exception) -> Exception | None:
         import httpx2
 
-        if _is_too_much(error):
+        if _is_too_large(error):
             return InvalidAnswer(
                 f"{self.base_url} gave an answer of more than {MAX_ANSWER:,} bytes, or a packed one.",
                 hint="It was broken off. Ask for fewer tokens.",
@@ -211,7 +214,7 @@ class Wire:
         return None
 
     def _refusal(self, status: int, error: Any) -> Exception:
-        said = self._said(error)
+        said = self._error_words(error)
         if status in RETRIED and "insufficient_quota" not in said:
             header = error.response.headers.get("retry-after") if hasattr(error, "response") else None
             return Transient(f"status {status}", retry_after(header, self.clock), outage=status != 429)
@@ -227,8 +230,8 @@ class Wire:
             said=said,
         )
 
-    def _said(self, error: Any) -> list[str]:
-        """The machine-readable part of a refusal, such as ``invalid_request_error`` and ``temperature``."""
+    def _error_words(self, error: Any) -> list[str]:
+        """Return the machine-readable words of a refusal, such as ``invalid_request_error`` and ``temperature``."""
         body = getattr(error, "body", None)
         inner = body.get("error", body) if isinstance(body, dict) else None
         fields = [inner.get(name) for name in ("type", "code", "param")] if isinstance(inner, dict) else []
@@ -238,7 +241,7 @@ class Wire:
 
 
 class _Bounded:
-    """A response's bytes, counted."""
+    """A response stream that fails after ``MAX_ANSWER`` bytes."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -248,18 +251,18 @@ class _Bounded:
         async for chunk in self._stream:
             seen += len(chunk)
             if seen > MAX_ANSWER:
-                raise _TooMuch
+                raise _AnswerTooLarge
             yield chunk
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-async def _bound(response: httpx2.Response) -> None:
+async def _limit_size(response: httpx2.Response) -> None:
     import httpx2
 
     if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise _TooMuch  # we asked for a plain one; a packed one could unfold to any size
+        raise _AnswerTooLarge  # we asked for none; a compressed answer could expand to any size
 
     class Bounded(_Bounded, httpx2.AsyncByteStream):
         pass
@@ -267,9 +270,9 @@ async def _bound(response: httpx2.Response) -> None:
     response.stream = Bounded(response.stream)
 
 
-def _is_too_much(error: BaseException | None) -> bool:
+def _is_too_large(error: BaseException | None) -> bool:
     while error is not None:
-        if isinstance(error, _TooMuch):
+        if isinstance(error, _AnswerTooLarge):
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -172,7 +172,7 @@ async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
     await mem.remember([RENT, "I live in Lisbon.", "The harbour is cold."])
     made, chat = model(found(PAID), found(), found(), found())
     limit = 900  # one request of about 800 tokens, its answer included, and not two
-    report = await run(rc, mem, chat.under(Budget(limit, StoreLedger(mem.scoped), rc.clock)))
+    report = await run(rc, mem, chat.with_budget(Budget(limit, StoreLedger(mem.scoped), rc.clock)))
     assert len(made.requests) == 1
     assert "tokens a day" in (report.stopped or "")
     assert report.of("extract").failed == report.stopped
@@ -180,7 +180,7 @@ async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
     waits = await Bookmarks(rc.store, mem.scope, rc.clock).model.read()
     assert waits.until is not None
     assert (waits.until - face_clock.now()) < timedelta(days=1)
-    again = await run(rc, mem, chat.under(Budget(limit, StoreLedger(mem.scoped), rc.clock)))
+    again = await run(rc, mem, chat.with_budget(Budget(limit, StoreLedger(mem.scoped), rc.clock)))
     assert (again.stages, len(made.requests)) == ((), 1)
     face_clock.advance(timedelta(days=1))
     await run(rc, mem, chat)
@@ -206,7 +206,7 @@ async def test_a_question_that_no_budget_allows_is_asked_in_smaller_parts_and_th
     mem = rc.agent("a")
     await mem.remember(["Short.", "Also short.", "word " * 500])
     made, chat = model(found(), found())
-    report = await run(rc, mem, chat.under(Budget(1_300, StoreLedger(mem.scoped), rc.clock)))
+    report = await run(rc, mem, chat.with_budget(Budget(1_300, StoreLedger(mem.scoped), rc.clock)))
     assert report.of("extract").rejected == {"answer": 1}
     assert asked(made) == [["Short."], ["Also short."]]
 

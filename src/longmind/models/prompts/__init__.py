@@ -1,8 +1,8 @@
-"""Prompts as files, each with a version that is recorded with what the prompt produced.
+"""Prompts as files. Each has a version, which is recorded with what the prompt produced.
 
-A prompt is a Markdown file that begins with its version; ``{name}`` in it is a place to fill, and nothing else in
-braces is touched. ``versions.json`` beside the files holds the digest of each version: a test fails when a text changed
-and its version did not, so that what was recorded stays true.
+A prompt is a Markdown file that begins with its version. ``{name}`` in it is a placeholder; other braces are left
+alone. ``versions.json`` beside the files holds the digest of each version: a test fails if a text changes and its
+version does not.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A text for a model."""
+    """A prompt template for a model."""
 
     name: str
     version: int
@@ -29,7 +29,7 @@ class Prompt:
 
     @property
     def id(self) -> str:
-        """What is recorded with what it produced: ``structured@1``."""
+        """Name and version, as recorded with what the prompt produced: ``structured@1``."""
         return f"{self.name}@{self.version}"
 
     @property
@@ -37,7 +37,7 @@ class Prompt:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def fill(self, **values: str) -> str:
-        """The text with its places filled, all of them and no others; what is filled in is not looked at again."""
+        """Return the text with all placeholders filled. Placeholders inside the values are not expanded."""
         places = set(_PLACE.findall(self.text))
         if places != set(values):
             raise InvalidInput(
@@ -49,7 +49,7 @@ class Prompt:
 
 @cache
 def load(name: str, package: str = __name__) -> Prompt:
-    """A prompt of ours, or of another package that keeps its prompts in the same way."""
+    """Load a prompt of this package, or of another one with prompt files of the same format."""
     try:
         parsed = _FILE.match(resources.files(package).joinpath(f"{name}.md").read_text(encoding="utf-8"))
     except (FileNotFoundError, ModuleNotFoundError) as error:
@@ -60,6 +60,6 @@ def load(name: str, package: str = __name__) -> Prompt:
 
 
 def names(package: str = __name__) -> list[str]:
-    """The prompts that a package has."""
+    """List the prompts of a package."""
     files = [file.name for file in resources.files(package).iterdir()]
     return sorted(name.removesuffix(".md") for name in files if name.endswith(".md"))

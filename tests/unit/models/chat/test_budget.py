@@ -20,7 +20,7 @@ def costing(tokens: int) -> Answer:
 async def test_work_stops_when_it_is_spent_and_goes_on_the_next_day() -> None:
     clock, ledger = FakeClock(), MemoryLedger()
     model = ScriptedModel(costing(400), costing(500), costing(10))
-    chat = model.chat().under(Budget(1000, ledger, clock))
+    chat = model.chat().with_budget(Budget(1000, ledger, clock))
     await chat.complete("Hello?", max_tokens=100)
     await chat.complete("Hello?", max_tokens=100)
     with pytest.raises(BudgetSpent, match="900 are used") as caught:
@@ -36,7 +36,7 @@ async def test_work_stops_when_it_is_spent_and_goes_on_the_next_day() -> None:
 async def test_two_agents_share_the_model_and_not_the_budget() -> None:
     model = ScriptedModel(costing(90), costing(90))
     chat = model.chat()
-    thrifty, rich = chat.under(Budget(100)), chat.under(Budget(10_000))
+    thrifty, rich = chat.with_budget(Budget(100)), chat.with_budget(Budget(10_000))
     await thrifty.complete("Hi", max_tokens=10)
     with pytest.raises(BudgetSpent):
         await thrifty.complete("Hi", max_tokens=10)
@@ -54,7 +54,7 @@ async def test_calls_at_once_do_not_spend_the_same_tokens() -> None:
     done = await asyncio.gather(*(chat.complete("Hi", max_tokens=50) for _ in range(5)), return_exceptions=True)
     assert sum(isinstance(one, BudgetSpent) for one in done) == 3
     assert len(model.requests) == 2
-    assert await budget.left() == 50
+    assert await budget.remaining() == 50
 
 
 async def test_a_failed_call_gives_back_what_was_set_aside() -> None:
@@ -62,15 +62,15 @@ async def test_a_failed_call_gives_back_what_was_set_aside() -> None:
     chat = ScriptedModel(ValueError("broken"), costing(5)).chat(budget=budget)
     with pytest.raises(ValueError, match="broken"):
         await chat.complete("Hi", max_tokens=90)
-    assert await budget.left() == 100
+    assert await budget.remaining() == 100
     await chat.complete("Hi", max_tokens=90)
-    assert await budget.left() == 95
+    assert await budget.remaining() == 95
 
 
 async def test_without_a_limit_only_account_is_kept() -> None:
     budget = Budget()
     await ScriptedModel(costing(5)).chat(budget=budget).complete("Hi", max_tokens=10**6)
-    assert await budget.left() is None
+    assert await budget.remaining() is None
     assert (await budget.ledger.spent(budget.clock.now().date())).requests == 1
 
 
@@ -78,8 +78,8 @@ async def test_a_stream_counts_too() -> None:
     budget = Budget(1000)
     chat = ScriptedModel(costing(300)).chat(budget=budget)
     async for _ in chat.stream("Hi", max_tokens=10):
-        assert await budget.left() == 985
-    assert await budget.left() == 700
+        assert await budget.remaining() == 985
+    assert await budget.remaining() == 700
 
 
 def test_usage_adds_up() -> None:

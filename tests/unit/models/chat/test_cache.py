@@ -17,10 +17,10 @@ async def test_the_same_question_is_answered_from_memory_at_no_cost() -> None:
     budget, cache = Budget(1000), MemoryCache()
     chat = ScriptedModel("one", "two", "three").chat(cache=cache, budget=budget)
     first = await chat.complete("Hi", max_tokens=5)
-    left = await budget.left()
+    left = await budget.remaining()
     again = await chat.complete("Hi", max_tokens=5)
     assert (again.text, again.cached, again.usage.tokens, again.usage.cost) == ("one", True, 0, 0.0)
-    assert (first.cached, await budget.left(), chat.counts.from_cache) == (False, left, 1)
+    assert (first.cached, await budget.remaining(), chat.counts.from_cache) == (False, left, 1)
     assert (await chat.complete("Hi", max_tokens=6)).text == "two"
     other = ScriptedModel("other", name="scripted/other").chat(cache=cache)
     assert (await other.complete("Hi", max_tokens=5)).text == "other"

@@ -14,7 +14,7 @@ from longmind.consolidate.bookmarks import Bookmarks
 from longmind.consolidate.cycle import consolidate
 from longmind.memory import AgentMemory
 from longmind.models.chat_model import ChatModel
-from longmind.models.resilience import Patience
+from longmind.models.resilience import RetryPolicy
 from longmind.types import ConsolidationReport, Filter
 
 SAID = ["I live in Lisbon.", "Since May the harbour office pays my rent."]
@@ -89,7 +89,7 @@ async def test_one_that_cannot_answer_leaves_the_rules_and_a_note(
 ) -> None:
     mem = await told(rc)
     server.plan(*[trouble(server)] * 8)
-    chat = opened(timeout=0.3, patience=Patience(attempts=2, timeout=0.3))
+    chat = opened(timeout=0.3, retry_policy=RetryPolicy(attempts=2, timeout=0.3))
     report = await run(rc, mem, chat)
     assert await known(mem) == BY_RULES
     assert report.stopped is not None

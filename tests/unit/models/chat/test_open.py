@@ -31,8 +31,8 @@ def gguf(tmp_path: Path) -> Path:
 
 
 def line(chat: ChatModel) -> tuple[float, float, int]:
-    patience: Any = chat._line.patience
-    return patience.timeout, patience.deadline, patience.concurrency
+    retry_policy: Any = chat._caller.retry_policy
+    return retry_policy.timeout, retry_policy.deadline, retry_policy.concurrency
 
 
 @pytest.mark.parametrize(

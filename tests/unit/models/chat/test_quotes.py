@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmind.models.quotes import quotes
+from longmind.models.quotes import find_quote
 
 SOURCE = (
     "Alice said: “I moved to Lisbon in May.”\nHer brother\tplays   football – every Sunday. "
@@ -28,7 +28,7 @@ SOURCE = (
     ],
 )
 def test_tidying_is_forgiven(span: str, found: str | None) -> None:
-    place = quotes(SOURCE, span)
+    place = find_quote(SOURCE, span)
     assert (SOURCE[slice(*place)] if place else None) == found
 
 
@@ -49,16 +49,16 @@ def test_tidying_is_forgiven(span: str, found: str | None) -> None:
     ],
 )
 def test_other_words_parts_of_words_and_nothing_are_not(span: str) -> None:
-    assert quotes(SOURCE, span) is None
+    assert find_quote(SOURCE, span) is None
 
 
 def test_a_word_found_first_inside_another_is_found_later() -> None:
-    assert quotes("The party had art.", "art") == (14, 17)
+    assert find_quote("The party had art.", "art") == (14, 17)
 
 
 @given(st.text(), st.text())
 def test_what_is_found_is_a_part_of_the_source(source: str, span: str) -> None:
-    place = quotes(source, span)
+    place = find_quote(source, span)
     assert place is None or 0 <= place[0] < place[1] <= len(source)
 
 
@@ -67,6 +67,6 @@ def test_whole_words_of_the_source_are_always_found(words: list[str], data: st.D
     first = data.draw(st.integers(0, len(words) - 1))
     last = data.draw(st.integers(first, len(words) - 1))
     span = " ".join(words[first : last + 1])
-    place = quotes(" ".join(words), span)
+    place = find_quote(" ".join(words), span)
     assert place is not None
     assert " ".join(words)[slice(*place)] == span

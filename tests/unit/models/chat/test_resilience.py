@@ -12,7 +12,7 @@ import pytest
 
 from longmind.errors import ModelError, ModelUnavailable
 from longmind.models.chat_model import ChatModel
-from longmind.models.resilience import Breaker, Line, Patience, Transient, retry_after
+from longmind.models.resilience import CircuitBreaker, RetryingCaller, RetryPolicy, Transient, retry_after
 from longmind.testing import START, FakeClock, ScriptedModel
 
 Open = Callable[..., ChatModel]
@@ -74,21 +74,21 @@ async def test_nobody_there(waits: Any) -> None:
 
 async def test_a_slow_attempt_is_ended_and_tried_again(opened: Open, server: Any) -> None:
     server.plan(server.slow(1.0))
-    chat = opened(patience=Patience(timeout=0.3))
+    chat = opened(retry_policy=RetryPolicy(timeout=0.3))
     assert (await chat.complete("Hello?")).text == "Hello there."
     assert chat.retries == 1
 
 
 async def test_the_deadline_ends_all_attempts(opened: Open, server: Any) -> None:
     server.plan(*[server.slow(0.4)] * 9)
-    chat = opened(patience=Patience(timeout=0.2, deadline=0.5))
+    chat = opened(retry_policy=RetryPolicy(timeout=0.2, deadline=0.5))
     with pytest.raises(ModelUnavailable, match=r"within 0\.5 s"):
         await chat.complete("Hello?")
 
 
 async def test_a_stream_has_a_deadline_too(opened: Open, server: Any) -> None:
     server.plan(server.Say("a b c d e f g h i j k l", chunk_pause=0.1))
-    chat = opened(patience=Patience(deadline=0.5))
+    chat = opened(retry_policy=RetryPolicy(deadline=0.5))
     with pytest.raises(ModelUnavailable, match=r"within 0\.5 s"):
         async for _ in chat.stream("Count."):
             pass
@@ -96,14 +96,14 @@ async def test_a_stream_has_a_deadline_too(opened: Open, server: Any) -> None:
 
 async def test_only_so_many_ask_at_once(opened: Open, server: Any) -> None:
     server.plan(*[server.slow(0.05)] * 6)
-    chat = opened(patience=Patience(concurrency=2))
+    chat = opened(retry_policy=RetryPolicy(concurrency=2))
     await asyncio.gather(*(chat.complete("Hello?") for _ in range(6)))
     assert (server.most, len(server.seen)) == (2, 6)
 
 
 async def test_a_server_that_keeps_failing_gets_a_rest(opened: Open, server: Any) -> None:
     clock = FakeClock()
-    chat = opened(clock=clock, patience=Patience(attempts=1))
+    chat = opened(clock=clock, retry_policy=RetryPolicy(attempts=1))
     server.plan(*[server.status(500)] * 6)
     for _ in range(5):
         with pytest.raises(ModelUnavailable, match="attempts"):
@@ -121,42 +121,42 @@ async def test_a_server_that_keeps_failing_gets_a_rest(opened: Open, server: Any
     assert (await chat.complete("Hello?")).text == "Hello there."
 
 
-def failing(breaker: Breaker, error: Exception) -> None:
-    with pytest.raises(type(error)), breaker.trial("m"):
+def failing(breaker: CircuitBreaker, error: Exception) -> None:
+    with pytest.raises(type(error)), breaker.guard("m"):
         raise error
 
 
 def test_too_many_requests_and_refusals_are_no_outage() -> None:
-    breaker = Breaker(FakeClock(), failures=2)
+    breaker = CircuitBreaker(FakeClock(), failures=2)
     for error in (Transient("429", outage=False), ModelError("400"), Transient("500"), ModelError("400")) * 3:
         failing(breaker, error)
-    assert breaker.left() == 0.0
+    assert breaker.seconds_left() == 0.0
 
 
 def test_only_one_call_probes_and_a_cancelled_probe_does_not_block_the_next() -> None:
     clock = FakeClock()
-    breaker = Breaker(clock, failures=1)
+    breaker = CircuitBreaker(clock, failures=1)
     failing(breaker, Transient("500"))
     clock.advance(30)
-    probe = breaker.trial("m")
+    probe = breaker.guard("m")
     probe.__enter__()
     failing(breaker, ModelUnavailable("a second call is not let through"))
     assert not probe.__exit__(asyncio.CancelledError, asyncio.CancelledError(), None)
-    with breaker.trial("m"):
+    with breaker.guard("m"):
         pass
-    assert breaker.left() == 0.0
+    assert breaker.seconds_left() == 0.0
 
 
 def test_a_clock_that_was_set_back_does_not_prolong_the_rest() -> None:
     clock = FakeClock()
-    breaker = Breaker(clock, failures=1)
+    breaker = CircuitBreaker(clock, failures=1)
     failing(breaker, Transient("500"))
     clock.advance(-3600)
-    assert breaker.left() == 0.0
+    assert breaker.seconds_left() == 0.0
 
 
 async def test_a_call_that_is_cancelled_gives_its_turn_back() -> None:
-    line = Line("m", Patience(concurrency=1))
+    line = RetryingCaller("m", RetryPolicy(concurrency=1))
     call = asyncio.ensure_future(line.call(asyncio.Event().wait))
     await asyncio.sleep(0)
     call.cancel()

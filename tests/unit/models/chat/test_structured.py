@@ -61,9 +61,9 @@ async def test_a_server_that_has_no_schemas_is_asked_for_json_then_in_words(
 async def test_what_a_server_refused_is_known_under_every_budget(opened: Open, server: Any) -> None:
     server.plan(server.status(400), GOOD, GOOD)
     chat = opened()
-    await chat.under(Budget()).structured("A trip.", Trip)
+    await chat.with_budget(Budget()).structured("A trip.", Trip)
     asked = len(server.seen)
-    await chat.under(Budget()).structured("A trip.", Trip)
+    await chat.with_budget(Budget()).structured("A trip.", Trip)
     assert len(server.seen) == asked + 1
 
 
