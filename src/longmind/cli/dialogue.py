@@ -1,4 +1,4 @@
-"""``longmind dialogue``: the last exchanges, the topics of those before, and how hot each is."""
+"""``longmind dialogue``: the latest pages of conversations, and earlier ones by topic."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
         Upkeep,
     )
 
-app = typer.Typer(name="dialogue", help="Conversations: the last exchanges, topics, and what is hot.")
+app = typer.Typer(name="dialogue", help="Conversations: the latest pages, earlier ones by topic, and hot topics.")
 
-_Archived = Annotated[bool, typer.Option("--archived", help="What is in the archive.")]
+_Archived = Annotated[bool, typer.Option("--archived", help="Use the archive.")]
 _Id = Annotated[
     str, typer.Argument(metavar="ID", help="A segment's id, or 8 or more characters of its beginning or end.")
 ]
@@ -44,7 +44,7 @@ async def _dialogue(call: Invocation) -> AsyncIterator[tuple[AgentMemory, Dialog
 @app.command("show")
 @agent_command
 async def show(call: Invocation) -> None:
-    """Show short-term memory: the last pages, and what the conversation has been about."""
+    """Show short-term memory: the latest pages, and a summary of the conversation."""
     async with _dialogue(call) as (_, dialogue):
         pages, chain = await dialogue.short_term(), await dialogue.chain()
     call.answer({"pages": pages, "chain": chain}, lambda: _show_window(pages, chain))
@@ -54,13 +54,13 @@ async def show(call: Invocation) -> None:
 @agent_command
 async def add(
     call: Invocation,
-    said: Annotated[str, typer.Argument(help="What the user said.")],
+    message: Annotated[str, typer.Argument(metavar="SAID", help="What the user said.")],
     reply: Annotated[str | None, typer.Argument(help="The reply.")] = None,
     session: Annotated[str | None, typer.Option("--session", "-s", help="The conversation it belongs to.")] = None,
 ) -> None:
-    """Add a page; what there is no room for moves on to its topic."""
+    """Add a page; pages that no longer fit into the window move to their topics."""
     async with _dialogue(call) as (_, dialogue):
-        added = await dialogue.add(said, reply, session=session)
+        added = await dialogue.add(message, reply, session=session)
     call.answer(added, lambda: _show_added(added))
 
 
@@ -69,7 +69,7 @@ async def add(
 async def segments(
     call: Invocation,
     archived: _Archived = False,
-    hot: Annotated[bool, typer.Option("--hot", help="Only those hot enough for long-term memory.")] = False,
+    hot: Annotated[bool, typer.Option("--hot", help="Only topics hot enough for long-term memory.")] = False,
 ) -> None:
     """List the topics of mid-term memory, the hottest first."""
     async with _dialogue(call) as (_, dialogue):
@@ -80,7 +80,7 @@ async def segments(
 @app.command("pages")
 @agent_command
 async def pages(call: Invocation, id: _Id) -> None:
-    """Show the pages of a topic, in the order of their time."""
+    """Show the pages of a topic in the order of time."""
     async with _dialogue(call) as (mem, dialogue):
         segment = await dialogue.segment(await memory_id(mem, id))
         pages = await dialogue.pages(segment)
@@ -91,10 +91,10 @@ async def pages(call: Invocation, id: _Id) -> None:
 @agent_command
 async def recall(
     call: Invocation,
-    query: Annotated[str, typer.Argument(help="What to look for.")],
+    query: Annotated[str, typer.Argument(help="The text to search for.")],
     archived: _Archived = False,
 ) -> None:
-    """Ask every level: the window, topics and their pages, persona, and shared memory."""
+    """Search every level: the window, topics and their pages, persona, and shared memory."""
     async with _dialogue(call) as (_, dialogue):
         recalled = await dialogue.recall(query, archived=archived)
     call.answer(recalled, lambda: _show_recalled(recalled))
@@ -103,7 +103,7 @@ async def recall(
 @app.command("upkeep")
 @agent_command
 async def upkeep(call: Invocation) -> None:
-    """Do what time made necessary: retention, pruning, and topics past capacity."""
+    """Do the maintenance that is due: retention, pruning, and topics beyond capacity."""
     async with _dialogue(call) as (_, dialogue):
         done = await dialogue.upkeep()
     call.answer(done, lambda: _show_upkeep(done))
@@ -114,10 +114,10 @@ async def upkeep(call: Invocation) -> None:
 async def configure(
     call: Invocation,
     change: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="Settings to change; none shows all.")
+        list[str] | None, typer.Argument(metavar="NAME=VALUE", help="Settings to change; without any, all are shown.")
     ] = None,
 ) -> None:
-    """Show the agent's settings for conversations, or change them for good."""
+    """Show the agent's settings for conversations, or change them permanently."""
     changes = dict(map(_setting, change or ()))
     async with _dialogue(call) as (_, dialogue):
         settings = await dialogue.configure(**changes) if changes else await dialogue.configuration()

@@ -1,4 +1,4 @@
-"""``longmind episodes``: what happened, told, replayed and learnt from."""
+"""``longmind episodes``: list, narrate, replay and learn from episodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from longmind.systems.episodic import Cluster, Episode, Event, Lessons, Replayed
 
-app = typer.Typer(name="episodes", help="What happened: list, show, search, replay, and learn from it.")
+app = typer.Typer(name="episodes", help="Episodes: list, show, search, replay, and learn from them.")
 
 _Id = Annotated[
     str, typer.Argument(metavar="ID", help="An episode's id, or 8 or more characters of its beginning or end.")
@@ -26,7 +26,7 @@ _Id = Annotated[
 _Outcome = Literal["succeeded", "failed", "unknown"]
 _Length = Literal["short", "medium", "full"]
 _Type = Annotated[str | None, typer.Option("--type", "-t", help="Only this type.")]
-_Limit = Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help="How many.")]
+_Limit = Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help="The most to list.")]
 
 
 @app.command("list")
@@ -34,14 +34,14 @@ _Limit = Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help=
 async def list_(
     call: Invocation,
     type: _Type = None,
-    outcome: Annotated[_Outcome | None, typer.Option(help="Only what came out so.")] = None,
+    outcome: Annotated[_Outcome | None, typer.Option(help="Only episodes with this outcome.")] = None,
     open: Annotated[
-        bool | None, typer.Option("--open/--ended", help="Only what still goes on, or only what ended.")
+        bool | None, typer.Option("--open/--ended", help="Only episodes in progress, or only those that ended.")
     ] = None,
     since: options.Since = None,
     until: options.Until = None,
     limit: _Limit = 50,
-    cursor: Annotated[str | None, typer.Option(help="Where the last page said to go on.")] = None,
+    cursor: Annotated[str | None, typer.Option(help="The cursor that the previous page printed.")] = None,
 ) -> None:
     """List episodes, the latest first."""
     async with call.agent() as mem:
@@ -62,9 +62,9 @@ async def list_(
 async def show(
     call: Invocation,
     id: _Id,
-    length: Annotated[_Length, typer.Option("--length", help="How much is told.")] = "full",
+    length: Annotated[_Length, typer.Option("--length", help="The length of the text.")] = "full",
 ) -> None:
-    """Tell an episode in words: short, medium or full."""
+    """Show an episode in words: short, medium or full."""
     async with call.agent() as mem:
         full = await memory_id(mem, id)
         episode = await mem.episodic.get(full)
@@ -76,11 +76,11 @@ async def show(
 @agent_command
 async def search(
     call: Invocation,
-    text: Annotated[str, typer.Argument(help="What to look for, in episodes and in their events.")],
+    text: Annotated[str, typer.Argument(help="The text to search for in episodes and their events.")],
     type: _Type = None,
     limit: _Limit = 10,
 ) -> None:
-    """Find episodes by their words and by those of their events."""
+    """Search episodes by their text and that of their events."""
     async with call.agent() as mem:
         hits = await mem.episodic.search(text, limit, type=type)
     call.answer({"found": hits}, lambda: _show_episodes([hit.episode for hit in hits]))
@@ -91,10 +91,10 @@ async def search(
 async def timeline(
     call: Invocation,
     moment: Annotated[datetime, typer.Argument(parser=options.moment, metavar="WHEN", help="The moment to look at.")],
-    minutes: Annotated[float, typer.Option(min=0, help="How far to look before and after it.")] = 60,
+    minutes: Annotated[float, typer.Option(min=0, help="Minutes before and after it.")] = 60,
     limit: _Limit = 50,
 ) -> None:
-    """Tell what happened around a moment, and which episodes were going on."""
+    """Show what happened around a moment, and which episodes were in progress."""
     span = timedelta(minutes=minutes)
     async with call.agent() as mem:
         timeline = await mem.episodic.timeline(moment, before=span, after=span, limit=limit)
@@ -121,14 +121,15 @@ async def replay(
     call: Invocation,
     id: _Id,
     speed: Annotated[
-        float | None, typer.Option(help="1 is as fast as it was, 60 a minute in a second; without it no pauses.")
+        float | None,
+        typer.Option(help="1 keeps the original pauses, 60 makes a minute a second; by default none."),
     ] = None,
     type: Annotated[
         list[str] | None, typer.Option("--type", "-t", help="Only events of this type; may repeat.")
     ] = None,
-    actor: Annotated[list[str] | None, typer.Option("--actor", help="Only what this one did; may repeat.")] = None,
+    actor: Annotated[list[str] | None, typer.Option("--actor", help="Only events of this actor; may repeat.")] = None,
 ) -> None:
-    """Tell the events of an episode one by one, with the pauses there were."""
+    """Show the events of an episode one by one, optionally with their original pauses."""
     seen: list[Replayed] = []
     async with call.agent() as mem:
         full = await memory_id(mem, id)
@@ -143,10 +144,10 @@ async def replay(
 @agent_command
 async def lessons(
     call: Invocation,
-    task: Annotated[str, typer.Argument(help="What is to be done.")],
-    confidence: Annotated[float, typer.Option(min=0, max=1, help="How sure a lesson must be.")] = 0.8,
+    task: Annotated[str, typer.Argument(help="The task to find lessons for.")],
+    confidence: Annotated[float, typer.Option(min=0, max=1, help="The least confidence of a lesson.")] = 0.8,
 ) -> None:
-    """Tell what the episodes relevant to a task teach: what set success apart from failure."""
+    """Show lessons for a task: what distinguishes episodes that succeeded from those that failed."""
     async with call.agent() as mem:
         lessons = await mem.episodic.lessons(task, confidence=confidence)
     call.answer(lessons, lambda: _show_lessons(lessons))
@@ -158,10 +159,10 @@ async def clusters(
     call: Invocation,
     type: _Type = None,
     limit: Annotated[
-        int, typer.Option("--limit", "-l", min=1, max=1000, help="How many of the latest to compare.")
+        int, typer.Option("--limit", "-l", min=1, max=1000, help="The number of latest episodes to compare.")
     ] = 200,
 ) -> None:
-    """Group episodes that are alike, and say what they have in common."""
+    """Group similar episodes, and show what they have in common."""
     async with call.agent() as mem:
         clusters = await mem.episodic.clusters(type=type, most=limit)
     call.answer({"clusters": clusters}, lambda: _show_clusters(clusters))

@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from longmind.systems.semantic import Fact, Learned
     from longmind.types import Page, Scalar
 
-app = typer.Typer(help="Know facts: what holds, what held, and what was believed.", no_args_is_help=True)
+app = typer.Typer(help="Facts: what holds, what held before, and what the agent knew.", no_args_is_help=True)
 
 Subject = Annotated[str, typer.Argument(help="A concept, by its name or an alias.")]
 AsOf = Annotated[
-    datetime | None, typer.Option(parser=options.moment, metavar="WHEN", help="As the world was at this moment.")
+    datetime | None, typer.Option(parser=options.moment, metavar="WHEN", help="The world as it was at this moment.")
 ]
 KnownAt = Annotated[
-    datetime | None, typer.Option(parser=options.moment, metavar="WHEN", help="As the agent knew at this moment.")
+    datetime | None, typer.Option(parser=options.moment, metavar="WHEN", help="What the agent knew at this moment.")
 ]
 
 
 @agent_command
 async def list_(
     call: Invocation,
-    predicate: Annotated[str | None, typer.Option("--predicate", "-p", help="Only of this predicate.")] = None,
+    predicate: Annotated[str | None, typer.Option("--predicate", "-p", help="Only facts of this predicate.")] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also what no longer holds, and what was retracted.")
+        bool, typer.Option("--all", help="Include facts that no longer hold or were retracted.")
     ] = False,
-    limit: Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help="How many.")] = 50,
-    cursor: Annotated[str | None, typer.Option(help="Where the last page said to go on.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help="The most to list.")] = 50,
+    cursor: Annotated[str | None, typer.Option(help="The cursor that the previous page printed.")] = None,
 ) -> None:
     """List facts, the newest first."""
     async with call.agent() as mem:
@@ -52,11 +52,11 @@ async def list_(
 async def show(
     call: Invocation,
     subject: Subject,
-    predicate: Annotated[str | None, typer.Argument(help="What of it; by default everything.")] = None,
+    predicate: Annotated[str | None, typer.Argument(help="A predicate such as 'lives in'; by default all.")] = None,
     as_of: AsOf = None,
     known_at: KnownAt = None,
 ) -> None:
-    """Show what is known of something, and where it is mentioned."""
+    """Show the facts about a concept, and those that mention it."""
     async with call.agent() as mem:
         if predicate is None:
             summary = await mem.semantic.about(subject, as_of=as_of, known_at=known_at)
@@ -73,11 +73,9 @@ async def show(
 
 @agent_command
 async def history(
-    call: Invocation,
-    subject: Subject,
-    predicate: Annotated[str, typer.Argument(help="What of it, such as 'lives in'.")],
+    call: Invocation, subject: Subject, predicate: Annotated[str, typer.Argument(help="A predicate such as 'lives in'.")]
 ) -> None:
-    """Tell every value there ever was, with the time in which it held."""
+    """Show every value that was stated, with the time in which it held."""
     async with call.agent() as mem:
         facts = await mem.semantic.history(subject, predicate)
     call.answer(facts, lambda: _show(facts))
@@ -89,20 +87,24 @@ async def learn(
     subject: Subject,
     predicate: Annotated[str, typer.Argument(help="A short verb phrase, such as 'lives in'.")],
     object: Annotated[
-        str, typer.Argument(help="A value, or the name of a concept. A number or true is taken as such.")
+        str, typer.Argument(help="A value, or the name of a concept. Numbers, true and false are read as such.")
     ],
     valid_from: Annotated[
         datetime | None,
-        typer.Option("--from", parser=options.moment, metavar="WHEN", help="Since when; by default now."),
+        typer.Option("--from", parser=options.moment, metavar="WHEN", help="The start; by default now."),
     ] = None,
     valid_to: Annotated[
         datetime | None,
-        typer.Option("--to", parser=options.moment, metavar="WHEN", help="Until when; by default open."),
+        typer.Option("--to", parser=options.moment, metavar="WHEN", help="The end; by default open."),
     ] = None,
-    confidence: Annotated[float | None, typer.Option(min=0, max=1, help="How sure it is.")] = None,
-    relate: Annotated[bool, typer.Option("--relate", help="The object is a concept; it is made if it is new.")] = False,
+    confidence: Annotated[
+        float | None, typer.Option(min=0, max=1, help="The confidence; by default the trust in the source.")
+    ] = None,
+    relate: Annotated[
+        bool, typer.Option("--relate", help="The object is a concept; it is created if it is new.")
+    ] = False,
 ) -> None:
-    """Learn a fact. Another value for the same time gives way, and is kept."""
+    """Learn a fact. Another value for the same time is ended, and kept."""
     async with call.agent() as mem:
         semantic = mem.semantic
         if relate:
@@ -122,9 +124,9 @@ async def retract(
     id: Annotated[
         str, typer.Argument(metavar="ID", help="A fact's id, or 8 or more characters of its beginning or end.")
     ],
-    because: Annotated[str, typer.Option("--because", "-b", help="Why; it is kept with the fact.")] = "",
+    because: Annotated[str, typer.Option("--because", "-b", help="The reason, stored with the fact.")] = "",
 ) -> None:
-    """Take a fact back: it never held. It is kept, and what was derived from it is marked stale."""
+    """Mark a fact as never true. It is kept, and what was derived from it becomes stale."""
     async with call.agent() as mem:
         fact = await mem.semantic.retract(await memory_id(mem, id), because)
     call.answer(fact, lambda: screen.console().print(f"Retracted: {screen.plain(str(fact))}"))
@@ -138,7 +140,7 @@ app.command("retract")(retract)
 
 
 def _value(text: str) -> Scalar:
-    """What a word on the command line says: a number or truth value where it is one, or else text."""
+    """Return the value of a word on the command line: a number, true or false, or else text."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError:

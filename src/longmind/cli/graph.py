@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from longmind.systems.semantic import Concept, Graph
     from longmind.types import Page
 
-app = typer.Typer(help="See how concepts are connected.", no_args_is_help=True)
+app = typer.Typer(help="Concepts and how facts connect them.", no_args_is_help=True)
 
 AsOf = Annotated[
-    datetime | None, typer.Option(parser=options.moment, metavar="WHEN", help="As the world was at this moment.")
+    datetime | None, typer.Option(parser=options.moment, metavar="WHEN", help="The world as it was at this moment.")
 ]
 _Format = Literal["json", "graphml", "mermaid"]
-_Depth = typer.Option("--depth", "-d", min=1, max=MAX_DEPTH, help="At most this many facts away.")
+_Depth = typer.Option("--depth", "-d", min=1, max=MAX_DEPTH, help="The most facts between concepts.")
 
 
 @agent_command
 async def list_(
     call: Invocation,
-    category: Annotated[str | None, typer.Option("--category", "-c", help="Only of this category.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help="How many.")] = 50,
-    cursor: Annotated[str | None, typer.Option(help="Where the last page said to go on.")] = None,
+    category: Annotated[str | None, typer.Option("--category", "-c", help="Only concepts of this category.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-l", min=1, max=MAX_PAGE, help="The most to list.")] = 50,
+    cursor: Annotated[str | None, typer.Option(help="The cursor that the previous page printed.")] = None,
 ) -> None:
     """List concepts, the oldest first."""
     async with call.agent() as mem:
@@ -45,9 +45,9 @@ async def show(
     concept: Annotated[str, typer.Argument(help="A concept, by its name or an alias.")],
     depth: Annotated[int, _Depth] = 1,
     as_of: AsOf = None,
-    limit: Annotated[int, typer.Option("--limit", "-l", min=1, max=10_000, help="At most this many concepts.")] = 200,
+    limit: Annotated[int, typer.Option("--limit", "-l", min=1, max=10_000, help="The most concepts.")] = 200,
 ) -> None:
-    """Show what is around a concept."""
+    """Show the facts near a concept."""
     async with call.agent() as mem:
         graph = await mem.semantic.neighbourhood(concept, depth, as_of=as_of, limit=limit)
     call.answer(graph, lambda: _show(graph))
@@ -79,7 +79,7 @@ async def export(
     concept: Annotated[str | None, typer.Option("--concept", "-c", help="Only around this concept.")] = None,
     depth: Annotated[int, _Depth] = 2,
     as_of: AsOf = None,
-    limit: Annotated[int, typer.Option("--limit", "-l", min=1, help="At most this many concepts.")] = 1000,
+    limit: Annotated[int, typer.Option("--limit", "-l", min=1, help="The most concepts.")] = 1000,
 ) -> None:
     """Write the graph as JSON, GraphML or Mermaid."""
     async with call.agent() as mem:

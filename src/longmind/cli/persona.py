@@ -1,4 +1,4 @@
-"""``longmind persona``: who the user and the agent are, and what the agents of a tenant share."""
+"""``longmind persona``: profiles of the user and the agent, and the shared memory of a tenant."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from longmind.systems.persona import Knowledge, Learnt, PersonaMemory, Profile, Trait
     from longmind.systems.shared import SharedKnowledge, SharedMemory, ShareProposal
 
-app = typer.Typer(name="persona", help="Profiles of the user and the agent, and what all agents share.")
+app = typer.Typer(name="persona", help="Profiles of the user and the agent, and shared memory.")
 
-_About = Annotated[Literal["user", "agent"], typer.Option("--about", help="Of the user, or of the agent.")]
-_Confidence = Annotated[float, typer.Option("--confidence", "-c", min=0, max=1, help="How sure, from 0 to 1.")]
+_About = Annotated[Literal["user", "agent"], typer.Option("--about", help="The profile of the user, or of the agent.")]
+_Confidence = Annotated[float, typer.Option("--confidence", "-c", min=0, max=1, help="The confidence, from 0 to 1.")]
 _Status = Literal["pending", "approved", "rejected", "any"]
 _Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or 8 or more characters of its beginning or end.")]
-_Note = Annotated[str, typer.Option("--note", help="Why; kept with it.")]
+_Note = Annotated[str, typer.Option("--note", help="The reason, stored with it.")]
 
 
 @asynccontextmanager
@@ -44,7 +44,7 @@ async def _shared(call: Invocation) -> AsyncIterator[SharedMemory]:
 @app.command("show")
 @agent_command
 async def show(call: Invocation, about: _About = "user") -> None:
-    """Show a profile: traits, the surest first, and knowledge, the most useful first."""
+    """Show a profile: traits by confidence, and knowledge by usefulness."""
     async with _persona(call) as persona:
         profile = await persona.profile(about)
     call.answer(profile, lambda: _show_profile(profile))
@@ -54,16 +54,16 @@ async def show(call: Invocation, about: _About = "user") -> None:
 @agent_command
 async def observe(
     call: Invocation,
-    dimension: Annotated[str, typer.Argument(help="What side of the character, such as diet.")],
-    value: Annotated[str, typer.Argument(help="What it was seen to be.")],
-    score: Annotated[float | None, typer.Option(min=0, max=1, help="How pronounced, from 0 to 1.")] = None,
+    dimension: Annotated[str, typer.Argument(help="The dimension, such as diet.")],
+    value: Annotated[str, typer.Argument(help="The observed value.")],
+    score: Annotated[float | None, typer.Option(min=0, max=1, help="How pronounced it is, from 0 to 1.")] = None,
     confidence: _Confidence = 0.5,
     about: _About = "user",
     correction: Annotated[
-        bool, typer.Option("--correction", help="Somebody said so: it holds from now on, whatever was seen before.")
+        bool, typer.Option("--correction", help="It was stated explicitly: it replaces the current value at once.")
     ] = False,
 ) -> None:
-    """Take in an observation. Another value than the one that holds lowers its confidence."""
+    """Record an observation of a trait. Another value lowers the confidence of the current one."""
     async with _persona(call) as persona:
         trait = await persona.observe(
             dimension, value, score=score, confidence=confidence, about=about, correction=correction
@@ -75,10 +75,10 @@ async def observe(
 @agent_command
 async def history(
     call: Invocation,
-    dimension: Annotated[str, typer.Argument(help="What side of the character.")],
+    dimension: Annotated[str, typer.Argument(help="The dimension, such as diet.")],
     about: _About = "user",
 ) -> None:
-    """Show every value a dimension ever had, the oldest first."""
+    """Show every value a dimension has had, the oldest first."""
     async with _persona(call) as persona:
         traits = await persona.history(dimension, about)
     if not traits:
@@ -90,12 +90,12 @@ async def history(
 @agent_command
 async def learn(
     call: Invocation,
-    text: Annotated[str, typer.Argument(help="What is known.")],
+    text: Annotated[str, typer.Argument(help="The statement.")],
     confidence: _Confidence = 0.5,
     importance: Annotated[float, typer.Option("--importance", "-i", min=0, max=1, help="From 0 to 1.")] = 0.5,
     about: _About = "user",
 ) -> None:
-    """Take in a piece of knowledge; the least useful makes room for it."""
+    """Store a knowledge entry; beyond the limit the least useful is archived."""
     async with _persona(call) as persona:
         learnt = await persona.learn(text, confidence=confidence, importance=importance, about=about)
     call.answer(learnt, lambda: _show_learnt(learnt))
@@ -105,9 +105,9 @@ async def learn(
 @agent_command
 async def shared(
     call: Invocation,
-    status: Annotated[_Status, typer.Option(help="What is shared, waits, or was rejected; or any.")] = "approved",
+    status: Annotated[_Status, typer.Option(help="Only entries with this status.")] = "approved",
 ) -> None:
-    """List what the agents of the tenant share, the best supported first."""
+    """List the shared memory of the tenant, the best supported first."""
     async with _shared(call) as memory:
         entries = await memory.list(None if status == "any" else status)
     call.answer({"shared": entries}, lambda: _show_shared(entries))
@@ -115,8 +115,8 @@ async def shared(
 
 @app.command("propose")
 @agent_command
-async def propose(call: Invocation, text: Annotated[str, typer.Argument(help="What this agent knows.")]) -> None:
-    """Say that this agent (with --user: with this user) knows something; enough of them make it shared."""
+async def propose(call: Invocation, text: Annotated[str, typer.Argument(help="The statement.")]) -> None:
+    """Support a statement as this agent, or with --user as this user. With enough support it is shared."""
     async with _shared(call) as memory:
         proposal = await memory.propose(text)
     call.answer(proposal, lambda: _show_proposal(proposal))
@@ -125,23 +125,23 @@ async def propose(call: Invocation, text: Annotated[str, typer.Argument(help="Wh
 @app.command("approve")
 @agent_command
 async def approve(call: Invocation, id: _Id, note: _Note = "") -> None:
-    """Let a candidate be shared, whatever its support."""
+    """Share a candidate, whatever its support."""
     async with _shared(call) as memory:
-        approved = await memory.approve(await _meant(memory, id), note)
+        approved = await memory.approve(await _candidate_id(memory, id), note)
     call.answer(approved, lambda: _show_shared([approved]))
 
 
 @app.command("reject")
 @agent_command
 async def reject(call: Invocation, id: _Id, note: _Note = "") -> None:
-    """Keep a candidate from being shared, whatever its support."""
+    """Keep a candidate out, whatever its support."""
     async with _shared(call) as memory:
-        rejected = await memory.reject(await _meant(memory, id), note)
+        rejected = await memory.reject(await _candidate_id(memory, id), note)
     call.answer(rejected, lambda: _show_shared([rejected]))
 
 
-async def _meant(memory: SharedMemory, prefix: str) -> str:
-    """The id of the candidate that is meant; they are not this agent's own memories."""
+async def _candidate_id(memory: SharedMemory, prefix: str) -> str:
+    """Return the full id of a candidate. Candidates are not among the agent's own memories."""
     prefix = prefix.strip().lower()
     if len(prefix) < screen.SHORT:
         raise InvalidInput(f"{prefix!r} is too short for an id.", hint=f"Give {screen.SHORT} or more characters.")

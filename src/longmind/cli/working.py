@@ -1,4 +1,4 @@
-"""``longmind working``: what the agent has in mind."""
+"""``longmind working``: the agent's working memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from longmind.cli.command import Invocation, agent_command
 if TYPE_CHECKING:
     from longmind.systems.working import Item, Placed
 
-app = typer.Typer(name="working", help="What the agent has in mind: list, show, put, focus, fetch, release.")
+app = typer.Typer(name="working", help="Working memory: list, show, put, focus, fetch, release.")
 
 _Sort = Literal["importance", "recency", "attention"]
 _Key = Annotated[str, typer.Argument(metavar="KEY", help="The name of the item.")]
@@ -23,9 +23,9 @@ _Key = Annotated[str, typer.Argument(metavar="KEY", help="The name of the item."
 @agent_command
 async def list_(
     call: Invocation,
-    sort: Annotated[_Sort, typer.Option(help="By importance, recency or attention.")] = "attention",
+    sort: Annotated[_Sort, typer.Option(help="Sort by importance, recency or attention.")] = "attention",
 ) -> None:
-    """List what is in mind, the foremost first."""
+    """List the items of working memory, the highest ranked first."""
     async with call.agent() as mem:
         items = await mem.working.items(sort)
     call.answer({"items": items}, lambda: _show(items))
@@ -34,7 +34,7 @@ async def list_(
 @app.command("show")
 @agent_command
 async def show(call: Invocation) -> None:
-    """Show all that is in mind as a prompt would have it: focus, task, conversation and items."""
+    """Show working memory as a prompt contains it: focus, task, conversation and items."""
     async with call.agent() as mem:
         data, text = await mem.working.context("dict"), await mem.working.context()
     call.answer(data, lambda: screen.console().print(screen.plain(text) or "Nothing is in mind."))
@@ -45,11 +45,11 @@ async def show(call: Invocation) -> None:
 async def put(
     call: Invocation,
     key: _Key,
-    content: Annotated[str, typer.Argument(help="What to have in mind.")],
+    content: Annotated[str, typer.Argument(help="The text of the item.")],
     importance: Annotated[float, typer.Option("--importance", "-i", min=0, max=1, help="From 0 to 1.")] = 0.5,
-    source: Annotated[str | None, typer.Option(help="Who or what it is from.")] = None,
+    source: Annotated[str | None, typer.Option(help="Who or what it comes from.")] = None,
 ) -> None:
-    """Have something in mind; what has to make room for it moves to episodic memory."""
+    """Put an item; items that no longer fit move to episodic memory."""
     async with call.agent() as mem:
         placed = await mem.working.put(key, content, importance, source)
     call.answer(placed, lambda: _show_placed(placed))
@@ -58,7 +58,7 @@ async def put(
 @app.command("fetch")
 @agent_command
 async def fetch(call: Invocation, key: _Key) -> None:
-    """Bring back what left."""
+    """Bring back an evicted item."""
     async with call.agent() as mem:
         placed = await mem.working.fetch(key)
     call.answer(placed, lambda: _show_placed(placed))
@@ -67,7 +67,7 @@ async def fetch(call: Invocation, key: _Key) -> None:
 @app.command("release")
 @agent_command
 async def release(call: Invocation, key: _Key) -> None:
-    """Let something go; episodic memory keeps it."""
+    """Remove an item; episodic memory keeps it."""
     async with call.agent() as mem:
         gone = await mem.working.release(key)
     call.answer(gone, lambda: screen.console().print(f"{screen.plain(gone.key)} is in episodic memory now."))
@@ -77,9 +77,9 @@ async def release(call: Invocation, key: _Key) -> None:
 @agent_command
 async def focus(
     call: Invocation,
-    text: Annotated[str | None, typer.Argument(help="What attention is on; nothing clears it.")] = None,
+    text: Annotated[str | None, typer.Argument(help="The new focus; without it the focus is cleared.")] = None,
 ) -> None:
-    """Move attention, and list what is in mind in its new order."""
+    """Set the focus, and list the items in their new order."""
     async with call.agent() as mem:
         items = await mem.working.focus(text)
     call.answer({"items": items}, lambda: _show(items))

@@ -6,12 +6,15 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from longmind.consolidate.model import PromptText, SummaryWriter, supported_points
 from longmind.consolidate.rules.key_sentences import key_sentences
 from longmind.conversation.messages import MessageLog, digest
 from longmind.errors import ModelError
-from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
+from longmind.store.base import AddLink, Put, Write
+from longmind.systems.records import KeyedRecord
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Id, Link, Memory, Model, Moment, Source
 
 _log = logging.getLogger(__name__)
@@ -36,7 +39,7 @@ class SummaryBody(Model):
     """The body of the record that stores a rolling summary."""
 
     session: str
-    told: int = 0
+    covered: int = Field(default=0, alias="told")
     """How many messages it covers, counted from the first."""
     until: Id | None = None
     until_at: Moment | None = None
@@ -62,7 +65,7 @@ class _Summary:
 
     text: str
     body: SummaryBody
-    record: Memory | None
+    record: KeyedRecord[SummaryBody]
 
 
 class RollingSummary:
@@ -100,21 +103,27 @@ class RollingSummary:
 
     async def record(self) -> Memory | None:
         """Return the record that stores the summary, or None."""
-        record = await self._scoped.store.by_key(self._scoped.scope, self._key)
-        return record if record is not None and record.user == self._scoped.scope.user else None
+        record = self._keyed_record()
+        await record.read()
+        return record.memory
+
+    def _keyed_record(self) -> KeyedRecord[SummaryBody]:
+        fields = {"source": Source(role="system", name="conversation"), "metadata": {"session": self._session}}
+        scoped, default = self._scoped, SummaryBody(session=self._session)
+        return KeyedRecord(scoped.store, scoped.scope, scoped.clock, self._key, default, kind=SUMMARY, fields=fields)
 
     async def _read(self) -> _Summary:
         """Return the stored summary. One that quotes a changed or forgotten message starts empty."""
-        record = await self.record()
-        if record is None:
-            return _Summary("", SummaryBody(session=self._session), None)
-        body = validated(SummaryBody, record.body)
+        record = self._keyed_record()
+        body = await record.read()
+        if record.memory is None:
+            return _Summary("", body, record)
         ids = list(dict.fromkeys(quote.id for quote in body.quotes))
         versions = {m.id: m.version for m in await self._scoped.store.get_all(self._scoped.scope, ids)}
         current = all(versions.get(quote.id) == quote.version for quote in body.quotes)
         if not current:
             return _Summary("", SummaryBody(session=self._session), record)
-        return _Summary(record.content, body, record)
+        return _Summary(record.memory.content, body, record)
 
     async def _uncovered(self, body: SummaryBody) -> list[Memory]:
         """Return the messages that the summary does not cover, the earliest first; of very many only the latest."""
@@ -135,7 +144,7 @@ class RollingSummary:
         last = messages[-1]
         body = SummaryBody(
             session=self._session,
-            told=summary.body.told + len(messages),
+            told=summary.body.covered + len(messages),
             until=last.id,
             until_at=last.recorded_at,
             quotes=tuple(quote for _, quote in lines),
@@ -162,20 +171,11 @@ class RollingSummary:
 
     def _writes(self, summary: _Summary, messages: Sequence[Memory]) -> list[Write]:
         """Return the writes that store a summary. It is linked to its origins, so that erasing them erases it."""
-        body = summary.body.model_dump(mode="json")
-        if summary.record is not None:
-            id = summary.record.id
-            writes: list[Write] = [Update(id, {"content": summary.text, "body": body}, summary.record.version)]
-        else:
-            source = Source(role="system", name="conversation")
-            record = self._scoped.new(
-                SUMMARY, summary.text, body=body, key=self._key, source=source, metadata={"session": self._session}
-            )
-            id = record.id
-            writes = [Put(record, existing="fail")]
+        write = summary.record.overwrite(summary.body, content=summary.text)
+        id = write.memory.id if isinstance(write, Put) else write.id
         read = (m.id for m in messages) if summary.body.by == "model" else ()  # its words may rest on all it read
         origins = dict.fromkeys([*(quote.id for quote in summary.body.quotes), *read])
-        return writes + [AddLink(Link(source=id, relation="derived_from", target=origin)) for origin in origins]
+        return [write, *(AddLink(Link(source=id, relation="derived_from", target=origin)) for origin in origins)]
 
 
 def _passages(summary: _Summary, messages: Sequence[Memory]) -> list[_Passage]:

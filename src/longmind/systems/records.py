@@ -95,13 +95,16 @@ class KeyedRecord(Generic[B]):
         """
         return None if body == self.body else self.overwrite(body)
 
-    def overwrite(self, body: B) -> Write:
-        """Return the write that stores a body unless the record changed since it was read, even if it is equal."""
+    def overwrite(self, body: B, **fields: Any) -> Put | Update:
+        """Return the write that stores a body unless the record changed since it was read, even if it is equal.
+
+        ``fields`` are further fields of the record to write with it, such as ``content``.
+        """
         payload = body.model_dump(mode="json", by_alias=True)
         if self.memory is not None:
-            return Update(self.memory.id, {self._stored_in: payload}, expected_version=self.memory.version)
+            return Update(self.memory.id, {**fields, self._stored_in: payload}, expected_version=self.memory.version)
         now = self.clock.now()
-        fields = {
+        values = {
             "id": self.clock.new_id(),
             "tenant": self.scope.tenant,
             "agent": self.scope.agent,
@@ -112,9 +115,10 @@ class KeyedRecord(Generic[B]):
             "occurred_at": now,
             "recorded_at": now,
             **self._fields,
+            **fields,
             self._stored_in: payload,
         }
-        return Put(validated(Memory, fields), existing="fail")
+        return Put(validated(Memory, values), existing="fail")
 
     async def change(self, decide: Callable[[B], B], reason: str, *, actor: str = "agent") -> B:
         """Read the body, let ``decide`` return the new one, and store that; retry when another writer was faster."""

@@ -140,9 +140,9 @@ def continues(before: LoadedPage, loaded: LoadedPage, settings: DialogueSettings
 
 def opens_like_an_answer(loaded: LoadedPage) -> bool:
     """Whether the first turn refers back to something, or is too short to stand alone."""
-    said = split(loaded.content.turns[0].text[:200]) if loaded.content.turns else []
+    opening_words = split(loaded.content.turns[0].text[:200]) if loaded.content.turns else []
     return (
-        not said
-        or said[0] in _OPENINGS
-        or (len(said) <= 4 and not term_weights.weigh_text(loaded.content.turns[0].text))
+        not opening_words
+        or opening_words[0] in _OPENINGS
+        or (len(opening_words) <= 4 and not term_weights.weigh_text(loaded.content.turns[0].text))
     )

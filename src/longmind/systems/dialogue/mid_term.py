@@ -108,13 +108,15 @@ async def _scored(
     """Return the pages that match at all, each with its score, the best first."""
     rarity = term_weights.Rarity(loaded.content.weights for loaded in loaded_pages)
     weights = term_weights.weigh_text(query)
-    asked, keys = term_weights.scale(weights, rarity), term_weights.keywords(weights, rarity, settings.keywords)
+    query_weights, keys = term_weights.scale(weights, rarity), term_weights.keywords(weights, rarity, settings.keywords)
     by_vector = {} if vector is None else await _page_vectors(scoped, loaded_pages)
     scored: list[tuple[LoadedPage, float]] = []
     for loaded in loaded_pages:
         own = by_vector.get(loaded.id)
         if own is None or vector is None:
-            close = term_weights.to_embedding_scale(cosine(asked, term_weights.scale(loaded.content.weights, rarity)))
+            close = term_weights.to_embedding_scale(
+                cosine(query_weights, term_weights.scale(loaded.content.weights, rarity))
+            )
         else:
             close = float(np.clip(own @ vector, 0.0, 1.0))
         shared = jaccard(keys, term_weights.keywords(loaded.content.weights, rarity, settings.keywords))

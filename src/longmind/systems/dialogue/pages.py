@@ -73,8 +73,8 @@ class PageContent:
         """The sentences, each with its speaker."""
         return [
             f"{turn.who}: {sentence}"
-            for turn, said in zip(self.turns, self._sentences, strict=True)
-            for sentence in said
+            for turn, sentences in zip(self.turns, self._sentences, strict=True)
+            for sentence in sentences
         ]
 
     @cached_property
@@ -87,7 +87,7 @@ class PageContent:
         """The words of each sentence; of a very long page only of the beginning."""
         if len(self.text) > term_weights.READ:
             return [term_weights.analyse_sentence(sentence) for sentence in term_weights.split_sentences(self.text)]
-        return [term_weights.analyse_sentence(sentence) for said in self._sentences for sentence in said]
+        return [term_weights.analyse_sentence(sentence) for sentences in self._sentences for sentence in sentences]
 
 
 _EVEN = term_weights.Rarity()
@@ -171,8 +171,8 @@ def new_page(scoped: ScopedStore, draft: PageDraft, messages: Mapping[str, Memor
     """Build a new page in a chain of its own. Its messages must exist and belong to this user."""
     if not draft.messages:
         return _page_of_texts(scoped, draft)
-    said = [_message(scoped, id, messages) for id in draft.messages]
-    turns = tuple(_pointer(message) for message in said)
+    sources = [_message(scoped, id, messages) for id in draft.messages]
+    turns = tuple(_pointer(message) for message in sources)
     now = scoped.now()
     record = construct_unvalidated(
         Memory,
@@ -182,18 +182,18 @@ def new_page(scoped: ScopedStore, draft: PageDraft, messages: Mapping[str, Memor
             "tenant": scoped.scope.tenant,
             "agent": scoped.scope.agent,
             "user": scoped.scope.user,
-            "session": draft.session or next((m.session for m in said if m.session), None),
+            "session": draft.session or next((m.session for m in sources if m.session), None),
             "key": page_key(draft),
-            "importance": draft.importance if draft.importance is not None else max(m.importance for m in said),
+            "importance": draft.importance if draft.importance is not None else max(m.importance for m in sources),
             "metadata": marks(scoped.scope),
             "source": _speaker(turns[0].role, turns[0].name),
-            "trust": min(m.trust for m in said),
-            "occurred_at": draft.occurred_at or min(m.occurred_at for m in said),
+            "trust": min(m.trust for m in sources),
+            "occurred_at": draft.occurred_at or min(m.occurred_at for m in sources),
             "recorded_at": now,
         },
     )
     body = _own_chain(turns, record.id)
-    resolved = tuple(copy_unvalidated(turn, text=m.content) for turn, m in zip(turns, said, strict=True))
+    resolved = tuple(copy_unvalidated(turn, text=m.content) for turn, m in zip(turns, sources, strict=True))
     return LoadedPage(record, body, PageContent(resolved), stored=False)
 
 
@@ -252,9 +252,9 @@ def _message(scoped: ScopedStore, id: str, messages: Mapping[str, Memory]) -> Me
 
 
 def _turns(draft: PageDraft) -> tuple[DialogueTurn, ...]:
-    said = (("user", draft.user), ("assistant", draft.reply))
+    texts = (("user", draft.user), ("assistant", draft.reply))
     return tuple(
-        DialogueTurn.model_validate({"role": role, "text": text}) for role, text in said if text and text.strip()
+        DialogueTurn.model_validate({"role": role, "text": text}) for role, text in texts if text and text.strip()
     )
 
 

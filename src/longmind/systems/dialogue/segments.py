@@ -304,9 +304,11 @@ class SegmentAssigner:
 def _written(segment: LoadedSegment) -> dict[str, str]:
     """Return a written word for each keyword: the one used before, or the first one in a new page."""
     written: dict[str, str] = {}
-    said = [term_weights.analyse_sentence(word) for word in segment.body.words]
+    sentences = [term_weights.analyse_sentence(word) for word in segment.body.words]
     known = {
-        term: word for sentence in reversed(said) for term, word in zip(sentence.stems, sentence.words, strict=True)
+        term: word
+        for sentence in reversed(sentences)
+        for term, word in zip(sentence.stems, sentence.words, strict=True)
     }
     for key in segment.keywords:
         forms = (known, *(loaded.content.forms for loaded in segment.new))

@@ -83,13 +83,13 @@ class Rarity:
     """The rarity of terms in a set of texts: a term in few texts has a high value. A text is a set of terms."""
 
     def __init__(self, texts: Iterable[Iterable[str]] = ()) -> None:
-        held: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         count = 0
         for terms in texts:
-            held.update(terms)
+            counts.update(terms)
             count += 1
-        by_count = {n: math.log(1.0 + (count + 1.0) / (n + 1.0)) for n in set(held.values())}
-        self._known = {term: by_count[n] for term, n in held.items()}
+        by_count = {n: math.log(1.0 + (count + 1.0) / (n + 1.0)) for n in set(counts.values())}
+        self._known = {term: by_count[n] for term, n in counts.items()}
         self._new = math.log(2.0 + count)
 
     def __call__(self, term: str) -> float:

@@ -107,13 +107,13 @@ async def read(scoped: ScopedStore, settings: DialogueSettings) -> Window:
 
 async def add(scoped: ScopedStore, settings: DialogueSettings, drafts: Sequence[PageDraft]) -> tuple[Added, bool]:
     """Add pages and return them, known ones as they are stored; also say whether there are too many segments now."""
-    held = await _held(scoped, drafts)
+    stored = await _find_stored(scoped, drafts)
     fresh: dict[object, PageDraft] = {}
     for number, draft in enumerate(drafts):
         key = pages.page_key(draft)
-        if key is None or key not in held:
+        if key is None or key not in stored:
             fresh.setdefault(key or number, draft)
-    known: dict[object, LoadedPage] = dict(held.items())
+    known: dict[object, LoadedPage] = dict(stored.items())
     if not fresh:
         return Added(pages=_pages_of(drafts, known)), False
     window = await read(scoped, settings)
@@ -129,7 +129,7 @@ def _pages_of(drafts: Sequence[PageDraft], loaded_pages: dict[object, LoadedPage
     return tuple(loaded_pages[pages.page_key(draft) or number].to_page() for number, draft in enumerate(drafts))
 
 
-async def _held(scoped: ScopedStore, drafts: Sequence[PageDraft]) -> dict[str, LoadedPage]:
+async def _find_stored(scoped: ScopedStore, drafts: Sequence[PageDraft]) -> dict[str, LoadedPage]:
     """Return the pages that are stored already, by their keys."""
     keys = tuple(dict.fromkeys(key for draft in drafts if (key := pages.page_key(draft))))
     if not keys:

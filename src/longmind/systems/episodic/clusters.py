@@ -145,13 +145,13 @@ def _common_terms(own: Sequence[Counter[str]], everyone: Sequence[Counter[str]])
     for count in own:
         for word, n in count.items():
             forms.setdefault(stem(word), Counter())[word] += n
-    held = Counter(s for count in own for s in {stem(word) for word in count})
+    frequency = Counter(s for count in own for s in {stem(word) for word in count})
     spread = Counter(s for count in everyone for s in {stem(word) for word in count})
 
     def weight(term: str) -> float:
-        return held[term] / len(own) * math.log1p(len(everyone) / spread[term])
+        return frequency[term] / len(own) * math.log1p(len(everyone) / spread[term])
 
-    shared = [term for term in held if held[term] * 2 > len(own)]
+    shared = [term for term in frequency if frequency[term] * 2 > len(own)]
     best = sorted(shared, key=lambda term: (-weight(term), term))[:_TERMS]
     return [min(forms[term], key=lambda word: (-forms[term][word], word)) for term in best]
 

@@ -147,10 +147,10 @@ class SharedMemory:
         """Return those of these statements that are shared, wait or were rejected."""
         keys = {text: _key(text) for text in texts}
         where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
-        held = (
+        stored = (
             {record.key async for record in self._scoped.store.scan_all(self._scoped.scope, where)} if keys else set()
         )
-        return frozenset(text for text, key in keys.items() if key in held)
+        return frozenset(text for text, key in keys.items() if key in stored)
 
     async def search(self, query: str, *, k: int = 10) -> tuple[SharedHit, ...]:
         """Return the shared knowledge that matches a query best."""
@@ -187,7 +187,7 @@ class SharedMemory:
         """Add this scope's support to these statements, in one write."""
         keys = {text: _key(text) for text in texts}
         where = Filter(keys=tuple(sorted(set(keys.values()))), states=None)
-        held = {m.key: m async for m in self._scoped.store.scan_all(self._scoped.scope, where)}
+        stored = {m.key: m async for m in self._scoped.store.scan_all(self._scoped.scope, where)}
         writes: dict[str, Write] = {}
         by_key: dict[str, ShareProposal] = {}
         pace = Pace()
@@ -195,7 +195,7 @@ class SharedMemory:
             await pace.pause()
             if key in by_key:  # the same in other words, said a moment ago
                 continue
-            record, write = self._with_support(text, key, held.get(key), settings)
+            record, write = self._with_support(text, key, stored.get(key), settings)
             by_key[key] = ShareProposal(knowledge=_as_shared(record), changed=write is not None)
             if write is not None:
                 writes[key] = write
@@ -249,8 +249,8 @@ class SharedMemory:
 
 def _key(text: str) -> str:
     """Return a key that is equal for the same words, apart from articles, endings and punctuation."""
-    said = " ".join(stem(word) for word in words(text) if word not in _ARTICLES)
-    return f"shared:{sha256(said.encode()).hexdigest()[:32]}"
+    stems = " ".join(stem(word) for word in words(text) if word not in _ARTICLES)
+    return f"shared:{sha256(stems.encode()).hexdigest()[:32]}"
 
 
 def _moved_up(body: SharedBody, settings: SharedSettings) -> SharedBody:

@@ -38,16 +38,16 @@ _NEVER_NAMES = CALENDAR_WORDS.union("english french german spanish italian portu
 
 def personal(text: str, names: Iterable[str] = (), allowed: Collection[str] = ()) -> str | None:
     """Return what looks personal in a text, without repeating it; None if nothing does."""
-    said = words(text)
+    text_words = words(text)
     known = {part for name in names for part in words(name) if len(part) > 1}
-    if known.intersection(said):
+    if known.intersection(text_words):
         return "the name of somebody here"
     for what, sign in _SIGNS:
         if sign.search(text):
             return what
-    if _SELF.intersection(fold(text).replace("’", "'").split()) or _SELF.intersection(said):
+    if _SELF.intersection(fold(text).replace("’", "'").split()) or _SELF.intersection(text_words):
         return "somebody speaking of themselves"
-    if _FAMILY.intersection(said):
+    if _FAMILY.intersection(text_words):
         return "somebody's family or circle"
     if _TITLES.search(text):
         return "a form of address"

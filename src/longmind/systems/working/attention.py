@@ -37,8 +37,8 @@ async def relevances(scoped: ScopedStore, query: str, texts: Sequence[str]) -> l
 
     This is the share of the query's words in the text, or the cosine if it is higher.
     """
-    asked = set(terms(query))
-    shares = [coverage(asked, terms(text)) for text in texts]
+    query_terms = set(terms(query))
+    shares = [coverage(query_terms, terms(text)) for text in texts]
     vectors, _ = await scoped.embed([query, *texts])
     if any(vector is None for vector in vectors):
         return shares

@@ -50,8 +50,8 @@ class WorkingMemory:
         self._scoped = scoped
         self._chunking = chunking
         self._tokens_of = tokens_of
-        asked = {"items": items, "tokens": tokens}
-        self._limits = {name: value for name, value in asked.items() if value is not None}
+        limits = {"items": items, "tokens": tokens}
+        self._limits = {name: value for name, value in limits.items() if value is not None}
         validated(WorkingLimits, self._limits)
 
     # -- items ---------------------------------------------------------------------------------------------------
@@ -162,8 +162,8 @@ class WorkingMemory:
 
     async def resize(self, *, items: int | None = None, tokens: int | None = None) -> tuple[Evicted, ...]:
         """Change the limits permanently and apply them at once; return what was evicted."""
-        asked = {"items": items, "tokens": tokens}
-        changes = {name: value for name, value in asked.items() if value is not None}
+        limits = {"items": items, "tokens": tokens}
+        changes = {name: value for name, value in limits.items() if value is not None}
         validated(WorkingLimits, changes)
         self._limits |= changes
 
@@ -277,13 +277,13 @@ class WorkingMemory:
                 f"{key!r} has about {needed} tokens, and working memory has room for {limits.tokens}.",
                 hint="Put in a shorter text and remember the whole elsewhere, or make more room.",
             )
-        held = state.find(key)
-        if held is None:
+        current = state.find(key)
+        if current is None:
             item = new_item(self._scoped, key, content, origin, occurred_at=state.now, **fields)
             state.add(item)
         else:
             changes = {**fields, "source": fields["source"].model_dump(), "occurred_at": state.now}
-            item = await state.change(held, {"content": content, **changes})
+            item = await state.change(current, {"content": content, **changes})
         left = await self._written(state, "put", keep=item.id)
         return Placed(item=self._item(item, state, state.now, 0.0, focused=False), evicted=left)
 
