@@ -73,7 +73,9 @@ async def show(
 
 @agent_command
 async def history(
-    call: Invocation, subject: Subject, predicate: Annotated[str, typer.Argument(help="A predicate such as 'lives in'.")]
+    call: Invocation,
+    subject: Subject,
+    predicate: Annotated[str, typer.Argument(help="A predicate such as 'lives in'.")],
 ) -> None:
     """Show every value that was stated, with the time in which it held."""
     async with call.agent() as mem:
