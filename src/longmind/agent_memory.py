@@ -14,7 +14,7 @@ from longmind.errors import InvalidInput, NotFound
 from longmind.forgetting import forget_memories, withdraw_support
 from longmind.pacing import load_module
 from longmind.perceive.intake import About, MemoryInput, is_place, memories_of
-from longmind.recall.filters import filter_of
+from longmind.recall.filters import filter_of, narrows
 from longmind.store import journal
 from longmind.store.base import Put, Update
 from longmind.systems.configuration import configuration, configure
@@ -24,6 +24,7 @@ from longmind.types import (
     ConsolidationReport,
     Document,
     Filter,
+    Forgotten,
     Hit,
     Memory,
     Message,
@@ -58,6 +59,7 @@ _SINGLE_MEMORY = (str, dict, Mapping, Message)
 """Inputs that become one memory. ``dict`` is listed beside ``Mapping`` because that check is faster."""
 _SINGLE_INPUT = (*_SINGLE_MEMORY, Model)
 _SETTINGS = "agent"
+_FORGET_EVERYTHING = "To forget everything, pass where={'states': None}."
 Memories = list[Memory]
 Changes = list[Change]
 Hits = list[Hit]
@@ -324,18 +326,23 @@ class AgentMemory:
         where: Filter | Mapping[str, Any] | None = None,
         erase: bool = False,
         reason: str = "",
-    ) -> int:
-        """Remove memories by id, or all that match a filter, and return how many.
+    ) -> Forgotten:
+        """Remove memories by id, or all that match a filter, and return what was removed.
 
-        What is forgotten is found by no recall, but ``history`` keeps it and ``undo`` brings it back. With ``erase``
-        nothing remains: not in the journal, and not what was derived from it.
+        What is forgotten is found by no recall, but ``history`` keeps it and ``undo(forgotten.operation)`` brings it
+        back. With ``erase`` nothing remains: not in the journal, and not what was derived from it. A filter that
+        narrows nothing is refused; everything is ``where={"states": None}``.
         """
         if (which is None) == (where is None):
-            raise InvalidInput(
-                "Say what to forget: ids, or a filter.", hint="To forget everything, pass where={'states': None}."
-            )
+            raise InvalidInput("Say what to forget: ids, or a filter.", hint=_FORGET_EVERYTHING)
         if which is None:
-            ids = sorted(await self.store.backend.matching(self.scope, filter_of(where)))
+            matching = filter_of(where)
+            if not narrows(matching):
+                raise InvalidInput(
+                    "The filter is empty, so it would forget everything; nothing was forgotten.",
+                    hint=_FORGET_EVERYTHING,
+                )
+            ids = sorted(await self.store.backend.matching(self.scope, matching))
         else:
             ids = [which] if isinstance(which, str) else list(dict.fromkeys(which))
         return await forget_memories(self.scoped, ids, erase=erase, reason=reason)

@@ -8,11 +8,14 @@ from longmind.errors import NotFound
 from longmind.store.base import Delete, Put, Write
 from longmind.store.store import Store
 from longmind.systems.scoped_store import ScopedStore
-from longmind.types import Memory, Scope
+from longmind.types import Forgotten, Memory, Scope
 
 
-async def forget_memories(scoped: ScopedStore, ids: Sequence[str], *, erase: bool, reason: str) -> int:
-    """Delete memories and return how many; with ``erase`` also what was derived from them, and the journal's copies."""
+async def forget_memories(scoped: ScopedStore, ids: Sequence[str], *, erase: bool, reason: str) -> Forgotten:
+    """Delete memories and return what was removed.
+
+    With ``erase`` also what was derived from them, and the journal's copies.
+    """
     store, scope = scoped.store, scoped.scope
     memories = await store.get_all(scope, ids)
     present = {memory.id for memory in memories}
@@ -26,9 +29,11 @@ async def forget_memories(scoped: ScopedStore, ids: Sequence[str], *, erase: boo
     # Support is withdrawn first, so that shared memory never rests on a fact that is gone.
     await withdraw_support(scoped, [memory for memory in memories if erase or memory.state == "active"])
     writes += [Delete(id, erase=erase) for id in ids]
-    if writes:
-        await store.apply(scope, writes, reason=reason or ("erase" if erase else "forget"))
-    return len(ids)
+    if not writes:
+        return Forgotten(count=0, ids=(), erased=erase)
+    receipt = await store.apply(scope, writes, reason=reason or ("erase" if erase else "forget"))
+    operation = None if erase else receipt.operation
+    return Forgotten(count=len(ids), ids=tuple(ids), operation=operation, erased=erase)
 
 
 async def withdraw_support(scoped: ScopedStore, removed: Iterable[Memory]) -> None:

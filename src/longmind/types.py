@@ -367,6 +367,17 @@ class Hit(Model):
     """What each arm and each prior gave, before they were added up."""
 
 
+class Forgotten(Model):
+    """What ``forget`` removed. ``undo(forgotten.operation)`` brings it back, unless it was erased."""
+
+    count: int
+    ids: tuple[str, ...]
+    """What was asked for; with ``erase`` also what was derived from it."""
+    operation: str | None = None
+    """The operation's id; None if nothing was removed, or if it was erased and cannot be undone."""
+    erased: bool = False
+
+
 class Change(Model):
     """One line of the journal: who changed what, when, why, and what it was before and after."""
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from longmind import Document, Filter, Longmind, Message, Settings
+from longmind import Document, Filter, Forgotten, Longmind, Message, Settings
 from longmind.errors import (
     Conflict,
     InvalidInput,
@@ -141,7 +142,7 @@ async def test_a_moment_without_a_zone_is_utc(rc: Longmind, face_clock: FakeCloc
 async def test_forgetting_can_be_undone_and_erasing_cannot(rc: Longmind) -> None:
     mem = rc.agent("assistant")
     stored = await mem.remember("my password is swordfish")
-    assert await mem.forget(stored.id) == 1
+    assert (await mem.forget(stored.id)).count == 1
     assert not await mem.recall("swordfish")
     forgotten = (await mem.history(stored.id))[-1]
     assert await mem.undo(forgotten.operation) == 1
@@ -158,7 +159,7 @@ async def test_what_was_forgotten_can_still_be_erased(rc: Longmind) -> None:
     stored = await mem.remember("my password is swordfish")
     await mem.forget(stored.id)
     assert "swordfish" in str(await mem.history(stored.id))
-    assert await mem.forget(stored.id, erase=True) == 1
+    assert (await mem.forget(stored.id, erase=True)).count == 1
     assert "swordfish" not in str(await mem.history(stored.id))
     assert (await mem.list()).items == ()
     with pytest.raises(NotFound):
@@ -170,8 +171,30 @@ async def test_erasing_takes_what_was_derived_along(rc: Longmind) -> None:
     told, summary, summary_of_it = [await mem.remember(t) for t in ("told", "a summary", "its summary")]
     await mem.store.link(mem.scope, Link(source=summary.id, relation="derived_from", target=told.id))
     await mem.store.link(mem.scope, Link(source=summary_of_it.id, relation="derived_from", target=summary.id))
-    assert await mem.forget(told.id, erase=True) == 3
+    assert (await mem.forget(told.id, erase=True)).count == 3
     assert (await mem.list()).items == ()
+
+
+async def test_forget_returns_the_operation_that_undo_takes(rc: Longmind) -> None:
+    mem = rc.agent("assistant")
+    first, second = await mem.remember(["one", "two"])
+    forgotten = await mem.forget([first.id, second.id])
+    assert (forgotten.count, forgotten.ids, forgotten.erased) == (2, (first.id, second.id), False)
+    assert forgotten.operation is not None
+    assert await mem.undo(forgotten.operation) == 2
+    assert await mem.forget(where={"tags_any": ["none has it"]}) == Forgotten(count=0, ids=())
+    erased = await mem.forget(first.id, erase=True)
+    assert (erased.count, erased.operation, erased.erased) == (1, None, True)
+
+
+@pytest.mark.parametrize("empty", [{}, Filter(), {"tags_any": None}, {"metadata": {}}])
+async def test_an_empty_filter_forgets_nothing(rc: Longmind, empty: Any) -> None:
+    mem = rc.agent("assistant")
+    await mem.remember("keep")
+    with pytest.raises(InvalidInput, match="empty"):
+        await mem.forget(where=empty)
+    assert (await mem.stats()).memories == 1
+    assert (await mem.forget(where={"states": None})).count == 1
 
 
 async def test_forgetting_by_filter_needs_one(rc: Longmind) -> None:
@@ -183,7 +206,7 @@ async def test_forgetting_by_filter_needs_one(rc: Longmind) -> None:
             await mem.forget(**nothing)
     with pytest.raises(InvalidInput, match="tags_any"):
         await mem.forget(where={"tag": "x"})
-    assert await mem.forget(where={"tags_any": ["x"]}) == 1
+    assert (await mem.forget(where={"tags_any": ["x"]})).count == 1
     assert [m.content for m in (await mem.list()).items] == ["keep"]
 
 

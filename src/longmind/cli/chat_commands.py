@@ -112,8 +112,8 @@ async def _forget(chatting: Chatting, given: str) -> None:
         raise NotFound(f"There is no memory {id} here.", hint="/memory shows what there is.")
     if not sure and not _confirmed(chatting, memory.content):
         return
-    await mem.forget([id], reason="asked in a chat")
-    operation = (await mem.history(id))[-1].operation
+    forgotten = await mem.forget([id], reason="asked in a chat")
+    operation = forgotten.operation or ""
 
     def show() -> None:
         screen.console().print("Forgot 1 memory.")

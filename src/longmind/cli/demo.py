@@ -246,10 +246,10 @@ async def forgetting(tour: Tour) -> None:
         return there
 
     await look()
-    await tour.make("await mem.forget(id)", lambda: mem.forget(secret.id))
+    forgotten = await tour.make("forgotten = await mem.forget(id)", lambda: mem.forget(secret.id))
     await look()
-    operation = (await mem.history(secret.id))[-1].operation
-    await tour.make("await mem.undo(operation)", lambda: mem.undo(operation))
+    operation = forgotten.operation or ""
+    await tour.make("await mem.undo(forgotten.operation)", lambda: mem.undo(operation))
     await look()
     await tour.make("await mem.forget(id, erase=True)", lambda: mem.forget(secret.id, erase=True))
     changes = await tour.make("await mem.history(id)", lambda: mem.history(secret.id))

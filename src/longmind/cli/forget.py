@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,10 +11,7 @@ from longmind.cli import options, screen
 from longmind.cli.chat_input import on_interrupt
 from longmind.cli.command import Invocation, agent_command
 from longmind.cli.ids import memory_ids
-from longmind.types import Filter
-
-if TYPE_CHECKING:
-    from longmind.memory import AgentMemory
+from longmind.types import Filter, Forgotten
 
 
 @agent_command
@@ -57,12 +54,8 @@ async def forget(
         ids = await memory_ids(mem, id) if id else sorted(await mem.store.backend.matching(mem.scope, where))
         if ids and not yes and (erase or not id):
             ask(call, len(ids), erase=erase)
-        done = await mem.forget(ids, erase=erase, reason=reason) if ids else 0
-        operation = await _operation(mem, ids[0]) if ids and not erase else None
-    call.answer(
-        {"forgotten": done, "erased": erase, "ids": ids, "operation": operation},
-        lambda: _show(call, done, erase, operation),
-    )
+        forgotten = await mem.forget(ids, erase=erase, reason=reason)
+    call.answer(forgotten, lambda: _show(call, forgotten))
 
 
 def ask(call: Invocation, count: int, *, erase: bool) -> None:
@@ -78,15 +71,9 @@ def ask(call: Invocation, count: int, *, erase: bool) -> None:
         raise typer.Abort
 
 
-async def _operation(mem: AgentMemory, id: str) -> str:
-    return (await mem.history(id))[-1].operation
-
-
-def _show(call: Invocation, done: int, erased: bool, operation: str | None) -> None:
+def _show(call: Invocation, forgotten: Forgotten) -> None:
     out = screen.console()
-    if erased:
-        out.print(f"Erased {screen.counted(done, 'memory')}.")
-        return
-    out.print(f"Forgot {screen.counted(done, 'memory')}.")
-    if operation:
-        out.print(screen.dim(f"To bring back: {call.again('undo', screen.short(operation))}"), soft_wrap=True)
+    out.print(f"{'Erased' if forgotten.erased else 'Forgot'} {screen.counted(forgotten.count, 'memory')}.")
+    if forgotten.operation:
+        undo = call.again("undo", screen.short(forgotten.operation))
+        out.print(screen.dim(f"To bring back: {undo}"), soft_wrap=True)

@@ -53,6 +53,12 @@ def filter_of(
         ) from error
 
 
+def narrows(where: Filter) -> bool:
+    """Whether a filter asks for anything in particular. ``states``, once given, counts even if it is None."""
+    given = {name: getattr(where, name) for name in where.model_fields_set}
+    return "states" in given or any(value is not None and value != {} for value in given.values())
+
+
 def _checked(where: Mapping[str, Any] | None) -> dict[str, Any]:
     if where is not None and not isinstance(where, Mapping):
         raise InvalidInput(f"where must be a Filter or a mapping, not {type(where).__name__}.")

@@ -93,7 +93,7 @@ def test_forgetting_all_in_a_script(cli: Any) -> None:
     cli.remember("One.")
     cli.remember("Two.")
     told = cli.json("forget", "--all", "--yes")
-    assert told["forgotten"] == 2
+    assert told["count"] == 2
     assert cli.json("undo", told["operation"])["changed"] == 2
     assert cli.json("stats")["memories"] == 2
 
@@ -147,7 +147,7 @@ class Interrupted:
 
 def test_forgetting_nothing_is_said(cli: Any) -> None:
     assert cli("forget", "--session", "none", "--yes").stdout == "Forgot 0 memories.\n"
-    assert cli.json("forget", "--all", "--yes") == {"forgotten": 0, "erased": False, "ids": [], "operation": None}
+    assert cli.json("forget", "--all", "--yes") == {"count": 0, "ids": [], "operation": None, "erased": False}
 
 
 @pytest.mark.parametrize("words", [[], ["0190aaaa-bbbb", "--all"], ["--session", "a", "--all"]])

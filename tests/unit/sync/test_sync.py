@@ -133,7 +133,7 @@ def test_the_verbs_block_and_work(rc: longmind.sync.Longmind) -> None:
     assert mem.configure(recall_k=3) == mem.configuration()
     assert mem.consolidate(dry_run=True).dry_run
     assert [memory.id for memory in mem.list(kinds=["message"]).items] == [stored.id]
-    assert mem.forget(stored.id) == 1
+    assert mem.forget(stored.id).count == 1
     with pytest.raises(NotFound):
         mem.forget(stored.id)
     assert [scope.agent for scope in rc.agents()] == ["assistant"]

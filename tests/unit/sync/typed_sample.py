@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, assert_type
 
-from longmind import AgentSettings, Hit, Memory, Message, Page, Stats
+from longmind import AgentSettings, Forgotten, Hit, Memory, Message, Page, Stats
 from longmind.manager import ActResult, SearchResult, ThinkResult
 from longmind.sync import AgentMemory, Longmind
 from longmind.sync.conversation import Conversation
@@ -26,7 +26,7 @@ def use_the_verbs(mem: AgentMemory) -> None:
     assert_type(mem.stats(), Stats)
     assert_type(mem.configuration(), AgentSettings)
     assert_type(mem.consolidate(dry_run=True).id, str)
-    assert_type(mem.forget(where={"kinds": ["message"]}), int)
+    assert_type(mem.forget(where={"kinds": ["message"]}), Forgotten)
 
 
 def use_the_memory_systems(mem: AgentMemory) -> None:

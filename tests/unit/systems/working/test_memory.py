@@ -118,7 +118,7 @@ async def test_erasing_an_event_erases_what_came_back_from_it(scoped_stores: Any
     links = await scoped.store.links(scoped.scope, [event.id], direction="both")
     assert links == [], "the item is gone with its links"
     first = (await EpisodicMemory(scoped).events(type="released")).items[0]
-    assert await mem.forget(first.id, erase=True) == 2
+    assert (await mem.forget(first.id, erase=True)).count == 2
     with pytest.raises(NotFound):
         await working.fetch("secret")
 
