@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.cases import Case, Item, Question
 from longmind.memory import AgentMemory, Longmind
-from longmind.recall.folding import drawn_from
+from longmind.recall.folding import evidence_ids
 from longmind.types import Hit
 
 DEPTHS = (5, 10, 20)
@@ -115,7 +115,7 @@ async def recalled_labels(mem: AgentMemory, hits: Sequence[Hit]) -> list[str]:
     A fact has the label of the memory it was first drawn from. What was made of many memories has no label, but keeps
     its place.
     """
-    drawn = {hit.memory.id: next(drawn_from(hit.memory), None) for hit in hits}
+    drawn = {hit.memory.id: next(evidence_ids(hit.memory), None) for hit in hits}
     sources = {m.id: m for m in await mem.store.get_all(mem.scope, [id for id in drawn.values() if id])}
     labelled = [sources.get(drawn.get(hit.memory.id) or "", hit.memory) for hit in hits]
     return [str(memory.metadata.get("label", "")) for memory in labelled]

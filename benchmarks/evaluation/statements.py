@@ -13,7 +13,7 @@ from benchmarks.cases import Case
 from benchmarks.evaluation.files import FOLDER, items, read
 from benchmarks.quality import Figure, Progress, load, percent
 from longmind.memory import AgentMemory, Longmind
-from longmind.recall.folding import drawn_from
+from longmind.recall.folding import evidence_ids
 from longmind.text.analysis import fold
 from longmind.types import Filter, Memory
 
@@ -122,7 +122,7 @@ async def _facts(mem: AgentMemory) -> tuple[dict[str, set[Triple]], set[Triple]]
     current: set[Triple] = set()
     async for memory in mem.store.scan_all(mem.scope, Filter(kinds=("fact",), states=None)):
         triple = _triple(memory.body["subject_name"], memory.body["predicate"], memory.body["object"])
-        for source in await mem.store.get_all(mem.scope, list(drawn_from(memory))):
+        for source in await mem.store.get_all(mem.scope, list(evidence_ids(memory))):
             by_turn[str(source.metadata.get("label", ""))].add(triple)
         if _is_current(memory):
             current.add(triple)

@@ -13,7 +13,7 @@ from longmind.config import AgentSettings
 from longmind.errors import InvalidInput, NotFound
 from longmind.forgetting import forget_memories, withdraw_support
 from longmind.pacing import load_module
-from longmind.perceive.intake import About, MemoryInput, is_place, memories_of
+from longmind.perceive.intake import InputDetails, MemoryInput, build_memories, is_content_key
 from longmind.recall.filters import filter_of, narrows
 from longmind.store import journal
 from longmind.store.base import Put, Update
@@ -223,10 +223,10 @@ class AgentMemory:
         inputs = (
             list(content) if not isinstance(content, _SINGLE_INPUT) and isinstance(content, Iterable) else [content]
         )
-        about = About(session, occurred_at, importance, tags, metadata, source)
+        details = InputDetails(session, occurred_at, importance, tags, metadata, source)
         if any(isinstance(item, Document) for item in inputs):
-            about = about._replace(passage_chars=(await self.configuration()).passage_chars)
-        memories = memories_of(inputs, about, self.scope, self._longmind.clock)
+            details = details._replace(passage_chars=(await self.configuration()).passage_chars)
+        memories = build_memories(inputs, details, self.scope, self._longmind.clock)
         stored: list[Memory] = []
         for start in range(0, len(memories), _BATCH):
             part = operation if operation is None or len(memories) <= _BATCH else f"{operation}:{start}"
@@ -375,7 +375,11 @@ class AgentMemory:
     ) -> Memory:
         """Change fields of a memory. With ``expected_version`` it fails if the memory was changed since it was read."""
         stored = await self.store.get(self.scope, id)
-        if stored is not None and changes.get("content", stored.content) != stored.content and is_place(stored.key):
+        if (
+            stored is not None
+            and changes.get("content", stored.content) != stored.content
+            and is_content_key(stored.key)
+        ):
             changes = {"key": None, **changes}  # what was said there first may be said again
         receipt = await self.store.apply(
             self.scope, [Update(id, changes, expected_version)], embed=self._longmind.embedding.embed, reason=reason

@@ -13,7 +13,7 @@ import uuid_utils
 
 
 class Clock(Protocol):
-    """Where time and new ids come from."""
+    """A source of time and new ids."""
 
     def now(self) -> datetime: ...
 
@@ -31,7 +31,7 @@ class SystemClock:
 
 
 def as_utc(moment: datetime) -> datetime:
-    """A moment in UTC; one without a zone is taken to be UTC already."""
+    """Return a moment in UTC; one without a time zone is taken as UTC."""
     if moment.tzinfo is UTC:
         return moment
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

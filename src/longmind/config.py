@@ -1,8 +1,8 @@
-"""Settings: the defaults, what the environment changes, and what one agent changes for itself.
+"""Settings of the process, from defaults and the environment, and settings of one agent.
 
-``Settings`` is for a process and is the only thing here that looks at the environment (``LONGMIND_*``).
-``AgentSettings`` is for one agent; changes to it are stored with the agent's memories, so they survive restarts, travel
-with an export and have a history.
+``Settings`` applies to a process and is read from the environment (``LONGMIND_*``). ``AgentSettings`` applies to one
+agent. Its changes are stored with the agent's memories, so they survive restarts, are part of an export, and have a
+history.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Settings(Model):
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
-        """The defaults, changed by the environment, changed by what is given here and is not None."""
+        """Load the settings: defaults, then the environment, then ``overrides`` that are not None."""
         environment = os.environ if environment is None else environment
         values: dict[str, object] = {}
         for field in cls.model_fields:
@@ -61,16 +61,16 @@ class Settings(Model):
             raise InvalidSetting(_first(error), hint=f"Check {PREFIX}* in the environment.") from error
 
     def store_url(self) -> str:
-        """Where the store is when nothing else was said.
+        """Return the URL of the store; by default the user's own file.
 
-        An empty URL is something said, and is refused when it is opened: a script whose variable is unset must not
-        work on the user's own store.
+        An empty URL does not mean the default, and is refused when it is opened: a script whose variable is unset must
+        not work on the user's own store.
         """
         return str(default_path()) if self.url is None else self.url
 
 
 def default_path(environment: Mapping[str, str] | None = None) -> Path:
-    """The user's own store: one file in the user's data folder."""
+    """Return the path of the user's own store: one file in the user's data folder."""
     environment = os.environ if environment is None else environment
     data = environment.get("XDG_DATA_HOME")
     base = Path(data) if data else Path.home() / ".local" / "share"
@@ -78,7 +78,7 @@ def default_path(environment: Mapping[str, str] | None = None) -> Path:
 
 
 def cache_folder(environment: Mapping[str, str] | None = None) -> Path:
-    """Where this system keeps what can be made again: ``XDG_CACHE_HOME`` if it is set, else the usual folder."""
+    """Return the cache folder: in ``XDG_CACHE_HOME`` if it is set, else where the system keeps caches."""
     environment = os.environ if environment is None else environment
     chosen = environment.get("XDG_CACHE_HOME", "")
     if os.path.isabs(chosen):
@@ -93,10 +93,10 @@ def cache_folder(environment: Mapping[str, str] | None = None) -> Path:
 def provider_key(
     provider: Literal["openai", "anthropic"], environment: Mapping[str, str] | None = None
 ) -> SecretStr | None:
-    """The key that a provider's own tools would use; for that provider only, never for another address."""
+    """Return the API key that a provider's own SDK would use; only for that provider, never for another address."""
     environment = os.environ if environment is None else environment
-    found = environment.get(f"{provider.upper()}_API_KEY")
-    return SecretStr(found) if found else None
+    key = environment.get(f"{provider.upper()}_API_KEY")
+    return SecretStr(key) if key else None
 
 
 class AgentSettings(Model):
@@ -127,7 +127,7 @@ class AgentSettings(Model):
     """How many tokens of the language model the agent may use in a day (UTC); None sets no limit."""
 
     def changed(self, changes: Mapping[str, object]) -> AgentSettings:
-        """These settings with some of them changed, validated."""
+        """Return these settings with some of them changed, validated."""
         unknown = sorted(set(changes) - set(type(self).model_fields))
         if unknown:
             raise InvalidSetting(

@@ -44,7 +44,7 @@ class LongmindError(Exception):
         super().__init__(f"{self.message} {hint}".strip())
 
     def as_dict(self) -> dict[str, Any]:
-        """The error as plain data, for ``--json`` and for a server's answer."""
+        """Return the error as plain data, for ``--json`` and for HTTP responses."""
         return {"error": self.code, "message": self.message, "hint": self.hint, "details": self.details}
 
 
@@ -164,7 +164,7 @@ class InvalidAnswer(ModelError):
     def __init__(self, message: str | None = None, *, hint: str = "", usage: Any = None, **details: Any) -> None:
         super().__init__(message, hint=hint, **details)
         self.usage = usage
-        """What it cost all the same: a ``models.chat.Usage``, where it is known."""
+        """The cost of the answer: a ``models.chat.Usage``, if known."""
 
 
 class BudgetSpent(ModelError):

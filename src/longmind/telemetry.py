@@ -1,4 +1,4 @@
-"""Spans and metrics through OpenTelemetry: nothing at all unless it was switched on.
+"""Spans and metrics through OpenTelemetry; off by default.
 
 Longmind sends nothing anywhere. Switched on (``LONGMIND_OTEL=true``), it gives spans and metrics to the OpenTelemetry
 providers of the application, and the application decides where they go. Every layer may use this module:
@@ -7,8 +7,8 @@ providers of the application, and the application decides where they go. Every l
         ...
         span.set("longmind.hits", len(hits))
 
-Attributes are names, numbers and counts; never the text of a memory, a prompt or an answer. An error is told by its
-code, not by its message, for the same reason.
+Attributes are names, numbers and counts; never the text of a memory, a prompt or an answer. For the same reason an
+error is recorded by its code, not by its message.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Attributes: TypeAlias = Mapping[str, Value | None]
 
 
 class Span(Protocol):
-    """What is being measured."""
+    """A span to which attributes can be added."""
 
     def set(self, name: str, value: Value | None) -> None:
         """Add an attribute; None adds nothing."""
@@ -41,7 +41,7 @@ class Span(Protocol):
 
 
 class _NoSpan:
-    """The span there is while telemetry is off. One object serves all: it holds nothing."""
+    """The span while telemetry is off. It has no state, so one instance is shared."""
 
     def __enter__(self) -> _NoSpan:
         return self
@@ -127,34 +127,34 @@ def configure(
 
 
 def enabled() -> bool:
-    """Whether anything is measured."""
+    """Return whether telemetry is on."""
     return _active is not None
 
 
 def span(
     name: str, attributes: Attributes | None = None, *, client: bool = False, current: bool = True
 ) -> AbstractContextManager[Span]:
-    """Measure what happens within. ``client`` marks a call to another service.
+    """Measure a block of code as a span. ``client`` marks a call to another service.
 
-    A generator gives ``current=False``: what is current in it would be current in its caller too, between two items.
+    Use ``current=False`` in a generator: its current span would otherwise also be current in the caller between items.
     """
     return _NO_SPAN if _active is None else _active.span(name, attributes or {}, client=client, current=current)
 
 
 def record(name: str, value: float, attributes: Attributes | None = None, *, unit: str = "1") -> None:
-    """One measured value of a distribution."""
+    """Record a value in a histogram."""
     if _active is not None:
         _active.record(name, value, attributes or {}, unit)
 
 
 def count(name: str, value: int = 1, attributes: Attributes | None = None, *, unit: str = "1") -> None:
-    """Something that happened, once or ``value`` times."""
+    """Add ``value`` to a counter."""
     if _active is not None:
         _active.count(name, value, attributes or {}, unit)
 
 
 def error_type(error: BaseException) -> str:
-    """What an error is called in a span or a metric."""
+    """Return the name of an error in spans and metrics."""
     return error.code if isinstance(error, LongmindError) else type(error).__qualname__
 
 

@@ -1,6 +1,6 @@
-"""What tests need: time that stands still, ids that repeat, memories made in one line, a model that keeps to a script.
+"""Helpers for tests: a clock that stands still, repeatable ids, memories in one line, and a scripted language model.
 
-Import it from your own tests as well; it is part of the package.
+They are part of the package, so that you can use them in your own tests.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _NOISE_BITS = 32
 
 
 class FakeClock:
-    """A clock that a test sets. It moves only when told to, or by ``tick`` each time it is asked.
+    """A clock that a test sets. It advances only by ``set``, ``advance``, or ``tick`` on each read.
 
-    Ids are true uuid7: they carry the clock's time, sort in the order in which they were made, and the same seed gives
-    the same ids.
+    Ids are valid uuid7: they contain the clock's time and sort in the order of creation. The same seed gives the same
+    ids.
     """
 
     def __init__(self, start: datetime = START, *, tick: timedelta = timedelta(0), seed: int = 0) -> None:
@@ -33,29 +33,29 @@ class FakeClock:
         self._now = as_utc(start)
         self._random = random.Random(seed)
         self._last_stamp = 0
-        self._made = 0
+        self._counter = 0
 
     def now(self) -> datetime:
-        """The time it shows; afterwards it shows a tick more."""
+        """Return the time, then advance by one tick."""
         shown = self._now
         self._now += self.tick
         return shown
 
     def set(self, moment: datetime) -> None:
-        """Show this time from now on; it may lie in the past."""
+        """Set the time; it may lie in the past."""
         self._now = as_utc(moment)
 
     def advance(self, step: timedelta | float) -> datetime:
-        """Move on by a time span, or by seconds, and tell the new time."""
+        """Advance by a time span or by seconds, and return the new time."""
         self._now += step if isinstance(step, timedelta) else timedelta(seconds=step)
         return self._now
 
     def new_id(self) -> str:
-        """A uuid7 of the time shown; a clock set back still makes ids that sort after the ones it made before."""
+        """Return a uuid7 of the current time; ids sort after earlier ones even if the clock was set back."""
         stamp = max(0, int(self._now.timestamp() * 1000), self._last_stamp)
         self._last_stamp = stamp
-        self._made += 1
-        tail = (self._made % 2**_COUNTER_BITS) << _NOISE_BITS | self._random.getrandbits(_NOISE_BITS)
+        self._counter += 1
+        tail = (self._counter % 2**_COUNTER_BITS) << _NOISE_BITS | self._random.getrandbits(_NOISE_BITS)
         high, low = tail >> 62, tail & (2**62 - 1)
         return str(uuid.UUID(int=stamp << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low))
 
@@ -71,7 +71,7 @@ def memory(
     clock: FakeClock | None = None,
     **fields: Any,
 ) -> Memory:
-    """A valid memory of a scope, with a new id and the clock's time wherever ``fields`` does not say otherwise."""
+    """Return a valid memory of a scope, with a new id and the clock's time unless ``fields`` overrides them."""
     whose = scope or Scope(agent="assistant")
     source = clock or _clock
     now = source.now()

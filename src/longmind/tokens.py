@@ -1,4 +1,4 @@
-"""How many tokens a text is, about: no model's tokenizer is at hand, and none fits all models."""
+"""Estimate the number of tokens of a text, without the tokenizer of any particular model."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import math
 
 
 def estimate(text: str) -> int:
-    """About as many as common tokenizers make: one for four characters of ASCII, or for one of anything else."""
+    """Estimate the tokens of a text: one for four ASCII characters, and one for every other character."""
     plain = len(text) if text.isascii() else sum(map(str.isascii, text))
     return math.ceil(plain / 4) + len(text) - plain

@@ -1,7 +1,7 @@
-"""The nouns: what is stored, what is asked, what comes back.
+"""The public types: records, filters, hits and reports.
 
-Public types are frozen pydantic models: validated once when made, dumped with ``model_dump_json()``, safe to
-share between tasks. Times are UTC. Scores run from 0 to 1.
+They are frozen pydantic models: validated once on construction, dumped with ``model_dump_json()``, and safe to share
+between tasks. Times are UTC. Scores run from 0 to 1.
 """
 
 from __future__ import annotations
@@ -172,15 +172,15 @@ def construct_unvalidated(kind: type[M], fields: Json) -> M:
 
 @cache
 def _all_fields(kind: type[Model]) -> set[str]:
-    """Shared by all: a frozen model never changes it."""
+    """Return the set of field names, shared by all instances: a frozen model never changes it."""
     return set(kind.model_fields)
 
 
 class Scope(Model):
-    """Whose memories: a tenant, one of its agents, and perhaps one user of that agent.
+    """Whose memories: a tenant, one of its agents, and optionally one user of that agent.
 
-    Tenant and agent are a wall. Within it, a scope with a user sees that user's memories and those that belong to
-    no user in particular; a scope without one sees everything the agent holds.
+    A scope never sees memories of another tenant or agent. With a user it sees that user's memories and those without
+    a user; without one it sees everything the agent holds.
     """
 
     tenant: Name = "default"
@@ -188,7 +188,7 @@ class Scope(Model):
     user: Name | None = None
 
     def sees(self, memory: Memory) -> bool:
-        """Whether a memory is inside this scope."""
+        """Return whether a memory is inside this scope."""
         return (
             memory.tenant == self.tenant
             and memory.agent == self.agent
@@ -251,7 +251,7 @@ class Memory(Model):
         return self
 
     def content_hash(self) -> str:
-        """A hash of what this memory says, independent of where it is stored and how often it was read."""
+        """Return a hash of this memory, independent of where it is stored and how often it was read."""
         content = self.model_dump(mode="json", exclude=UNHASHED)
         return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
@@ -268,7 +268,7 @@ UPDATABLE = frozenset(Memory.model_fields) - {
     "last_accessed_at",
     "interaction",
 }
-"""What an update may change. The scope, the id and the counters are not among it."""
+"""The fields that an update may change: not the scope, the id and the counters."""
 
 
 class Link(Model):
@@ -302,7 +302,7 @@ class Message(Model):
 
 
 class Document(Model):
-    """A text with a title and a place, as given to ``remember``; it is split into passages."""
+    """A text with a title and a URI, as given to ``remember``; it is split into passages."""
 
     content: Annotated[str, StringConstraints(max_length=50_000_000), AfterValidator(_plain_text)]
     title: str | None = None
@@ -320,7 +320,7 @@ _Tags = Annotated[tuple[Tag, ...], Field(max_length=MAX_FILTER_TAGS)]
 
 
 class Filter(Model):
-    """Which memories. Every field narrows; what is not given does not. Lists mean "any of these"."""
+    """A filter on memories. All given fields must match; a list means "any of these"."""
 
     ids: _Listed[str] | None = None
     kinds: _Listed[Kind] | None = None
@@ -344,14 +344,14 @@ class Filter(Model):
 
 
 class Page(Model, Generic[T]):
-    """A bounded part of a listing; ``cursor`` asks for the next, and is None at the end."""
+    """One page of a listing; ``cursor`` gets the next page, and is None at the end."""
 
     items: tuple[T, ...]
     cursor: str | None = None
 
 
 class Scored(Model):
-    """A memory's id and how well it fits, in the units of the arm that found it."""
+    """The id of a memory and its score, in the units of one arm."""
 
     id: str
     score: float
@@ -364,7 +364,7 @@ class Hit(Model):
     score: Unit
     why: str
     parts: Mapping[str, float] = Field(default_factory=dict)
-    """What each arm and each prior gave, before they were added up."""
+    """The components of the score, by arm and prior."""
 
 
 class Forgotten(Model):
@@ -394,7 +394,7 @@ class Change(Model):
 
 
 class Stats(Model):
-    """What a scope holds, counted."""
+    """Counts of what a scope holds."""
 
     memories: int
     links: int
@@ -402,7 +402,7 @@ class Stats(Model):
     by_kind: Mapping[str, int]
     by_state: Mapping[str, int]
     vectors: int
-    """Memories that have a vector in the space recall reads now."""
+    """Memories with a vector in the active space."""
 
 
 STAGES = ("segment", "extract", "reconcile", "profile", "summarise", "distill", "forget")
@@ -433,16 +433,16 @@ class StageReport(Model):
     archived: int = 0
     deleted: int = 0
     rejected: Mapping[str, int] = Field(default_factory=dict)
-    """What looked like something to keep and was not, counted by the reason."""
+    """Candidates that were rejected, counted by reason."""
     seconds: float = 0.0
     calls: int = 0
     """Requests to a language model."""
     failed: str | None = None
-    """What went wrong with an optional helper, such as a model; the stage did without it."""
+    """The error of an optional helper, such as a model; the stage continued without it."""
 
 
 class ConsolidationReport(Model):
-    """What a consolidation changed, or with ``dry_run`` would change. ``undo(report.id)`` takes it back."""
+    """What a consolidation changed, or with ``dry_run`` would change. ``undo(report.id)`` reverts it."""
 
     id: str
     dry_run: bool
@@ -450,8 +450,8 @@ class ConsolidationReport(Model):
     proposed: tuple[Proposed, ...]
     stages: tuple[StageReport, ...] = ()
     stopped: str | None = None
-    """Why it did not do all there is to do: paused, or a budget is spent. The next run goes on from there."""
+    """Why it stopped early: paused, or a budget is spent. The next run continues from there."""
 
     def of(self, stage: str) -> StageReport:
-        """What one stage did; nothing, if it did not run."""
+        """Return the report of one stage; an empty one if it did not run."""
         return next((report for report in self.stages if report.stage == stage), StageReport(stage=stage))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from longmind import Longmind
 from longmind.memory import AgentMemory
 from longmind.recall import arms, fusion, policy
-from longmind.recall.query import read
+from longmind.recall.query import parse_query
 from longmind.store.search.ranking import query_terms
 
 Floats = NDArray[np.float32]
@@ -154,8 +154,8 @@ async def _scored(mem: AgentMemory, raw: _Raw) -> Group | None:
     by_words = np.full((len(raw.asked), len(raw.texts)), -np.inf, np.float32)
     allowed = np.ones(view.rows, np.bool_)
     for line, (question, _) in enumerate(raw.asked):
-        asked = read(question, _BEGAN)
-        plan = policy.planned(asked, policy.BUILT_IN).weigh(near_vector=0.0, vector=0.0, recency=0.0)
+        asked = parse_query(question, _BEGAN)
+        plan = policy.make_plan(asked, policy.BUILT_IN).weigh(near_vector=0.0, vector=0.0, recency=0.0)
         found = arms.score_rows(view, asked, arms.cut_terms(view, query_terms(view, question)), None, allowed)
         total = fusion.fuse(view, found, plan, allowed, _BEGAN.timestamp()).total
         by_words[line, number_of_row] = np.where(total == 0, _unasked(found, plan.weights), total)

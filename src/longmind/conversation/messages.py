@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from longmind.perceive.intake import About, memories_of
+from longmind.perceive.intake import InputDetails, build_memories
 from longmind.store.base import Put
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Memory, Message, Role
@@ -24,8 +24,8 @@ class MessageLog:
 
     async def add(self, message: Message, key: str | None, metadata: Mapping[str, Any] | None) -> Memory:
         """Store a message; with a ``key`` at most once."""
-        about = About(session=self._session, metadata=metadata)
-        (memory,) = memories_of([message], about, self._scoped.scope, self._scoped.clock)
+        details = InputDetails(session=self._session, metadata=metadata)
+        (memory,) = build_memories([message], details, self._scoped.scope, self._scoped.clock)
         record_key = None if key is None else f"turn:{digest(self._session, key)}"
         put = Put(memory.model_copy(update={"key": record_key}))
         receipt = await self._scoped.write([put], reason="said", actor="user")

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from longmind.errors import InvalidInput, OperationMismatch
 from longmind.manager.models import Experience
-from longmind.perceive.intake import About, memories_of
+from longmind.perceive.intake import InputDetails, build_memories
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems import ownership
 from longmind.systems.episodic import (
@@ -132,8 +132,8 @@ async def _message_writes(
         messages.append(Message(content=experience.text, role=by.role, name=by.name))
     if not messages:
         return [], []
-    about = About(experience.session or episode.id, experience.start, None, (), None, None)
-    memories = memories_of(messages, about, scoped.scope, scoped.clock)
+    details = InputDetails(experience.session or episode.id, experience.start, None, (), None, None)
+    memories = build_memories(messages, details, scoped.scope, scoped.clock)
     known: dict[str | None, Memory] = {}
     keys = tuple(message.key for message in memories if message.key is not None)
     async for there in scoped.store.scan_all(scoped.scope, Filter(keys=keys, states=None)):

@@ -1,1 +1,1 @@
-"""What comes in: whatever a caller gives to ``remember`` becomes memories with a source, a place and a weight."""
+"""Intake: converts what a caller gives to ``remember`` into memories with source, key and importance."""

@@ -1,8 +1,8 @@
-"""Cutting a document into passages that can be found and quoted, each with its place kept.
+"""Split a document into passages that can be found and quoted.
 
-Headings (Markdown or underlined) open a section; a section is cut at paragraphs, a long paragraph at sentences, a long
-sentence at words. Every passage knows its character span in the document and the headings it stands under, and the
-spans together hold every character that is not white space.
+Headings (Markdown or underlined) open a section. A section is split at paragraphs, a long paragraph at sentences, and a
+long sentence at words. Every passage has its character span in the document and the headings above it. Together the
+spans cover every character that is not white space.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class Passage:
     headings: tuple[str, ...]
 
 
-def passages(text: str, size: int) -> Iterator[Passage]:
-    """The passages of a document, each at most about ``size`` characters."""
+def split_passages(text: str, size: int) -> Iterator[Passage]:
+    """Yield the passages of a document, each at most about ``size`` characters."""
     for start, end, headings in _sections(text):
         for first, last in _packed(text, start, end, size):
-            said = text[first:last]
-            left = len(said) - len(said.lstrip())
-            said = said.strip()
-            if said:
-                yield Passage(said, first + left, first + left + len(said), headings)
+            passage_text = text[first:last]
+            left = len(passage_text) - len(passage_text.lstrip())
+            passage_text = passage_text.strip()
+            if passage_text:
+                yield Passage(passage_text, first + left, first + left + len(passage_text), headings)
 
 
 def _sections(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
@@ -56,7 +56,7 @@ def _sections(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
 
 
 def _packed(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
-    """Spans of whole pieces, as many together as fit the size."""
+    """Yield spans of whole pieces, each with as many pieces as fit the size."""
     first = last = start
     for piece_end in _pieces(text, start, end, size):
         if piece_end - first > size and last > first:
@@ -68,7 +68,7 @@ def _packed(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, i
 
 
 def _pieces(text: str, start: int, end: int, size: int) -> Iterator[int]:
-    """Where a section may be cut: after paragraphs, in a long one after sentences, in a long sentence between words."""
+    """Yield where a section can be cut: after paragraphs, in long ones after sentences, in long sentences at words."""
     for paragraph_start, paragraph_end in _cut(_PARAGRAPH, text, start, end):
         if paragraph_end - paragraph_start <= size:
             yield paragraph_end

@@ -1,8 +1,8 @@
-"""Making memories of what a caller gives: a text, a message, a list of them, or a document.
+"""Convert the input of ``remember`` to memories: a text, a message, a list of them, or a document.
 
-The same text in the same place is the same memory: its key is a hash of who said it, where, when (if that was given)
-and what was said, and the store keeps one live record per key. Within one call the second of two equal messages is
-another turn, so it gets a key of its own, and giving the whole list again still adds nothing.
+The same text in the same place is the same memory: its key is a hash of who said it, where, when (if a time was given)
+and what was said, and the store keeps one live record for each key. If a message occurs twice within one call, the
+second is another turn and gets a key of its own; remembering the whole list again still adds nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pydantic import Field, ValidationError
 
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
-from longmind.perceive.documents import passages
-from longmind.perceive.importance import importance_of
+from longmind.perceive.documents import split_passages
+from longmind.perceive.importance import estimate_importance
 from longmind.types import (
     MAX_TAGS,
     TRUST,
@@ -38,13 +38,13 @@ from longmind.types import (
     construct_unvalidated,
 )
 
-_PLACE = "said:"
+_KEY_PREFIX = "said:"
 MemoryInput = str | Message | Document | Mapping[str, Any]
 """What ``remember`` takes, alone or in a list."""
 
 
-class About(NamedTuple):
-    """What the caller says of everything in one call; what a message says of itself goes before it."""
+class InputDetails(NamedTuple):
+    """Details that apply to everything in one call; those of a single message take precedence."""
 
     session: str | None = None
     occurred_at: datetime | None = None
@@ -55,8 +55,8 @@ class About(NamedTuple):
     passage_chars: int = 1000
 
 
-class _Checked(Model):
-    """The same, validated: once for a call, not again for each of its memories."""
+class _CheckedDetails(Model):
+    """Validated details: validated once for a call, not for each memory."""
 
     session: Name | None
     importance: Unit | None
@@ -65,41 +65,43 @@ class _Checked(Model):
     occurred_at: Moment | None
 
     @classmethod
-    def of(cls, about: About) -> _Checked:
-        if isinstance(about.tags, str):
+    def of(cls, details: InputDetails) -> _CheckedDetails:
+        if isinstance(details.tags, str):
             raise InvalidInput(
-                f"The tags {about.tags[:50]!r} are one text.", hint="Give a list, such as tags=['home']."
+                f"The tags {details.tags[:50]!r} are one text.", hint="Give a list, such as tags=['home']."
             )
-        details = (about.importance, about.metadata, about.occurred_at)
-        named = about.session is None or type(about.session) is str
-        if details == (None, None, None) and type(about.tags) is tuple and not about.tags and named:
-            return _of_session(about.session)
+        optional = (details.importance, details.metadata, details.occurred_at)
+        named = details.session is None or type(details.session) is str
+        if optional == (None, None, None) and type(details.tags) is tuple and not details.tags and named:
+            return _details_of_session(details.session)
         return cls(
-            session=about.session,
-            importance=about.importance,
-            tags=tuple(dict.fromkeys(about.tags)),
-            metadata={**(about.metadata or {})},
-            occurred_at=about.occurred_at,
+            session=details.session,
+            importance=details.importance,
+            tags=tuple(dict.fromkeys(details.tags)),
+            metadata={**(details.metadata or {})},
+            occurred_at=details.occurred_at,
         )
 
 
 @lru_cache(maxsize=1_024)
-def _of_session(session: str | None) -> _Checked:
-    """Most calls say nothing but the session, and many in a row the same."""
-    return _Checked(session=session, importance=None, tags=(), metadata={}, occurred_at=None)
+def _details_of_session(session: str | None) -> _CheckedDetails:
+    """Return details with a session only. Cached: most calls give nothing else, and often the same session."""
+    return _CheckedDetails(session=session, importance=None, tags=(), metadata={}, occurred_at=None)
 
 
-def memories_of(inputs: MemoryInput | Iterable[MemoryInput], about: About, scope: Scope, clock: Clock) -> list[Memory]:
+def build_memories(
+    inputs: MemoryInput | Iterable[MemoryInput], details: InputDetails, scope: Scope, clock: Clock
+) -> list[Memory]:
     """Return the memories to store, in order."""
     memories: list[Memory] = []
     try:
-        moment: object = about.occurred_at
+        moment: object = details.occurred_at
         if moment is not None and not isinstance(moment, datetime):  # a text is read as one, or refused
-            about = about._replace(occurred_at=_Checked.of(about).occurred_at)
-        messages = _Messages(about, scope, clock)
-        for item in _each(inputs):
+            details = details._replace(occurred_at=_CheckedDetails.of(details).occurred_at)
+        messages = _MessageConverter(details, scope, clock)
+        for item in _flatten(inputs):
             if isinstance(item, Document):
-                memories += _of_document(item, about, scope, clock)
+                memories += _document_memories(item, details, scope, clock)
             else:
                 memories.append(messages.memory(item))
     except ValidationError as error:
@@ -111,8 +113,8 @@ def memories_of(inputs: MemoryInput | Iterable[MemoryInput], about: About, scope
     return memories
 
 
-def _each(inputs: MemoryInput | Iterable[MemoryInput]) -> Iterable[Message | Document]:
-    """Every message and document, validated here: a ``Message`` too, since one can be made without."""
+def _flatten(inputs: MemoryInput | Iterable[MemoryInput]) -> Iterable[Message | Document]:
+    """Yield every message and document, validated; a ``Message`` too, since it can be constructed unvalidated."""
     if isinstance(inputs, str):
         yield Message(content=inputs)
     elif isinstance(inputs, Document):
@@ -123,7 +125,7 @@ def _each(inputs: MemoryInput | Iterable[MemoryInput]) -> Iterable[Message | Doc
         yield Message.model_validate(dict(inputs))
     elif isinstance(inputs, Iterable):
         for item in inputs:
-            yield from _each(item)
+            yield from _flatten(item)
     else:
         raise InvalidInput(
             f"A {type(inputs).__name__} cannot be remembered.",
@@ -131,28 +133,27 @@ def _each(inputs: MemoryInput | Iterable[MemoryInput]) -> Iterable[Message | Doc
         )
 
 
-class _Messages:
-    """Makes memories of the messages of one call.
+class _MessageConverter:
+    """Converts the messages of one call to memories.
 
-    Their parts have been validated: what the message says, what the caller says of all, and the scope. So the memory
-    that is put together of them is not validated once more.
+    Message, details and scope have been validated, so the memory built from them is not validated again.
     """
 
-    def __init__(self, about: About, scope: Scope, clock: Clock) -> None:
-        self._about, self._scope, self._clock = about, scope, clock
-        self._place = _Place(scope.user, about.session, "message")
+    def __init__(self, details: InputDetails, scope: Scope, clock: Clock) -> None:
+        self._details, self._scope, self._clock = details, scope, clock
+        self._content_key = _ContentKey(scope.user, details.session, "message")
         self._seen: dict[str, int] = {}
-        self._checked: _Checked | None = None
+        self._checked: _CheckedDetails | None = None
 
     def memory(self, message: Message) -> Memory:
         if not message.content.strip():
             raise InvalidInput("An empty text cannot be remembered.")
-        about = self._about
-        given_time = message.occurred_at or about.occurred_at
-        source, source_key = _source(about.source, message)
-        key = self._place.key(source_key, given_time, message.content)
+        details = self._details
+        stated_time = message.occurred_at or details.occurred_at
+        source, source_key = _source(details.source, message)
+        key = self._content_key.key(source_key, stated_time, message.content)
         if self._checked is None:
-            self._checked = _Checked.of(about)
+            self._checked = _CheckedDetails.of(details)
         checked = self._checked
         times = self._seen[key] = self._seen.get(key, 0) + 1
         fields = _fields(
@@ -172,13 +173,13 @@ class _Messages:
         return construct_unvalidated(Memory, fields)
 
 
-def _of_document(document: Document, about: About, scope: Scope, clock: Clock) -> list[Memory]:
-    given_time = document.occurred_at or about.occurred_at
+def _document_memories(document: Document, details: InputDetails, scope: Scope, clock: Clock) -> list[Memory]:
+    stated_time = document.occurred_at or details.occurred_at
     place = document.uri or document.title or hashlib.sha256(document.content.encode()).hexdigest()[:16]
-    session = about.session or f"document:{place}"[:200].rstrip()
-    said = _Place(scope.user, session, "document")
+    session = details.session or f"document:{place}"[:200].rstrip()
+    content_key = _ContentKey(scope.user, session, "document")
     memories: list[Memory] = []
-    for number, passage in enumerate(passages(document.content, about.passage_chars)):
+    for number, passage in enumerate(split_passages(document.content, details.passage_chars)):
         headings = [document.title, *passage.headings] if document.title else list(passage.headings)
         source = Source(role="document", name=None, uri=document.uri, span=(passage.start, passage.end))
         body: Json = {"title": document.title, "headings": headings, "passage": number}
@@ -186,14 +187,14 @@ def _of_document(document: Document, about: About, scope: Scope, clock: Clock) -
             scope,
             clock,
             kind="document",
-            key=said.key(_source_key(source), given_time, passage.text),
+            key=content_key.key(_source_key(source), stated_time, passage.text),
             content=passage.text,
             session=session,
             source=source,
-            importance=about.importance,
-            tags=tuple(dict.fromkeys(about.tags)),
-            occurred_at=given_time,
-            metadata={**(about.metadata or {}), **document.metadata},
+            importance=details.importance,
+            tags=tuple(dict.fromkeys(details.tags)),
+            occurred_at=stated_time,
+            metadata={**(details.metadata or {}), **document.metadata},
             body=body,
         )
         memories.append(Memory(**fields))
@@ -217,7 +218,7 @@ def _fields(
     metadata: Json,
     body: Json,
 ) -> Json:
-    """Every field of a new memory."""
+    """Return all fields of a new memory."""
     now = clock.now()
     return {
         "id": clock.new_id(),
@@ -230,7 +231,7 @@ def _fields(
         "key": key,
         "content": content,
         "body": body,
-        "importance": importance_of(content) if importance is None else importance,
+        "importance": estimate_importance(content) if importance is None else importance,
         "valence": 0.0,
         "tags": tags,
         "metadata": metadata,
@@ -250,14 +251,14 @@ def _fields(
 def _source(stated: Source | str | None, message: Message) -> tuple[Source, str]:
     """Return who said a message, and the same as text for its key."""
     if stated is None:
-        return _said_by(message.role, message.name)
+        return _speaker(message.role, message.name)
     source = stated if isinstance(stated, Source) else Source(role=message.role, name=message.name, uri=stated)
     return source, _source_key(source)
 
 
 @lru_cache(maxsize=4_096)
-def _said_by(role: Role, name: str | None) -> tuple[Source, str]:
-    """Cached: a conversation has few speakers and many messages."""
+def _speaker(role: Role, name: str | None) -> tuple[Source, str]:
+    """Return the source of a speaker and its text for keys. Cached: a conversation has few speakers, many messages."""
     source = Source(role=role, name=name)
     return source, _source_key(source)
 
@@ -266,8 +267,8 @@ def _source_key(source: Source) -> str:
     return f"{source.role!r}, {source.name!r}, {source.uri!r}, {source.span!r}"
 
 
-class _Place:
-    """Where something is said, which is most of a key: much is said in one place, and often at one time."""
+class _ContentKey:
+    """Computes content keys for one place; the parts that are equal for many messages are formatted once."""
 
     def __init__(self, user: str | None, session: str | None, kind: str) -> None:
         self._where = f"{user!r}, {session!r}, {kind!r}"
@@ -277,10 +278,10 @@ class _Place:
     def key(self, source: str, at: datetime | None, content: str) -> str:
         if at is not self._at:
             self._at, self._when = at, repr(at.isoformat() if at else None)
-        said = f"[{self._where}, {source}, {self._when}]\n{content}"
-        return _PLACE + hashlib.sha256(said.encode()).hexdigest()[:32]
+        identity = f"[{self._where}, {source}, {self._when}]\n{content}"
+        return _KEY_PREFIX + hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
-def is_place(key: str | None) -> bool:
-    """Whether a key says what was said where, so that a memory that now says something else must give it up."""
-    return key is not None and key.startswith(_PLACE)
+def is_content_key(key: str | None) -> bool:
+    """Return whether a key was computed from the content, so that the memory loses it when its content changes."""
+    return key is not None and key.startswith(_KEY_PREFIX)

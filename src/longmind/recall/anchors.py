@@ -1,8 +1,8 @@
-"""An event as a point in time: "before I moved", "after the wedding".
+"""Events as points in time: "before I moved", "after the wedding".
 
-A question that names no date may name an event instead. When it happened is in memory: the memory that tells of it is
-looked up by the words of the event alone, and its date is the one it names itself ("last May", told in June) or else
-the one it bears. From it comes a span of time as from any other date.
+A question without a date may name an event instead. The memory that tells of the event is looked up by the words of the
+event alone. The date is the one in its text ("last May", said in June), or else the date of the memory. It gives a span
+of time like any other date.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ _DEFINITE = re.compile(
     r"|(?:getting|being|becoming) (?:married|engaged|divorced|hired|fired|promoted|laid off|diagnosed|pregnant)\b"
 )
 """How an event begins: "the wedding", "I moved", "Ann's birthday", "getting married". Not "work", "a meal" or "going to
-bed": those come again and again, and are no point in time."""
+bed": those recur, so they name no point in time."""
 _ENDS = re.compile(r"[,.;:?!\n]|\b(?:what|who|whom|where|when|which|how|why|did|does|do|and|or|but)\b", re.IGNORECASE)
 _LASTS = re.compile(r"\bhow (?:long|many (?:days|weeks|months|years))\b", re.IGNORECASE)
-"""How long something lasted before an event is told with the event, not before it."""
+"""A question for a duration before an event: the answer is told together with the event, not before it."""
 _LONGEST = 80
 SURE = 0.5
 _DATED_MORE = 1.25
-"""How much more a memory counts as the telling of an event when it names a time."""
+"""A factor for memories that name a time, as they are more likely to tell of the event."""
 AS_GOOD = 0.75
-"""Of memories that tell of an event about as well as the best, the first is taken: the others look back on it."""
+"""The earliest memory with at least this share of the best score is taken: later ones look back on the event."""
 COVERED = 0.75
-"""The share of an event's words, by what they tell, that the memory must hold to be the telling of it."""
+"""The share of an event's words, weighted by rarity, that a memory must contain to tell of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """An event that a question names, and which side of it is asked for."""
+    """An event that a question names, and whether it asks for the time before or after it."""
 
     before: bool
     event: str
@@ -58,7 +58,7 @@ class Anchor:
 
 
 def anchor_in(text: str) -> Anchor | None:
-    """The event before or after which a question asks; None when it names none."""
+    """Find the event before or after which a question asks; None if it names none."""
     if len(text) > 2_000:
         return None
     lowered = text.lower()
@@ -75,8 +75,8 @@ def anchor_in(text: str) -> Anchor | None:
     return None
 
 
-def telling(view: View, anchor: Anchor, allowed: NDArray[np.bool_]) -> str | None:
-    """The id of the memory that tells of an event best, if any tells of it."""
+def find_telling_memory(view: View, anchor: Anchor, allowed: NDArray[np.bool_]) -> str | None:
+    """Return the id of the memory that tells of an event best; None if there is none."""
     asked = [(term_hash(term), 1.0) for term in dict.fromkeys(terms(anchor.event))]
     rows, scores = view.bm25(asked)
     kept = allowed[rows]
@@ -99,7 +99,7 @@ def telling(view: View, anchor: Anchor, allowed: NDArray[np.bool_]) -> str | Non
 
 
 def span_around(anchor: Anchor, memory: Memory) -> TimeSpan:
-    """The time before or after the event that a memory tells of."""
+    """Return the time before or after the event that a memory tells of."""
     when = _moment(memory)
     said = f"{anchor.said}: {format_day(when)}"
     return TimeSpan(None, when, said, SURE) if anchor.before else TimeSpan(when, None, said, SURE)

@@ -1,8 +1,8 @@
-"""The arms of recall: how well the words of a question, its meaning, its time and its speakers fit each row of a view.
+"""The arms of recall: score each row of a view by words, meaning, time and speaker.
 
-A small view is scored whole. In a large one the rows worth a closer look are found first (the best by words and the
-best by meaning), and only these are scored in full. Both ways give a row the same numbers; only a row that neither arm
-puts among its best can be missed.
+All rows of a small view are scored. In a large one a short list is made first (the best rows by words and the best by
+meaning), and only these are scored in full. A row gets the same scores either way; only a row that is on neither list
+can be missed.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from longmind.recall.query import Query
 from longmind.store.search.okapi import LARGE, best_by_words
 from longmind.store.search.threads import REACH, WEIGHTS, surroundings
 from longmind.store.search.view import View
-from longmind.text.analysis import ASKS, COUNTED, DATED, by, mark_hash
+from longmind.text.analysis import ASKS, COUNTED, DATED, mark_hash, speaker_mark
 
 WHOLE = 20_000
-"""Rows up to which a view is scored whole."""
+"""Rows up to which all rows of a view are scored."""
 LISTED = 250
-"""Rows that each of the two arms puts on the list in a larger view."""
+"""Rows that each of the two arms puts on the short list of a larger view."""
 CELLS = 4_000_000
-"""Terms times rows that are looked at together; a longer question is cut to its rarest terms."""
+"""The limit on terms times rows; a longer question is cut to its rarest terms."""
 FADES = 14 * 86_400.0
-"""Seconds in which the interest in what came after the time asked for fades: things are told after they happen."""
+"""Seconds of exponential decay after the time asked for: people tell of things after they happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,13 @@ def score_rows(view: View, query: Query, terms: Terms, vector: Floats | None, al
     if whole:
         rows = np.arange(view.rows, dtype=np.int32)
         words = score_all_rows(view, terms)
-        cosine, near_cosine = _meaning_of_all(view, vector)
+        cosine, near_cosine = _cosines_of_all(view, vector)
         leaning = view.threads.leaning
     else:
-        rows = _worth_a_look(view, terms, vector, allowed)
+        rows = _short_list(view, terms, vector, allowed)
         around = view.lines(rows, REACH)
         words = score_some_rows(view, terms, rows, around)
-        cosine, near_cosine = _meaning_of(view, vector, rows, around)
+        cosine, near_cosine = _cosines_of(view, vector, rows, around)
         leaning = view.leaning_of(rows)
     return ArmScores(
         rows=rows,
@@ -81,13 +81,13 @@ def score_rows(view: View, query: Query, terms: Terms, vector: Floats | None, al
         near_cosine=near_cosine,
         leaning=leaning,
         marks=view.kept("marks", lambda: _marks(view, rows)) if whole else _marks(view, rows),
-        speaker=_flags(view, [by(stem) for stem in query.stems], rows),
-        time=_in_time(view, query, rows),
+        speaker=_flags(view, [speaker_mark(stem) for stem in query.stems], rows),
+        time=_time_scores(view, query, rows),
     )
 
 
 def cut_terms(view: View, terms: Terms) -> Terms:
-    """The terms of a question that occur here, the rarest of them when they are too many for a view of this size."""
+    """Return the terms of a question; only the rarest if there are too many for a view of this size."""
     most = max(16, CELLS // max(min(view.rows, WHOLE), 1))
     if len(terms) <= most:
         return terms
@@ -97,7 +97,7 @@ def cut_terms(view: View, terms: Terms) -> Terms:
 # -- meaning ---------------------------------------------------------------------------------------------------------
 
 
-def _meaning_of_all(view: View, vector: Floats | None) -> tuple[Floats, Floats]:
+def _cosines_of_all(view: View, vector: Floats | None) -> tuple[Floats, Floats]:
     if vector is None:
         nothing = np.zeros(view.rows, np.float32)
         return nothing, nothing
@@ -106,10 +106,10 @@ def _meaning_of_all(view: View, vector: Floats | None) -> tuple[Floats, Floats]:
     spread[threads.place] = cosine
     spread[-1] = 0
     norms = view.kept("near norms", view.near_norms)
-    return cosine, _divided(surroundings(spread)[threads.place], norms)
+    return cosine, _safe_divide(surroundings(spread)[threads.place], norms)
 
 
-def _meaning_of(view: View, vector: Floats | None, rows: Ints, around: Ints) -> tuple[Floats, Floats]:
+def _cosines_of(view: View, vector: Floats | None, rows: Ints, around: Ints) -> tuple[Floats, Floats]:
     if vector is None:
         nothing = np.zeros(len(rows), np.float32)
         return nothing, nothing
@@ -118,17 +118,17 @@ def _meaning_of(view: View, vector: Floats | None, rows: Ints, around: Ints) -> 
     scores = np.zeros(len(every), np.float32)
     scores[there] = view.vectors.take(every[there]) @ vector
     by_place = scores[places.reshape(around.shape)]
-    return by_place[:, REACH], _divided(by_place @ np.array(WEIGHTS, np.float32), view.near_norms(rows))
+    return by_place[:, REACH], _safe_divide(by_place @ np.array(WEIGHTS, np.float32), view.near_norms(rows))
 
 
-def _divided(sums: Floats, norms: NDArray[np.floating[Any]]) -> Floats:
-    """A cosine from a product and a length; 0 where there is no vector."""
+def _safe_divide(sums: Floats, norms: NDArray[np.floating[Any]]) -> Floats:
+    """Divide dot products by norms; 0 where there is no vector."""
     cosines: Floats = np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0)
     return cosines
 
 
-def _worth_a_look(view: View, terms: Terms, vector: Floats | None, allowed: NDArray[np.bool_]) -> Ints:
-    """The best rows by words and the best by meaning, and those beside the best of them."""
+def _short_list(view: View, terms: Terms, vector: Floats | None, allowed: NDArray[np.bool_]) -> Ints:
+    """Return the best rows by words, the best by meaning, and the neighbours of the very best."""
     if view.rows > LARGE:
         best = [best_by_words(view, terms, allowed, LISTED)[0]]
     else:
@@ -152,7 +152,7 @@ def _worth_a_look(view: View, terms: Terms, vector: Floats | None, allowed: NDAr
 
 
 def _best(scores: Floats, most: int) -> NDArray[np.intp]:
-    """The places of the highest scores, the highest first; equal ones in their order."""
+    """Return the indexes of the highest scores, the highest first; equal scores keep their order."""
     if len(scores) > most:
         kept = np.sort(np.argpartition(-scores, most - 1)[:most])
         return kept[np.argsort(-scores[kept], kind="stable")]
@@ -173,10 +173,10 @@ def _marks(view: View, rows: Ints) -> Marks:
 
 
 def _flags(view: View, marks: Sequence[str], rows: Ints) -> Floats:
-    """1 for rows that carry any of these marks."""
+    """Return 1 for rows that have any of these marks, else 0."""
     marked = [view.postings.find(mark_hash(mark))[0] for mark in marks]
     marked = [at for at in marked if len(at)]
-    if sum(map(len, marked)) > 16 * len(rows):  # to look up the few is cheaper than to mark the many
+    if sum(map(len, marked)) > 16 * len(rows):  # a binary search for few rows is cheaper than flagging many
         near = [at[np.minimum(np.searchsorted(at, rows), len(at) - 1)] == rows for at in marked]
         carried: Floats = np.any(near, axis=0).astype(np.float32)
         return carried
@@ -189,8 +189,8 @@ def _flags(view: View, marks: Sequence[str], rows: Ints) -> Floats:
     return flags
 
 
-def _in_time(view: View, query: Query, rows: Ints) -> Floats:
-    """How sure a row is in the time the question names, up to 1; less for those told soon after."""
+def _time_scores(view: View, query: Query, rows: Ints) -> Floats:
+    """Return how surely each row lies in the time the question names, up to 1; less for rows soon after it."""
     span = query.span
     if span is None:
         return np.zeros(len(rows), np.float32)

@@ -1,6 +1,6 @@
 """Recall: from a question to ranked memories, each with its reason.
 
-The steps: read the question, let the policies make a plan, score the rows of the view (arms), fuse the scores, fetch
+The steps: parse the question, let the policies make a plan, score the rows of the view (arms), fuse the scores, fetch
 the best memories and rank them by what only the records show (replacements, links), rerank if there is a reranker, and
 count the reads.
 """
@@ -20,7 +20,7 @@ from longmind.errors import InvalidInput
 from longmind.kinds import NOT_RECALLED
 from longmind.recall import anchors, arms, budget, fusion, policy
 from longmind.recall.filters import NOT_NARROWED, filter_of
-from longmind.recall.query import Query, read
+from longmind.recall.query import Query, parse_query
 from longmind.recall.ranking import Ranking
 from longmind.recall.rerank import Reranker
 from longmind.recall.standing import standing_memories
@@ -60,7 +60,7 @@ class Recaller:
 
     def register(self, chosen: policy.RecallPolicy) -> None:
         """Let a policy take part in choosing systems, arms and weights."""
-        self._policies.append(policy.check(chosen))
+        self._policies.append(policy.checked_policy(chosen))
 
     async def recall(
         self,
@@ -79,17 +79,17 @@ class Recaller:
         min_score: float = 0.0,
         explain: bool = False,
     ) -> list[Hit]:
-        """The memories that fit a question best, the best first.
+        """Return the memories that fit a question best, the best first.
 
         With a ``conversation`` its last messages are read beside the question, and what they say is left out.
         ``as_of`` answers as the world was at that moment: facts that were valid then, and what had happened by then.
         ``known_at`` answers as the agent knew at that moment: only what had been recorded by then. They combine.
-        ``explain`` adds to each hit what every arm gave, and which policies had their say.
+        ``explain`` adds to each hit the score of every arm.
         """
         recent = _recent(conversation)
-        _check(query := _beside(query, recent), k, min_score)
-        asked = read(query, self.clock.now())
-        plan = policy.planned(asked, self._policies)
+        _check(query := _with_recent(query, recent), k, min_score)
+        parsed = parse_query(query, self.clock.now())
+        plan = policy.make_plan(parsed, self._policies)
         narrowed = filter_of(
             where,
             kinds=kinds if kinds is not None else plan.kinds,
@@ -101,21 +101,21 @@ class Recaller:
         )
         self.watch("plan")
         most = min(k + len(recent), MAX_K)
-        hits = await self._answer(scope, asked, plan, narrowed, most, min_score=min_score, full=explain)
-        return _unsaid(hits, recent)[:k]
+        hits = await self._answer(scope, parsed, plan, narrowed, most, min_score=min_score, full=explain)
+        return _without_recent(hits, recent)[:k]
 
     async def context(
         self, scope: Scope, task: str, *, tokens: int = 1500, conversation: Sequence[Message] = ()
     ) -> str:
-        """What is known that matters for a task, within a budget of tokens, quoted as data.
+        """Return the memories that matter for a task as text, within a budget of tokens, quoted as data.
 
         With a ``conversation`` its last messages are read beside the task, and what they say is left out.
         """
         recent = _recent(conversation)
         most = max(5, min(200, tokens // 20))
-        text = _beside(task, recent)
+        text = _with_recent(task, recent)
         known = await self._known(scope, text, most + len(recent)) if text.strip() else []
-        return budget.render(await standing_memories(self.store, scope), _unsaid(known, recent)[:most], tokens)
+        return budget.render(await standing_memories(self.store, scope), _without_recent(known, recent)[:most], tokens)
 
     async def flush(self) -> None:
         """Wait until every read so far is counted."""
@@ -129,14 +129,14 @@ class Recaller:
     async def _known(self, scope: Scope, task: str, k: int) -> list[Hit]:
         """Recall for a context: facts and the memories they were extracted from stay separate hits."""
         _check(task, k, 0.0)
-        asked = read(task, self.clock.now())
-        plan = policy.planned(asked, self._policies)
-        return await self._answer(scope, asked, plan, filter_of(None, kinds=plan.kinds), k, folds=False)
+        parsed = parse_query(task, self.clock.now())
+        plan = policy.make_plan(parsed, self._policies)
+        return await self._answer(scope, parsed, plan, filter_of(None, kinds=plan.kinds), k, folds=False)
 
     async def _answer(
         self,
         scope: Scope,
-        asked: Query,
+        parsed: Query,
         plan: policy.RecallPlan,
         narrowed: Filter,
         k: int,
@@ -145,11 +145,11 @@ class Recaller:
         full: bool = False,
         folds: bool = True,
     ) -> list[Hit]:
-        """Return the hits of a question that was read and planned.
+        """Return the hits of a question that was parsed and planned.
 
         With ``folds``, facts are shown with the memory they were extracted from, unless kinds were asked for by name.
         """
-        vector, space = await self._vector(asked.text)
+        vector, space = await self._vector(parsed.text)
         self.watch("embed")
         ids = await self.store.allowed_ids(scope, narrowed)
         view = await self.store.view(scope)
@@ -157,15 +157,17 @@ class Recaller:
         if space != view.space:
             vector = None  # the store has changed its embedder since: vectors of two models cannot be compared
         self.watch("view")
-        asked = await self._dated(scope, asked, view, allowed)
-        arm_scores = arms.score_rows(view, asked, arms.cut_terms(view, query_terms(view, asked.text)), vector, allowed)
+        parsed = await self._dated(scope, parsed, view, allowed)
+        arm_scores = arms.score_rows(
+            view, parsed, arms.cut_terms(view, query_terms(view, parsed.text)), vector, allowed
+        )
         self.watch("arms")
         timeless = narrowed.valid_at is not None or narrowed.recorded_until is not None
         here = allowed[arm_scores.rows]
         fused = fusion.fuse(view, arm_scores, plan, here, self.clock.now().timestamp(), demote=not timeless)
         self.watch("fuse")
         ranking = Ranking(
-            self.store, scope, asked, plan, view, arm_scores, fused, here, folds=folds and narrowed.kinds is None
+            self.store, scope, parsed, plan, view, arm_scores, fused, here, folds=folds and narrowed.kinds is None
         )
         await self._rank(ranking, k, allowed, timeless)
         hits = ranking.hits(k, min_score, full)
@@ -193,13 +195,13 @@ class Recaller:
         vector: NDArray[np.float32] = (await embedder.embed([text]))[0]
         return vector, embedder.name
 
-    async def _dated(self, scope: Scope, asked: Query, view: View, allowed: NDArray[np.bool_]) -> Query:
+    async def _dated(self, scope: Scope, parsed: Query, view: View, allowed: NDArray[np.bool_]) -> Query:
         """Add the time of the event that a question without a date names, if a memory tells of that event."""
-        if asked.span is not None or asked.anchor is None:
-            return asked
-        id = anchors.telling(view, asked.anchor, allowed)
+        if parsed.span is not None or parsed.anchor is None:
+            return parsed
+        id = anchors.find_telling_memory(view, parsed.anchor, allowed)
         memory = await self.store.get(scope, id) if id is not None else None
-        return asked if memory is None else replace(asked, span=anchors.span_around(asked.anchor, memory))
+        return parsed if memory is None else replace(parsed, span=anchors.span_around(parsed.anchor, memory))
 
 
 def _unwatched(stage: str) -> None:
@@ -210,15 +212,15 @@ def _recent(conversation: Sequence[Message]) -> list[str]:
     return [message.content for message in conversation[-RECENT:]]
 
 
-def _beside(query: str, recent: Sequence[str]) -> str:
+def _with_recent(query: str, recent: Sequence[str]) -> str:
     """Return the question with the last messages of a conversation, cut to what is read."""
     return "\n".join([query, *recent])[:MAX_QUERY] if recent else query
 
 
-def _unsaid(hits: list[Hit], recent: Sequence[str]) -> list[Hit]:
+def _without_recent(hits: list[Hit], recent: Sequence[str]) -> list[Hit]:
     """Return the hits that do not repeat one of the last messages."""
-    said = {" ".join(content.split()) for content in recent}
-    return [hit for hit in hits if " ".join(hit.memory.content.split()) not in said] if said else hits
+    contents = {" ".join(content.split()) for content in recent}
+    return [hit for hit in hits if " ".join(hit.memory.content.split()) not in contents] if contents else hits
 
 
 def _check(query: str, k: int, min_score: float) -> None:
@@ -249,7 +251,7 @@ def _passing(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.b
         for kind in NOT_RECALLED.intersection(view.kinds.names):
             allowed &= view.column("kind")[: view.rows] != view.kinds.names.index(kind)
     if narrowed.valid_at is not None:
-        # what bears no validity of its own counts from when it happened
+        # a memory without a validity of its own is valid from when it happened
         plain = np.isinf(view.column("valid_from")[: view.rows]) & np.isinf(view.column("valid_to")[: view.rows])
         allowed &= ~plain | (view.column("occurred_at")[: view.rows] <= narrowed.valid_at.timestamp())
     return allowed

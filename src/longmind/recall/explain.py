@@ -1,4 +1,4 @@
-"""Why a memory was recalled, in one readable line and in numbers."""
+"""Explain why a memory was recalled, in one readable line and in numbers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from longmind.recall.query import Query
 from longmind.text.dates import format_day
 from longmind.types import Memory
 
-SHOWN = 6
-"""Words named of those that match."""
-ALIKE = 0.25
-"""The least similarity in meaning worth naming."""
+MAX_WORDS_SHOWN = 6
+"""The most matching words that are named."""
+MIN_SIMILARITY = 0.25
+"""The lowest cosine similarity that is named."""
 
 
 class Explainer:
-    """Explains why each hit of one recall is there.
+    """Explains the hits of one recall.
 
     ``words`` are those of the question, in the order of the terms. ``places`` are the row indexes of the hits that the
-    arms scored: their numbers are read from the arrays at once.
+    arms scored; all their numbers are read from the arrays in one step.
     """
 
     def __init__(self, query: Query, words: Sequence[str], fused: Fused, places: Sequence[int], full: bool) -> None:
@@ -39,13 +39,13 @@ class Explainer:
         self._at = {place: number for number, place in enumerate(places)}
 
     def numbers(self, place: int | None) -> dict[str, float]:
-        """What each arm gave one row, before it was added up."""
+        """Return the score of each arm for one row."""
         if place is None:
             return {}
         return dict(zip(self._parts, self._numbers[self._at[place]], strict=True))
 
     def line(self, memory: Memory, place: int | None, notes: Sequence[str], warm: bool = False) -> str:
-        """One sentence on why this memory is here; the notes, which change how it should be read, come first."""
+        """Return the reasons for a hit in one line; notes come first, because they change how it should be read."""
         reasons = list(notes)
         if place is not None:
             reasons += self._from_arms(memory, place)
@@ -62,27 +62,27 @@ class Explainer:
         words, reasons = self._words, []
         number = self._at[place]
         own, near = self._own[number], self._near[number]
-        said = [words[term] for term in self._order if own[term]]
-        around = [words[term] for term in self._order if near[term] and not own[term]]
-        alike, near_alike, speaker, in_time = self._seen[number]
-        if said:
-            reasons.append(f"matches {_listed(said)}")
-        if around:
-            reasons.append(f"said around it: {_listed(around)}")
+        own_words = [words[term] for term in self._order if own[term]]
+        near_words = [words[term] for term in self._order if near[term] and not own[term]]
+        similarity, near_similarity, speaker, in_time = self._seen[number]
+        if own_words:
+            reasons.append(f"matches {_listed(own_words)}")
+        if near_words:
+            reasons.append(f"said around it: {_listed(near_words)}")
         if speaker and memory.source.name:
             reasons.append(f"said by {memory.source.name}")
         span = self._query.span
         if span is not None and in_time >= span.confidence:
             reasons.append(f"happened on {format_day(memory.occurred_at)}, as asked ('{span.text}')")
-        if alike >= ALIKE:
-            reasons.append(f"{alike:.2f} similar in meaning")
-        elif near_alike >= ALIKE:
-            reasons.append(f"{near_alike:.2f} similar in meaning with what was said around it")
+        if similarity >= MIN_SIMILARITY:
+            reasons.append(f"{similarity:.2f} similar in meaning")
+        elif near_similarity >= MIN_SIMILARITY:
+            reasons.append(f"{near_similarity:.2f} similar in meaning with what was said around it")
         return reasons
 
 
 def _listed(words: Sequence[str]) -> str:
-    shown = [f"'{word[:40]}'" for word in words[:SHOWN]]
-    if len(words) > SHOWN:
-        return ", ".join(shown) + f" and {len(words) - SHOWN} more"
+    shown = [f"'{word[:40]}'" for word in words[:MAX_WORDS_SHOWN]]
+    if len(words) > MAX_WORDS_SHOWN:
+        return ", ".join(shown) + f" and {len(words) - MAX_WORDS_SHOWN} more"
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

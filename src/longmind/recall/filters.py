@@ -1,4 +1,4 @@
-"""From what a caller gives to one filter: an allow-list of keys, and clear errors for the rest."""
+"""Build one filter from the arguments of a recall, with an allow-list of keys and clear errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from longmind.errors import InvalidInput
 from longmind.types import Filter
 
 NOT_NARROWED = Filter()
-"""The filter of a question that asks for nothing in particular."""
+"""The filter of a question without restrictions."""
 
 
 def filter_of(
@@ -25,7 +25,7 @@ def filter_of(
     valid_at: datetime | None = None,
     recorded_until: datetime | None = None,
 ) -> Filter:
-    """The filter that all of these describe together; each narrows what the others leave."""
+    """Return the filter that combines all arguments; each narrows the others."""
     if all(value is None for value in (where, kinds, since, until, session, valid_at, recorded_until)):
         return NOT_NARROWED
     fields: dict[str, Any] = where.model_dump(exclude_unset=True) if isinstance(where, Filter) else _checked(where)

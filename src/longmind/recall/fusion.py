@@ -18,11 +18,11 @@ from longmind.store.search.view import View
 Floats = NDArray[np.float32]
 
 STATE_FACTORS = {"superseded": 0.5, "stale": 0.7}
-"""What is left of the score of a memory that was replaced, or whose ground has changed."""
+"""Factors on the score of a memory that was replaced, or whose evidence has changed."""
 OWN_SHARE = np.float32(0.75)
-"""How much of the meaning of a text that speaks for itself is its own; the rest is that of its surroundings."""
+"""For a self-contained text, the weight of its own vector; the rest is the weight of its surroundings."""
 SUREST = 0.99
-"""The score of a hit that holds all of the question: that it answers it is still not certain."""
+"""The highest score: even a hit with every word of the question may not answer it."""
 HALF_LIFE = 30 * 86_400.0
 RRF = 60.0
 USUAL = Weights()
@@ -30,24 +30,26 @@ USUAL = Weights()
 
 @dataclass(slots=True)
 class ArmShares:
-    """What each arm says of each row, before it is weighed: its share of the best that was said, so from 0 to 1 for
-    what was said, and more for a fact that fits better than all of it."""
+    """The scores of each arm as shares of the best score among rows that were said.
+
+    They run from 0 to 1 for such rows, and may be higher for derived rows, such as facts.
+    """
 
     own: Floats
     near: Floats
     session: Floats
     meaning: Floats
-    """Of texts that lean on their surroundings."""
+    """Vector similarity for texts that depend on their surroundings."""
     own_meaning: Floats
-    """Of texts that speak for themselves."""
+    """Vector similarity for self-contained texts."""
 
 
 @dataclass(slots=True)
 class Fused:
-    """The scores of the rows looked at, what they are made of, and how sure recall is of the best of them."""
+    """The fused scores of rows, their components, and how sure recall is of the best row."""
 
     total: Floats
-    """Raw; only for ordering."""
+    """Raw scores, for ordering only."""
     arm_scores: ArmScores
     arms: ArmShares
     weights: Weights
@@ -55,7 +57,7 @@ class Fused:
     confidence: float = 0.0
 
     def scores(self, allowed: NDArray[np.bool_]) -> Floats:
-        """Scores from 0 to 1: each row's share of the best, times how sure recall is of the best."""
+        """Return scores from 0 to 1: each row's share of the best, times the confidence in the best."""
         best = float(self.total.max(where=allowed, initial=0.0))
         if best <= 0:
             return np.zeros_like(self.total)
@@ -63,8 +65,10 @@ class Fused:
         return scores
 
     def parts(self, at: NDArray[np.intp], full: bool = True) -> dict[str, Floats]:
-        """What the scores of some of the rows are made of; in full they add up to ``total``, less what was held against
-        it, and else only the main ones are told."""
+        """Return the components of the scores of some rows.
+
+        With ``full`` they add up to ``total`` before demotion; without, only the main ones are returned.
+        """
         weights, arms, marks = self.weights, self.arms, self.arm_scores.marks
         leaning = self.arm_scores.leaning[at]
         speaking = 1 - leaning
@@ -90,7 +94,7 @@ class Fused:
 
 
 def scaled(values: Floats, allowed: NDArray[np.bool_]) -> Floats:
-    """Values as shares of the largest that is allowed, none below 0. What is not allowed may have more than 1."""
+    """Return values as shares of the largest allowed one, at least 0. Rows that are not allowed may exceed 1."""
     most = float(np.multiply(values, allowed).max(initial=0.0))
     if most <= 0:
         return np.zeros_like(values)
@@ -101,7 +105,7 @@ def scaled(values: Floats, allowed: NDArray[np.bool_]) -> Floats:
 def fuse(
     view: View, arm_scores: ArmScores, plan: RecallPlan, allowed: NDArray[np.bool_], now: float, *, demote: bool = True
 ) -> Fused:
-    """Add up what the arms say, as the plan weighs them."""
+    """Add up the scores of the arms with the weights of the plan."""
     weights, marks, scale = plan.weights, arm_scores.marks, _standard(view, arm_scores, allowed)
     arms = _scaled(arm_scores, scale)
     if plan.fusion == "ranks":
@@ -127,15 +131,18 @@ def fuse(
 
 
 def _scaled(arm_scores: ArmScores, scale: NDArray[np.bool_]) -> ArmShares:
-    """What the arms say, as shares of the best."""
+    """Return the scores of the arms as shares of the best."""
     words, mixed = arm_scores.words, OWN_SHARE * arm_scores.cosine + (1 - OWN_SHARE) * arm_scores.near_cosine
     said = [words.own_score, words.near_score, words.session_score, arm_scores.near_cosine, mixed]
     return ArmShares(*(scaled(values, scale) for values in said))
 
 
 def _standard(view: View, arm_scores: ArmScores, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The rows whose best is the measure of the others: those that were said, so that what was made of them does not
-    change how they compare; all that are allowed when none of those is."""
+    """Return the rows whose best score the others are scaled by.
+
+    These are the rows that were said, so that derived rows do not change how they compare; all allowed rows if none of
+    them was said.
+    """
     if view.said == view.living:
         return allowed
     said = allowed & view.said_rows()[arm_scores.rows]
@@ -172,7 +179,8 @@ def _demote(view: View, arm_scores: ArmScores, total: Floats) -> None:
 
 
 def _confidence(arm_scores: ArmScores, total: Floats, allowed: NDArray[np.bool_]) -> float:
-    """How well the best row fits in itself: the share of the question it holds, or how near it is in meaning."""
+    """Return how well the best row fits, independently of the others: by the share of the question it contains, or by
+    its similarity in meaning."""
     if not len(total) or not allowed.any():
         return 0.0
     best = int(np.argmax(np.where(allowed, total, -np.inf)))
@@ -183,7 +191,7 @@ def _confidence(arm_scores: ArmScores, total: Floats, allowed: NDArray[np.bool_]
 
 
 def _by_rank(values: Floats, allowed: NDArray[np.bool_]) -> Floats:
-    """Reciprocal ranks, scaled to 0..1, of the rows an arm has found at all."""
+    """Return reciprocal ranks, scaled to 0..1, of the rows that an arm scored above 0."""
     scores = np.zeros_like(values)
     order = np.argsort(-np.where(allowed, values, -1), kind="stable")
     order = order[values[order] > 0]

@@ -1,7 +1,7 @@
-"""How the words of a question fit each row: the row's own words, those around it, those of its whole session.
+"""The lexical scores of each row: by its own words, the words around it, and the words of its whole session.
 
-Counts stand in line, thread by thread (``store.search.threads``), so that what surrounds a row is what stands beside
-it. They are scored in line as well; only the three scores are put in the order of the rows.
+Term counts are laid out thread by thread (``store.search.threads``), so the surroundings of a row are its neighbours
+in the array. Scores are computed in this layout; only the three results are put in the order of the rows.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ Terms = Sequence[tuple[int, float]]
 
 @dataclass(slots=True)
 class WordScores:
-    """How the words of a question fit: how often each term (down) occurs in each row (across)."""
+    """The lexical scores of rows, and the counts behind them: a matrix of terms (down) by rows (across)."""
 
     terms: list[int]
-    """Those that occur at all."""
+    """The terms of the question that occur in the view."""
     places: Ints | None
-    """Where each row stands among the counts; None when they are in the order of the rows."""
+    """The column of each row in the counts; None if they are in the order of the rows."""
     own_counts: Floats
     near_counts: Floats
     telling: Floats
-    """How much each term tells: its weight in the question times its rarity."""
+    """How informative each term is: its weight in the question times its inverse document frequency."""
     missing: float
-    """What the terms that occur nowhere would tell."""
+    """The same, summed over the terms that occur nowhere."""
     own_score: Floats
     near_score: Floats
     session_score: Floats
 
     def own(self, rows: Any) -> Floats:
-        """How often each term occurs in some of the rows that were looked at."""
+        """Return how often each term occurs in some of the scored rows."""
         return self.own_counts[:, rows if self.places is None else self.places[rows]]
 
     def near(self, rows: Any) -> Floats:
-        """The same with what surrounds each row, the nearer counting more."""
+        """Return the same counts including the rows around each, the nearer ones weighted more."""
         return self.near_counts[:, rows if self.places is None else self.places[rows]]
 
     def coverage(self, row: int) -> float:
-        """The share of the question, by what its terms tell, that a row and its surroundings contain."""
+        """Return the share of the question's terms, by ``telling``, that a row and its surroundings contain."""
         total = float(self.telling.sum()) + self.missing
         return float(self.telling @ (self.near(row) > 0)) / total if total else 0.0
 
@@ -60,7 +60,7 @@ def score_all_rows(view: View, terms: Terms) -> WordScores:
     threads, held_terms = view.threads, _held(view, terms)
     own = np.zeros((len(held_terms), threads.size), np.float32)
     by_unit = np.zeros((len(held_terms), threads.units), np.float32)
-    if held_terms:  # all terms at once: a call for each would cost more than what it does
+    if held_terms:  # all terms at once: one call for each term would cost more
         rows, counts = (np.concatenate([held[part] for *_, held in held_terms]) for part in (0, 1))
         number = np.repeat(np.arange(len(held_terms)), [len(held.rows) for *_, held in held_terms])
         own[number, threads.place[rows]] = counts
@@ -86,7 +86,7 @@ def score_all_rows(view: View, terms: Terms) -> WordScores:
 
 
 def score_some_rows(view: View, terms: Terms, rows: Ints, around: Ints) -> WordScores:
-    """The same for some rows of a large view, whose surroundings are looked up one by one."""
+    """Score the words of a question in some rows of a large view; their surroundings are looked up one by one."""
     held_terms = _held(view, terms)
     own, near = np.zeros((len(held_terms), len(rows)), np.float32), np.zeros((len(held_terms), len(rows)), np.float32)
     by_unit = np.zeros((len(held_terms), len(rows)), np.float32)
@@ -126,7 +126,7 @@ def score_some_rows(view: View, terms: Terms, rows: Ints, around: Ints) -> WordS
 
 
 def _counted(at: Ints, counts: Floats, rows: Ints, scratch: Floats) -> Floats:
-    """How often a term that stands in these places occurs in some rows; few rows are looked up one by one."""
+    """Return how often a term occurs in some rows, given all rows ``at`` which it occurs; few rows are searched for."""
     if len(at) > 16 * rows.size:
         place = np.minimum(np.searchsorted(at, rows), len(at) - 1)
         return np.where(at[place] == rows, counts[place], np.float32(0))
@@ -137,7 +137,7 @@ def _counted(at: Ints, counts: Floats, rows: Ints, scratch: Floats) -> Floats:
 
 
 def saturated(counts: Floats, telling: Floats, lengths: Floats, mean: float) -> Floats:
-    """Okapi BM25: counts by term and row, what each term tells, the length of each row."""
+    """Return Okapi BM25 scores from the counts by term and row, the weight of each term and the length of each row."""
     slack = np.float32(K1 * B / mean) * lengths
     slack += np.float32(K1 * (1 - B))
     shares = counts + slack
@@ -146,7 +146,7 @@ def saturated(counts: Floats, telling: Floats, lengths: Floats, mean: float) -> 
 
 
 def _held(view: View, terms: Terms) -> list[tuple[int, float, Held]]:
-    """The terms that occur in living rows, each with its weight in the question and where it stands."""
+    """Return the terms that occur in live rows, each with its weight in the question and its postings."""
     return [(term, weight, held) for term, weight in terms if len((held := view.held(term)).rows)]
 
 

@@ -1,8 +1,8 @@
-"""Policies: small objects that choose, for a question, the systems to ask and the weight of each arm.
+"""Policies: small objects that choose the kinds of memory to search and the weight of each arm for a question.
 
-A policy has a ``name``, a ``priority``, ``applies(query)`` and ``choose(query, plan)``. All that apply have their say,
-the lowest priority first, each on the plan the one before it left; so the highest priority decides. This is the only
-routing there is: the built-in policies are made of the same stuff as a user's.
+A policy has a ``name``, a ``priority``, ``applies(query)`` and ``choose(query, plan)``. The policies that apply change
+the plan one after another, the lowest priority first, so the highest priority decides. There is no other routing: the
+built-in policies use the same interface as a user's.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from longmind.recall.query import Query
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each arm and each prior may add. Only their relations matter.
+    """The weight of each arm and each prior. Only the ratios between them matter.
 
-    The first group is for texts that lean on their surroundings (turns of a talk), the second for texts that speak for
-    themselves (long messages, passages); a row gets a mixture by how long the texts of its thread are.
+    The first group is for texts that depend on their surroundings (short turns of a conversation), the second for
+    self-contained texts (long messages, passages). The two are mixed by the mean length of the texts in a row's thread.
     """
 
     window: float = 4.6
-    """Words, of the turn and those around it."""
+    """Lexical score of the turn and the turns around it."""
     session: float = 3.5
-    """Words, of the whole thread."""
+    """Lexical score of the whole thread."""
     near_vector: float = 2.5
-    """Meaning, of the turn and those around it."""
+    """Vector similarity of the turn and the turns around it."""
     fullness: float = 5.3
-    """A turn that says something, against one that only answers "wow"."""
+    """A turn with content, against one that only says "wow"."""
 
     own: float = 5.1
-    """Words, of a text that speaks for itself."""
+    """Lexical score of a self-contained text."""
     vector: float = 7.0
-    """Meaning, of such a text."""
+    """Vector similarity of a self-contained text."""
     reply: float = 4.3
-    """How much less an assistant's words count than what it was told, when they are not asked for."""
+    """The penalty for an assistant's messages, unless the question asks for them."""
 
     speaker: float = 1.5
     question: float = -0.9
@@ -45,7 +45,7 @@ class Weights:
     counted: float = 0.0
     time: float = 3.2
     link: float = 0.6
-    """Share of a hit's score that what it is linked to gets."""
+    """The share of a hit's score that memories linked to it get."""
     importance: float = 0.2
     trust: float = 0.2
     recency: float = 0.1
@@ -53,26 +53,26 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class RecallPlan:
-    """What recall will do for a question."""
+    """How recall answers a question: kinds of memory, weights, boosts and fusion."""
 
     weights: Weights = field(default_factory=Weights)
     kinds: tuple[str, ...] | None = None
-    """Ask only these kinds of memory; None asks all."""
+    """Search only these kinds of memory; None searches all."""
     boosts: Mapping[str, float] = field(default_factory=dict)
-    """More, or less, for a kind of memory."""
+    """A bonus, or with a negative number a penalty, for a kind of memory."""
     fusion: str = "scores"
-    """``scores`` adds what the arms say; ``ranks`` is reciprocal-rank fusion."""
+    """``scores`` adds the scores of the arms; ``ranks`` is reciprocal-rank fusion."""
     policies: tuple[str, ...] = ()
-    """The names of those that had their say."""
+    """The names of the policies that applied."""
 
     def weigh(self, **changes: float) -> RecallPlan:
-        """This plan with some weights changed."""
+        """Return this plan with some weights changed."""
         return replace(self, weights=replace(self.weights, **changes))
 
 
 @runtime_checkable
 class RecallPolicy(Protocol):
-    """Something that has a say in how a question is answered."""
+    """Changes the plan of the questions it applies to."""
 
     @property
     def name(self) -> str: ...
@@ -91,14 +91,14 @@ class KindOfQuestion:
 
     name: str
     kind: str
-    chosen: Callable[[RecallPlan], RecallPlan]
+    adjust: Callable[[RecallPlan], RecallPlan]
     priority: int = 0
 
     def applies(self, query: Query) -> bool:
         return self.kind in query.kinds
 
     def choose(self, query: Query, plan: RecallPlan) -> RecallPlan:
-        return self.chosen(plan)
+        return self.adjust(plan)
 
 
 def _boosted(plan: RecallPlan, **boosts: float) -> RecallPlan:
@@ -107,7 +107,7 @@ def _boosted(plan: RecallPlan, **boosts: float) -> RecallPlan:
 
 @dataclass(frozen=True, slots=True)
 class AssistantSaid:
-    """A question for what the assistant said does not hold it against a memory that the assistant said it."""
+    """A policy for questions about what the assistant said: its messages get no penalty."""
 
     name: str = "what the assistant said"
     priority: int = 0
@@ -129,8 +129,8 @@ BUILT_IN: tuple[RecallPolicy, ...] = (
 )
 
 
-def check(policy: Any) -> RecallPolicy:
-    """The policy, if it is one."""
+def checked_policy(policy: Any) -> RecallPolicy:
+    """Return the policy; raise ``InvalidInput`` if it is none."""
     if not isinstance(policy, RecallPolicy) or not isinstance(policy.name, str) or not isinstance(policy.priority, int):
         raise InvalidInput(
             f"{type(policy).__name__} is no recall policy.",
@@ -139,8 +139,8 @@ def check(policy: Any) -> RecallPolicy:
     return policy
 
 
-def planned(query: Query, policies: Sequence[RecallPolicy]) -> RecallPlan:
-    """What the policies that apply make of a question."""
+def make_plan(query: Query, policies: Sequence[RecallPolicy]) -> RecallPlan:
+    """Return the plan for a question, made by the policies that apply."""
     plan = RecallPlan()
     for policy in sorted(policies, key=lambda p: p.priority):
         if policy.applies(query):

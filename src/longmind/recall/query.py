@@ -1,4 +1,5 @@
-"""Reading a question: its words, its quoted phrases, the time it names, whose words it asks for, what kind it is."""
+"""Parse a question: its words, quoted phrases, the time or event it names, its kind, and whether it asks for what the
+assistant said."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from longmind.text.analysis import STOP_WORDS, stem, words
 from longmind.text.dates import TimeSpan, find_span
 
 MAX_READ = 20_000
-"""Characters of a question that are read for its kind and its times; all of it is searched for."""
+"""Characters of a question that are parsed for its kind and its times; the search uses all of it."""
 
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]{3,200})[\"”»]")
 _ASSISTANT_SAID = re.compile(
@@ -37,17 +38,17 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 @dataclass(frozen=True)
 class Query:
-    """A question as recall understands it."""
+    """A parsed question."""
 
     text: str
     phrases: tuple[str, ...] = ()
     kinds: frozenset[str] = field(default=frozenset())
-    """What kind of question it is: when, count, who, where, latest, preference, procedure, list; any of them."""
+    """The kinds of question it is, any of: when, count, who, where, latest, preference, procedure, list."""
     span: TimeSpan | None = None
     anchor: Anchor | None = None
-    """The event before or after which it asks, when it names no date."""
+    """The event before or after which it asks, if it names no date."""
     asks_assistant: bool = False
-    """Whether it asks for what the assistant said, rather than for what it was told."""
+    """Whether it asks for what the assistant said."""
 
     @cached_property
     def words(self) -> list[str]:
@@ -65,8 +66,8 @@ class Query:
         return frozenset(stem(word) for word in self.words if word not in STOP_WORDS)
 
 
-def read(text: str, now: datetime) -> Query:
-    """Understand a question, as seen from now."""
+def parse_query(text: str, now: datetime) -> Query:
+    """Parse a question; relative times count from ``now``."""
     head = text[:MAX_READ]
     lowered = head.lower()
     span = find_span(head, now)

@@ -80,7 +80,7 @@ class Ranking:
             if id in memories:
                 self.candidates[id] = Candidate(memories[id], float(scores[place]), int(place))
         if self.folds:
-            folding.weigh(self.candidates.values())
+            folding.reduce_repetitions(self.candidates.values())
         self._match_phrases()
 
     def _best(self, depth: int) -> NDArray[np.intp]:
@@ -174,16 +174,16 @@ class Ranking:
                 new.notes.append("replaces what was known before")
 
     async def rerank(self, reranker: Reranker) -> None:
-        """Let a model that reads question and text together have its share of the order."""
+        """Mix in the scores of a model that reads question and text together."""
         ordered = self._sorted()[:DEPTH]
-        said = await shares(reranker, self.query.text, [c.memory.content for c in ordered])
+        rerank_shares = await shares(reranker, self.query.text, [c.memory.content for c in ordered])
         best = ordered[0].score if ordered else 0.0
-        for candidate, share in zip(ordered, said, strict=True):
+        for candidate, share in zip(ordered, rerank_shares, strict=True):
             candidate.extra["reranker"] = share
             candidate.score = (1 - SHARE) * candidate.score + SHARE * share * best
 
     def hits(self, k: int, min_score: float, full: bool) -> list[Hit]:
-        """The best candidates as hits, with all numbers or only the main ones."""
+        """Return the best candidates as hits, with all numbers or only the main ones."""
         if self.folds:
             folding.fold(self.candidates)
         kept = [c for c in self._sorted() if c.score >= min_score][:k]
@@ -209,7 +209,7 @@ class Ranking:
         return row is not None and row < len(allowed) and bool(allowed[row])
 
     def _repeats(self, id: str) -> bool:
-        """Whether a memory is derived of others, so that over a link it would bring only what is there already."""
+        """Return whether a memory is derived from others, so that following a link to it would add only repetitions."""
         row = self.view.row_of(id)
         return self.folds and row is not None and not self.view.column("said")[row]
 

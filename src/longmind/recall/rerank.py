@@ -1,4 +1,4 @@
-"""The place of a reranker: a model that reads the question and each text together, asked about the best few only.
+"""Rerankers: models that read the question together with each text. They score only the best candidates.
 
 A reranker is anything with ``rerank``. ``longmind.models.rerank_http`` asks a server; ``LocalReranker`` wraps a
 function of yours, which runs in a thread.
@@ -13,14 +13,14 @@ from typing import Protocol, runtime_checkable
 from longmind.errors import ModelError
 
 DEPTH = 50
-"""Memories a reranker is asked about."""
+"""The number of candidates that are reranked."""
 SHARE = 0.5
-"""How much of the final order is the reranker's; the rest stays with the arms."""
+"""The reranker's weight in the final score; the rest is the score of the arms."""
 
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Says how well each text answers a question; any scale, higher is better."""
+    """Scores how well each text answers a question; on any scale, higher is better."""
 
     @property
     def name(self) -> str: ...
@@ -29,7 +29,7 @@ class Reranker(Protocol):
 
 
 class LocalReranker:
-    """A function in this process as a reranker: it gets the question and the texts and returns a number for each."""
+    """A reranker from a function that takes the question and the texts and returns a number for each text."""
 
     def __init__(self, score: Callable[[str, Sequence[str]], Sequence[float]], *, name: str = "local") -> None:
         self.name = name
@@ -40,7 +40,7 @@ class LocalReranker:
 
 
 async def shares(reranker: Reranker, query: str, texts: Sequence[str]) -> list[float]:
-    """What a reranker says of each text, scaled so that the best has 1 and the worst 0."""
+    """Return a reranker's scores, scaled so that the best is 1 and the worst 0."""
     scores = [float(score) for score in await reranker.rerank(query, texts)]
     if len(scores) != len(texts) or any(score != score for score in scores):
         raise ModelError(

@@ -1,8 +1,8 @@
-"""Counting what was read, off the caller's path.
+"""Count reads in the background.
 
-A recall hands over the ids it returned and goes on. One background task waits a moment for more and writes all that
-waits for a scope in one batch. ``flush`` returns when everything handed over so far is in the store, so nothing is lost
-on a clean close.
+A recall hands over the ids it returned and does not wait. A background task waits a moment for more and writes the
+reads of a scope in one batch. ``flush`` returns when everything handed over so far is stored, so nothing is lost on a
+clean close.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from longmind.store.base import Touch
 from longmind.store.store import Store
 from longmind.types import Scope
 
-MOMENT = 0.25
-"""Seconds the writer waits for more reads to count together."""
+BATCH_DELAY = 0.25
+"""Seconds the background task waits to collect more reads."""
 
 
 class Touches:
-    """The reads that wait to be counted."""
+    """A buffer of reads to be counted."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiting: dict[Scope, list[Touch]] = {}
         self._task: asyncio.Task[None] | None = None
-        self._hurry = asyncio.Event()
+        self._flush_now = asyncio.Event()
         self.failed: LongmindError | None = None
-        """Why the last write did not succeed; what it held waits for the next one."""
+        """The error of the last write, if it failed; its reads are kept for the next one."""
 
     def add(self, scope: Scope, ids: Sequence[str], at: datetime, interaction: float = 0.0) -> None:
-        """Count one read of each of these memories, soon."""
+        """Count one read of each of these memories, in the background."""
         if not ids:
             return
         self._waiting.setdefault(scope, []).append(Touch(tuple(ids), at, interaction))
         if self._task is None or self._task.done():
-            self._hurry.clear()
+            self._flush_now.clear()
             self._task = asyncio.create_task(self._write_soon())
 
     async def flush(self) -> None:
-        """Wait until every read handed over so far is counted; an error of the store is raised here."""
-        self._hurry.set()
+        """Wait until every read so far is counted; raise the store's error if that failed."""
+        self._flush_now.set()
         while self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
         if self._waiting:
@@ -53,8 +53,8 @@ class Touches:
             raise failed
 
     async def _write_soon(self) -> None:
-        with suppress(TimeoutError):  # then nobody is in a hurry
-            await asyncio.wait_for(self._hurry.wait(), MOMENT)
+        with suppress(TimeoutError):  # nobody called flush in the meantime
+            await asyncio.wait_for(self._flush_now.wait(), BATCH_DELAY)
         await self._write()
 
     async def _write(self) -> None:

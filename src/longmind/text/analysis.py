@@ -1,13 +1,13 @@
-"""From text to terms: one analyser, used when a memory is written and when a question is asked, on every backend.
+"""From text to terms: one analyser for memories and questions, on every backend.
 
-Text is folded (compatibility forms, case, accents), cut into words, freed of stop words and stemmed. Scripts that put
-no spaces between words are cut into overlapping pairs of characters. A term is kept as a 32-bit hash of its stem, so
-that no dictionary has to be shared between processes: among a million distinct stems about one in nine thousand
-shares its hash with another, which moves no ranking that can be measured.
+Text is folded (compatibility forms, case, accents), split into words, freed of stop words and stemmed. Scripts without
+spaces between words are split into overlapping pairs of characters. A term is kept as a 32-bit hash of its stem, so
+that processes need no common dictionary: among a million distinct stems about one in nine thousand shares its hash with
+another, which has no measurable effect on ranking.
 
-``index_terms`` is stored with each memory, so that a scope is loaded without reading its texts again. Besides the
-words it holds a few marks: what recall wants to know of a text without reading it, such as who said it and whether it
-names a time. A mark begins with a control character, so that no word of a text can be one.
+``index_terms`` is stored with each memory, so that a scope is loaded without analysing its texts again. Besides the
+words it holds a few marks: features of a text that recall needs, such as who said it and whether it names a time. A
+mark begins with a control character, so that it never equals a word.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from longmind.types import Memory
 ANALYSIS_VERSION = 2
 HEADER = struct.Struct("<BI")
 MAX_TERMS = 20_000
-"""Distinct terms kept of one memory; a memory's content is at most a million characters."""
+"""The most distinct terms kept for one memory, whose content has at most a million characters."""
 
 STOP_WORDS = frozenset(
     """a about after all also am an and any are as at be because been before being between both but by can could did do
@@ -44,12 +44,12 @@ STOP_WORDS = frozenset(
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _GAPS = bytes(ord(c.lower()) if c.isalnum() or c == "'" else ord(" ") for c in map(chr, range(128))).ljust(256)
-"""A table that leaves of ASCII text, as bytes, only what the pattern above can match: many times faster than it."""
+"""A translation table for ASCII bytes that keeps what the pattern above can match, and is many times faster."""
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
 )
 _MARKED = 20_000
-"""Characters of a text that are looked at for marks."""
+"""Characters of a text that are searched for marks."""
 _TIME = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|this (?:week|month|year|weekend|morning|summer|spring|fall|"
     r"autumn|winter)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|"
@@ -68,60 +68,60 @@ _TIME_WORDS = frozenset(
 _NUMBER_WORDS = frozenset(
     "one two three four five six seven eight nine ten dozen couple twice once several many few".split()
 )
-"""Words without which, and without a digit, the two patterns above cannot match; looking them up is cheaper."""
+"""Without one of these words or a digit the two patterns above cannot match; a set lookup is cheaper."""
 _ALONE = _TIME_WORDS - {"this"}
-"""Of these each matches alone; "this" only with the word after it."""
+"""Each of these words matches alone; "this" only with the word after it."""
 _TELLING = _TIME_WORDS | _NUMBER_WORDS
 _DIGITS = b"0123456789"
 _STOPPED = -1
 _LONGEST_STEMMED = 64
-"""Characters from which on a word is only cut."""
+"""Words of this many characters or more are truncated instead of stemmed."""
 _local = threading.local()
 
 
 def fold(text: str) -> str:
-    """Text without differences of case, accent and compatibility form."""
+    """Return the text without differences of case, accent and compatibility form."""
     if text.isascii():
         return text.lower()
     spread = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return unicodedata.normalize("NFC", "".join(c for c in spread if not unicodedata.combining(c)))
 
 
-class Reading(NamedTuple):
-    """A text as it was read: folded, cut at what is no part of a word, and its words."""
+class AnalysedText(NamedTuple):
+    """An analysed text: folded, split into pieces, and its words."""
 
     folded: str
     pieces: list[str]
-    """What lies between; a piece that holds no apostrophe is a word as it stands in the folded text."""
-    said: list[str]
+    """Runs of word characters and apostrophes. A piece without an apostrophe is a word of the folded text."""
+    words: list[str]
     """The words without possessives and apostrophes, unspaced scripts as character pairs."""
 
 
-def read(text: str) -> Reading:
+def analyse(text: str) -> AnalysedText:
     folded = fold(text)
     if not folded.isascii():
-        found: list[str] = _WORD.findall(folded)
-        return Reading(folded, found, list(_cut(found)))
+        raw_words: list[str] = _WORD.findall(folded)
+        return AnalysedText(folded, raw_words, list(_cut(raw_words)))
     pieces = folded.encode().translate(_GAPS).decode().split()
     if "'" not in folded:
-        return Reading(folded, pieces, pieces)
-    said: list[str] = []
+        return AnalysedText(folded, pieces, pieces)
+    words: list[str] = []
     for piece in pieces:
         if "'" in piece:
-            said.extend(_joined(piece))
+            words.extend(_joined(piece))
         else:
-            said.append(piece)
-    return Reading(folded, pieces, said)
+            words.append(piece)
+    return AnalysedText(folded, pieces, words)
 
 
 @lru_cache(maxsize=16_384)
 def _joined(piece: str) -> tuple[str, ...]:
-    """The words of a piece with apostrophes."""
+    """Return the words of a piece that contains apostrophes."""
     return tuple(map(_without_possessive, _WORD.findall(piece)))
 
 
 def has_digit(text: str) -> bool:
-    """Whether there is a digit of any script in a text."""
+    """Return whether a text contains a digit of any script."""
     if not text.isascii():
         return _DIGIT.search(text) is not None
     raw = text.encode()
@@ -129,12 +129,12 @@ def has_digit(text: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """The folded words of a text in order, stop words included, not stemmed; unspaced scripts as character pairs."""
-    return read(text).said
+    """Return the folded words of a text in order, with stop words, not stemmed; unspaced scripts as character pairs."""
+    return analyse(text).words
 
 
-def _cut(found: Iterable[str]) -> Iterator[str]:
-    for raw in found:
+def _cut(raw_words: Iterable[str]) -> Iterator[str]:
+    for raw in raw_words:
         word, at = raw.replace("’", "'"), 0
         for run in _UNSPACED.finditer(word):
             if run.start() > at:
@@ -167,7 +167,7 @@ def _stem(word: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """The stems of a text in order, without stop words."""
+    """Return the stems of a text in order, without stop words."""
     return [stem(w) for w in words(text) if w not in STOP_WORDS]
 
 
@@ -176,11 +176,10 @@ def term_hash(term: str) -> int:
 
 
 class _Hashes(dict[str, int]):
-    """The hashes of the stems of folded words, ``_STOPPED`` for a stop word.
+    """A cache from folded words to the hashes of their stems, ``_STOPPED`` for a stop word.
 
-    A plain dictionary, because every word of every text is looked up here: a cache that keeps its entries in the order
-    of their last use writes to several places of memory for each look-up. When it is full it begins anew, and what is
-    too long for a word is not kept.
+    A plain dictionary, because every word of every text is looked up here, and an LRU cache would write to memory on
+    each lookup. It is cleared when it is full. Very long words are not kept.
     """
 
     def __missing__(self, word: str) -> int:
@@ -198,7 +197,7 @@ _hash_of = _Hashes().__getitem__
 
 @lru_cache(maxsize=8_192)
 def _hashes_of(text: str) -> frozenset[int]:
-    """The terms of a short text that comes again and again: a name, a day."""
+    """Return the term hashes of a short text that recurs: a name, a day."""
     return frozenset(map(term_hash, terms(text)))
 
 
@@ -208,51 +207,51 @@ ASKS, DATED, COUNTED = "asks", "dated", "counted"
 
 @lru_cache(maxsize=8_192)
 def mark_hash(mark: str) -> int:
-    """A mark as it stands among the terms."""
+    """Return the hash of a mark among the terms."""
     return term_hash("\x01" + mark)
 
 
-def by(word: str) -> str:
-    """The mark of what a speaker said, by a word of the speaker's name (a stem)."""
+def speaker_mark(word: str) -> str:
+    """Return the mark for a speaker, by a word of the speaker's name (a stem)."""
     return "by " + word
 
 
 @lru_cache(maxsize=4_096)
-def _by_whom(name: str) -> frozenset[str]:
-    return frozenset(map(by, terms(name)))
+def _speaker_marks(name: str) -> frozenset[str]:
+    return frozenset(map(speaker_mark, terms(name)))
 
 
-def marks(memory: Memory, content: Reading) -> list[str]:
-    """What recall wants to know of a memory without reading it; ``content`` is its content as it was read."""
-    found = ["role " + memory.source.role]
+def marks(memory: Memory, content: AnalysedText) -> list[str]:
+    """Return the marks of a memory; ``content`` is its analysed content."""
+    present = ["role " + memory.source.role]
     if memory.source.name:
-        found.extend(_by_whom(memory.source.name))
+        present.extend(_speaker_marks(memory.source.name))
     text = memory.content[:_MARKED]
     if text.rstrip().endswith(("?", "？")):
-        found.append(ASKS)
+        present.append(ASKS)
     if len(text) < len(memory.content):
         content = content._replace(folded=fold(text), pieces=[])
     digits = has_digit(text)
-    if not digits and _TELLING.isdisjoint(content.said):
-        return found
+    if not digits and _TELLING.isdisjoint(content.words):
+        return present
     if _names(content, digits, _TIME_WORDS, _ALONE, _TIME):
-        found.append(DATED)
+        present.append(DATED)
     if _names(content, digits, _NUMBER_WORDS, _NUMBER_WORDS, _NUMBER):
-        found.append(COUNTED)
-    return found
+        present.append(COUNTED)
+    return present
 
 
 def _names(
-    content: Reading, digits: bool, needed: frozenset[str], enough: frozenset[str], pattern: re.Pattern[str]
+    content: AnalysedText, digits: bool, needed: frozenset[str], enough: frozenset[str], pattern: re.Pattern[str]
 ) -> bool:
-    """Whether a text matches a pattern, which it cannot without a digit or one of the words ``needed``.
+    """Return whether a text matches a pattern that needs a digit or one of the words ``needed``.
 
     Each of the words ``enough`` matches alone if no letter, digit or underscore touches it. So the pattern itself,
-    which costs more than all the rest, is rarely tried.
+    which is the expensive part, is rarely needed.
     """
     if not enough.isdisjoint(content.pieces) and "_" not in content.folded:
         return True
-    return (digits or not needed.isdisjoint(content.said)) and pattern.search(content.folded) is not None
+    return (digits or not needed.isdisjoint(content.words)) and pattern.search(content.folded) is not None
 
 
 @lru_cache(maxsize=4_096)
@@ -261,7 +260,7 @@ def _day(day: date) -> str:
 
 
 def context_texts(memory: Memory) -> list[str]:
-    """What is searched besides the content: the day it happened, who said it, the tags and the place in a document."""
+    """Return what is indexed besides the content: day, speaker, tags, and the headings above a passage."""
     texts = [_day(memory.occurred_at.date()), *memory.tags]
     if memory.source.name:
         texts.append(memory.source.name)
@@ -272,18 +271,18 @@ def context_texts(memory: Memory) -> list[str]:
 
 
 def index_terms(memory: Memory) -> bytes:
-    """The terms of a memory and how often each occurs, in the form in which they are stored."""
-    content = read(memory.content)
-    said = [h for h in map(_hash_of, content.said) if h != _STOPPED]
-    counts = dict.fromkeys(said, 0)
-    for h in said:
+    """Return the terms of a memory and their counts, packed as they are stored."""
+    content = analyse(memory.content)
+    hashes = [h for h in map(_hash_of, content.words) if h != _STOPPED]
+    counts = dict.fromkeys(hashes, 0)
+    for h in hashes:
         counts[h] += 1
     for text in context_texts(memory):
         for h in _hashes_of(text):
             counts.setdefault(h, 1)
     for mark in marks(memory, content):
         counts[mark_hash(mark)] = 1
-    return HEADER.pack(ANALYSIS_VERSION, len(said)) + _packed(counts)
+    return HEADER.pack(ANALYSIS_VERSION, len(hashes)) + _packed(counts)
 
 
 def _packed(counts: dict[int, int]) -> bytes:

@@ -67,17 +67,17 @@ _LEADS = re.compile(r"\b(?:in|during|since|before|after|until|by)$")
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A stretch of time a question asks about; open at one end for "before" and "after"."""
+    """A span of time that a question asks about; open at one end for "before" and "after"."""
 
     since: datetime | None
     until: datetime | None
     text: str
     """The words that named it."""
     confidence: float = 1.0
-    """How sure it is that this is the time asked about; less than 1 for a date that had to be looked up."""
+    """How surely this is the time asked about; less than 1 for a date that was looked up in memory."""
 
     def holds(self, moment: datetime) -> bool:
-        """Whether a moment lies in the span."""
+        """Return whether a moment lies in the span."""
         return (self.since is None or self.since <= moment) and (self.until is None or moment < self.until)
 
 

@@ -1,4 +1,4 @@
-"""Cutting a text into sentences, each with its place in the text, and telling which of them state something."""
+"""Split a text into sentences, each with its offset and whether it is a question."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _SHORT = re.compile(
 )
 _NUMBERED = re.compile(r"\s*(?:\d{1,6}[.)]|[-*•])\s+")
 _ASIDE = re.compile(r"\[[^\[\]]*\]")
-_KEPT = 2_000
-"""Characters of a text whose sentences are kept in mind."""
+_MAX_CACHED = 2_000
+"""Characters up to which the sentences of a text are cached."""
 MAX_SENTENCE = 400
-"""Characters of a sentence that are read; what is longer is rarely one statement."""
+"""Characters of a sentence that are kept; a longer one is rarely one statement."""
 
 
 class Sentence(NamedTuple):
@@ -28,42 +28,42 @@ class Sentence(NamedTuple):
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
-    """The sentences of a text. Numbers of list items are left out; so is what stands in square brackets.
+    """Return the sentences of a text, without list numbers and text in square brackets.
 
-    Several stages of a run ask for the same texts, so those of usual length are kept in mind.
+    Several stages of a run split the same texts, so the results for texts of usual length are cached.
     """
-    return _known(text) if len(text) <= _KEPT else _cut(text)
+    return _cached(text) if len(text) <= _MAX_CACHED else _cut(text)
 
 
 def _cut(text: str) -> tuple[Sentence, ...]:
     plain = _ASIDE.sub(lambda m: "." + " " * (len(m.group()) - 1), text) if "[" in text else text
     start = 0
-    found: list[Sentence] = []
+    collected: list[Sentence] = []
     for end in _ENDS.finditer(plain):
         mark, at = end.group(), end.end()
         if mark == "." and _SHORT.search(plain, start, at) and plain[at : at + 2].strip() and not _opens(plain, at):
             continue
-        _add(found, plain, start, end.start(), mark)
+        _add(collected, plain, start, end.start(), mark)
         start = at
-    _add(found, plain, start, len(plain), "")
-    return tuple(found)
+    _add(collected, plain, start, len(plain), "")
+    return tuple(collected)
 
 
-_known = lru_cache(maxsize=4_096)(_cut)
+_cached = lru_cache(maxsize=4_096)(_cut)
 
 
 def _opens(text: str, at: int) -> bool:
-    """Whether what follows begins a new item of a list, so that even a shortened word ends the sentence."""
+    """Return whether a new list item follows, so that even an abbreviation ends the sentence."""
     return bool(re.match(r"\s*\n|\s+\d{1,6}[.)]\s", text[at : at + 12]))
 
 
-def _add(found: list[Sentence], text: str, start: int, end: int, mark: str) -> None:
-    """Add what stands between two places, if it is a sentence."""
+def _add(collected: list[Sentence], text: str, start: int, end: int, mark: str) -> None:
+    """Add the text between two offsets, if it is a sentence."""
     if numbered := _NUMBERED.match(text, start, end):
         start = numbered.end()
     while start < end and text[start].isspace():
         start += 1
     if mark.startswith(".") and end < len(text) and _SHORT.search(text, start, end + 1):
-        end += 1  # the dot of "Inc." belongs to the name, also where it ends the sentence
+        end += 1  # the dot of "Inc." belongs to the name, even at the end of a sentence
     if end - start >= 2:
-        found.append(Sentence(text[start : min(end, start + MAX_SENTENCE)], start, "?" in mark))
+        collected.append(Sentence(text[start : min(end, start + MAX_SENTENCE)], start, "?" in mark))

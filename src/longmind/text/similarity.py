@@ -1,4 +1,4 @@
-"""How alike two texts are, by their words: the measures that the memory systems share. All of them run from 0 to 1."""
+"""Lexical similarity of two texts: the measures that the memory systems share. All run from 0 to 1."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmind.errors import InvalidInput
-from longmind.perceive.importance import _NAME, importance_of
-from longmind.perceive.intake import About, memories_of
+from longmind.perceive.importance import _NAME, estimate_importance
+from longmind.perceive.intake import InputDetails, build_memories
 from longmind.testing import FakeClock
 from longmind.types import Document, Memory, Message, Scope, Source
 
@@ -20,7 +20,7 @@ MAY = datetime(2023, 5, 8, tzinfo=UTC)
 
 
 def take(told: Any, **about: Any) -> list[Memory]:
-    return memories_of(told, About(**about), SCOPE, FakeClock())
+    return build_memories(told, InputDetails(**about), SCOPE, FakeClock())
 
 
 def test_a_text_a_message_and_a_dictionary_say_the_same() -> None:
@@ -69,13 +69,13 @@ def test_keys_are_those_of_every_release_before() -> None:
     ]
     noon = datetime(2023, 1, 1, 12, tzinfo=timezone(timedelta(hours=2)))
     abouts = [
-        About(),
-        About(session='it\'s "é"', occurred_at=noon),
-        About(source="https://example.org/o'x", occurred_at=datetime(2023, 1, 1)),  # noqa: DTZ001
-        About(source=Source(role="tool", name="crm", span=(1, 9)), session="s"),
+        InputDetails(),
+        InputDetails(session='it\'s "é"', occurred_at=noon),
+        InputDetails(source="https://example.org/o'x", occurred_at=datetime(2023, 1, 1)),  # noqa: DTZ001
+        InputDetails(source=Source(role="tool", name="crm", span=(1, 9)), session="s"),
     ]
     scopes = [SCOPE, Scope(agent="a")]
-    made = [m for about in abouts for scope in scopes for m in memories_of(turns, about, scope, FakeClock())]
+    made = [m for about in abouts for scope in scopes for m in build_memories(turns, about, scope, FakeClock())]
     keys = sha256("\n".join(str(m.key) for m in made).encode()).hexdigest()
     assert keys == "f9b9f96a8137ac533a4e6d4201cea24522a7e1b46f81c491776e4b1d710abe71"
 
@@ -108,9 +108,9 @@ def test_text_no_database_stores_is_refused(bad: str) -> None:
 
 def test_importance_is_given_or_scored() -> None:
     assert take("x y z", importance=0.9)[0].importance == 0.9
-    assert importance_of("I'm allergic to nuts, never give me any") > 0.7
-    assert importance_of("haha ok, thanks!") == 0.1
-    assert importance_of("My dog Rex was born in 2019") > importance_of("that sounds fine then")
+    assert estimate_importance("I'm allergic to nuts, never give me any") > 0.7
+    assert estimate_importance("haha ok, thanks!") == 0.1
+    assert estimate_importance("My dog Rex was born in 2019") > estimate_importance("that sounds fine then")
 
 
 @given(st.text("aB,; é\n", max_size=12))
@@ -129,7 +129,7 @@ def test_scored_importance_is_that_of_every_release_before() -> None:
         "I'm moving, I've decided: my wife's birthday is on May 4th, and we love Lisbon",
         "x" * 5000,
     )
-    assert [importance_of(text) for text in texts] == [0.3, 0.52, 0.2, 0.63, 0.45, 0.37, 0.8, 0.2]
+    assert [estimate_importance(text) for text in texts] == [0.3, 0.52, 0.2, 0.63, 0.45, 0.37, 0.8, 0.2]
 
 
 @pytest.mark.parametrize(

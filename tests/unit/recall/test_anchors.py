@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from longmind.recall.anchors import Anchor, anchor_in, span_around
-from longmind.recall.query import read
+from longmind.recall.query import parse_query
 from longmind.testing import FakeClock, memory
 from longmind.text.dates import format_day
 
@@ -49,7 +49,7 @@ def test_what_is_no_event_is_not(text: str) -> None:
 
 
 def test_a_date_that_is_named_is_used_and_no_event_looked_for() -> None:
-    asked = read("What did I do in May 2023 after the wedding?", datetime(2024, 1, 1, tzinfo=UTC))
+    asked = parse_query("What did I do in May 2023 after the wedding?", datetime(2024, 1, 1, tzinfo=UTC))
     assert asked.span is not None
     assert asked.anchor is None
 

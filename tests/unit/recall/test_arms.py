@@ -14,7 +14,7 @@ from tests.unit.store.search.rows import EPOCH, idf, made, vector_of, view_of
 from longmind.recall import arms
 from longmind.recall.fusion import fuse
 from longmind.recall.policy import RecallPlan
-from longmind.recall.query import read
+from longmind.recall.query import parse_query
 from longmind.store.search.okapi import K1, B
 from longmind.store.search.ranking import query_terms
 from longmind.store.search.threads import REACH, SHORT, WEIGHTS
@@ -37,7 +37,7 @@ def memories(draw: st.DrawFn) -> list[Memory]:
 
 
 def look(view: View, text: str, vector: np.ndarray | None = None) -> arms.ArmScores:
-    asked = read(text, EPOCH + timedelta(days=30))
+    asked = parse_query(text, EPOCH + timedelta(days=30))
     allowed = np.ones(view.rows, np.bool_)
     return arms.score_rows(view, asked, query_terms(view, text), vector, allowed)
 
@@ -199,7 +199,11 @@ def test_flags_tell_speakers_questions_and_times() -> None:
 def test_the_time_asked_for_counts_whole_and_what_was_told_after_it_less() -> None:
     view = view_of([made("a thing", day=d) for d in (0, 40, 45, 200)])
     found = arms.score_rows(
-        view, read("what happened in February 2024?", EPOCH + timedelta(days=300)), [], None, np.ones(4, np.bool_)
+        view,
+        parse_query("what happened in February 2024?", EPOCH + timedelta(days=300)),
+        [],
+        None,
+        np.ones(4, np.bool_),
     )
     assert found.time[0] == 0
     assert found.time[1] == found.time[2] == 1

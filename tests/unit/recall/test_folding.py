@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longmind import AgentMemory, Longmind
-from longmind.recall.folding import drawn_from
+from longmind.recall.folding import evidence_ids
 from longmind.types import Memory
 
 TALK = [
@@ -162,4 +162,4 @@ async def test_a_concept_that_is_only_a_name_comes_after_what_says_something(wor
     ],
 )
 async def test_what_a_memory_was_drawn_from(world: Any, kind: str, body: dict[str, Any], ids: list[str]) -> None:
-    assert list(drawn_from(await world.add("x", kind=kind, body=body))) == ids
+    assert list(evidence_ids(await world.add("x", kind=kind, body=body))) == ids

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from longmind.recall.heat import COOLS, MOST, OFTEN, heat, warmed
+from longmind.recall.heat import HALF_HEAT_READS, HALF_LIFE_SECONDS, MAX_GAIN, heat, warmed
 from longmind.testing import FakeClock, memory
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
@@ -20,15 +20,15 @@ def read(times: int, ago: timedelta) -> float:
 
 def test_heat_grows_with_reads_and_cools_by_itself() -> None:
     assert read(0, timedelta()) == 0
-    assert read(int(OFTEN), timedelta()) == pytest.approx(0.5)
+    assert read(int(HALF_HEAT_READS), timedelta()) == pytest.approx(0.5)
     assert read(1, timedelta()) < read(5, timedelta()) < read(500, timedelta()) < 1
-    assert read(3, timedelta(seconds=COOLS)) == pytest.approx(read(3, timedelta()) / 2)
+    assert read(3, timedelta(seconds=HALF_LIFE_SECONDS)) == pytest.approx(read(3, timedelta()) / 2)
     assert read(1_000, timedelta(days=365)) < 1e-9
     assert read(3, timedelta(days=-1)) == read(3, timedelta()), "a clock that went back makes nothing hotter"
 
 
 def test_heat_is_bounded() -> None:
-    assert warmed(0.5, 1.0) == pytest.approx(0.5 * (1 + MOST))
+    assert warmed(0.5, 1.0) == pytest.approx(0.5 * (1 + MAX_GAIN))
     assert warmed(0.999, 1.0) == 1.0
     assert warmed(0.4, 0.0) == 0.4
 

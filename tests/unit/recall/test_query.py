@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from longmind.recall.query import read
+from longmind.recall.query import parse_query
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -26,11 +26,11 @@ NOW = datetime(2026, 11, 15, tzinfo=UTC)
     ],
 )
 def test_the_kind_of_a_question(text: str, kind: str) -> None:
-    assert kind in read(text, NOW).kinds
+    assert kind in parse_query(text, NOW).kinds
 
 
 def test_quoted_phrases_in_several_kinds_of_marks() -> None:
-    assert read('who said "old red door" or “blue sky” or «la mer»?', NOW).phrases == (
+    assert parse_query('who said "old red door" or “blue sky” or «la mer»?', NOW).phrases == (
         "old red door",
         "blue sky",
         "la mer",
@@ -47,8 +47,8 @@ def test_quoted_phrases_in_several_kinds_of_marks() -> None:
     ],
 )
 def test_whether_the_assistants_own_words_are_asked_for(text: str, asked: bool) -> None:
-    assert read(text, NOW).asks_assistant is asked
+    assert parse_query(text, NOW).asks_assistant is asked
 
 
 def test_stems_keep_a_word_as_it_was_asked() -> None:
-    assert read("Running shoes", NOW).stems == {"run": "running", "shoe": "shoes"}
+    assert parse_query("Running shoes", NOW).stems == {"run": "running", "shoe": "shoes"}

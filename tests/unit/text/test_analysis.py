@@ -22,13 +22,13 @@ from longmind.text.analysis import (
     DATED,
     HEADER,
     MAX_TERMS,
-    by,
+    analyse,
     fold,
     has_digit,
     index_terms,
     mark_hash,
     marks,
-    read,
+    speaker_mark,
     term_hash,
     terms,
     words,
@@ -87,12 +87,20 @@ def test_a_digit_of_any_script_is_seen(text: str) -> None:
 
 
 def marked(memory: Memory) -> set[str]:
-    return set(marks(memory, read(memory.content)))
+    return set(marks(memory, analyse(memory.content)))
 
 
 def test_marks_tell_who_spoke_and_what_kind_of_turn_it_is() -> None:
     memory = made("Did we meet two days ago?", source=Source(role="assistant", name="Dr. Maria Lopez"))
-    assert marked(memory) == {"role assistant", by("maria"), by("lopez"), by("dr"), ASKS, DATED, COUNTED}
+    assert marked(memory) == {
+        "role assistant",
+        speaker_mark("maria"),
+        speaker_mark("lopez"),
+        speaker_mark("dr"),
+        ASKS,
+        DATED,
+        COUNTED,
+    }
     assert marked(made("Lovely colours")) == {"role user"}
 
 
@@ -140,10 +148,10 @@ WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 def test_the_short_ways_find_what_the_patterns_find(pieces: list[str], between: str) -> None:
     """ASCII is cut by a table and most texts are marked by their words alone; the patterns say what is right."""
     text = between.join(pieces)
-    content, said = read(text), frozenset(words(text))
+    content, said = analyse(text), frozenset(words(text))
     if content.folded.isascii():
         found = [w.partition("'") for w in WORD.findall(content.folded)]
-        assert content.said == [h if m and t in ("s", "") else (h + m + t).replace("'", "") for h, m, t in found]
+        assert content.words == [h if m and t in ("s", "") else (h + m + t).replace("'", "") for h, m, t in found]
     digit = re.search(r"\d", text) is not None
     dated = (digit or bool(said & _TIME_WORDS)) and _TIME.search(fold(text)) is not None
     counted = (digit or bool(said & _NUMBER_WORDS)) and _NUMBER.search(fold(text)) is not None
