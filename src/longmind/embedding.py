@@ -137,8 +137,8 @@ class Embedding:
         """
         before: int | None = None
         while True:
-            made, left = await backend.finish_space(space, new.embed, part)
-            done += made
+            finished, left = await backend.finish_space(space, new.embed, part)
+            done += finished
             progress(done, done + left)
             if not left:
                 return done

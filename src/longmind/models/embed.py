@@ -1,4 +1,4 @@
-"""The embedder protocol, and the two small duties that every provider shares.
+"""The embedder protocol, and two functions that every provider uses.
 
 Vectors of two models must never mix, so an embedder has a ``name`` that the store records next to its vectors. The
 same name always means the same vectors for the same text.
@@ -37,31 +37,31 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text, in order: unit length, or zero for a text with no known token. Shape (n, d)."""
+        """Return one row for each text, in order: unit length, or zero for a text with no known token. Shape (n, d)."""
         ...
 
     async def close(self) -> None:
-        """Free what is held."""
+        """Release connections and memory."""
         ...
 
 
 def clipped(texts: Sequence[str], limit: int) -> list[str]:
-    """The texts, each cut to ``limit`` characters and made encodable.
+    """Return the texts, each cut to ``limit`` characters and made encodable.
 
-    A tokenizer reads the whole of a text before it cuts it to the model's window, so a text of a million characters
-    is cut first. A lone surrogate (half a character, from badly decoded input) would make it fail: it becomes ``?``.
+    A tokenizer processes a whole text before it cuts it to the model's window, so a text of a million characters is cut
+    first. A lone surrogate (from badly decoded input) would make it fail, so it becomes ``?``.
     """
     if isinstance(texts, str):
         raise InvalidInput("Texts to embed were given as one string.", hint="Give a list of strings.")
-    kept = []
+    clipped_texts = []
     for text in texts:
         head = text[:limit]
-        kept.append(head if head.isascii() else head.encode("utf-8", "replace").decode("utf-8"))
-    return kept
+        clipped_texts.append(head if head.isascii() else head.encode("utf-8", "replace").decode("utf-8"))
+    return clipped_texts
 
 
 def unit_rows(rows: NDArray[Any]) -> Vectors:
-    """The rows scaled to unit length; a zero row stays zero."""
+    """Scale the rows to unit length; a zero row stays zero."""
     import numpy as np
 
     wide = rows.astype(np.float64)

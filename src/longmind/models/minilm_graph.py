@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Weights = Mapping[str, NDArray[Any]]
 
 REVISION = 1
-"""Raised whenever the graph changes, so that a cached file of an older one is not used."""
+"""Increased whenever the graph changes, so that an older cached file is not used."""
 LAYERS, HEADS, WIDTH = 6, 12, 384
 WINDOW = 256
 """The most tokens a text may have: what the model was trained with."""
@@ -89,7 +89,7 @@ class _Graph:
         return self.norm(second, f"{layer}.output.LayerNorm")
 
     def pooled(self, value: str) -> None:
-        """The sum over real tokens, scaled to length one: the same direction as their mean."""
+        """Add the sum over real tokens, scaled to unit length: it has the same direction as their mean."""
         from onnx import TensorProto
 
         real = self.node("Cast", ["mask"], "mask:float", to=TensorProto.FLOAT)
@@ -100,7 +100,7 @@ class _Graph:
 
 
 def build(weights: Weights) -> Any:
-    """The ONNX model of these weights."""
+    """Build the ONNX model from the weights."""
     import onnx
     from onnx import TensorProto, helper
 

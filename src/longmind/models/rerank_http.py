@@ -1,4 +1,4 @@
-"""A reranker behind a server that speaks the common rerank protocol (Cohere, Jina, vLLM, text-embeddings-inference).
+"""A reranker on a server with the common rerank protocol (Cohere, Jina, vLLM, text-embeddings-inference).
 
 Nothing is sent but the question, the texts and the model's name, to the address that was given. A recall waits for the
 answer, so there are no retries: a server that fails is an error at once.
@@ -43,7 +43,7 @@ class HttpReranker:
         self._client: httpx2.AsyncClient | None = None
 
     async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How well each text answers the question, as the server sees it."""
+        """Return the server's score of each text for the question."""
         if not texts:
             return []
         body = {
@@ -84,7 +84,7 @@ class HttpReranker:
             ) from error
 
     def _scores(self, answer: Any, expected: int) -> list[float]:
-        """The answer's scores in the order of the texts, checked."""
+        """Return the scores in the order of the texts, after checking them."""
         results = answer.get("results") if isinstance(answer, dict) else None
         scores: dict[int, float] = {}
         for result in results if isinstance(results, list) else []:

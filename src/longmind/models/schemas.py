@@ -34,20 +34,20 @@ def strict(schema: Json) -> Json:
 
 
 def _close(node: Json) -> Json:
-    kept = {key: value for key, value in node.items() if key not in ("default", "title")}
-    if isinstance(kept.get("properties"), dict):
-        kept |= {"additionalProperties": False, "required": list(kept["properties"])}
-    return kept
+    result = {key: value for key, value in node.items() if key not in ("default", "title")}
+    if isinstance(result.get("properties"), dict):
+        result |= {"additionalProperties": False, "required": list(result["properties"])}
+    return result
 
 
 def _walked(node: Json, change: Callable[[Json], Json]) -> Json:
     """Apply a change to a schema and every schema inside it; values that are not schemas (enum, const) stay."""
-    kept = change(node)
-    for key, value in kept.items():
+    result = change(node)
+    for key, value in result.items():
         if key in ("properties", "$defs", "definitions") and isinstance(value, dict):
-            kept[key] = {name: _walked(inner, change) for name, inner in value.items()}
+            result[key] = {name: _walked(inner, change) for name, inner in value.items()}
         elif key in ("items", "additionalProperties", "not"):
-            kept[key] = _walked(value, change) if isinstance(value, dict) else value
+            result[key] = _walked(value, change) if isinstance(value, dict) else value
         elif key in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(value, list):
-            kept[key] = [_walked(inner, change) for inner in value]
-    return kept
+            result[key] = [_walked(inner, change) for inner in value]
+    return result

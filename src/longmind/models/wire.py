@@ -214,20 +214,20 @@ class Wire:
         return None
 
     def _refusal(self, status: int, error: Any) -> Exception:
-        said = self._error_words(error)
-        if status in RETRIED and "insufficient_quota" not in said:
+        words = self._error_words(error)
+        if status in RETRIED and "insufficient_quota" not in words:
             header = error.response.headers.get("retry-after") if hasattr(error, "response") else None
             return Transient(f"status {status}", retry_after(header, self.clock), outage=status != 429)
         if status < 300:
             return self.malformed("it cannot be read")
         return ModelError(
             f"{self.base_url} refused the request for model {self.model!r} with status {status}"
-            + (f" ({', '.join(said)})." if said else "."),
+            + (f" ({', '.join(words)})." if words else "."),
             hint="Check the account's credit."
-            if "insufficient_quota" in said
+            if "insufficient_quota" in words
             else _HINTS.get(status, "Check the address and the model's name."),
             status=status,
-            said=said,
+            said=words,
         )
 
     def _error_words(self, error: Any) -> list[str]:

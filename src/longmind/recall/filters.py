@@ -54,9 +54,9 @@ def filter_of(
 
 
 def narrows(where: Filter) -> bool:
-    """Whether a filter asks for anything in particular. ``states``, once given, counts even if it is None."""
-    given = {name: getattr(where, name) for name in where.model_fields_set}
-    return "states" in given or any(value is not None and value != {} for value in given.values())
+    """Return whether a filter restricts anything. An explicit ``states`` counts even if it is None."""
+    explicit = {name: getattr(where, name) for name in where.model_fields_set}
+    return "states" in explicit or any(value is not None and value != {} for value in explicit.values())
 
 
 def _checked(where: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -54,8 +54,8 @@ def fold(candidates: dict[str, Candidate]) -> None:
         best = max(sources, key=lambda c: c.score)
         best.score = max(best.score, fact.score)
         counts[best.memory.id] = counts.get(best.memory.id, 0) + 1
-        said = "known from it" if fact.memory.state == "active" else f"known from it, {fact.memory.state} since"
-        note = f"{said}: {fact.memory.content}"
+        relation = "known from it" if fact.memory.state == "active" else f"known from it, {fact.memory.state} since"
+        note = f"{relation}: {fact.memory.content}"
         if counts[best.memory.id] <= MAX_FACTS_SHOWN and note not in best.notes:
             best.notes.append(note)
         del candidates[fact.memory.id]
