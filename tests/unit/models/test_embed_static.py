@@ -89,7 +89,7 @@ async def test_small_batches_stay_on_the_loop_and_large_ones_leave_it(monkeypatc
         return vectors(table, adapter, texts)
 
     monkeypatch.setattr(static, "_vectors", noted)
-    await embedder.embed(["small"] * 200)
+    await embedder.embed(["small"] * static.INLINE_TEXTS)
     large = [f"text number {number}" for number in range(static.PART + 10)]
     rows = await embedder.embed(large)
     assert places == [True, False, False]
