@@ -60,18 +60,18 @@ def load_walks() -> tuple[Walk, ...]:
 
 LAYERS: tuple[tuple[str, str], ...] = (
     ("cli", "one file per command"),
-    ("server  ·  adapters  ·  worker", "how others reach it; durable background jobs"),
+    ("worker", "durable background jobs, and the service inside a process"),
     ("agent", "the loop: recall, decide, act, record, reflect; pursuit of goals"),
     ("sync", "the public face, blocking"),
     ("memory  ·  agent_memory", "the public face: remember, recall, context, forget, consolidate"),
     ("manager  ·  conversation", "what spans several memory systems"),
     (
         "perceive  ·  consolidate  ·  recall",
-        "what comes in, what is made of it, what comes out; they never import each other",
+        "what comes in, what is made of it, what comes out",
     ),
     (
         "systems",
-        "working, episodic, semantic, procedural, dialogue, persona, shared, goals: typed views over the store",
+        "working, episodic, semantic, procedural, dialogue, persona, shared, goals",
     ),
     ("store  ·  models", "SQLite, PostgreSQL, in memory; embedders, rerankers and language models"),
     ("text", "analysis, sentences, dates, similarity: everything that knows about language"),
