@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -32,7 +32,7 @@ from longmind.clock import as_utc
 from longmind.store import refusals
 from longmind.store.base import AddLink, Batch, Delete, Put, Receipt, RemoveLink, Space, Touch, Update
 from longmind.store.reads import LinkKey, link_key
-from longmind.types import UPDATABLE, Json, Link, Memory
+from longmind.types import UPDATABLE, Json, Link, Memory, construct_unvalidated
 
 if TYPE_CHECKING:
     from longmind.store.base import Vector
@@ -229,7 +229,7 @@ class WritePlan:
 
     def update(self, write: Update) -> None:
         old = self._expect(write.id, write.expected_version)
-        new = as_stored(with_changes(old, write.changes))
+        new = as_stored(with_changes(old, write.changes), write.changes)
         before = old_values(old, new, write.changes)
         if not before:
             self.results.append((old, False))
@@ -238,7 +238,7 @@ class WritePlan:
         if holder is not None and holder != old.id:
             raise refusals.key_taken(new.key, holder)
         self._log("update", old.id, old.user, before=before)
-        new = new.model_copy(update={"version": old.version + 1})
+        new = construct_unvalidated(Memory, {**new.__dict__, "version": old.version + 1})
         self._set(new, self.rows[old.id].seq)
         if "content" in before:
             self._drop_vectors(old.id)
@@ -353,20 +353,29 @@ def with_changes(old: Memory, changes: Json) -> Memory:
 
 def old_values(old: Memory, new: Memory, names: Iterable[str]) -> Json:
     """Return the old values of those of these fields that differ, as the journal keeps them."""
-    fields = set(names)
-    before, after = old.model_dump(mode="json", include=fields), new.model_dump(mode="json", include=fields)
-    return {name: value for name, value in before.items() if _json_text(value) != _json_text(after[name])}
+    differing = {name for name in names if not _is_same(getattr(old, name), getattr(new, name))}
+    return old.model_dump(mode="json", include=differing) if differing else {}
 
 
-def _json_text(value: object) -> str:
-    """JSON text tells true from 1 and 1 from 1.0, where Python's equality does not."""
-    return json.dumps(value, sort_keys=True)
+def _is_same(old: object, new: object) -> bool:
+    """Compare two values of a field. JSON text tells true from 1 and 0.0 from -0.0; ``==`` does not."""
+    if old is new:
+        return True
+    if isinstance(old, dict | float) or isinstance(new, dict | float):
+        return json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
+    return old == new
 
 
-def as_stored(memory: Memory) -> Memory:
-    """Return the memory as reading it back gives it: JSON has turned a tuple into a list, and nothing is shared."""
-    plain = {name: json.loads(_compact(value)) for name in ("body", "metadata") if (value := getattr(memory, name))}
-    return memory.model_copy(update=plain) if plain else memory
+_JSON_FIELDS = ("body", "metadata")
+
+
+def as_stored(memory: Memory, fields: Container[str] = _JSON_FIELDS) -> Memory:
+    """Return the memory as reading it back gives it: JSON has turned a tuple into a list, and nothing is shared.
+
+    Only ``fields`` are normalised; the others were when they were stored.
+    """
+    plain = {name: json.loads(_compact(getattr(memory, name))) for name in _JSON_FIELDS if name in fields}
+    return construct_unvalidated(Memory, {**memory.__dict__, **plain}) if plain else memory
 
 
 def _link_as_stored(link: Link) -> Link:
