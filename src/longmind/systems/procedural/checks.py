@@ -15,7 +15,7 @@ from longmind.systems.procedural import schema
 from longmind.systems.procedural.attempts import CallFailed
 from longmind.systems.procedural.interpreter import Interpreter, StepFailed
 from longmind.systems.procedural.models import Example, Procedure, Step
-from longmind.systems.procedural.runs import RunFailure, StepRecord
+from longmind.systems.procedural.runs import MAX_TREE_STEPS, RunFailure, StepRecord
 from longmind.systems.procedural.tools import ToolRegistry
 from longmind.systems.procedural.values import json_equal
 from longmind.systems.scoped_store import ScopedStore
@@ -88,6 +88,9 @@ class _InMemoryLog:
 
     def fits(self, result: Any) -> bool:
         return True
+
+    def steps_left(self) -> int:
+        return MAX_TREE_STEPS - len(self._records)
 
     def approval(self, path: str) -> bool | None:
         return True

@@ -17,12 +17,13 @@ from longmind.systems.procedural.attempts import AttemptResult, Sleep, attempt, 
 from longmind.systems.procedural.conditions import holds
 from longmind.systems.procedural.models import Procedure, Retry, Step
 from longmind.systems.procedural.run_log import Paused
-from longmind.systems.procedural.runs import PendingApproval, RunFailure, StepRecord
+from longmind.systems.procedural.runs import MAX_TREE_STEPS, PendingApproval, RunFailure, StepRecord
 from longmind.systems.procedural.values import MAX_RUN, to_plain_json
 
 Context = dict[str, Any]
 _MARGIN = 30.0
 _ITEMS_SHOWN = 3
+NO_STEPS_LEFT = f"A run and those it starts may do {MAX_TREE_STEPS:,} steps together, and these are done."
 
 
 class StepLog(Protocol):
@@ -39,6 +40,8 @@ class StepLog(Protocol):
     def find(self, path: str) -> StepRecord | None: ...
 
     def fits(self, result: Any) -> bool: ...
+
+    def steps_left(self) -> int: ...
 
     def approval(self, path: str) -> bool | None: ...
 
@@ -133,6 +136,8 @@ class Interpreter:
         return await self._record(step, started, items=len(items))
 
     async def _call(self, step: Step, path: str, context: Context) -> StepRecord:
+        if self._log.steps_left() < 1:
+            raise StepFailed(step, RunFailure(type="TooManySteps", message=NO_STEPS_LEFT))
         started = self._log.now()
         key = f"{self._log.run_id}/{path}"
         try:
@@ -174,7 +179,7 @@ class Interpreter:
     def _items(self, step: Step) -> list[Any] | None:
         if step.for_each is None:
             return None
-        items = templates.render_template(step.for_each, self._context)
+        items = templates.render_template(step.for_each, self._context, limit=MAX_RUN)
         if not isinstance(items, list):
             raise InvalidInput(f"The step {step.name} goes over a list, and {step.for_each} is none.")
         if len(items) > step.max_items:

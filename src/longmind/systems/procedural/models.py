@@ -14,12 +14,17 @@ from pydantic import Field, StringConstraints, model_validator
 from longmind.errors import InvalidInput
 from longmind.systems.procedural import conditions, schema, templates
 from longmind.systems.procedural.conditions import Condition
+from longmind.systems.procedural.values import MAX_DEPTH, check_bounds
 from longmind.types import Json, Model, Moment, PlainJson, Tag
 
 TOOL_TIMEOUT = 60.0
 PROCEDURE_TIMEOUT = 3_600.0
 MAX_STEPS = 100
 MAX_ITEMS = 1_000
+MAX_DEFINITION = 1024 * 1024
+"""The largest definition of a procedure, in bytes of JSON."""
+_DEFINITION_DEPTH = MAX_DEPTH + 4
+"""The arguments of a step lie three levels deep and may have as many as any value."""
 
 ProcedureName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
 StepName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,49}$")]
@@ -112,6 +117,13 @@ class Procedure(Model):
     choices: Mapping[str, tuple[Any, ...]] = Field(default_factory=dict)
     """Parameters that learning sets when the caller does not, each with the values to choose from."""
     tags: tuple[Tag, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_bounded(cls, definition: Any) -> Any:
+        """Refuse what is too large or too deep before anything walks over it."""
+        check_bounds(definition, "The procedure", MAX_DEFINITION, max_depth=_DEFINITION_DEPTH)
+        return definition
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Procedure:

@@ -66,6 +66,7 @@ class RunLog:
         self._mark = scoped.now()
         self._records = {record.path: record for record in steps}
         self._bytes = sum(json_size(record.result) for record in steps)
+        self._own_steps = sum(not record.undo for record in steps)
         self.request = read_request(memory)
         self.progress = read_progress(memory)
 
@@ -99,6 +100,18 @@ class RunLog:
         """Whether this result fits into the size limit of the run."""
         return self._bytes + json_size(result) <= MAX_RUN
 
+    def steps_done(self) -> int:
+        """Return how many steps this run and those it started have done."""
+        return self._own_steps + self.progress.child_steps
+
+    def steps_left(self) -> int:
+        """Return how many more steps this run and those it starts may do."""
+        return self.request.max_steps - self.steps_done()
+
+    def count_child(self, steps: int) -> None:
+        """Count the steps of a run that a step started; stored with the next write."""
+        self.progress = self.progress.model_copy(update={"child_steps": self.progress.child_steps + steps})
+
     def approval(self, path: str) -> bool | None:
         """Return whether a step was approved; None if nobody has decided yet."""
         decided = self.progress.approvals.get(path)
@@ -121,6 +134,7 @@ class RunLog:
         writes: list[Write] = [Put(memory, existing="fail"), AddLink(belongs)]
         await self.save({"cursor": record.path}, writes, reason=f"step {record.path}")
         self._records[record.path] = record
+        self._own_steps += not record.undo
         self._bytes += json_size(record.result)
         if self.progress.cancel is not None and self.progress.ending is None:
             raise CancelRequested(self.run_id)

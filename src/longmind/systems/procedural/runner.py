@@ -15,13 +15,20 @@ from typing import Any
 from longmind.errors import Conflict, InvalidInput, LongmindError, NotFound, OperationMismatch
 from longmind.store.base import Put, Update
 from longmind.systems.procedural.attempts import CallFailed, Sleep
-from longmind.systems.procedural.interpreter import Interpreter, StepFailed, called_tools, run_lease_seconds
+from longmind.systems.procedural.interpreter import (
+    NO_STEPS_LEFT,
+    Interpreter,
+    StepFailed,
+    called_tools,
+    run_lease_seconds,
+)
 from longmind.systems.procedural.learning import Learner
 from longmind.systems.procedural.models import Procedure, Step
 from longmind.systems.procedural.procedure_store import LoadedProcedure, ProcedureStore
 from longmind.systems.procedural.run_log import CancelRequested, Halt, Paused, RunLog, TakenOver, claim_run, load_steps
 from longmind.systems.procedural.runs import (
     FINAL,
+    MAX_TREE_STEPS,
     RUN,
     Approval,
     Parent,
@@ -93,6 +100,7 @@ class Runner:
         number: int | None = None,
         parent: Parent | None = None,
         depth: int = 0,
+        max_steps: int | None = None,
     ) -> tuple[Memory, Procedure, bool]:
         run_id = self._scoped.clock.new_id()
         picked = await self._learner.pick(head, run_id, params, number)
@@ -106,6 +114,7 @@ class Runner:
             candidate=picked.candidate,
             parent=parent,
             depth=depth,
+            max_steps=MAX_TREE_STEPS if max_steps is None else max_steps,
         )
         progress = Progress(
             procedure=head.id,
@@ -306,11 +315,16 @@ class Runner:
             raise InvalidInput(
                 f"Procedures call each other more than {MAX_DEPTH} deep.", hint="Does one of them call itself?"
             )
+        max_steps = run_log.steps_left() - 1  # one for the step that starts it
+        if max_steps < 1:
+            raise InvalidInput(NO_STEPS_LEFT)
         assert step.procedure is not None
         head = await self._procedures.need(step.procedure)
         parent = Parent(run=run_log.run_id, path=path)
         key = f"{RUN}:{run_log.run_id}/{path}~{attempt}"
-        memory, procedure, created = await self._create_run(head, args, key, parent=parent, depth=depth)
+        memory, procedure, created = await self._create_run(
+            head, args, key, parent=parent, depth=depth, max_steps=max_steps
+        )
         try:
             if created:
                 run = await self._drive_to_run(
@@ -320,6 +334,8 @@ class Runner:
                 run = await self.resume(memory.id, take_over=take_over)
         except Conflict as conflict:
             raise TakenOver(conflict.message) from conflict
+        if run.finished:
+            run_log.count_child(run.steps_done)
         if run.status == "waiting" and run.waiting is not None:
             raise Paused(run.waiting.model_copy(update={"run": run.id, "path": path}))
         if run.status != "succeeded":

@@ -18,6 +18,8 @@ from longmind.types import Memory, Model, Moment, PlainJson
 RUN, STEP = "run", "step"
 DERIVED_FROM = "derived_from"
 """The relation that erasure follows: records linked to an erased record are erased too."""
+MAX_TREE_STEPS = 10_000
+"""Steps that a run may do together with all runs it starts, at any remove; compensations do not count."""
 RunStatus = Literal["running", "waiting", "interrupted", "succeeded", "failed", "cancelled"]
 FINAL: tuple[RunStatus, ...] = ("succeeded", "failed", "cancelled")
 
@@ -56,6 +58,8 @@ class RunRequest(Model):
     """Whether this run uses the version on trial."""
     parent: Parent | None = None
     depth: int = 0
+    max_steps: int = MAX_TREE_STEPS
+    """Steps that this run and those it starts may do: what its parent had left."""
 
 
 class PendingApproval(Model):
@@ -106,6 +110,8 @@ class Progress(Model):
     counted: bool | None = None
     """What learning counted the run as: success, failure, or neither."""
     metrics: Mapping[str, float] = Field(default_factory=dict)
+    child_steps: int = 0
+    """Steps done by the runs that this one started, at any remove."""
 
 
 class StepRecord(Model):
@@ -156,6 +162,13 @@ class Run(Model):
     counted: bool | None
     metrics: Mapping[str, float]
     steps: tuple[StepRecord, ...] = ()
+    child_steps: int = 0
+    """Steps done by the runs that this one started, at any remove."""
+
+    @property
+    def steps_done(self) -> int:
+        """Steps done by this run and those it started; compensations do not count."""
+        return sum(not step.undo for step in self.steps) + self.child_steps
 
     @property
     def finished(self) -> bool:
@@ -197,6 +210,7 @@ def build_run(memory: Memory, steps: tuple[StepRecord, ...] = ()) -> Run:
         seconds=progress.seconds,
         counted=progress.counted,
         metrics=progress.metrics,
+        child_steps=progress.child_steps,
         steps=steps,
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from longmind.errors import InvalidInput
-from longmind.systems.procedural.values import json_equal
+from longmind.systems.procedural.values import check_bounds, json_equal
 
 EMPTY_SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -61,6 +61,7 @@ def declared_params(schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def bind_params(schema: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a run: those given, the defaults, and None for the rest; unknown ones are refused."""
+    check_bounds(params, "What the parameters hold")
     declared = declared_params(schema)
     unknown = sorted(set(params) - set(declared))
     if unknown:

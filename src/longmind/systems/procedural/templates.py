@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from longmind.errors import InvalidInput
+from longmind.systems.procedural.values import MAX_VALUE, check_bounds
 
 _MARK = re.compile(r"\\\{\{|\{\{")
 _HEAD = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
@@ -69,18 +70,60 @@ def template_references(node: Any) -> Iterator[ValuePath]:
             yield from template_references(item)
 
 
-def render_template(node: Any, context: Mapping[str, Any]) -> Any:
-    """Replace the placeholders of a template by the values they name."""
+def render_template(node: Any, context: Mapping[str, Any], *, limit: int = MAX_VALUE) -> Any:
+    """Replace the placeholders of a template by the values they name.
+
+    What the values come to is counted on the way: ``InvalidInput`` as soon as it is more than ``limit`` bytes of JSON.
+    A template that is one placeholder is the value itself, which exists already and is not counted.
+    """
     if isinstance(node, str):
         parts = parse_template(node)
         if len(parts) == 1 and isinstance(parts[0], ValuePath):
             return resolve_path(parts[0], context)
-        return "".join(part if isinstance(part, str) else _as_text(resolve_path(part, context)) for part in parts)
-    if isinstance(node, Mapping):
-        return {key: render_template(item, context) for key, item in node.items()}
-    if isinstance(node, list | tuple):
-        return [render_template(item, context) for item in node]
-    return node
+    return _Renderer(context, limit).render(node)
+
+
+class _Renderer:
+    """Renders one template and counts what it has come to."""
+
+    def __init__(self, context: Mapping[str, Any], limit: int) -> None:
+        self._context = context
+        self._limit = self._left = limit
+
+    def render(self, node: Any) -> Any:
+        if isinstance(node, str):
+            parts = parse_template(node)
+            if len(parts) == 1 and isinstance(parts[0], ValuePath):
+                return self._resolve(parts[0])
+            return "".join([self._text(part) for part in parts])
+        if isinstance(node, Mapping):
+            return {key: self.render(item) for key, item in node.items()}
+        if isinstance(node, list | tuple):
+            return [self.render(item) for item in node]
+        return node
+
+    def _text(self, part: str | ValuePath) -> str:
+        if isinstance(part, str):
+            self._count(part)
+            return part
+        return _as_text(self._resolve(part))
+
+    def _resolve(self, path: ValuePath) -> Any:
+        value = resolve_path(path, self._context)
+        self._count(value)
+        return value
+
+    def _count(self, value: Any) -> None:
+        try:
+            self._left -= check_bounds(value, "What a template names", self._left)
+        except InvalidInput as error:
+            if error.details.get("limit") != self._left:
+                raise
+            raise InvalidInput(
+                f"What a template comes to is more than {self._limit:,} bytes of JSON.",
+                hint="Store the large thing elsewhere and pass on where it is.",
+                limit=self._limit,
+            ) from error
 
 
 def resolve_path(path: ValuePath, context: Mapping[str, Any]) -> Any:

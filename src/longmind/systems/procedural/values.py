@@ -7,6 +7,7 @@ be JSON and small enough for a record.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -18,6 +19,8 @@ MAX_VALUE = 256 * 1024
 """The largest result, or arguments of one call, in bytes of JSON."""
 MAX_RUN = 8 * 1024 * 1024
 """The largest sum of all results of one run, in bytes of JSON."""
+MAX_DEPTH = 32
+"""How deep the objects and lists of a value may be nested."""
 MAX_MESSAGE = 2_000
 """Characters kept of an exception's message."""
 
@@ -26,6 +29,7 @@ _plain = TypeAdapter[dict[str, Any]](PlainJson)
 
 def to_plain_json(value: Any, what: str) -> Any:
     """Return the value as plain JSON, models and tuples as objects and lists; ``InvalidInput`` if it is not JSON."""
+    check_bounds(value, what)
     payload = _unwrapped(value)
     try:
         _plain.validate_python({"value": payload})
@@ -44,6 +48,39 @@ def to_plain_json(value: Any, what: str) -> Any:
             limit=MAX_VALUE,
         )
     return payload
+
+
+def check_bounds(value: Any, what: str, limit: int = MAX_VALUE, *, max_depth: int = MAX_DEPTH) -> int:
+    """Return about how many bytes a value is as JSON; ``InvalidInput`` if it is too large or too deep.
+
+    It stops where the answer is known, and does not recurse. So it is safe on any value: call it before what copies or
+    recurses.
+    """
+    size = 0
+    waiting: list[tuple[Any, int]] = [(value, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if isinstance(node, str):
+            size += len(node) + 2
+        elif isinstance(node, Mapping | list | tuple | BaseModel):
+            items = [item for pair in node for item in pair] if isinstance(node, BaseModel) else list(node)
+            if isinstance(node, Mapping):
+                items += node.values()
+            size += len(items) + 1
+            if items and depth >= max_depth:
+                raise InvalidInput(
+                    f"{what} is nested deeper than {max_depth} levels.", hint="Make it flatter.", depth=max_depth
+                )
+            waiting += [(item, depth + 1) for item in items] if size <= limit else ()
+        else:
+            size += 1
+        if size > limit:
+            raise InvalidInput(
+                f"{what} is more than {limit:,} bytes of JSON.",
+                hint="Store the large thing elsewhere and pass on where it is.",
+                limit=limit,
+            )
+    return size
 
 
 def json_size(value: Any) -> int:

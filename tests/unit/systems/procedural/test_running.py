@@ -202,7 +202,7 @@ async def test_a_result_that_is_too_large_is_a_clear_failure(procedures: Procedu
     assert run.status == "failed"
     assert run.error
     assert (run.error.type, run.error.step) == ("InvalidInput", "get")
-    assert f"at most {MAX_VALUE:,} are kept" in run.error.message
+    assert f"more than {MAX_VALUE:,} bytes" in run.error.message
     assert (await procedures.execute("big", {"size": 200_000})).status == "succeeded"
 
 
