@@ -17,7 +17,7 @@ class DialogueMemory(Blocking[asynchronous.DialogueMemory]):
     segments = blocking(asynchronous.DialogueMemory.segments)
     segment = blocking(asynchronous.DialogueMemory.segment)
     pages = blocking(asynchronous.DialogueMemory.pages)
-    retell = blocking(asynchronous.DialogueMemory.retell)
+    rebuild_summaries = blocking(asynchronous.DialogueMemory.rebuild_summaries)
     visit = blocking(asynchronous.DialogueMemory.visit)
     restore = blocking(asynchronous.DialogueMemory.restore)
     hot = blocking(asynchronous.DialogueMemory.hot)

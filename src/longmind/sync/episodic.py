@@ -19,12 +19,12 @@ class RunningEpisode(Blocking[asynchronous.RunningEpisode]):
 
     @property
     def outcome(self) -> asynchronous.Outcome:
-        """How it came out, as far as it was said."""
+        """The outcome, if it was set."""
         return self._target.outcome
 
     @property
     def note(self) -> str:
-        """Why it came out so."""
+        """The reason for the outcome."""
         return self._target.note
 
     record = blocking(asynchronous.RunningEpisode.record)

@@ -1,1 +1,1 @@
-"""The memory systems: typed views over the one store, each for one kind of memory."""
+"""The memory systems: typed views of one store, each for one kind of memory."""

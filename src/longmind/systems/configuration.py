@@ -1,7 +1,7 @@
-"""Settings of a memory system, stored with the agent: validated, kept for good, and with a history in the journal.
+"""Settings of a memory system, stored with the agent, validated, and with a history in the journal.
 
-Only what was changed is stored, so a better default of a later release reaches every agent that never chose otherwise.
-The settings are the agent's, whoever the user is.
+Only changed settings are stored, so a better default of a later release reaches every agent that did not change it. The
+settings belong to the agent, whoever the user is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Choices(RootModel[dict[str, JsonValue]]):
 
 
 async def configuration(scoped: ScopedStore, name: str, base: S) -> S:
-    """Return the current settings of a system: ``base`` with what was changed."""
+    """Return the current settings of a system: ``base`` with the stored changes."""
     chosen = (await _record(scoped, name).read()).root
     return changed(base, chosen) if chosen else base
 
@@ -41,7 +41,7 @@ async def configure(scoped: ScopedStore, name: str, base: S, changes: Mapping[st
 
 
 def changed(settings: S, changes: Mapping[str, object]) -> S:
-    """Settings with some of them changed, validated."""
+    """Return the settings with some of them changed, validated."""
     known = type(settings).model_fields
     if unknown := sorted(set(changes) - set(known)):
         raise InvalidSetting(

@@ -1,8 +1,8 @@
-"""Whose a memory is, within one agent.
+"""Which user a memory belongs to, within one agent.
 
 A scope with a user also sees what belongs to no user, and a scope without one sees what belongs to every user. A system
-that keeps one thing for each of them (a window of pages, a profile) has to tell these apart: its records that belong to
-nobody carry a mark, so that a filter can ask for them.
+that keeps something separately for each of them (a window of pages, a profile) has to tell them apart. So its records
+that belong to no user carry a mark that a filter can ask for.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def own_key(scope: Scope, name: str) -> str:
 
 
 async def find_own(scoped: ScopedStore, name: str, scope: Scope | None = None) -> Memory | None:
-    """Return the record that a scope, by default the store's own, keeps under a name."""
+    """Return the record that a scope, by default the store's own, has under a name, or None."""
     whose = scope or scoped.scope
     memory = await scoped.store.by_key(whose, own_key(whose, name))
     return memory if memory is not None and memory.user == whose.user else None

@@ -69,12 +69,12 @@ class KeyedRecord(Generic[B]):
 
     @classmethod
     def of_user(cls, scoped: ScopedStore, name: str, default: B, **options: Any) -> KeyedRecord[B]:
-        """The record that a scope keeps under a name: one for each user, and one for no user."""
+        """Return the record that a scope has under a name: one for each user, and one for no user."""
         return cls(scoped.store, scoped.scope, scoped.clock, own_key(scoped.scope, name), default, **options)
 
     @classmethod
     def of_agent(cls, scoped: ScopedStore, key: str, default: B, **options: Any) -> KeyedRecord[B]:
-        """The record that an agent keeps under a key, whoever the user is."""
+        """Return the record that an agent has under a key, whoever the user is."""
         scope = scoped.scope.model_copy(update={"user": None})
         return cls(scoped.store, scope, scoped.clock, key, default, **options)
 
@@ -158,7 +158,7 @@ class KeyedRecord(Generic[B]):
 
 @dataclass(frozen=True, slots=True)
 class LeaseTerm:
-    """Until when something is held, for leases that are a field of another record."""
+    """The term of a lease that is a field of another record."""
 
     until: datetime | None
 
@@ -168,11 +168,11 @@ class LeaseTerm:
 
     @classmethod
     def starting(cls, now: datetime, seconds: float) -> LeaseTerm:
-        """A term of so many seconds from now on."""
+        """Return a term of this many seconds from now on."""
         return cls(now + timedelta(seconds=seconds))
 
     def renewed(self, now: datetime, seconds: float) -> LeaseTerm:
-        """The term that follows when the lease is renewed now."""
+        """Return the term of the lease if it is renewed now."""
         return LeaseTerm.starting(now, seconds)
 
 
@@ -195,15 +195,15 @@ class Lease:
     scoped: ScopedStore
     name: str
     holder: str
-    """An id of who acquires it, such as the episode of a run."""
+    """The id of the holder, such as the episode of a run."""
     seconds: float
     """The length of its term."""
     problem: Callable[[str], None]
-    """Called with what goes wrong with the store. The holder goes on without a record rather than not at all."""
+    """Called with a message when the store fails. The holder then continues without a record."""
     subject: str = "session"
     """What is leased, for messages."""
     ends: float = math.inf
-    """When, by the event loop's time, renewing stops, so that a forgotten lease is not kept alive."""
+    """The event loop's time at which renewing stops, so that a forgotten lease expires."""
     taken_over_from: str | None = None
     """The holder that died, if the lease was taken over from one."""
     lost: bool = False
@@ -220,7 +220,7 @@ class Lease:
         self._lock = _lock_of(self.scoped.store, f"{self.scoped.scope.model_dump_json()}:{self.name}")
 
     async def acquire(self, wait: float) -> bool:
-        """Acquire the lease, waiting up to so many seconds for its holder; False if that did not release it in time."""
+        """Acquire the lease, waiting up to this many seconds; False if its holder did not release it in time."""
         deadline = asyncio.get_running_loop().time() + wait
         try:
             async with asyncio.timeout_at(deadline):
@@ -243,7 +243,7 @@ class Lease:
         return True
 
     async def release(self) -> None:
-        """Let the next one have the lease."""
+        """Release the lease."""
         try:
             if self._renewing is not None:
                 self._renewing.cancel()
@@ -280,7 +280,7 @@ class Lease:
         try:
             await self._record.apply(self._record.overwrite(self._body()), "lease acquired")
         except (KeyTaken, VersionConflict):
-            return False  # another one was faster, or has just released it
+            return False  # another holder was faster, or has just released it
         self._acquired = True
         self.taken_over_from = current.holder if taken_over else None
         return True

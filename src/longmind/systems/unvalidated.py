@@ -1,8 +1,8 @@
-"""Records made of what was validated before, without validating it again.
+"""Build records from data that was already validated, without validating it again.
 
-What a memory system makes of stored records is valid by construction: the ids are those of memories, the texts were
-checked when they were remembered. Checking them again would be most of the cost of making them. Nothing that comes from
-a caller may be made this way.
+What a memory system derives from stored records is valid: the ids are those of memories, and the texts were checked
+when they were remembered. Validating again would be most of the cost. Never build records from a caller's input this
+way.
 """
 
 from __future__ import annotations

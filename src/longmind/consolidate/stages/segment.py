@@ -74,7 +74,7 @@ async def _refresh_topics(work: Work, turns: Sequence[Memory]) -> None:
     pages += await _pages_of_deleted(work)
     for user in {page.user: None for page in pages}:
         own = [page.id for page in pages if page.user == user]
-        for id in await DialogueMemory(work.scoped(user)).retell(own):
+        for id in await DialogueMemory(work.scoped(user)).rebuild_summaries(own):
             work.notes.why.setdefault(id, (own[0], "what it quoted was changed or forgotten"))
 
 

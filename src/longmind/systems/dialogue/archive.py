@@ -17,7 +17,7 @@ from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Memory, State
 
 
-def coldest(
+def coldest_segments(
     settings: DialogueSettings, records: Sequence[Memory], count: int, now: datetime, spared: Collection[str] = ()
 ) -> list[Memory]:
     """Return this many segments to archive, the coldest first.
@@ -44,7 +44,7 @@ async def page_ids(scoped: ScopedStore, segments: Sequence[str]) -> dict[str, li
     return {id: sorted(pages) for id, pages in pages_by_segment.items()}
 
 
-async def moving(scoped: ScopedStore, segments: Sequence[Memory], state: State) -> list[Write]:
+async def state_writes(scoped: ScopedStore, segments: Sequence[Memory], state: State) -> list[Write]:
     """Return the writes that archive or restore segments with all their pages."""
     pages = await page_ids(scoped, [record.id for record in segments])
     known = await scoped.store.get_all(scoped.scope, [id for own in pages.values() for id in own])
@@ -54,7 +54,7 @@ async def moving(scoped: ScopedStore, segments: Sequence[Memory], state: State) 
     ]
 
 
-async def faded(scoped: ScopedStore, settings: DialogueSettings, kept: Collection[str]) -> list[Memory]:
+async def pages_to_archive(scoped: ScopedStore, settings: DialogueSettings, kept: Collection[str]) -> list[Memory]:
     """Return the pages to archive: too old, too unimportant, or too many in their segment."""
     now = scoped.now()
     since = None if settings.retention_days is None else now - timedelta(days=settings.retention_days)

@@ -107,10 +107,10 @@ class LoadedChains:
         if chain is None:
             chain = LoadedChain(self._scoped.clock.new_id(), None, ChainBody(), ChainContext())
             self._chains[chain.id] = chain
-        chained = loaded.chained(chain.id)
-        chain.add(chained)
+        with_chain = loaded.with_chain(chain.id)
+        chain.add(with_chain)
         linked = before is not None and going_on
-        return chained, link_unvalidated(before.id, "next", loaded.id) if before and linked else None
+        return with_chain, link_unvalidated(before.id, "next", loaded.id) if before and linked else None
 
     def of(self, loaded: LoadedPage) -> ChainContext:
         """Return the terms and the summary of a page's chain."""

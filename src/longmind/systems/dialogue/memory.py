@@ -28,7 +28,7 @@ from longmind.systems.dialogue.models import (
 )
 from longmind.systems.dialogue.segments import active_segments
 from longmind.systems.dialogue.settings import DialogueSettings
-from longmind.systems.dialogue.upkeep import Caretaker
+from longmind.systems.dialogue.upkeep import UpkeepRound
 from longmind.systems.ownership import mine
 from longmind.systems.persona import PersonaMemory
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
@@ -111,7 +111,7 @@ class DialogueMemory:
             added, crowded = await retry_on_conflict(take)
             parts.append(added)
             if crowded:
-                archived = await retry_on_conflict(Caretaker(self._scoped, settings).crowd)
+                archived = await retry_on_conflict(UpkeepRound(self._scoped, settings).archive_beyond_capacity)
                 parts.append(Added(pages=(), archived=archived))
         return Added(
             pages=tuple(page for part in parts for page in part.pages),
@@ -159,7 +159,7 @@ class DialogueMemory:
             loaded.to_page() for loaded in sorted(members, key=lambda loaded: (loaded.record.occurred_at, loaded.id))
         )
 
-    async def retell(self, pages: Sequence[str]) -> tuple[str, ...]:
+    async def rebuild_summaries(self, pages: Sequence[str]) -> tuple[str, ...]:
         """Rebuild the summaries of the chains and topics of these pages; return the ids of those that changed.
 
         Call it after messages of the pages were changed or forgotten.
@@ -181,7 +181,9 @@ class DialogueMemory:
 
         async def back() -> None:
             record = await self._own(id, SEGMENT)
-            await self._scoped.rewrite(await archive.moving(self._scoped, [record], "active"), "dialogue: restored")
+            await self._scoped.rewrite(
+                await archive.state_writes(self._scoped, [record], "active"), "dialogue: restored"
+            )
 
         await retry_on_conflict(back)
         await self.visit(id)
@@ -224,7 +226,9 @@ class DialogueMemory:
             try:
                 await analyse(segment, await self.pages(segment, new=True))
                 await self.promoted(segment)
-            except Exception as error:  # whatever a caller's function raises; it is told, and the segment stays hot
+            except (
+                Exception
+            ) as error:  # a caller's function may raise anything; it is reported, and the segment stays hot
                 failed[segment.id] = f"{type(error).__name__}: {error}"
             else:
                 done.append(segment.id)
@@ -232,7 +236,7 @@ class DialogueMemory:
 
     async def upkeep(self, summariser: SegmentSummariser | None = None) -> Upkeep:
         """Do the maintenance that is due: retention, pruning, capacity, summaries, and repairs after an erasure."""
-        return await Caretaker(self._scoped, await self.configuration()).round(summariser or self._summariser)
+        return await UpkeepRound(self._scoped, await self.configuration()).round(summariser or self._summariser)
 
     # -- recall --------------------------------------------------------------------------------------------------
 

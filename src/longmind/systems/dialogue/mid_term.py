@@ -45,7 +45,7 @@ async def recall_mid_term(
     vector = (await scoped.embed([query]))[0][0]
     best = await _best_segments(scoped, settings, records, query, vector, segments)
     inside = await _load_pages(scoped, [record.id for record, _ in best], archived=archived)
-    scored = await _scored(scoped, settings, [loaded for own in inside.values() for loaded in own], query, vector)
+    scored = await _score_pages(scoped, settings, [loaded for own in inside.values() for loaded in own], query, vector)
     kept = {loaded.id: score for loaded, score in scored[:most]}
     now = scoped.now()
     return [
@@ -98,7 +98,7 @@ async def _load_pages(scoped: ScopedStore, segments: Sequence[str], *, archived:
     return by_segment
 
 
-async def _scored(
+async def _score_pages(
     scoped: ScopedStore,
     settings: DialogueSettings,
     loaded_pages: Sequence[LoadedPage],

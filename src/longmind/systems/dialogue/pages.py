@@ -106,18 +106,18 @@ class LoadedPage:
     def id(self) -> str:
         return self.record.id
 
-    def chained(self, chain: str) -> LoadedPage:
+    def with_chain(self, chain: str) -> LoadedPage:
         """Return the page as a member of a chain."""
         return LoadedPage(self.record, copy_unvalidated(self.body, chain=chain), self.content, self.stored)
 
-    def written(self) -> Write:
+    def to_write(self) -> Write:
         """Return the write that stores the page as it is now."""
         body = self.body.model_dump(mode="json")
         if self.stored:
             return Update(self.id, {"body": body}, expected_version=self.record.version)
         return Put(copy_unvalidated(self.record, body=body), existing="fail")
 
-    def placed(self, segment: str, number: int) -> LoadedPage:
+    def with_segment(self, segment: str, number: int) -> LoadedPage:
         """Return the page as a member of a segment."""
         return LoadedPage(
             self.record, copy_unvalidated(self.body, segment=segment, number=number), self.content, self.stored

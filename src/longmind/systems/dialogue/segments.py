@@ -47,7 +47,7 @@ class LoadedSegment:
     record: Memory | None
     body: SegmentBody
     terms: dict[str, float] = field(default_factory=dict)
-    telling: dict[str, float] = field(default_factory=dict)
+    scaled_terms: dict[str, float] = field(default_factory=dict)
     """Its term weights scaled by rarity among the loaded segments, and the length of that vector."""
     length: float = 0.0
     keywords: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ class SegmentAssigner:
         return {segment.id for segment in self._segments if segment.new}
 
     @property
-    def begun(self) -> int:
+    def new_segment_count(self) -> int:
         """The number of new segments."""
         return sum(segment.record is None for segment in self._segments)
 
@@ -170,9 +170,9 @@ class SegmentAssigner:
 
     def _place(self, loaded: LoadedPage, around: Weights, vector: Vector | None) -> LoadedPage:
         """Assign one page; ``around`` is the context of its chain."""
-        telling = self._rarity.times(loaded.content.weights)
-        keys = term_weights.heaviest(telling, self._settings.keywords)
-        both = term_weights.normalise(telling)
+        scaled_terms = self._rarity.times(loaded.content.weights)
+        keys = term_weights.heaviest(scaled_terms, self._settings.keywords)
+        both = term_weights.normalise(scaled_terms)
         term_weights.add_weights(both, around, self._settings.context)
         fits = self.fits(term_weights.normalise(term_weights.trim(both, _LOOKED_UP)), keys, vector)
         best = max(fits, key=lambda n: (fits[n], -n), default=None)
@@ -182,7 +182,7 @@ class SegmentAssigner:
             best = len(self._segments)
             self._segments.append(self._begin(loaded))
         segment = self._segments[best]
-        placed = loaded.placed(segment.id, segment.body.length + 1)
+        placed = loaded.with_segment(segment.id, segment.body.length + 1)
         self._join(best, placed, vector)
         self.moved.append(
             construct_unvalidated(Moved, {"page": loaded.id, "segment": segment.id, "created": created, "fit": fit})
@@ -244,12 +244,12 @@ class SegmentAssigner:
     def _index(self, number: int) -> None:
         """Index a segment by all its terms and keywords."""
         segment = self._segments[number]
-        for term in segment.telling:
+        for term in segment.scaled_terms:
             self._by_term[term].pop(number, None)
-        segment.telling = self._rarity.times(segment.terms)
-        for term, weight in segment.telling.items():
+        segment.scaled_terms = self._rarity.times(segment.terms)
+        for term, weight in segment.scaled_terms.items():
             self._by_term[term][number] = weight
-        self._tell(number, segment.telling)
+        self._choose_keywords(number, segment.scaled_terms)
 
     def _grow(self, number: int, terms: Iterable[str]) -> None:
         """Update the index after a segment gained these terms.
@@ -258,15 +258,15 @@ class SegmentAssigner:
         """
         segment = self._segments[number]
         grown = self._rarity.times({term: segment.terms[term] for term in terms})
-        segment.telling.update(grown)
+        segment.scaled_terms.update(grown)
         for term, weight in grown.items():
             self._by_term[term][number] = weight
-        self._tell(number, {**{key: segment.telling[key] for key in segment.keywords}, **grown})
+        self._choose_keywords(number, {**{key: segment.scaled_terms[key] for key in segment.keywords}, **grown})
 
-    def _tell(self, number: int, candidates: Weights) -> None:
+    def _choose_keywords(self, number: int, candidates: Weights) -> None:
         """Update a segment's vector length, and choose its keywords among these terms."""
         segment = self._segments[number]
-        segment.length = term_weights.norm(segment.telling)
+        segment.length = term_weights.norm(segment.scaled_terms)
         before, segment.keywords = segment.keywords, term_weights.heaviest(candidates, self._settings.keywords)
         for key in set(before).difference(segment.keywords):
             self._by_keyword[key].discard(number)
@@ -277,11 +277,11 @@ class SegmentAssigner:
 
     def _write(self, segment: LoadedSegment) -> Write:
         lines = segment.body.summary.splitlines() + [line for loaded in segment.new for line in loaded.content.lines]
-        written = _written(segment)
+        to_write = _written(segment)
         body = segment.body.model_copy(
             update={
                 "terms": term_weights.pack(segment.terms),
-                "words": tuple(written.get(key, key) for key in segment.keywords),
+                "words": tuple(to_write.get(key, key) for key in segment.keywords),
                 "summary": term_weights.summarise(lines, segment.terms, self._settings.summary_chars),
                 "summarised": 0,
             }
@@ -303,7 +303,7 @@ class SegmentAssigner:
 
 def _written(segment: LoadedSegment) -> dict[str, str]:
     """Return a written word for each keyword: the one used before, or the first one in a new page."""
-    written: dict[str, str] = {}
+    to_write: dict[str, str] = {}
     sentences = [term_weights.analyse_sentence(word) for word in segment.body.words]
     known = {
         term: word
@@ -314,8 +314,8 @@ def _written(segment: LoadedSegment) -> dict[str, str]:
         forms = (known, *(loaded.content.forms for loaded in segment.new))
         word = next((own[key] for own in forms if key in own), None)
         if word is not None:
-            written[key] = word
-    return written
+            to_write[key] = word
+    return to_write
 
 
 _NOWHERE: dict[int, float] = {}

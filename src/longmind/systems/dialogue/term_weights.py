@@ -61,8 +61,8 @@ def _read(text: str) -> SentenceWords:
     stems = [(word, term) for word in words(text[:READ]) if (term := _stem(word))]
     if not stems:
         return _NOTHING
-    written, terms = zip(*stems, strict=True)
-    return SentenceWords(written, terms, tuple(dict.fromkeys(terms)))
+    to_write, terms = zip(*stems, strict=True)
+    return SentenceWords(to_write, terms, tuple(dict.fromkeys(terms)))
 
 
 _known = lru_cache(maxsize=8_192)(_read)
@@ -139,7 +139,7 @@ def heaviest(weights: Weights, most: int) -> tuple[str, ...]:
 
 def _ranked(weights: Weights, most: int) -> list[tuple[float, str]]:
     """Return this many of the heaviest terms, each as (negative weight, term)."""
-    if len(weights) > most:  # most are far from the first: look for where these end before they are put in order
+    if len(weights) > most:  # most terms are not among the heaviest, so find the limit before sorting
         least = sorted(weights.values(), reverse=True)[most - 1]
         return sorted([(-weight, term) for term, weight in weights.items() if weight >= least])[:most]
     return sorted([(-weight, term) for term, weight in weights.items()])
@@ -183,7 +183,7 @@ def split_sentences(text: str) -> list[str]:
 def summarise(lines: Sequence[str], about: Weights, chars: int) -> str:
     """Return the lines that say most about the topic, in their order, with about this many characters in total."""
     distinct = list(dict.fromkeys(lines))
-    scores = [_worth(line, about) for line in distinct]
+    scores = [_score_line(line, about) for line in distinct]
     kept: set[int] = set()
     left = chars
     for n in sorted(range(len(distinct)), key=lambda n: (-scores[n], n)):
@@ -196,7 +196,7 @@ def summarise(lines: Sequence[str], about: Weights, chars: int) -> str:
     return "\n".join(distinct[n] for n in sorted(kept))
 
 
-def _worth(line: str, about: Weights) -> float:
+def _score_line(line: str, about: Weights) -> float:
     """Return how much a line says about the topic, relative to its length."""
     own = analyse_sentence(line.partition(": ")[2] or line).distinct
     return sum([about[term] for term in own if term in about]) / math.sqrt(4.0 + len(own)) if own else 0.0

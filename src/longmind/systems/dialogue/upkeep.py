@@ -21,7 +21,7 @@ _WORDS_EACH = 6
 
 
 @dataclass
-class Caretaker:
+class UpkeepRound:
     """One round of upkeep. Each step is one write, or none if there is nothing to do."""
 
     scoped: ScopedStore
@@ -29,21 +29,21 @@ class Caretaker:
     operations: list[str] = field(default_factory=list)
 
     async def round(self, summariser: SegmentSummariser | None) -> Upkeep:
-        moved = await retry_on_conflict(self.shrink)
-        regrouped = await retry_on_conflict(self.regroup)
-        faded = await retry_on_conflict(self.fade)
-        cold = await retry_on_conflict(self.cool)
+        moved = await retry_on_conflict(self.shrink_window)
+        regrouped = await retry_on_conflict(self.assign_lost_pages)
+        pages_to_archive = await retry_on_conflict(self.archive_pages)
+        cold = await retry_on_conflict(self.archive_cold_segments)
         text_before = [] if summariser is None else await self.summarise(summariser)
         return Upkeep(
             moved=moved,
             regrouped=regrouped,
-            archived_pages=faded,
+            archived_pages=pages_to_archive,
             archived_segments=cold,
             summarised=tuple(text_before),
             operations=tuple(self.operations),
         )
 
-    async def shrink(self) -> tuple[Moved, ...]:
+    async def shrink_window(self) -> tuple[Moved, ...]:
         """Move pages that are too many or too old for the window to their segments."""
         seen = await window.read(self.scoped, self.settings)
         leaving = max(len(seen.line) - self.settings.window, 0)
@@ -57,56 +57,57 @@ class Caretaker:
         self.operations.append(seen.operation)
         return seen.moved
 
-    async def regroup(self) -> tuple[Moved, ...]:
+    async def assign_lost_pages(self) -> tuple[Moved, ...]:
         """Assign pages without a segment. An erasure removes a segment, but not all of its pages."""
         seen = await window.read(self.scoped, self.settings)
-        lost = await self._lost({loaded.id for loaded in seen.line})
+        lost = await self._find_lost_pages({loaded.id for loaded in seen.line})
         if not lost:
             return ()
         chains = LoadedChains(self.scoped, self.settings)
         loaded_pages = await pages.load_pages(self.scoped, lost)
         await chains.load(loaded_pages)
         in_use = [loaded for loaded in loaded_pages if loaded.record.state != "archived"]
-        asleep = [loaded for loaded in loaded_pages if loaded.record.state == "archived"]
+        archived = [loaded for loaded in loaded_pages if loaded.record.state == "archived"]
         here = SegmentAssigner(self.scoped, self.settings, await active_segments(self.scoped))
-        away = SegmentAssigner(self.scoped, self.settings, (), state="archived")  # what sleeps warms nothing up
+        # archived pages must not heat active segments
+        archived_assigner = SegmentAssigner(self.scoped, self.settings, (), state="archived")
         contexts = {loaded.id: chains.of(loaded) for loaded in loaded_pages}
-        placed = [*await here.place(in_use, contexts), *await away.place(asleep, contexts)]
+        placed = [*await here.place(in_use, contexts), *await archived_assigner.place(archived, contexts)]
         await self._write(
             [
-                seen.state(seen.line),  # a page that another writer has just added looks lost to this reading
+                seen.state(seen.line),  # a page that another writer has just added looks lost here
                 *here.writes(),
-                *away.writes(),
-                *(loaded.written() for loaded in placed),
+                *archived_assigner.writes(),
+                *(loaded.to_write() for loaded in placed),
                 *here.links(),
-                *away.links(),
+                *archived_assigner.links(),
             ],
             "pages regrouped",
         )
-        return (*here.moved, *away.moved)
+        return (*here.moved, *archived_assigner.moved)
 
-    async def fade(self) -> tuple[str, ...]:
+    async def archive_pages(self) -> tuple[str, ...]:
         """Archive the pages that are too old, too unimportant or too many."""
         seen = await window.read(self.scoped, self.settings)
-        over = await archive.faded(self.scoped, self.settings, {loaded.id for loaded in seen.line})
+        over = await archive.pages_to_archive(self.scoped, self.settings, {loaded.id for loaded in seen.line})
         writes: list[Write] = [Update(page.id, {"state": "archived"}, page.version) for page in over]
         await self._write(writes, "retention")
         return tuple(page.id for page in over)
 
-    async def cool(self) -> tuple[str, ...]:
+    async def archive_cold_segments(self) -> tuple[str, ...]:
         """Archive the segments without active pages, and then those beyond capacity."""
         records = await active_segments(self.scoped)
         empty = await self._empty(records)
         gone = [record for record in records if record.id in empty]
-        await self._write(await archive.moving(self.scoped, gone, "archived"), "segments without pages")
-        return (*(record.id for record in gone), *await self.crowd())
+        await self._write(await archive.state_writes(self.scoped, gone, "archived"), "segments without pages")
+        return (*(record.id for record in gone), *await self.archive_beyond_capacity())
 
-    async def crowd(self) -> tuple[str, ...]:
+    async def archive_beyond_capacity(self) -> tuple[str, ...]:
         """Archive the segments beyond capacity, the coldest first."""
         records = await active_segments(self.scoped)
         over = len(records) - self.settings.segments
-        cold = archive.coldest(self.settings, records, over, self.scoped.now())
-        await self._write(await archive.moving(self.scoped, cold, "archived"), "segments past capacity")
+        cold = archive.coldest_segments(self.settings, records, over, self.scoped.now())
+        await self._write(await archive.state_writes(self.scoped, cold, "archived"), "segments past capacity")
         return tuple(record.id for record in cold)
 
     async def summarise(self, summariser: SegmentSummariser) -> list[str]:
@@ -142,7 +143,7 @@ class Caretaker:
 
         await retry_on_conflict(store)
 
-    async def _lost(self, here: set[str]) -> list[Memory]:
+    async def _find_lost_pages(self, here: set[str]) -> list[Memory]:
         """Return the pages that are neither in the window nor in an existing segment."""
         where = mine(self.scoped.scope, kinds=(PAGE,), states=None)
         pages_found = [

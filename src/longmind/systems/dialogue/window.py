@@ -63,8 +63,8 @@ class Window:
         assigner = SegmentAssigner(self.scoped, self.settings, records)
         placed = await assigner.place(out, {loaded.id: self.chains.of(loaded) for loaded in out})
         over = len(assigner.segments) - self.settings.segments
-        cold = archive.coldest(self.settings, records, over, now, assigner.grown)
-        puts = [loaded.written() for loaded in (*placed, *(loaded for loaded in kept if not loaded.stored))]
+        cold = archive.coldest_segments(self.settings, records, over, now, assigner.grown)
+        puts = [loaded.to_write() for loaded in (*placed, *(loaded for loaded in kept if not loaded.stored))]
         fresh = [loaded for loaded in (*placed, *kept) if not loaded.stored]
         links = [*self.nexts, *(link for loaded in fresh for link in pages.sources(loaded))]
         writes: list[Write] = [
@@ -75,7 +75,7 @@ class Window:
             *map(AddLink, links),
             *self.chains.links(),
             *assigner.links(),
-            *await archive.moving(self.scoped, cold, "archived"),
+            *await archive.state_writes(self.scoped, cold, "archived"),
         ]
         self.operation = (await self.scoped.rewrite(writes, f"dialogue: {reason}")).operation
         self.moved = tuple(assigner.moved)
@@ -97,7 +97,7 @@ async def read(scoped: ScopedStore, settings: DialogueSettings) -> Window:
         body = await record.read()
         records = await scoped.store.get_all(scoped.scope, body.pages) if body.pages else []
         if len(records) < len(body.pages) and not await record.is_current():
-            continue  # another writer was between the two reads
+            continue  # another writer changed it between the two reads
         line = await pages.load_pages(scoped, [page for page in records if page.kind == PAGE])
         line = [loaded for loaded in line if loaded.body.segment is None]
         chains = LoadedChains(scoped, settings)

@@ -16,7 +16,7 @@ import numpy as np
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import reading
 from longmind.systems.episodic.models import Cluster, Episode, EpisodeSummariser, Event, Outcome
-from longmind.systems.episodic.narrative import WORDS, narrate, quoted, summarised
+from longmind.systems.episodic.narrative import WORDS, narrate, quote_text, summarise_text
 from longmind.systems.scoped_store import ScopedStore
 from longmind.text.analysis import STOP_WORDS, stem, words
 
@@ -52,7 +52,7 @@ async def cluster_episodes(
     texts = [_text(episode, own) for episode, own in zip(ordered, events, strict=True)]
     counts = [_counts(text) for text in texts]
     similar, threshold = await _similarity(scoped, texts, counts)
-    groups = [g for g in joined(similar, threshold if alike is None else alike) if len(g) >= smallest]
+    groups = [g for g in join_groups(similar, threshold if alike is None else alike) if len(g) >= smallest]
     clusters = [await _cluster(group, similar, ordered, events, counts, summariser) for group in groups]
     return sorted(clusters, key=lambda c: (-len(c.episodes), min((e.start, e.id) for e in c.episodes)))
 
@@ -64,10 +64,10 @@ async def _similarity(
     if all(vector is not None for vector in vectors):
         rows = np.stack([np.asarray(vector, np.float64) for vector in vectors])
         return np.clip(rows @ rows.T, 0.0, 1.0), ALIKE_BY_VECTOR
-    return by_words([Counter(map(stem, c.elements())) for c in counts]), ALIKE_BY_WORDS
+    return word_similarities([Counter(map(stem, c.elements())) for c in counts]), ALIKE_BY_WORDS
 
 
-def by_words(counts: Sequence[Counter[str]]) -> Matrix:
+def word_similarities(counts: Sequence[Counter[str]]) -> Matrix:
     """Return the cosine similarities of texts by their words, with rare words weighing more."""
     names = sorted({term for count in counts for term in count})
     place = {term: n for n, term in enumerate(names)}
@@ -81,7 +81,7 @@ def by_words(counts: Sequence[Counter[str]]) -> Matrix:
     return np.clip(table @ table.T, 0.0, 1.0)
 
 
-def joined(similar: Matrix, threshold: float) -> list[list[int]]:
+def join_groups(similar: Matrix, threshold: float) -> list[list[int]]:
     """Return groups of row numbers, joined by average linkage while the similarity reaches the threshold."""
     near = similar.astype(np.float64).copy()
     np.fill_diagonal(near, -np.inf)
@@ -118,7 +118,7 @@ async def _cluster(
     summary = _summary(members, [events[n] for n in group], terms, outcomes)
     if summariser is not None:
         accounts = "\n\n".join(narrate(episodes[n], events[n], "medium") for n in group[:20])
-        summary = await summarised(summariser, accounts, WORDS["medium"])
+        summary = await summarise_text(summariser, accounts, WORDS["medium"])
     return Cluster(
         label=members[0].title,
         summary=summary,
@@ -172,5 +172,5 @@ def _summary(
     usual = sorted((kind for kind, n in seen.items() if n * 2 > len(events)), key=lambda kind: (-seen[kind], kind))
     if usual:
         sentences.append(f"Usual events: {', '.join(usual[:_TERMS])}.")
-    sentences.append(f"For example: {', '.join(quoted(e.title, 80) for e in members[:_TITLES])}.")
+    sentences.append(f"For example: {', '.join(quote_text(e.title, 80) for e in members[:_TITLES])}.")
     return " ".join(sentences)

@@ -40,7 +40,7 @@ async def lessons(
         raise InvalidInput("Relevance and confidence run from 0 to 1, and the counts from 1.")
     relevant = await _relevant(scoped, task, episodes, relevance)
     by_statistics = lessons_of(cases_of(relevant), confidence=confidence, support=support)
-    by_model, rejected = await _taught(task, relevant, teacher)
+    by_model, rejected = await _lessons_by_model(task, relevant, teacher)
     won = sum(episode.outcome == "succeeded" for episode, _ in relevant)
     return Lessons(
         task=task,
@@ -61,7 +61,7 @@ async def _relevant(scoped: ScopedStore, task: str, most: int, relevance: float)
     return [(e, [event async for event in reading.iterate_events(scoped, e.id, limit=_EVENTS)]) for e in ended[:most]]
 
 
-async def _taught(
+async def _lessons_by_model(
     task: str, relevant: Sequence[tuple[Episode, Sequence[Event]]], teacher: Teacher | None
 ) -> tuple[list[Lesson], int]:
     """Return the model's lessons that quote an episode they cite correctly, and how many did not."""
@@ -154,7 +154,7 @@ def _lesson(traits: Sequence[str], having: Sequence[Case], lacking: Sequence[Cas
     a, b = _split(having)
     c, d = _split(lacking)
     if not (a + c) or not (b + d):
-        return None  # all came out alike: there is nothing to contrast
+        return None  # all had the same outcome, so there is nothing to compare
     odds = (a + 0.5) * (d + 0.5) / ((b + 0.5) * (c + 0.5))
     error = math.sqrt(sum(1 / (n + 0.5) for n in (a, b, c, d)))
     helps = odds > 1

@@ -28,7 +28,7 @@ from longmind.systems.episodic.models import (
     Teacher,
     Timeline,
 )
-from longmind.systems.episodic.narrative import summarised
+from longmind.systems.episodic.narrative import summarise_text
 from longmind.systems.episodic.running import RunningEpisode
 from longmind.systems.episodic.writer import EpisodeWriter, update_episode
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
@@ -278,7 +278,7 @@ class EpisodicMemory:
             raise InvalidInput(f"There is no length {length!r}.", hint="There are: short, medium, full.")
         model = summariser or self._summariser
         text = await self._narrate(await self.get(episode), "full" if model else length, set())
-        return text if model is None else await summarised(model, text, narrative.WORDS[length])
+        return text if model is None else await summarise_text(model, text, narrative.WORDS[length])
 
     async def replay(
         self,
@@ -298,7 +298,7 @@ class EpisodicMemory:
         none. The filters leave events out; ``longest_pause`` shortens long pauses. Leave the loop or cancel the task to
         stop.
         """
-        pace = replay.checked_speed(speed)
+        pace = replay.check_speed(speed)
         begun = await self.get(episode)
         more: dict[str, Any] = {} if sleep is None else {"sleep": sleep}
         async for event in replay.replay(
@@ -366,7 +366,7 @@ class EpisodicMemory:
         return await self._scoped.need(id, EPISODE)
 
     async def _narrate(self, episode: Episode, length: Length, seen: set[str]) -> str:
-        events = [e async for e in reading.iterate_events(self._scoped, episode.id, limit=narrative.TOLD_AT_MOST)]
+        events = [e async for e in reading.iterate_events(self._scoped, episode.id, limit=narrative.MAX_NARRATED)]
         seen.add(episode.id)
         children: list[str] = []
         if length == "full":

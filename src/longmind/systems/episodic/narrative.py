@@ -15,7 +15,7 @@ from longmind.errors import ModelError
 from longmind.systems.episodic.models import Episode, EpisodeSummariser, Event, Length
 from longmind.text.dates import format_day
 
-TOLD_AT_MOST = 1_000
+MAX_NARRATED = 1_000
 """The most events in the full length; the text says how many are left out."""
 WORDS: dict[Length, int] = {"short": 30, "medium": 120, "full": 600}
 """The approximate length of each, in words, for a summariser."""
@@ -33,16 +33,16 @@ def narrate(episode: Episode, events: Sequence[Event], length: Length, children:
         return " ".join([part for part in [*parts, _closing(episode)] if part] + list(children))
     lines = [_opening(episode)]
     if episode.description:
-        lines.append(quoted(episode.description, 2000))
-    lines += [f"- {_line(event, episode.start)}" for event in events[:TOLD_AT_MOST]]
-    if episode.events > TOLD_AT_MOST:
-        lines.append(f"({episode.events - TOLD_AT_MOST} more events are not told.)")
+        lines.append(quote_text(episode.description, 2000))
+    lines += [f"- {_line(event, episode.start)}" for event in events[:MAX_NARRATED]]
+    if episode.events > MAX_NARRATED:
+        lines.append(f"({episode.events - MAX_NARRATED} more events are not told.)")
     lines += [f"Within it: {_indented(child)}" for child in children]
     lines.append(_closing(episode))
     return "\n".join(line for line in lines if line)
 
 
-def quoted(text: str, at_most: int = 300) -> str:
+def quote_text(text: str, at_most: int = 300) -> str:
     """Return a text in quotation marks, on one line, cut if it is long."""
     flat = " ".join(text.split())
     return json.dumps(flat if len(flat) <= at_most else flat[: at_most - 1].rstrip() + "…", ensure_ascii=False)
@@ -65,10 +65,10 @@ def _opening(episode: Episode) -> str:
     began = _when(episode.start)
     kind = "" if episode.type == "episode" else f" ({episode.type})"
     if episode.end is None:
-        return f"{quoted(episode.title)}{kind} began on {began} and is still going on."
+        return f"{quote_text(episode.title)}{kind} began on {began} and is still going on."
     lasted = f"took {describe_duration(episode.end - episode.start)}"
     came_out = {"succeeded": "and succeeded", "failed": "and failed", "unknown": "with no outcome noted"}
-    return f"{quoted(episode.title)}{kind} began on {began}, {lasted} {came_out[episode.outcome]}."
+    return f"{quote_text(episode.title)}{kind} began on {began}, {lasted} {came_out[episode.outcome]}."
 
 
 def _counts(episode: Episode, events: Sequence[Event]) -> str:
@@ -81,7 +81,7 @@ def _counts(episode: Episode, events: Sequence[Event]) -> str:
 
 
 def _closing(episode: Episode) -> str:
-    return f"Noted at the end: {quoted(episode.note, 1000)}." if episode.note else ""
+    return f"Noted at the end: {quote_text(episode.note, 1000)}." if episode.note else ""
 
 
 def _most_important(events: Sequence[Event]) -> list[Event]:
@@ -93,14 +93,14 @@ def _most_important(events: Sequence[Event]) -> list[Event]:
 
 def _sentence(event: Event, start: datetime) -> str:
     who = f"{event.actor}: " if event.actor else ""
-    return f"After {describe_duration(event.at - start)}, {who}{quoted(event.what, 200)}."
+    return f"After {describe_duration(event.at - start)}, {who}{quote_text(event.what, 200)}."
 
 
 def _line(event: Event, start: datetime) -> str:
     lasted = f" for {describe_duration(event.duration)}" if event.duration else ""
     who = f" {event.actor}:" if event.actor else ""
     data = f" {json.dumps(event.data, ensure_ascii=False, sort_keys=True)[:500]}" if event.data else ""
-    return f"+{describe_duration(event.at - start)}{lasted} [{event.type}]{who} {quoted(event.what, 1000)}{data}"
+    return f"+{describe_duration(event.at - start)}{lasted} [{event.type}]{who} {quote_text(event.what, 1000)}{data}"
 
 
 def _indented(text: str) -> str:
@@ -111,7 +111,7 @@ def _when(moment: datetime) -> str:
     return f"{format_day(moment)} at {moment:%H:%M}"
 
 
-async def summarised(summariser: EpisodeSummariser, text: str, words: int) -> str:
+async def summarise_text(summariser: EpisodeSummariser, text: str, words: int) -> str:
     """Return the summariser's version of a text."""
     summary = (await summariser.summarise(text, words=words)).strip()
     if not summary:

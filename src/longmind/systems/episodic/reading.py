@@ -13,7 +13,7 @@ from longmind.systems.episodic.models import EPISODE, EVENT, Episode, EpisodeHit
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Hit, Memory, Page, Scalar
 
-LOOKED_AT = 10_000
+MAX_EXAMINED = 10_000
 """The most episodes that are examined to find those in progress at some time; beyond it the result is truncated."""
 _UNTOLD = ("working", "configuration", EPISODE, EVENT)
 
@@ -144,7 +144,7 @@ async def timeline(
     if before < timedelta(0) or after < timedelta(0) or limit < 1:
         raise InvalidInput("A timeline needs spans of time that are not negative, and a limit of at least 1.")
     at = as_utc(moment)
-    start, end = _shifted(at, -before), _shifted(at, after)
+    start, end = _shift(at, -before), _shift(at, after)
     earlier = await scoped.store.scan(
         scoped.scope,
         filters(EVENT, since=start, until=at),
@@ -176,7 +176,7 @@ async def overlapping(scoped: ScopedStore, start: datetime, end: datetime) -> tu
     where = filters(EPISODE, until=just_after(end))
     matches: list[Episode] = []
     cursor: str | None = None
-    for _ in range(LOOKED_AT // MAX_PAGE):
+    for _ in range(MAX_EXAMINED // MAX_PAGE):
         page = await scoped.store.scan(
             scoped.scope, where, order="occurred", descending=True, limit=MAX_PAGE, cursor=cursor
         )
@@ -227,7 +227,7 @@ async def _others(
     where = Filter(since=start, until=just_after(end))
     matches: list[Memory] = []
     cursor: str | None = None
-    for _ in range(LOOKED_AT // MAX_PAGE):
+    for _ in range(MAX_EXAMINED // MAX_PAGE):
         page = await scoped.store.scan(scoped.scope, where, order="occurred", limit=MAX_PAGE, cursor=cursor)
         matches += [m for m in page.items if not (m.kind == EVENT and m.session in own)]
         cursor = page.cursor
@@ -236,7 +236,7 @@ async def _others(
     return matches, cursor is not None
 
 
-def _shifted(moment: datetime, by: timedelta) -> datetime:
+def _shift(moment: datetime, by: timedelta) -> datetime:
     """Return a moment shifted in time, within the range of ``datetime``."""
     try:
         return moment + by

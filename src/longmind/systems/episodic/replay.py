@@ -14,7 +14,7 @@ Sleep = Callable[[float], Awaitable[object]]
 _LONGEST_SLEEP = 86_400.0
 
 
-def checked_speed(speed: float | None) -> float | None:
+def check_speed(speed: float | None) -> float | None:
     """Return a valid speed: None for no pauses, or a factor."""
     if speed is None or speed == math.inf:
         return None
@@ -53,7 +53,7 @@ async def replay(
             continue
         if speed is not None:
             pause = min(event.at - last, longest_pause or timedelta.max)
-            await _rest(max(pause.total_seconds(), 0.0) / speed, sleep)
+            await _sleep_in_parts(max(pause.total_seconds(), 0.0) / speed, sleep)
         last = event.at
         yield Replayed(number=number, offset=event.at - episode.start, event=event)
 
@@ -68,7 +68,7 @@ def _wanted(
     )
 
 
-async def _rest(seconds: float, sleep: Sleep) -> None:
+async def _sleep_in_parts(seconds: float, sleep: Sleep) -> None:
     """Sleep, in parts that no timer is too small for."""
     while seconds > 0:
         await sleep(min(seconds, _LONGEST_SLEEP))

@@ -133,7 +133,7 @@ class PersonaMemory:
         if not query.strip():
             return ()
         scope, now = self._scoped.scope, self._scoped.now()
-        where = mine(scope) if scope.user is None else None  # with a user the scope itself leaves out the others
+        where = mine(scope) if scope.user is None else None  # a scope with a user excludes the other users itself
         hits = await self._scoped.search(query, k=k, kinds=[KNOWLEDGE], where=where)
         return tuple(as_knowledge(hit.memory, now) for hit in hits)
 

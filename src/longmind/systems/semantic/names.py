@@ -70,7 +70,7 @@ def slot_key(subject: str, predicate: str, identity: str | None) -> str:
 
 
 def value_digest(identity: str) -> str:
-    """A short text that stands for the identity of a value, in keys and in the metadata of links."""
+    """Return a short digest of a value's identity, for keys and the metadata of links."""
     return _digest(identity)
 
 

@@ -135,7 +135,7 @@ class Predicates:
         where = Filter(kinds=("fact",), states=None, metadata={"predicate": old.name})
         async for record in scoped.store.scan_all(scoped.scope, where):
             if record.user in others or tier(scoped.scope, record.user) == 1 or not is_current(record):
-                continue  # it follows another declaration
+                continue  # another declaration applies to it
             if (old.relates, old.symmetric) != (new.relates, new.symmetric):
                 raise Conflict(
                     f"Facts such as {record.content!r} were stored with another meaning of {old.name!r}.",

@@ -119,7 +119,7 @@ class Rules:
         here = self._scoped.scope.user
         for binding in bindings:
             if all(whose != here for whose in (owner, *(fact.user for fact in binding.premises))):
-                continue  # it is the whole agent's, and is derived there
+                continue  # the scope without a user derives it
             statement = self._conclusion(rule, rule.then, binding)
             if statement is not None and not await self._is_contradicted(statement):
                 result = await self._learning.learn(statement)

@@ -144,7 +144,7 @@ class TimelineChanges:
             old = cut.span.what
             self.shrunk.append(old.id)
             if cut.tail:
-                # What holds later keeps its record, and so its key, its id and the present.
+                # The later part keeps the record with its key and id, since it may be the current value.
                 self.update(old, valid_from=change.end)
                 if not cut.head:
                     continue

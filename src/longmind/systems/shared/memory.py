@@ -26,8 +26,8 @@ from longmind.systems.shared.models import (
     ShareProposal,
     Status,
 )
-from longmind.systems.shared.personal import personal
-from longmind.systems.shared.support import agents, independent, supporter, users
+from longmind.systems.shared.personal import find_personal
+from longmind.systems.shared.support import count_agents, count_independent, count_users, fingerprint_scope
 from longmind.text.analysis import stem, words
 from longmind.types import Filter, Json, Memory, Scope, State
 
@@ -81,14 +81,16 @@ class SharedMemory:
         chosen = settings or await self.configuration()
         own = [name for name in (self._mine.scope.user,) if name]
         personal_parts = await asyncio.to_thread(
-            lambda: [personal(candidate.text, [*own, *candidate.names], chosen.allowed) for candidate in candidates]
+            lambda: [
+                find_personal(candidate.text, [*own, *candidate.names], chosen.allowed) for candidate in candidates
+            ]
         )
         texts = list(
             dict.fromkeys(
                 c.text for c, personal_part in zip(candidates, personal_parts, strict=True) if personal_part is None
             )
         )
-        proposals = await retry_on_conflict(lambda: self._supported(texts, chosen, dry_run=dry_run)) if texts else {}
+        proposals = await retry_on_conflict(lambda: self._add_support(texts, chosen, dry_run=dry_run)) if texts else {}
         return [
             proposals[candidate.text] if personal_part is None else ShareProposal(refused=f"It holds {personal_part}.")
             for candidate, personal_part in zip(candidates, personal_parts, strict=True)
@@ -106,7 +108,7 @@ class SharedMemory:
             if record is None:
                 return None
             body = SharedBody.read(record)
-            mine = supporter(self._mine.scope, body.salt)
+            mine = fingerprint_scope(self._mine.scope, body.salt)
             left = tuple(supporter for supporter in body.supporters if supporter != mine)
             if len(left) == len(body.supporters):
                 return _as_shared(record)
@@ -114,7 +116,11 @@ class SharedMemory:
                 await self._scoped.rewrite([Delete(record.id, record.version, erase=True)], "shared: no support left")
                 return None
             updated = body.model_copy(update={"supporters": left})
-            if updated.status == "approved" and updated.by == "support" and independent(updated) < settings.support:
+            if (
+                updated.status == "approved"
+                and updated.by == "support"
+                and count_independent(updated) < settings.support
+            ):
                 updated = updated.model_copy(update={"status": "pending", "by": None})
             return await self._write(record, updated, "support withdrawn")
 
@@ -181,7 +187,7 @@ class SharedMemory:
                 scores[hit.id] = scores.get(hit.id, 0.0) + (_RANK + 1) / (_RANK + 1 + place) / len(rankings)
         return {id: min(score, 1.0) for id, score in scores.items()}
 
-    async def _supported(
+    async def _add_support(
         self, texts: Sequence[str], settings: SharedSettings, *, dry_run: bool
     ) -> dict[str, ShareProposal]:
         """Add this scope's support to these statements, in one write."""
@@ -193,7 +199,7 @@ class SharedMemory:
         pace = Pace()
         for text, key in keys.items():
             await pace.pause()
-            if key in by_key:  # the same in other words, said a moment ago
+            if key in by_key:  # the same statement in other words, handled above
                 continue
             record, write = self._with_support(text, key, stored.get(key), settings)
             by_key[key] = ShareProposal(knowledge=_as_shared(record), changed=write is not None)
@@ -211,15 +217,15 @@ class SharedMemory:
         now = self._scoped.now()
         if record is None:
             salt = token_hex(16)
-            body = SharedBody(salt=salt, supporters=(supporter(self._mine.scope, salt),), last_at=now)
-            new = self._scoped.new(KNOWLEDGE, text, key=key, trust=0.6, **_fields(_moved_up(body, settings)))
+            body = SharedBody(salt=salt, supporters=(fingerprint_scope(self._mine.scope, salt),), last_at=now)
+            new = self._scoped.new(KNOWLEDGE, text, key=key, trust=0.6, **_fields(_share_if_supported(body, settings)))
             return new, Put(new, existing="fail")
         body = SharedBody.read(record)
-        mine = supporter(self._mine.scope, body.salt)
+        mine = fingerprint_scope(self._mine.scope, body.salt)
         if mine in body.supporters:
             return record, None
         more = body.model_copy(update={"supporters": (*body.supporters, mine), "last_at": now})
-        fields = _fields(_moved_up(more, settings))
+        fields = _fields(_share_if_supported(more, settings))
         return record.model_copy(update=fields), Update(record.id, fields, expected_version=record.version)
 
     async def _review(self, id: str, status: Status, note: str) -> SharedKnowledge:
@@ -253,9 +259,9 @@ def _key(text: str) -> str:
     return f"shared:{sha256(stems.encode()).hexdigest()[:32]}"
 
 
-def _moved_up(body: SharedBody, settings: SharedSettings) -> SharedBody:
+def _share_if_supported(body: SharedBody, settings: SharedSettings) -> SharedBody:
     """Share a candidate that has enough support, unless it needs a review or was reviewed."""
-    enough = independent(body) >= settings.support
+    enough = count_independent(body) >= settings.support
     if body.status == "pending" and enough and not settings.approval:
         return body.model_copy(update={"status": "approved", "by": "support"})
     return body
@@ -265,7 +271,7 @@ def _fields(body: SharedBody) -> Json:
     return {
         "body": body.model_dump(mode="json"),
         "state": _STATES[body.status],
-        "metadata": {"status": body.status, "support": independent(body)},
+        "metadata": {"status": body.status, "support": count_independent(body)},
     }
 
 
@@ -277,9 +283,9 @@ def _as_shared(record: Memory) -> SharedKnowledge:
         status=body.status,
         by=body.by,
         note=body.note,
-        support=independent(body),
-        agents=agents(body),
-        users=users(body),
+        support=count_independent(body),
+        agents=count_agents(body),
+        users=count_users(body),
         first_at=record.recorded_at,
         last_at=body.last_at,
     )

@@ -36,7 +36,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…:;])\s+|\n+")
 _NEVER_NAMES = CALENDAR_WORDS.union("english french german spanish italian portuguese chinese japanese".split())
 
 
-def personal(text: str, names: Iterable[str] = (), allowed: Collection[str] = ()) -> str | None:
+def find_personal(text: str, names: Iterable[str] = (), allowed: Collection[str] = ()) -> str | None:
     """Return what looks personal in a text, without repeating it; None if nothing does."""
     text_words = words(text)
     known = {part for name in names for part in words(name) if len(part) > 1}
@@ -61,7 +61,7 @@ def _named(text: str, allowed: Collection[str]) -> str | None:
         sentence_words = _WORD.findall(sentence)
         for place, word in enumerate(sentence_words):
             plain = fold(re.sub(r"[’']s?$", "", word))
-            if not _like_a_name(word) or plain in allowed or plain in small:
+            if not _looks_like_name(word) or plain in allowed or plain in small:
                 continue
             after = fold(sentence_words[place + 1]) if place + 1 < len(sentence_words) else ""
             if place > 0 or after in _PEOPLE_DO or word.endswith(("'s", "’s")):
@@ -69,7 +69,7 @@ def _named(text: str, allowed: Collection[str]) -> str | None:
     return None
 
 
-def _like_a_name(word: str) -> bool:
+def _looks_like_name(word: str) -> bool:
     """Whether a word is capitalised, but neither an abbreviation (SQL) nor mixed case (PostgreSQL)."""
     core = re.sub(r"[’']s?$", "", word)
     tail = re.sub(r"^(?:Mc|Mac|O[’']|De|Di|La|Le|Van)(?=[A-Z])", "", core)

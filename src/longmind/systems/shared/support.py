@@ -15,28 +15,28 @@ from longmind.types import Scope
 _DIGITS = 24
 
 
-def supporter(scope: Scope, salt: str) -> Supporter:
+def fingerprint_scope(scope: Scope, salt: str) -> Supporter:
     """Return the fingerprints of a scope. The salt is the candidate's own, so candidates cannot be compared."""
-    user = None if scope.user is None else _print(salt, "user", scope.user)
-    return Supporter(agent=_print(salt, "agent", scope.agent), user=user)
+    user = None if scope.user is None else _fingerprint(salt, "user", scope.user)
+    return Supporter(agent=_fingerprint(salt, "agent", scope.agent), user=user)
 
 
-def _print(salt: str, what: str, name: str) -> str:
+def _fingerprint(salt: str, what: str, name: str) -> str:
     return keyed(salt.encode(), f"{what}:{name}".encode(), sha256).hexdigest()[:_DIGITS]
 
 
-def users(body: SharedBody) -> int:
+def count_users(body: SharedBody) -> int:
     """Return the number of users that support it."""
     return len({supporter.user for supporter in body.supporters if supporter.user is not None})
 
 
-def agents(body: SharedBody) -> int:
+def count_agents(body: SharedBody) -> int:
     """Return the number of agents that support it, by themselves or with a user."""
     return len({supporter.agent for supporter in body.supporters})
 
 
-def independent(body: SharedBody) -> int:
+def count_independent(body: SharedBody) -> int:
     """Return the number of independent scopes that support it."""
     with_users = {supporter.agent for supporter in body.supporters if supporter.user is not None}
     alone = {supporter.agent for supporter in body.supporters if supporter.user is None} - with_users
-    return users(body) + len(alone)
+    return count_users(body) + len(alone)

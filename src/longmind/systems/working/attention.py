@@ -32,7 +32,7 @@ def score(importance: float, recent: float) -> float:
     return min(1.0, IMPORTANCE * importance + RECENCY * recent)
 
 
-async def relevances(scoped: ScopedStore, query: str, texts: Sequence[str]) -> list[float]:
+async def score_relevance(scoped: ScopedStore, query: str, texts: Sequence[str]) -> list[float]:
     """Return how well each text matches the query, from 0 to 1.
 
     This is the share of the query's words in the text, or the cosine if it is higher.
@@ -47,7 +47,7 @@ async def relevances(scoped: ScopedStore, query: str, texts: Sequence[str]) -> l
     return [max(share, float(cosine)) for share, cosine in zip(shares, cosines, strict=True)]
 
 
-async def relations(scoped: ScopedStore, texts: Sequence[str]) -> dict[tuple[int, int], float]:
+async def find_relations(scoped: ScopedStore, texts: Sequence[str]) -> dict[tuple[int, int], float]:
     """Return the pairs of related texts, by index, with a strength relative to the threshold of the measure.
 
     Texts are related if they share names, or are similar in their words, or in their vectors if there is an embedder.
@@ -69,7 +69,7 @@ async def relations(scoped: ScopedStore, texts: Sequence[str]) -> dict[tuple[int
     return relatedness
 
 
-def shared(texts: Sequence[str]) -> str:
+def common_label(texts: Sequence[str]) -> str:
     """Return a short label of what texts have in common: the names in at least two of them, or else the words."""
     named = Counter(name for own in entities(texts) for name in own)
     spoken = Counter(term for text in texts for term in set(terms(text)))

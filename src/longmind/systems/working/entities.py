@@ -19,26 +19,26 @@ _SENTENCE = re.compile(r"(?<=[.!?…:])\s+|\n+")
 
 def entities(texts: Sequence[str]) -> list[frozenset[str]]:
     """Return the folded names in each text. A name found in one text helps to recognise it in the others."""
-    sure = [_sure(text) for text in texts]
+    sure = [_certain_names(text) for text in texts]
     known = frozenset[str]().union(*sure)
-    return [own | (_firsts(text) & known) for own, text in zip(sure, texts, strict=True)]
+    return [own | (_first_words(text) & known) for own, text in zip(sure, texts, strict=True)]
 
 
-def _sure(text: str) -> frozenset[str]:
+def _certain_names(text: str) -> frozenset[str]:
     names = {fold(sign.strip('“”"')) for sign in _SIGN.findall(text)}
     for sentence in _SENTENCE.split(text):
-        names.update(_plain(word) for word in _WORD.findall(sentence)[1:] if _is_name(word))
+        names.update(_fold_word(word) for word in _WORD.findall(sentence)[1:] if _is_name(word))
     return frozenset(names)
 
 
-def _firsts(text: str) -> frozenset[str]:
+def _first_words(text: str) -> frozenset[str]:
     words = [_WORD.findall(sentence)[:1] for sentence in _SENTENCE.split(text)]
-    return frozenset(_plain(word[0]) for word in words if word)
+    return frozenset(_fold_word(word[0]) for word in words if word)
 
 
 def _is_name(word: str) -> bool:
-    return word[0].isupper() and _plain(word) not in STOP_WORDS and _plain(word) not in CALENDAR_WORDS
+    return word[0].isupper() and _fold_word(word) not in STOP_WORDS and _fold_word(word) not in CALENDAR_WORDS
 
 
-def _plain(word: str) -> str:
+def _fold_word(word: str) -> str:
     return fold(re.sub(r"[’']s?$", "", word))

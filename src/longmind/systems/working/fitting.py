@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import combinations
 
 from longmind.systems.scoped_store import ScopedStore
-from longmind.systems.working.attention import relations, shared
+from longmind.systems.working.attention import common_label, find_relations
 from longmind.systems.working.models import SlotBody, WorkingLimits
 from longmind.systems.working.state import Tokens, WorkingState
 
@@ -17,7 +17,7 @@ CHUNK = 5
 async def chunk(scoped: ScopedStore, state: WorkingState, *, until: int = 1) -> int:
     """Join the most closely related slots until this many are left; return how many were joined."""
     ids = [id for slot in state.slots for id in slot.members]
-    close = await relations(scoped, [state.items[id].content for id in ids])
+    close = await find_relations(scoped, [state.items[id].content for id in ids])
     number = {id: n for n, id in enumerate(ids)}
     joined = 0
     while len(state.slots) > until:
@@ -26,7 +26,7 @@ async def chunk(scoped: ScopedStore, state: WorkingState, *, until: int = 1) -> 
             break
         a, b = pair
         members = (*state.slots[a].members, *state.slots[b].members)
-        joined_slot = SlotBody(members=members, label=shared([state.items[id].content for id in members]))
+        joined_slot = SlotBody(members=members, label=common_label([state.items[id].content for id in members]))
         state.slots = [joined_slot if n == a else slot for n, slot in enumerate(state.slots) if n != b]
         joined += 1
     return joined
@@ -59,7 +59,7 @@ def total(state: WorkingState, tokens: Tokens) -> int:
     return sum(tokens(item.content) for item in state.items.values())
 
 
-def over(state: WorkingState, limits: WorkingLimits, tokens: Tokens) -> bool:
+def exceeds_limits(state: WorkingState, limits: WorkingLimits, tokens: Tokens) -> bool:
     """Whether the items exceed the limits."""
     return len(state.slots) > limits.items or total(state, tokens) > limits.tokens
 
@@ -68,7 +68,7 @@ def evict(
     state: WorkingState, limits: WorkingLimits, tokens: Tokens, attention: Mapping[str, float], keep: str | None
 ) -> None:
     """Evict the least attended slots until the rest fits; the item ``keep``, which was just put, stays."""
-    while over(state, limits, tokens):
+    while exceeds_limits(state, limits, tokens):
         leaving = [slot for slot in state.slots if keep not in slot.members]
         if not leaving:
             # the new item shares its slot with others, and together they are too long

@@ -114,7 +114,7 @@ class WorkingMemory:
                     key=key,
                 )
             state.remove([item.id], "released")
-            return (await self._written(state, "released"))[0]
+            return (await self._fit_and_write(state, "released"))[0]
 
         return await retry_on_conflict(go)
 
@@ -124,7 +124,7 @@ class WorkingMemory:
         async def go() -> tuple[Evicted, ...]:
             state = await read(self._scoped)
             state.remove(list(state.items), "released")
-            return await self._written(state, "cleared") if state.leaving else ()
+            return await self._fit_and_write(state, "cleared") if state.leaving else ()
 
         return await retry_on_conflict(go)
 
@@ -155,7 +155,7 @@ class WorkingMemory:
             state = await read(self._scoped)
             freed = await fitting.chunk(self._scoped, state)
             if freed:
-                await self._written(state, "chunked")
+                await self._fit_and_write(state, "chunked")
             return freed
 
         return await retry_on_conflict(join)
@@ -168,7 +168,7 @@ class WorkingMemory:
         self._limits |= changes
 
         async def fit() -> tuple[Evicted, ...]:
-            return await self._written(await read(self._scoped), "resized")
+            return await self._fit_and_write(await read(self._scoped), "resized")
 
         return await retry_on_conflict(fit)
 
@@ -284,17 +284,17 @@ class WorkingMemory:
         else:
             changes = {**fields, "source": fields["source"].model_dump(), "occurred_at": state.now}
             item = await state.change(current, {"content": content, **changes})
-        left = await self._written(state, "put", keep=item.id)
+        left = await self._fit_and_write(state, "put", keep=item.id)
         return Placed(item=self._item(item, state, state.now, 0.0, focused=False), evicted=left)
 
     async def _fit(self, state: WorkingState, limits: WorkingLimits, keep: str | None) -> None:
         if self._chunking and len(state.slots) > limits.items:
             await fitting.chunk(self._scoped, state, until=limits.items)
-        if fitting.over(state, limits, self._tokens_of):
+        if fitting.exceeds_limits(state, limits, self._tokens_of):
             items = await self._score_items(state, state.body.focus)
             fitting.evict(state, limits, self._tokens_of, {i.id: i.attention for i in items}, keep)
 
-    async def _written(self, state: WorkingState, reason: str, keep: str | None = None) -> tuple[Evicted, ...]:
+    async def _fit_and_write(self, state: WorkingState, reason: str, keep: str | None = None) -> tuple[Evicted, ...]:
         """Fit the state into its limits and write it."""
         limits = self._limits_of(state.body)
         await self._fit(state, limits, keep)
@@ -305,7 +305,7 @@ class WorkingMemory:
         async def apply() -> StateBody:
             state = await read(self._scoped)
             state.body = validated(StateBody, state.body.model_dump() | dict(change(state.body)))
-            await self._written(state, reason)
+            await self._fit_and_write(state, reason)
             return state.body
 
         return await retry_on_conflict(apply)
@@ -317,7 +317,7 @@ class WorkingMemory:
             if before.name or before.variables:
                 state.notes.append(_task_note(before, state.now))
             state.body = state.body.model_copy(update={"task": task})
-            await self._written(state, "task")
+            await self._fit_and_write(state, "task")
             return task
 
         return await retry_on_conflict(apply)
@@ -353,7 +353,7 @@ class WorkingMemory:
         focused = bool(query.strip()) and bool(records)
         fits = [0.0] * len(records)
         if focused:
-            fits = await attention.relevances(self._scoped, query, [r.content for r in records])
+            fits = await attention.score_relevance(self._scoped, query, [r.content for r in records])
         now = self._scoped.now()
         return [self._item(r, state, now, fit, focused=focused) for r, fit in zip(records, fits, strict=True)]
 

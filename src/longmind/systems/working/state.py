@@ -81,7 +81,7 @@ class WorkingState:
 
     async def write(self, reason: str) -> tuple[Evicted, ...]:
         """Write all changes, or none if the state changed since it was read; return the evicted items."""
-        events, logged = await self._logged()
+        events, logged = await self._log_events()
         body = self.body.model_copy(update={"slots": tuple(self.slots), "revision": self.body.revision + 1})
         state = self.record.overwrite(body)
         await self.scoped.rewrite([state, *self.writes, *logged], reason)
@@ -90,7 +90,7 @@ class WorkingState:
             for (item, why), event in zip(self.leaving, events, strict=False)
         )
 
-    async def _logged(self) -> tuple[list[Memory], list[Write]]:
+    async def _log_events(self) -> tuple[list[Memory], list[Write]]:
         """Return the events that keep the evicted items, and the writes that record them."""
         if not self.leaving and not self.notes:
             return [], []
@@ -103,11 +103,11 @@ class WorkingState:
             log = writer.new_episode(_LOG_BODY, self.now, key=key)
             first += begin_writes(log)
         events = [_event(writer, log, item, why, self.now) for item, why in self.leaving]
-        events += [writer.new_event(log, _within(log, note)) for note in self.notes]
+        events += [writer.new_event(log, _not_before_log(log, note)) for note in self.notes]
         writes = first + await writer.event_writes(log, events, stored=stored)
-        return events, writes + await self._origins(events)
+        return events, writes + await self._origin_links(events)
 
-    async def _origins(self, events: Sequence[Memory]) -> list[Write]:
+    async def _origin_links(self, events: Sequence[Memory]) -> list[Write]:
         """Return links from evicted items to the events they were fetched from, so that they are erased together."""
         came = {e.id: i.body.get("origin") for (i, _), e in zip(self.leaving, events, strict=False)}
         origins = sorted({origin for origin in came.values() if origin})
@@ -127,7 +127,7 @@ async def read(scoped: ScopedStore) -> WorkingState:
         ids = [id for slot in body.slots for id in slot.members]
         items = {m.id: m for m in await scoped.store.get_all(scoped.scope, ids)} if ids else {}
         if len(items) < len(ids) and not await record.is_current():
-            continue  # another writer was between the two reads
+            continue  # another writer changed it between the two reads
         slots = [SlotBody(members=tuple(m for m in s.members if m in items), label=s.label) for s in body.slots]
         return WorkingState(scoped, record, body, items, [slot for slot in slots if slot.members], scoped.now())
 
@@ -157,10 +157,10 @@ def _event(writer: EpisodeWriter, log: Memory, item: Memory, why: Reason, now: d
         importance=item.importance,
         tags=item.tags,
     )
-    event = writer.new_event(log, _within(log, draft), source=item.source)
+    event = writer.new_event(log, _not_before_log(log, draft), source=item.source)
     return event.model_copy(update={"metadata": event.metadata | {"key": item.body["key"]}, "trust": item.trust})
 
 
-def _within(log: Memory, draft: EventDraft) -> EventDraft:
+def _not_before_log(log: Memory, draft: EventDraft) -> EventDraft:
     """Move an event to the start of the log if it is earlier, because the clock of another process may be behind."""
     return draft if draft.at >= log.occurred_at else draft.model_copy(update={"at": log.occurred_at})

@@ -117,5 +117,5 @@ async def test_archived_pages_are_grouped_anew_in_the_archive(
     kept = await dialogue.upkeep()
     assert {moved.page for moved in kept.regrouped} == set(garden[1:])
     assert await dialogue.segments() == ()
-    (asleep,) = await dialogue.segments(archived=True)
-    assert {page.id for page in await dialogue.pages(asleep)} == set(garden[1:])
+    (archived,) = await dialogue.segments(archived=True)
+    assert {page.id for page in await dialogue.pages(archived)} == set(garden[1:])

@@ -10,7 +10,7 @@ import pytest
 
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import EpisodicMemory
-from longmind.systems.episodic.clusters import by_words, joined
+from longmind.systems.episodic.clusters import join_groups, word_similarities
 
 STORIES = {
     "travel": ["Book a flight to Lisbon", "Book a flight to Porto", "Change the flight to Lisbon"],
@@ -77,13 +77,15 @@ async def test_nothing_makes_no_clusters_and_wrong_questions_are_refused(episodi
 
 def test_joining_is_by_the_average_over_all_pairs() -> None:
     similar = np.array([[1, 0.9, 0.5, 0], [0.9, 1, 0.1, 0], [0.5, 0.1, 1, 0], [0, 0, 0, 1]])
-    assert joined(similar, 0.6) == [[0, 1], [2], [3]]
-    assert joined(similar, 0.3) == [[0, 1, 2], [3]]
-    assert joined(similar, 0.31) == [[0, 1], [2], [3]]
-    assert joined(np.ones((1, 1)), 0.5) == [[0]]
+    assert join_groups(similar, 0.6) == [[0, 1], [2], [3]]
+    assert join_groups(similar, 0.3) == [[0, 1, 2], [3]]
+    assert join_groups(similar, 0.31) == [[0, 1], [2], [3]]
+    assert join_groups(np.ones((1, 1)), 0.5) == [[0]]
 
 
 def test_words_that_all_texts_share_count_little() -> None:
-    near = by_words([Counter({"the": 1, "cat": 1}), Counter({"the": 1, "dog": 1}), Counter({"the": 1, "cat": 2})])
+    near = word_similarities(
+        [Counter({"the": 1, "cat": 1}), Counter({"the": 1, "dog": 1}), Counter({"the": 1, "cat": 2})]
+    )
     assert near[0, 2] > 0.9 > 0.5 > near[0, 1]
-    assert by_words([Counter(), Counter({"a": 1})])[0].tolist() == [0.0, 0.0]
+    assert word_similarities([Counter(), Counter({"a": 1})])[0].tolist() == [0.0, 0.0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from longmind.systems.shared.personal import personal
+from longmind.systems.shared.personal import find_personal
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from longmind.systems.shared.personal import personal
     ],
 )
 def test_it_is_refused(text: str) -> None:
-    assert personal(text, names=["alice"]) is not None
+    assert find_personal(text, names=["alice"]) is not None
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,16 @@ def test_it_is_refused(text: str) -> None:
     ],
 )
 def test_it_is_let_through(text: str) -> None:
-    assert personal(text) is None
+    assert find_personal(text) is None
 
 
 def test_what_it_says_does_not_repeat_the_text() -> None:
-    told = personal("Write to ana@example.org")
+    told = find_personal("Write to ana@example.org")
     assert told is not None
     assert "ana" not in told.replace("an ", "")
 
 
 def test_names_that_are_not_of_people_can_be_allowed() -> None:
-    assert personal("Backups go to Amazon at night.") == "a word that looks like a name"
-    assert personal("Backups go to Amazon at night.", allowed=["amazon"]) is None
-    assert personal("Backups go to Amazon at night.", names=["Amazon"], allowed=["amazon"]) is not None
+    assert find_personal("Backups go to Amazon at night.") == "a word that looks like a name"
+    assert find_personal("Backups go to Amazon at night.", allowed=["amazon"]) is None
+    assert find_personal("Backups go to Amazon at night.", names=["Amazon"], allowed=["amazon"]) is not None
