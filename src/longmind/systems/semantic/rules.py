@@ -35,7 +35,7 @@ _MAX_ROUNDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
+class _BoundValue:
     """The value of a variable: a concept or a plain value."""
 
     identity: str
@@ -46,7 +46,7 @@ class _Term:
 class _Binding:
     """One way to match some premises: the values of the variables, and the facts that matched."""
 
-    terms: dict[str, _Term]
+    terms: dict[str, _BoundValue]
     premises: tuple[Fact, ...] = ()
 
 
@@ -201,12 +201,12 @@ def _extend_bindings(
 
 
 def _unify(
-    terms: dict[str, _Term], pattern: Pattern, fact: Fact, constants: dict[str, set[str]]
-) -> dict[str, _Term] | None:
+    terms: dict[str, _BoundValue], pattern: Pattern, fact: Fact, constants: dict[str, set[str]]
+) -> dict[str, _BoundValue] | None:
     """Return the variables after matching a fact with a pattern, or None if it does not match."""
     bound = dict(terms)
-    subject = _Term(f"c:{fact.subject_id}", fact.subject_id)
-    object = _Term(value_identity(fact.object, fact.object_id), fact.object_id or fact.object)
+    subject = _BoundValue(f"c:{fact.subject_id}", fact.subject_id)
+    object = _BoundValue(value_identity(fact.object, fact.object_id), fact.object_id or fact.object)
     for word, term in ((pattern.subject, subject), (pattern.object, object)):
         variable = _variable(word)
         if variable is None:
@@ -217,9 +217,9 @@ def _unify(
     return bound
 
 
-def _fill(word: Scalar, binding: _Binding) -> _Term:
+def _fill(word: Scalar, binding: _Binding) -> _BoundValue:
     variable = _variable(word)
-    return _Term(value_identity(word, None), word) if variable is None else binding.terms[variable]
+    return _BoundValue(value_identity(word, None), word) if variable is None else binding.terms[variable]
 
 
 def _variable(word: Scalar) -> str | None:
