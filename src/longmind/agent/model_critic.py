@@ -17,10 +17,11 @@ from longmind.errors import InvalidAnswer, ModelError
 from longmind.models import prompts
 from longmind.models.chat import Chat, Usage
 from longmind.models.quotes import find_quote
+from longmind.text.quoting import quote
 from longmind.types import Model
 
 S = TypeVar("S", bound=BaseModel)
-_RECORD = 12_000
+_RECORD, _RECORD_LINE, _ACTION = 12_000, 4_000, 2_000
 _LESSON, _QUOTE = 400, 200
 """The length that a model is asked to keep to, in characters; longer answers are accepted up to a limit."""
 Line = Annotated[str, StringConstraints(max_length=2_000)]
@@ -62,11 +63,12 @@ class ModelCritic:
         by_rule = await self._rules.before(turn, action)
         if by_rule is not None or not (turn.done or turn.reflections):
             return by_rule
-        record = record_of(turn.task, turn.done, [memory.content for memory in turn.reflections])
-        said = await self._ask("object", Objection, record=record, action=_describe_action(action))
+        texts = record_of(turn.task, turn.done, [memory.content for memory in turn.reflections])
+        action_text = quote(_describe_action(action), _ACTION)
+        said = await self._ask("object", Objection, record=_render_record(texts), action=action_text)
         if not said.objects or not said.objection.strip():
             return None
-        if find_quote(record, said.quote) is None:
+        if not _is_quoted(texts, said.quote):
             self.rejected += 1
             return None
         evidence = tuple(m.id for m in turn.reflections if find_quote(m.content, said.quote) is not None)
@@ -78,12 +80,12 @@ class ModelCritic:
         if draft is None:
             return None
         ended = {True: "The task was done.", False: "The task was not done.", None: ""}[outcome.success]
-        record = record_of(turn.task, outcome.done, [f"{outcome.ending}: {outcome.text} {ended}"])
+        texts = record_of(turn.task, outcome.done, [f"{outcome.ending}: {outcome.text} {ended}"])
         try:
-            said = await self._ask("conclude", Conclusion, record=record)
+            said = await self._ask("conclude", Conclusion, record=_render_record(texts))
         except ModelError as error:
             return draft.model_copy(update={"problems": (f"The critic's model failed: {error.message}",)})
-        if not said.lesson.strip() or find_quote(record, said.quote) is None:
+        if not said.lesson.strip() or not _is_quoted(texts, said.quote):
             self.rejected += 1
             problem = "A conclusion of the critic's model was refused: it quotes nothing that stands in the record."
             return draft.model_copy(update={"problems": (problem,)})
@@ -102,13 +104,28 @@ class ModelCritic:
         return answer.value
 
 
-def record_of(task: str, done: Sequence[Observation], more: Sequence[str]) -> str:
-    """Describe a run in words, for a critic."""
-    lines = [f"Task: {task}", *(f"{n}. {describe_call(call)}" for n, call in enumerate(done, 1)), *more]
-    return "\n".join(lines)[:_RECORD]
+def record_of(task: str, done: Sequence[Observation], more: Sequence[str]) -> list[str]:
+    """Describe a run in words, for a critic: the task, each call, and what else is known."""
+    return [f"Task: {task}", *(f"{n}. {describe_call(call)}" for n, call in enumerate(done, 1)), *more]
+
+
+def _render_record(texts: Sequence[str]) -> str:
+    """Render a record as quoted data, as many lines as fit."""
+    lines, left = list[str](), _RECORD
+    for text in texts:
+        line = f"- {quote(text, min(_RECORD_LINE, max(left, 1)))}"
+        left -= len(line) + 1
+        if left < 0 and lines:
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _is_quoted(texts: Sequence[str], words: str) -> bool:
+    return any(find_quote(text, words) is not None for text in texts)
 
 
 def _describe_action(action: Action) -> str:
     if isinstance(action, Call):
-        return f"call {action.tool} with {action.args}. {action.thought}"[:2_000]
-    return f"answer: {action.text}"[:2_000]
+        return f"call {action.tool} with {action.args}. {action.thought}"
+    return f"answer: {action.text}"

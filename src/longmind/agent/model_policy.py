@@ -6,7 +6,6 @@ task; earlier actions follow as tool calls and their results.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -17,8 +16,10 @@ from longmind.errors import InvalidAnswer
 from longmind.models import prompts
 from longmind.models.chat import Answer, Chat, ChatMessage, ChatTool, ToolCall, Usage
 from longmind.systems.procedural import ToolDescription
+from longmind.text.quoting import quote, quote_json, strip_invisible
 
 _NAME = 64
+_LONGEST = 2_000
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -73,25 +74,27 @@ class ModelPolicy:
         messages = [ChatMessage(role="system", content=self._prompt.text)]
         for said in turn.conversation:
             if said.role == "user":
-                messages.append(ChatMessage(role="user", content=said.content))
+                messages.append(ChatMessage(role="user", content=strip_invisible(said.content)))
             elif said.role == "assistant":
-                messages.append(ChatMessage(role="assistant", content=said.content))
+                messages.append(ChatMessage(role="assistant", content=strip_invisible(said.content)))
         context = f"<memory>\n{turn.context}\n</memory>\n\n" if turn.context else ""
         messages.append(ChatMessage(role="user", content=context + turn.task))
         for number, done in enumerate(turn.done, 1):
             messages += _exchange(number, done, names)
         if turn.critique is not None:
-            messages.append(
-                ChatMessage(role="user", content=f"Before you go on, think it over: {turn.critique.objection}")
-            )
+            objection = quote(turn.critique.objection, _LONGEST)
+            messages.append(ChatMessage(role="user", content=f"Before you go on, think it over: {objection}"))
         if turn.problem:
-            messages.append(ChatMessage(role="user", content=f"Your last answer could not be used: {turn.problem}"))
+            problem = quote(turn.problem, _LONGEST)
+            messages.append(ChatMessage(role="user", content=f"Your last answer could not be used: {problem}"))
         return messages
 
     def _options(self, turn: Turn, names: Mapping[str, str]) -> dict[str, Any]:
         by_name = {tool.name: tool for tool in turn.tools}
         tools = [
-            ChatTool(name=wire, description=by_name[name].description, parameters=by_name[name].parameters)
+            ChatTool(
+                name=wire, description=strip_invisible(by_name[name].description), parameters=by_name[name].parameters
+            )
             for wire, name in names.items()
         ]
         return {
@@ -132,9 +135,9 @@ def _action(answer: Answer, names: Mapping[str, str]) -> Action:
 
 def _exchange(number: int, done: Observation, names: Mapping[str, str]) -> list[ChatMessage]:
     id = f"call_{number}"
-    result = done.result if isinstance(done.result, str) else json.dumps(done.result, ensure_ascii=False)
+    result = strip_invisible(done.result) if isinstance(done.result, str) else quote_json(done.result)
     call = ToolCall(id=id, name=names.get(done.call.tool, done.call.tool), arguments=done.call.args)
     return [
         ChatMessage(role="assistant", content=done.call.thought, tool_calls=(call,)),
-        ChatMessage(role="tool", content=result if done.ok else f"Error: {done.error}", call_id=id),
+        ChatMessage(role="tool", content=result if done.ok else f"Error: {strip_invisible(done.error)}", call_id=id),
     ]

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from longmind.agent.models import Action, Call, Policy, PolicyFunction, Say, Turn
 from longmind.kinds import SAID
 from longmind.text.analysis import terms
+from longmind.text.quoting import label, quote
 from longmind.types import Hit, Memory, Message
 
 _QUOTED = 3
@@ -69,11 +70,10 @@ def _is_own_words(memory: Memory) -> bool:
 
 def _quote(hit: Hit) -> str:
     memory = hit.memory
-    text = " ".join(memory.content.split())
-    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
-    said_by = memory.source.name or (memory.source.role if memory.kind in SAID else memory.kind)
-    place = f", {memory.source.uri}" if memory.source.uri else ""
-    return f"“{text}” ({said_by}, {memory.occurred_at:%Y-%m-%d}{place})"
+    source = memory.source
+    said_by = label(source.name) if source.name else source.role if memory.kind in SAID else memory.kind
+    place = f", {label(source.uri)}" if source.uri else ""
+    return f"{quote(memory.content, _LONGEST)} ({said_by}, {memory.occurred_at:%Y-%m-%d}{place})"
 
 
 def as_policy(policy: Policy | PolicyFunction) -> Policy:

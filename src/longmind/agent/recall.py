@@ -18,6 +18,7 @@ from longmind.recall import budget
 from longmind.recall.standing import standing_memories
 from longmind.systems.episodic import EPISODE, Lesson
 from longmind.systems.procedural import ProcedureHit
+from longmind.text.quoting import quote
 from longmind.tokens import estimate
 from longmind.types import Filter, Hit, Memory, Message
 
@@ -77,7 +78,7 @@ class MemoryRecall:
         )
         spoken = {_folded(message.content) for message in said}
         _, unspoken = _split_by_text(memories, spoken)
-        notes = {"Earlier in this conversation": [f'- "{_line(text)}"' for text in earlier]}
+        notes = {"Earlier in this conversation": [f"- {quote(text)}" for text in earlier]}
         notes["Lessons"] = [_render_lesson(lesson) for lesson in lessons]
         return RecalledContext(
             memories=tuple(memories),
@@ -188,11 +189,7 @@ def _ranked(hits: Sequence[Hit]) -> list[Hit]:
 
 def _render_lesson(lesson: Lesson) -> str:
     counted = len(lesson.episodes) + len(lesson.against)
-    return f'- [counted over {counted} episodes, {lesson.advice}] "{_line(lesson.statement)}"'
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split()).replace('"', "'")
+    return f"- [counted over {counted} episodes, {lesson.advice}] {quote(lesson.statement)}"
 
 
 def _is_separate(memory: Memory) -> bool:

@@ -30,9 +30,11 @@ from longmind.systems.procedural import (
     to_plain_json,
 )
 from longmind.systems.scoped_store import validated
+from longmind.text.quoting import flatten
 
 PREFIX = "procedure_"
 _NAME = 100
+_MAX_PURPOSE = 1_000
 _GRACE = 1.0
 """Seconds that a cancelled tool has to stop before it is abandoned."""
 
@@ -123,7 +125,8 @@ class Toolbox:
 
 def _described(name: str, version: Version) -> ToolDescription:
     procedure = version.procedure
-    fields = {"name": name, "description": procedure.purpose, "parameters": procedure.parameters, "pure": False}
+    description = flatten(procedure.purpose, _MAX_PURPOSE)
+    fields = {"name": name, "description": description, "parameters": procedure.parameters, "pure": False}
     return validated(ToolDescription, fields)
 
 

@@ -10,7 +10,6 @@ model, never instructions.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from longmind.errors import BudgetSpent, InvalidAnswer, ModelError
 from longmind.models import prompts
 from longmind.models.quotes import find_quote
 from longmind.text.analysis import STOP_WORDS, stem, words
+from longmind.text.quoting import quote_json
 from longmind.types import Memory, Model, Unit
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class PromptText(Model):
 
 def render_texts(texts: Iterable[PromptText]) -> str:
     """Return texts as the model reads them: JSON, so that they are told apart from the instructions."""
-    return json.dumps([text.model_dump() for text in texts], ensure_ascii=False)
+    return quote_json([text.model_dump() for text in texts])
 
 
 # The names and docstrings of the schemas (Triple, Triples, Point, Points) are part of the JSON schema that a model is

@@ -12,6 +12,7 @@ from longmind.errors import InvalidInput
 from longmind.recall.budget import HEAD, line
 from longmind.store.base import Delete
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
+from longmind.text.quoting import quote
 from longmind.tokens import estimate
 from longmind.types import Hit, Memory, Message, Model, Name, Role
 
@@ -113,7 +114,7 @@ class Conversation:
         spent = sum(map(estimate, (*summary, *memories)))
         last = last_messages(messages, max(1, budget - spent), cost=lambda m: estimate(line(m)) + 1)
         sections = [
-            ("Earlier in this conversation", [f'- "{sentence}"' for sentence in summary]),
+            ("Earlier in this conversation", [f"- {quote(sentence)}" for sentence in summary]),
             ("This conversation", [line(message) for message in last]),
             ("From memory", memories),
         ]

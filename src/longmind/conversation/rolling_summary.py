@@ -15,12 +15,15 @@ from longmind.errors import ModelError
 from longmind.store.base import AddLink, Put, Write
 from longmind.systems.records import KeyedRecord
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
+from longmind.text.quoting import flatten, label
 from longmind.types import Id, Link, Memory, Model, Moment, Source
 
 _log = logging.getLogger(__name__)
 SUMMARY = "summary"
 _MAX_SENTENCES = 12
 """The most sentences a summary has. Those of the summary before compete with those of new messages."""
+_MAX_SENTENCE = 1_000
+"""Characters of a sentence of a summary."""
 _MAX_NEW_MESSAGES = 2_000
 """The most messages that are read to update a summary."""
 
@@ -150,7 +153,7 @@ class RollingSummary:
             quotes=tuple(quote for _, quote in lines),
             by=by,
         )
-        return _Summary("\n".join(" ".join(text.split()) for text, _ in lines), body, summary.record)
+        return _Summary("\n".join(flatten(text, _MAX_SENTENCE) for text, _ in lines), body, summary.record)
 
     async def _lines_by_model(self, passages: Sequence[_Passage]) -> list[tuple[str, Quote]]:
         """Return the model's sentences, each with its origin. There are none without a model, or if it fails."""
@@ -201,4 +204,6 @@ def _lines_by_rules(passages: Sequence[_Passage]) -> list[tuple[str, Quote]]:
     chosen = [(passages[sentence.source], sentence.text) for sentence in sentences]
     if not chosen:
         chosen = [(passages[-1], " ".join(passages[-1].text.split())[:500])]
-    return [(f"{passage.speaker}: {text}" if passage.speaker else text, passage.quote) for passage, text in chosen]
+    return [
+        (f"{label(passage.speaker)}: {text}" if passage.speaker else text, passage.quote) for passage, text in chosen
+    ]

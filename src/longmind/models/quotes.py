@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from longmind.text.quoting import is_invisible
+
 _SAME = str.maketrans(
     {**dict.fromkeys("‘’‚‛′`´", "'"), **dict.fromkeys("“”„‟″«»", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
 )
@@ -48,6 +50,8 @@ def _folded(text: str) -> tuple[str, list[int]]:
     letters: list[str] = []
     origins: list[int] = []
     for place, letter in enumerate(text):
+        if is_invisible(letter):
+            continue  # a model is not shown these
         for plain in unicodedata.normalize("NFKC", letter).translate(_SAME).casefold():
             if plain.isspace():
                 if letters and letters[-1] == " ":

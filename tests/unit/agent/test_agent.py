@@ -121,7 +121,7 @@ async def test_without_a_model_it_answers_from_memory_and_says_so(mem: AgentMemo
         outcome = await agent.run("Where did Ann move to?")
         assert outcome.ending == "answered"
         assert "No language model" in outcome.text
-        assert outcome.text.count("“Ann moved to Lisbon in May.” (user, ") == 1
+        assert outcome.text.count('"Ann moved to Lisbon in May." (user, ') == 1
     nothing = await Agent(mem, recall=NoRecall()).run("Where did Ann move to?")
     assert nothing.text.startswith("I remember nothing about this.")
     assert nothing.memories == ()

@@ -80,7 +80,7 @@ async def test_answers_that_cannot_be_used_are_asked_again_and_then_given_up(mem
     )
     outcome = await agent_of(mem, model, Limits(bad_answers=6)).run("Hello?")
     assert outcome.text == "At last."
-    assert model.requests[-1].messages[-1].content.startswith("Your last answer could not be used: The tool look.up")
+    assert model.requests[-1].messages[-1].content.startswith('Your last answer could not be used: "The tool look.up')
     assert len(outcome.problems) == 5
     garbage = ScriptedModel(*[""] * 10)
     failed = await agent_of(mem, garbage, Limits(bad_answers=10)).run("Hello?")
@@ -133,8 +133,8 @@ def test_what_was_said_the_objection_and_the_problem_are_told() -> None:
         "Go on.",
         "",
         "Error: no",
-        "Before you go on, think it over: It failed before.",
-        "Your last answer could not be used: The answer is empty.",
+        'Before you go on, think it over: "It failed before."',
+        'Your last answer could not be used: "The answer is empty."',
     ]
 
 

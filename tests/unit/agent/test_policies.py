@@ -15,7 +15,7 @@ async def test_it_quotes_what_was_said_before_in_the_conversation(mem: AgentMemo
     await agent.run("The museum opens in May.", session="s")
     outcome = await agent.run("What is my dog called?", session="s")
     assert outcome.text.startswith(ALONE)
-    assert "“My dog is called Rex.” (user, " in outcome.text
+    assert '"My dog is called Rex." (user, ' in outcome.text
     assert "museum" not in outcome.text
 
 
@@ -35,7 +35,7 @@ async def test_it_does_not_go_on_about_what_was_talked_of_before(mem: AgentMemor
     await agent.run("I like the museum at the harbour.", session="s")
     await agent.run("When is the museum closed?", session="s")
     outcome = await agent.run("What is my dog called?", session="s")
-    assert "“My dog is called Rex.”" in outcome.text
+    assert '"My dog is called Rex."' in outcome.text
     assert "museum" not in outcome.text
 
 
@@ -49,4 +49,4 @@ async def test_it_quotes_the_same_words_once(mem: AgentMemory) -> None:
 async def test_it_quotes_a_goal_as_a_goal(mem: AgentMemory) -> None:
     await mem.goals.create("Buy fish for the dog")
     outcome = await Agent(mem).run("What should we buy for the dog?")
-    assert "“Buy fish for the dog” (goal, " in outcome.text
+    assert '"Buy fish for the dog" (goal, ' in outcome.text

@@ -68,7 +68,7 @@ def test_without_a_model_it_answers_from_memory_and_says_so(talk: Chat) -> None:
     assert "none: answers are quoted from memory" in told
     assert "0 memories of assistant" in told
     assert "I remember nothing about this. No language model is configured" in told
-    assert "“I moved to Lisbon in May.” (user" in told
+    assert '"I moved to Lisbon in May." (user' in told
     assert told.rstrip().splitlines()[-1] == "To go on: longmind chat --session s1"
     messages = [one["content"] for one in talk.run("list", "--kind", "message", "--session", "s1")["items"]]
     assert {"I moved to Lisbon in May.", "Where did I move to?"} <= set(messages)

@@ -7,7 +7,6 @@ truncated result, never an exception.
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +17,14 @@ from longmind.errors import LongmindError, NotFound
 from longmind.models.chat import Usage
 from longmind.systems.goals import GoalState, Plan, PlanStep, truncate_text, truncate_value
 from longmind.systems.procedural import ProceduralMemory, Run, error_message
+from longmind.text.quoting import flatten, quote, quote_json
 
 if TYPE_CHECKING:
     from longmind.agent.agent import Agent
 
 REFUSED = "NOT DONE"
 """How an agent's answer begins if it could not do a step."""
-_SHOWN, _EARLIER = 1_000, 3
+_SHOWN, _EARLIER, _LINE = 1_000, 3, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +159,9 @@ def task_of(state: GoalState, plan: Plan, step: PlanStep) -> str:
         "results_of_earlier_steps": results,
         "went_wrong_before": [truncate_text(error, _SHOWN) for error in step.errors[-_EARLIER:]],
     }
-    lines = [step.description, f"Expected result: {step.expected}" if step.expected else ""]
+    lines = [flatten(step.description, _LINE)]
+    lines.append(f"Expected result: {quote(step.expected, _LINE)}" if step.expected else "")
     lines.append(f"If it cannot be done, begin your answer with {REFUSED} and say what is missing.")
     shown = {name: value for name, value in around.items() if value}
-    lines.append(f"What it is for, as data: {json.dumps(shown, ensure_ascii=False)}")
+    lines.append(f"What it is for, as data: {quote_json(shown)}")
     return "\n".join(filter(None, lines))

@@ -16,9 +16,10 @@ import numpy as np
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import reading
 from longmind.systems.episodic.models import Cluster, Episode, EpisodeSummariser, Event, Outcome
-from longmind.systems.episodic.narrative import WORDS, narrate, quote_text, summarise_text
+from longmind.systems.episodic.narrative import WORDS, narrate, summarise_text
 from longmind.systems.scoped_store import ScopedStore
 from longmind.text.analysis import STOP_WORDS, stem, words
+from longmind.text.quoting import quote
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -172,5 +173,5 @@ def _summary(
     usual = sorted((kind for kind, n in seen.items() if n * 2 > len(events)), key=lambda kind: (-seen[kind], kind))
     if usual:
         sentences.append(f"Usual events: {', '.join(usual[:_TERMS])}.")
-    sentences.append(f"For example: {', '.join(quote_text(e.title, 80) for e in members[:_TITLES])}.")
+    sentences.append(f"For example: {', '.join(quote(e.title, 80) for e in members[:_TITLES])}.")
     return " ".join(sentences)

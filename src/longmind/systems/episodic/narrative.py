@@ -6,7 +6,6 @@ quoted on one line, so that it cannot pass for the narrator's words.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from datetime import datetime, timedelta
 from longmind.errors import ModelError
 from longmind.systems.episodic.models import Episode, EpisodeSummariser, Event, Length
 from longmind.text.dates import format_day
+from longmind.text.quoting import label, quote, quote_json
 
 MAX_NARRATED = 1_000
 """The most events in the full length; the text says how many are left out."""
@@ -33,19 +33,13 @@ def narrate(episode: Episode, events: Sequence[Event], length: Length, children:
         return " ".join([part for part in [*parts, _closing(episode)] if part] + list(children))
     lines = [_opening(episode)]
     if episode.description:
-        lines.append(quote_text(episode.description, 2000))
+        lines.append(quote(episode.description, 2000))
     lines += [f"- {_line(event, episode.start)}" for event in events[:MAX_NARRATED]]
     if episode.events > MAX_NARRATED:
         lines.append(f"({episode.events - MAX_NARRATED} more events are not told.)")
     lines += [f"Within it: {_indented(child)}" for child in children]
     lines.append(_closing(episode))
     return "\n".join(line for line in lines if line)
-
-
-def quote_text(text: str, at_most: int = 300) -> str:
-    """Return a text in quotation marks, on one line, cut if it is long."""
-    flat = " ".join(text.split())
-    return json.dumps(flat if len(flat) <= at_most else flat[: at_most - 1].rstrip() + "…", ensure_ascii=False)
 
 
 def describe_duration(duration: timedelta) -> str:
@@ -63,25 +57,26 @@ def describe_duration(duration: timedelta) -> str:
 
 def _opening(episode: Episode) -> str:
     began = _when(episode.start)
-    kind = "" if episode.type == "episode" else f" ({episode.type})"
+    kind = "" if episode.type == "episode" else f" ({label(episode.type)})"
     if episode.end is None:
-        return f"{quote_text(episode.title)}{kind} began on {began} and is still going on."
+        return f"{quote(episode.title, 300)}{kind} began on {began} and is still going on."
     lasted = f"took {describe_duration(episode.end - episode.start)}"
     came_out = {"succeeded": "and succeeded", "failed": "and failed", "unknown": "with no outcome noted"}
-    return f"{quote_text(episode.title)}{kind} began on {began}, {lasted} {came_out[episode.outcome]}."
+    return f"{quote(episode.title, 300)}{kind} began on {began}, {lasted} {came_out[episode.outcome]}."
 
 
 def _counts(episode: Episode, events: Sequence[Event]) -> str:
     if not events:
         return "No events were recorded."
     kinds = Counter(event.type for event in events)
-    types = ", ".join(f"{n} × {name}" for name, n in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))[:4])
+    most = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))[:4]
+    types = ", ".join(f"{n} × {label(name)}" for name, n in most)
     total = max(episode.events, len(events))
     return f"{total} event{'' if total == 1 else 's'}: {types}{', …' if len(kinds) > 4 else ''}."
 
 
 def _closing(episode: Episode) -> str:
-    return f"Noted at the end: {quote_text(episode.note, 1000)}." if episode.note else ""
+    return f"Noted at the end: {quote(episode.note, 1000)}." if episode.note else ""
 
 
 def _most_important(events: Sequence[Event]) -> list[Event]:
@@ -92,15 +87,15 @@ def _most_important(events: Sequence[Event]) -> list[Event]:
 
 
 def _sentence(event: Event, start: datetime) -> str:
-    who = f"{event.actor}: " if event.actor else ""
-    return f"After {describe_duration(event.at - start)}, {who}{quote_text(event.what, 200)}."
+    who = f"{label(event.actor)}: " if event.actor else ""
+    return f"After {describe_duration(event.at - start)}, {who}{quote(event.what, 200)}."
 
 
 def _line(event: Event, start: datetime) -> str:
     lasted = f" for {describe_duration(event.duration)}" if event.duration else ""
-    who = f" {event.actor}:" if event.actor else ""
-    data = f" {json.dumps(event.data, ensure_ascii=False, sort_keys=True)[:500]}" if event.data else ""
-    return f"+{describe_duration(event.at - start)}{lasted} [{event.type}]{who} {quote_text(event.what, 1000)}{data}"
+    who = f" {label(event.actor)}:" if event.actor else ""
+    data = f" {quote_json(event.data, 500)}" if event.data else ""
+    return f"+{describe_duration(event.at - start)}{lasted} [{label(event.type)}]{who} {quote(event.what, 1000)}{data}"
 
 
 def _indented(text: str) -> str:

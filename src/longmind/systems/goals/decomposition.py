@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from longmind.errors import InvalidInput
 from longmind.models import prompts
 from longmind.systems.goals.models import Goal, Line, PlanStep
 from longmind.systems.procedural import Procedure, bind_params, render_template, template_references
+from longmind.text.quoting import quote_json
 from longmind.types import Json, Model
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ async def split_by_model(chat: Chat, goal: Goal, step: PlanStep) -> list[StepPar
     }
     messages = [
         {"role": "system", "content": prompt.fill()},
-        {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
+        {"role": "user", "content": quote_json(shown)},
     ]
     answer = (await chat.structured(messages, SmallerSteps, temperature=0.0, prompts=(prompt.id,))).value
     known = {_folded(step.description)}

@@ -7,7 +7,6 @@ otherwise the model gets the problem and is asked once more.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +19,7 @@ from longmind.models import prompts
 from longmind.systems.goals.models import MAX_STEPS, Goal, PlanStep, order_steps
 from longmind.systems.procedural import ProceduralMemory, Version, declared_params
 from longmind.systems.scoped_store import validated
+from longmind.text.quoting import quote_json
 from longmind.types import Json, Model, Scalar
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ async def request_plan(chat: Chat, shown: Mapping[str, Any], check: Check) -> Mo
     form = plan_schema(names)
     messages = [
         {"role": "system", "content": prompt.fill(most=str(names.most))},
-        {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
+        {"role": "user", "content": quote_json(shown)},
     ]
     said = (await chat.structured(messages, form, temperature=0.0, prompts=(prompt.id,))).value
     try:

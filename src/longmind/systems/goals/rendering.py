@@ -14,6 +14,7 @@ from typing import Any, Literal
 from longmind.errors import InvalidInput
 from longmind.systems.goals.models import Goal, GoalProgress, GoalState, Plan, PlanStep, order_steps
 from longmind.systems.goals.steps import ready_steps, result_note
+from longmind.text.quoting import flatten, label
 from longmind.types import Json
 
 Format = Literal["text", "dict", "mermaid"]
@@ -150,15 +151,14 @@ def _node(id: str) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text on one line, shortened if it is too long."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + "…"
+    """Return a text as data: bare if it is plain, else in quotation marks."""
+    return label(text, _LONGEST, words=_LONGEST)
 
 
 def _escaped(text: str) -> str:
     """Return a text escaped for a diagram."""
     signs = {"&": "#amp;", '"': "#quot;", "<": "#lt;", ">": "#gt;", "#": "#35;"}
-    return "".join(signs.get(sign, sign) for sign in _line(text))
+    return "".join(signs.get(sign, sign) for sign in flatten(text, _LONGEST))
 
 
 def _minute(moment: Any) -> str:

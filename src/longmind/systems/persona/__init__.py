@@ -12,7 +12,7 @@ from longmind.systems.persona.models import (
     Trait,
     TraitReading,
 )
-from longmind.systems.persona.rendering import knowledge_line, quote_text, trait_line
+from longmind.systems.persona.rendering import knowledge_line, trait_line
 
 __all__ = [
     "Knowledge",
@@ -26,6 +26,5 @@ __all__ = [
     "TraitReading",
     "entry_name",
     "knowledge_line",
-    "quote_text",
     "trait_line",
 ]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from longmind.systems.persona.models import Knowledge, Profile, Trait
+from longmind.text.quoting import quote
 
 _TITLES = {"user": "What is known of the user", "agent": "What the agent is like and knows"}
 _LONGEST = 500
@@ -24,14 +23,9 @@ def render_profiles(profiles: list[Profile]) -> str:
 def trait_line(trait: Trait) -> str:
     score = "" if trait.score is None else f", score {trait.score:.2f}"
     owner = "the agent: " if trait.about == "agent" else ""
-    return f"{owner}{quote_text(trait.dimension)}: {quote_text(trait.value)} (confidence {trait.confidence:.2f}{score})"
+    dimension, value = quote(trait.dimension, _LONGEST), quote(trait.value, _LONGEST)
+    return f"{owner}{dimension}: {value} (confidence {trait.confidence:.2f}{score})"
 
 
 def knowledge_line(entry: Knowledge) -> str:
-    return f"{quote_text(entry.text)} (confidence {entry.confidence:.2f})"
-
-
-def quote_text(text: str, at_most: int = _LONGEST) -> str:
-    """Return a text in quotation marks, on one line, cut if it is long."""
-    flat = " ".join(text.split())
-    return json.dumps(flat if len(flat) <= at_most else flat[: at_most - 1].rstrip() + "…", ensure_ascii=False)
+    return f"{quote(entry.text, _LONGEST)} (confidence {entry.confidence:.2f})"

@@ -7,7 +7,6 @@ trial.
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +18,7 @@ from longmind.systems.procedural import schema
 from longmind.systems.procedural.beta_binomial import SuccessCounts, choice_key, probability_better
 from longmind.systems.procedural.models import OnError, Procedure, dump_procedure
 from longmind.systems.procedural.runs import Run
+from longmind.text.quoting import quote_json
 from longmind.types import Model, Scalar
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class ModelProposer:
         }
         messages = [
             {"role": "system", "content": prompt.fill()},
-            {"role": "user", "content": json.dumps(shown, ensure_ascii=False)},
+            {"role": "user", "content": quote_json(shown)},
         ]
         said = (await self._chat.structured(messages, Suggestion, temperature=0.0, prompts=(prompt.id,))).value
         patch = _patch(procedure, said)

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 
 from longmind.systems.semantic.intervals import EVER, NEVER
 from longmind.systems.semantic.names import value_identity
+from longmind.text.quoting import label
 from longmind.types import Hit, Id, Memory, Model, Moment, Name, PlainJson, Scalar, Source, State, Text, Unit
 
 CERTAIN = 0.99
@@ -230,10 +231,11 @@ class Path(Model):
     steps: tuple[PathStep, ...]
 
     def __str__(self) -> str:
-        text = self.concepts[0]
+        text = label(self.concepts[0])
         for step in self.steps:
-            arrow = f"-[{step.fact.predicate}]->" if step.forward else f"<-[{step.fact.predicate}]-"
-            text += f" {arrow} {step.target}"
+            predicate = label(step.fact.predicate)
+            arrow = f"-[{predicate}]->" if step.forward else f"<-[{predicate}]-"
+            text += f" {arrow} {label(step.target)}"
         return text
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from longmind.errors import InvalidInput, ModelError
 from longmind.systems.episodic import EpisodicMemory
-from longmind.systems.episodic.narrative import describe_duration, quote_text
+from longmind.systems.episodic.narrative import describe_duration
 from longmind.testing import FakeClock
+from longmind.text.quoting import quote
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -97,5 +98,5 @@ def test_spans_and_quotations_are_readable() -> None:
     spans = [45, 60, 3599, 3600, 12_000, 86_400, 100_000]
     told = ["45 s", "1 min", "59 min", "1 h", "3 h 20 min", "1 d", "1 d 3 h"]
     assert [describe_duration(timedelta(seconds=s)) for s in spans] == told
-    assert quote_text("a\nb  c") == '"a b c"'
-    assert quote_text("x" * 400) == '"' + "x" * 299 + '…"'
+    assert quote("a\nb  c") == '"a b c"'
+    assert quote("x" * 400, 300) == '"' + "x" * 299 + '…"'

@@ -26,9 +26,9 @@ TEXT = """\
     [-] Pack (abandoned, 0%, ended 2026-01-01 12:00)
         why: Nothing to pack
         [ ] c1: Pack
-    [ ] Learn [x] "Portuguese" # end (blocked, 0%)
+    [ ] "Learn [x] \\"Portuguese\\" # end" (blocked, 0%)
         why: No book
-        [ ] c1: Learn [x] "Portuguese" # end
+        [ ] c1: "Learn [x] \\"Portuguese\\" # end"
         plan 1, criteria: A step for each criterion."""
 
 
