@@ -4,6 +4,10 @@
 -- Whether every page is sound; the first twenty that are not.
 PRAGMA integrity_check(20);
 
+-- name: row_numbers
+-- The numbers of the memories after a row, in order.
+SELECT row FROM memories NOT INDEXED WHERE row > ? ORDER BY row LIMIT ?;
+
 -- name: memories_misplaced
 -- Memories whose row number does not belong to their agent, or is not that of the change that put them.
 SELECT count(*), min(m.id) FROM memories m

@@ -20,7 +20,7 @@ import apsw
 from longmind.errors import ForeignStore, InvalidSetting, SchemaTooNew, StoreCorrupt, StoreUnavailable
 from longmind.private_files import create_file, create_folder
 from longmind.store import migrate
-from longmind.store.sqlite.failures import closed, translate
+from longmind.store.sqlite.failures import DamagedRow, closed, translate
 from longmind.store.sqlite.queries import PACKAGE
 
 T = TypeVar("T")
@@ -214,7 +214,7 @@ class Readers:
                 return work(connection)
             finally:
                 self.give(connection)
-        except (apsw.Error, OverflowError, UnicodeError) as error:
+        except (apsw.Error, DamagedRow, OverflowError, UnicodeError) as error:
             raise translate(error, self._target.path) from error
 
     def close(self) -> None:

@@ -9,6 +9,14 @@ from longmind.errors import ForeignStore, InvalidInput, StoreCorrupt, StoreError
 KEPT = "The file was left as it is."
 
 
+class DamagedRow(Exception):
+    """The row of a memory does not hold what was stored in it."""
+
+    def __init__(self, memory_id: str) -> None:
+        super().__init__("its checksum does not fit")
+        self.memory_id = memory_id
+
+
 def translate(error: Exception, path: str) -> Exception:
     """Return the Longmind error for an error of SQLite's; any other error is returned as it is."""
     match error:
@@ -22,6 +30,15 @@ def translate(error: Exception, path: str) -> Exception:
             return StoreCorrupt(
                 f"{path} is damaged ({error}). {KEPT}",
                 hint=f"Make a copy of it, then run `longmind doctor --url {path}` to see what can be read.",
+                path=path,
+            )
+        case DamagedRow() | UnicodeDecodeError():
+            which = f"The memory {error.memory_id}" if isinstance(error, DamagedRow) else "A memory"
+            return StoreCorrupt(
+                f"{which} in {path} is damaged: it is not what was stored. Other memories can be read. {KEPT}",
+                hint=f"Copy the file; `longmind doctor --url {path}` names what is damaged. Restore a backup, or make "
+                f"a new store of the rest: `longmind doctor --url {path} --salvage out.jsonl`, then "
+                "`longmind import out.jsonl --url new.db`.",
                 path=path,
             )
         case apsw.FullError():

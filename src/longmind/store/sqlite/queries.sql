@@ -5,7 +5,7 @@
 -- What rows.memory reads, in its order.
 m.id, m.user, m.session, m.kind, m.state, m.importance, m.trust, m.occurred_at, m.recorded_at, m.valid_from,
 m.valid_to, m.version, m.key, m.valence, m.access_count, m.last_accessed_at, m.interaction, m.role, m.speaker, m.uri,
-m.span_start, m.span_end, m.tags, m.content, m.body, m.metadata
+m.span_start, m.span_end, m.tags, m.content, m.body, m.metadata, m.checksum
 
 -- name: index_columns
 -- What rows.index_row reads, in its order.
@@ -39,16 +39,16 @@ SELECT (SELECT head FROM scopes WHERE scope = ?), (SELECT max(epoch) FROM spaces
 INSERT INTO memories (
     row, scope, id, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to,
     terms, version, key, valence, access_count, last_accessed_at, interaction, role, speaker, uri, span_start,
-    span_end, tags, content, body, metadata
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    span_end, checksum, tags, content, body, metadata
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: memory_change
 -- Replace what a memory says; its number and scope stay.
 UPDATE memories SET (
     id, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, terms, version,
-    key, valence, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end, tags, content,
-    body, metadata
-) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    key, valence, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end, checksum,
+    tags, content, body, metadata
+) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 WHERE row = ?;
 
 -- name: memory_remove
@@ -345,3 +345,7 @@ SELECT m.id FROM memories m WHERE {clause};
 -- name: memory_at
 -- One memory by its row number.
 SELECT {memory_columns} FROM memories m WHERE m.row = ?;
+
+-- name: memory_and_terms_at
+-- One memory by its row number, with its terms behind.
+SELECT {memory_columns}, m.terms FROM memories m WHERE m.row = ?;

@@ -1,7 +1,7 @@
 """Conversion between a ``Memory`` or ``Link`` and its row.
 
-Rows are trusted: they were validated when they were written, so objects are made from them without validating again,
-which costs a microsecond instead of eight.
+Rows are trusted once their checksum fits: they were validated when they were written, so objects are made from them
+without validating again, which costs a microsecond instead of eight.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any
 from pydantic_core import to_json
 
 from longmind.store.base import IndexRow
+from longmind.store.sqlite import checksums
+from longmind.store.sqlite.failures import DamagedRow
 from longmind.store.sqlite.queries import Row
 from longmind.text.analysis import index_terms
 from longmind.types import Json, Link, Memory, Source, construct_unvalidated
@@ -78,36 +80,22 @@ def memory_row(memory: Memory, terms: bytes | None = None) -> Row:
     """All columns of a memory after ``row`` and ``scope``, in the order of the table; its terms if they are known."""
     d = memory.__dict__
     source = d["source"]
-    span = source.span or (None, None)
-    return (
-        d["id"],
-        d["user"] or "",
-        d["session"],
-        d["kind"],
-        d["state"],
-        d["importance"],
-        d["trust"],
-        micros(d["occurred_at"]),
-        micros(d["recorded_at"]),
-        maybe_micros(d["valid_from"]),
-        maybe_micros(d["valid_to"]),
-        index_terms(memory) if terms is None else terms,
-        d["version"],
-        d["key"],
-        d["valence"],
-        d["access_count"],
-        maybe_micros(d["last_accessed_at"]),
-        d["interaction"],
-        source.role,
-        source.name,
-        source.uri,
-        span[0],
-        span[1],
-        text(d["tags"]),
-        d["content"],
-        text(d["body"]),
-        text(d["metadata"]),
-    )
+    id_, user, session, kind, state, key = d["id"], d["user"] or "", d["session"], d["kind"], d["state"], d["key"]
+    importance, trust, valence, version = d["importance"], d["trust"], d["valence"], d["version"]
+    occurred_at, recorded_at = micros(d["occurred_at"]), micros(d["recorded_at"])
+    valid_from, valid_to = maybe_micros(d["valid_from"]), maybe_micros(d["valid_to"])
+    role, speaker, uri = source.role, source.name, source.uri
+    start, end = source.span or (None, None)
+    tags, content, body, metadata = text(d["tags"]), d["content"], text(d["body"]), text(d["metadata"])
+    if terms is None:
+        terms = index_terms(memory)
+    checksum = checksums.of_row(
+        id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, version,
+        key, valence, role, speaker, uri, start, end, tags, content, body, metadata,
+    )  # fmt: skip
+    return (id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, terms,
+            version, key, valence, d["access_count"], maybe_micros(d["last_accessed_at"]), d["interaction"], role,
+            speaker, uri, start, end, checksums.joined(checksum, terms), tags, content, body, metadata)  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
@@ -117,10 +105,19 @@ def _source(role: Any, name: str | None, uri: str | None, start: int | None, end
 
 
 def memory(row: Row, tenant: str, agent: str) -> Memory:
-    """A memory from the columns that the query fragment ``memory_columns`` names."""
+    """A memory from the columns that the query fragment ``memory_columns`` names; ``DamagedRow`` if they changed."""
     (id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, version, key,
      valence, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end, tags, content,
-     body, metadata) = row  # fmt: skip
+     body, metadata, checksum) = row  # fmt: skip
+    try:
+        intact = checksum & checksums.ROW_PART == checksums.of_row(
+            id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to,
+            version, key, valence, role, speaker, uri, span_start, span_end, tags, content, body, metadata,
+        )  # fmt: skip
+    except checksums.FAULTS:
+        intact = False
+    if not intact:
+        raise DamagedRow(str(id_))
     fields = {
         "id": id_,
         "version": version,

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from longmind.store import sql
 from longmind.store.sqlite import rows
-from longmind.store.sqlite.failures import translate
+from longmind.store.sqlite.failures import DamagedRow, translate
 from longmind.store.sqlite.queries import PACKAGE, QUERIES, fetch
 from longmind.types import Link, Memory, Scope
 
@@ -106,7 +106,7 @@ class Salvage:
             if stored is None:
                 return None
             return Memory.model_validate(rows.memory(stored, scope.tenant, scope.agent).__dict__)
-        except (*BROKEN, ValidationError, ValueError, TypeError, OverflowError) as error:
+        except (*BROKEN, DamagedRow, ValidationError, ValueError, TypeError, OverflowError) as error:
             self.lost.append(f"row {row}{self._id(connection, row)}: {error}")
             return None
 

@@ -13,7 +13,7 @@ CREATE TABLE scopes (
 
 -- One row for each memory; its number is that of the change that put it. Times are microseconds since 1970, a user of
 -- '' is no user in particular, and an empty list or object is NULL. What search reads stands before the texts, so that
--- a long text's pages are not read on the way.
+-- a long text's pages are not read on the way. The checksum is that of the other columns, without the counts of reads.
 CREATE TABLE memories (
     row INTEGER PRIMARY KEY,
     scope INTEGER NOT NULL,
@@ -40,6 +40,7 @@ CREATE TABLE memories (
     uri TEXT,
     span_start INTEGER,
     span_end INTEGER,
+    checksum INTEGER NOT NULL,
     tags TEXT,
     content TEXT NOT NULL,
     body TEXT,

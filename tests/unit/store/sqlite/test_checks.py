@@ -8,8 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from longmind.errors import ForeignStore, StoreUnavailable
-from longmind.store.base import Checkable, Delete, Update
+from longmind.errors import ForeignStore, StoreCorrupt, StoreUnavailable
+from longmind.store.base import Checkable, Delete, Touch, Update
 from longmind.store.conformance.steps import AGENT, SMALL, apply, link, put, unit_vector, update
 from longmind.store.sqlite import SqliteBackend, salvage
 from longmind.types import Memory
@@ -55,7 +55,92 @@ async def test_what_does_not_fit_is_found(store: SqliteBackend, path: Path, tamp
     other.close()
     matching_ids = await store.check()
     assert any(told in line for line in matching_ids), matching_ids
-    assert all(str(path) in line and ("longmind export" in line or "longmind reembed" in line) for line in matching_ids)
+    remedies = ("longmind export", "longmind reembed", "longmind doctor --salvage")
+    assert all(str(path) in line and any(remedy in line for remedy in remedies) for line in matching_ids)
+
+
+COLUMNS = {
+    "content": "'number 9'",
+    "body": "'{}'",
+    "metadata": """'{"a": 1}'""",
+    "tags": """'["x"]'""",
+    "importance": "0.75",
+    "trust": "0.1",
+    "valence": "0.1",
+    "occurred_at": "occurred_at + 1",
+    "recorded_at": "recorded_at + 1",
+    "valid_from": "0",
+    "valid_to": "0",
+    "version": "2",
+    "session": "'other'",
+    "kind": "'fact'",
+    "state": "'archived'",
+    "key": "'k'",
+    "role": "'system'",
+    "speaker": "'Ann'",
+    "uri": "'a'",
+    "span_start": "0",
+    "span_end": "0",
+    "checksum": "checksum + 1",
+}
+
+
+@pytest.mark.parametrize(("column", "value"), COLUMNS.items())
+async def test_a_changed_column_is_told_on_read_and_by_the_check(
+    store: SqliteBackend, path: Path, column: str, value: str
+) -> None:
+    kept = await filled(store)
+    other = apsw.Connection(str(path))
+    other.execute(f"UPDATE memories SET {column} = {value} WHERE id = ?", (kept[2].id,))
+    other.close()
+    with pytest.raises(StoreCorrupt, match=f"{kept[2].id}.* is damaged") as refusal:
+        await store.get(AGENT, [kept[2].id])
+    assert "--salvage" in refusal.value.hint
+    assert await store.get(AGENT, [kept[3].id]) == [kept[3]]
+    assert any("1 memory is damaged" in line and kept[2].id in line for line in await store.check())
+    with pytest.raises(StoreCorrupt):
+        await update(store, kept[2].id, trust=0.5)
+
+
+async def test_changed_terms_are_told_by_the_check(store: SqliteBackend, path: Path) -> None:
+    kept = await filled(store)
+    other = apsw.Connection(str(path))
+    other.execute("UPDATE memories SET terms = CAST(terms || x'00' AS BLOB) WHERE id = ?", (kept[2].id,))
+    other.close()
+    assert await store.get(AGENT, [kept[2].id]) == [kept[2]]
+    assert any("found by wrong words" in line and kept[2].id in line for line in await store.check())
+
+
+async def test_reads_that_are_counted_and_a_minus_zero_leave_the_checksum_right(store: SqliteBackend) -> None:
+    kept = await put(store, "one", valence=-0.0)
+    await apply(store, Touch((kept.id,), kept.recorded_at, 1.0))
+    assert (await store.get(AGENT, [kept.id]))[0].access_count == 1
+    assert await store.check() == []
+
+
+async def test_no_flipped_bit_of_a_text_goes_unnoticed(path: Path) -> None:
+    words = "Grüße aus 東京, said Ann."
+    store = await SqliteBackend.open(path)
+    kept = [await put(store, f"{words} {n}") for n in range(3)]
+    await store.close()
+    sound = content_of(path)
+    at = sound.index(f"{words} 1".encode())
+    for bit in range(8 * len(words.encode())):
+        damaged = bytearray(sound)
+        damaged[at + bit // 8] ^= 1 << bit % 8
+        rewrite(path, damaged)
+        store = await SqliteBackend.open(path)
+        with pytest.raises(StoreCorrupt, match="is damaged"):
+            await store.get(AGENT, [kept[1].id])
+        assert await store.get(AGENT, [kept[0].id, kept[2].id]) == [kept[0], kept[2]]
+        await store.close()
+    rescue = salvage(str(path))
+    assert [m.id for m in rescue] == [kept[0].id, kept[2].id]
+    assert len(rescue.lost) == 1
+
+
+def rewrite(path: Path, content: bytes | bytearray) -> None:
+    path.write_bytes(content)
 
 
 def spoil(path: Path, where: str, pick: Callable[[int], bool] = lambda _: True) -> int:

@@ -39,7 +39,7 @@ FULL = memory(
 
 def again(given: Memory) -> Memory:
     row = rows.memory_row(given)
-    return rows.memory((*row[:11], *row[12:]), given.tenant, given.agent)
+    return rows.memory((*row[:11], *row[12:23], *row[24:], row[23]), given.tenant, given.agent)
 
 
 @pytest.mark.parametrize("record", [memory(), FULL], ids=["plain", "full"])
