@@ -27,7 +27,7 @@ def rescue(call: Invocation, url: str, target: Path, *, force: bool) -> None:
     from longmind.store.sqlite import salvage
 
     source = sqlite_path(url)
-    salvaged = salvage(str(source))
+    salvaged = salvage(str(source), workspace=str(target.absolute().parent))
     with whole_file(target, replace=force) as out:
         _line(out, {"longmind": FORMAT, "exported_at": SystemClock().now().isoformat(), "salvaged": True})
         for memory in salvaged:

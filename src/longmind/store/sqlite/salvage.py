@@ -2,11 +2,14 @@
 
 The numbers of the rows are kept in several places (the table, its indexes, the journal, the vectors), and damage seldom
 meets all of them. So every number that any of these still tells is looked up one by one, and what lies on a bad page
-is passed over and counted. The file is opened for reading only.
+is passed over and counted. The file is opened for reading only; one that SQLite will not open is read from a repaired
+copy.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -16,8 +19,10 @@ from pydantic import ValidationError
 
 from longmind.store import sql
 from longmind.store.sqlite import rows
+from longmind.store.sqlite.connect import LOG, is_lost_beside_log
 from longmind.store.sqlite.failures import DamagedRow, translate
 from longmind.store.sqlite.queries import PACKAGE, QUERIES, fetch
+from longmind.store.sqlite.repair import repaired_copy
 from longmind.types import Link, Memory, Scope
 
 PLACES = sql.load(PACKAGE, "salvage.sql")
@@ -32,20 +37,41 @@ class Salvage:
     """
 
     path: str
+    workspace: str | None = None
+    """The folder for a repaired copy, if one is needed; by default the system's folder for temporary files."""
     read: int = 0
     links: list[tuple[Scope, Link]] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     """Which rows were lost and why, with the memory's id where the journal still has it."""
+    _numbers_seen: int = 0
 
     def __iter__(self) -> Iterator[Memory]:
         try:
             connection = _open(self.path)
+        except BROKEN as error:
+            yield from self._read_repaired(error)
         except apsw.Error as error:
             raise translate(error, self.path) from error
+        else:
+            yield from self._read(connection)
+
+    def _read_repaired(self, refusal: Exception) -> Iterator[Memory]:
+        """Read a repaired copy; raise the error for which it was needed if nothing is left in it."""
+        with tempfile.TemporaryDirectory(prefix="longmind-salvage-", dir=self.workspace) as folder:
+            connection = apsw.Connection(repaired_copy(self.path, folder))
+            connection.pragma("query_only", "ON")
+            yield from self._read(connection)
+        if not self._numbers_seen:
+            raise translate(refusal, self.path) from refusal
+
+    def _read(self, connection: apsw.Connection) -> Iterator[Memory]:
+        """Read all that can be read, then close the connection."""
         try:
             names = self._scopes(connection)
             there: set[tuple[int, str]] = set()
-            for row in sorted(self._rows(connection)):
+            numbers = self._rows(connection)
+            self._numbers_seen = len(numbers)
+            for row in sorted(numbers):
                 memory = self._memory(connection, row, names)
                 if memory is not None:
                     self.read += 1
@@ -118,9 +144,9 @@ class Salvage:
         return f" (memory {stored[0]})" if stored else ""
 
 
-def salvage(path: str) -> Salvage:
-    """Return an iterator over what can still be read of a store. The file is not changed."""
-    return Salvage(path)
+def salvage(path: str, *, workspace: str | None = None) -> Salvage:
+    """Return an iterator over what can still be read of a store. The file and its log are not changed."""
+    return Salvage(path, workspace)
 
 
 def _scope(number: int, names: dict[int, tuple[str, str]]) -> Scope:
@@ -130,15 +156,20 @@ def _scope(number: int, names: dict[int, tuple[str, str]]) -> Scope:
 
 
 def _open(path: str) -> apsw.Connection:
-    """Open for reading only, with what its write-ahead log still holds if that can be read."""
+    """Open for reading only, with what its write-ahead log still holds if that can be read; raise if it is no store."""
+    if is_lost_beside_log(path):  # SQLite would delete the log
+        raise apsw.CorruptError("the file is missing or empty, and its log is not")
+    has_log = os.path.exists(path + LOG) and os.path.getsize(path + LOG) > 0
+    options = (
+        "mode=ro" if has_log else "mode=ro&immutable=1"
+    )  # which would pass over a log, but makes no files beside it
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    uri = f"file:{quote(path)}"
-    for options in ("mode=ro", "mode=ro&immutable=1"):
-        connection = apsw.Connection(f"{uri}?{options}", flags=flags)
-        try:
-            connection.execute("SELECT 1 FROM sqlite_schema").fetchall()
+    connection = apsw.Connection(f"file:{quote(path)}?{options}", flags=flags)
+    try:
+        if fetch(connection, PLACES["has_tables"])[0][0]:
             return connection
-        except apsw.Error as error:
-            connection.close()
-            failure = error
-    raise failure
+    except apsw.Error:
+        connection.close()
+        raise
+    connection.close()
+    raise apsw.NotADBError("the tables of a store are not there")

@@ -34,3 +34,11 @@ SELECT tenant, agent FROM scopes WHERE scope = ?
 
 -- name: id
 SELECT memory_id FROM journal WHERE row = ?
+
+-- name: schema_pages
+-- The pages that hold the schema.
+SELECT pageno FROM dbstat WHERE name = 'sqlite_schema'
+
+-- name: has_tables
+-- Whether the schema has the table of memories and that of agents.
+SELECT count(*) = 2 FROM sqlite_schema WHERE type = 'table' AND name IN ('memories', 'scopes')
