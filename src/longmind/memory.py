@@ -119,15 +119,21 @@ class Longmind:
             raise StoreUnavailable(_NOT_OPEN, hint=_OPEN_IT)
         return self._store
 
-    def agent(self, name: str, user: str | None = None, *, tenant: str | None = None) -> AgentMemory:
-        """All that an agent knows; with a user, what it knows with this user."""
+    def agent(
+        self, name: str, user: str | None = None, *, tenant: str | None = None, all_users: bool = False
+    ) -> AgentMemory:
+        """What an agent knows with a user; without one, what belongs to no user.
+
+        ``all_users`` is what it knows with every user: for those who run the agent, never for a request of a user.
+        """
         if name.startswith("@"):
             raise InvalidInput(f"An agent cannot be called {name}: names with @ are Longmind's own.")
         try:
-            scope = Scope(tenant=tenant or self.settings.tenant, agent=name, user=user)
+            scope = Scope(tenant=tenant or self.settings.tenant, agent=name, user=user, all_users=all_users)
         except ValidationError as error:
             problem = error.errors(include_input=False)[0]
-            raise InvalidInput(f"The {problem['loc'][0]}'s name is not usable: {problem['msg']}.") from error
+            what = f"The {problem['loc'][0]}'s name" if problem["loc"] else "The scope"
+            raise InvalidInput(f"{what} is not usable: {problem['msg']}.") from error
         return AgentMemory(self, scope)
 
     def register(self, policy: RecallPolicy) -> None:

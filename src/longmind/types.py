@@ -177,23 +177,44 @@ def _all_fields(kind: type[Model]) -> set[str]:
 
 
 class Scope(Model):
-    """Whose memories: a tenant, one of its agents, and optionally one user of that agent.
+    """Whose memories: a tenant, one of its agents, and perhaps one user of that agent, or all of them.
 
-    A scope never sees memories of another tenant or agent. With a user it sees that user's memories and those without
-    a user; without one it sees everything the agent holds.
+    Tenant and agent are a wall. Within it, a scope with a user sees that user's memories and those that belong to
+    no user; a scope without one sees only those that belong to no user. ``all_users`` sees everything the agent holds.
+    What a scope without a user writes belongs to no user, with ``all_users`` too.
     """
 
     tenant: Name = "default"
     agent: Name
     user: Name | None = None
+    all_users: bool = False
+
+    @model_validator(mode="after")
+    def _one_user_or_all(self) -> Scope:
+        if self.all_users and self.user is not None:
+            raise ValueError("give a user or all_users, not both")
+        return self
+
+    @property
+    def viewer(self) -> str | None:
+        """The user whose memories are seen beside those of no user; '' for nobody's, None for everybody's."""
+        return None if self.all_users else self.user or ""
+
+    def of_user(self, user: str | None) -> Scope:
+        """Return the scope of one user of the same agent, or with None of what belongs to no user."""
+        return self.model_copy(update={"user": user, "all_users": False})
+
+    def of_all_users(self) -> Scope:
+        """Return the scope of everything that the same agent holds."""
+        return self.model_copy(update={"user": None, "all_users": True})
+
+    def sees_user(self, user: str | None) -> bool:
+        """Whether what belongs to a user, or with None to no user, is inside this scope."""
+        return self.all_users or user is None or user == self.user
 
     def sees(self, memory: Memory) -> bool:
-        """Return whether a memory is inside this scope."""
-        return (
-            memory.tenant == self.tenant
-            and memory.agent == self.agent
-            and (self.user is None or memory.user is None or memory.user == self.user)
-        )
+        """Whether a memory is inside this scope."""
+        return memory.tenant == self.tenant and memory.agent == self.agent and self.sees_user(memory.user)
 
 
 class Source(Model):

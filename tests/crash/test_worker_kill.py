@@ -44,7 +44,7 @@ PAGES = [
     {"role": "user", "content": "I like green tea!", "name": "Alice"},
 ]
 AT = datetime(2026, 5, 1, tzinfo=UTC)
-CONTROL = Scope(agent="control")
+CONTROL = Scope(agent="control", all_users=True)
 Held = tuple[Counter[tuple[str, str, str]], Counter[str]]
 
 
@@ -139,7 +139,7 @@ async def settled(rc: Longmind, jobs: Jobs, scopes: Sequence[Scope]) -> None:
 
 async def run(url: str, agents: int, count: int, kills: int, chance: random.Random) -> Told:
     """Fill a store, start workers, kill some of them at random moments, and examine what is left."""
-    scopes = [Scope(agent=f"agent-{n}") for n in range(agents)]
+    scopes = [Scope(agent=f"agent-{n}", all_users=True) for n in range(agents)]
     async with Longmind.open(url, settings=Settings.load({})) as rc, await Jobs.open(url) as jobs:
         expected = await fill(rc, scopes)
         began = time.monotonic()

@@ -126,7 +126,7 @@ async def _parts(steps: list[tuple[str, ...]]) -> None:
             async with Longmind.open(url, embedder="none", clock=clock) as rc:
                 for number, step in enumerate(steps):
                     await _take(rc, number, step, stepwise=stepwise)
-                whole = rc.agent("a")
+                whole = rc.agent("a", all_users=True)
                 await whole.consolidate()
                 assert (await whole.consolidate()).proposed == ()
                 found.append(await facts(whole))
@@ -140,10 +140,10 @@ async def _take(rc: Longmind, number: int, step: tuple[str, ...], *, stepwise: b
         moment = SAID + timedelta(hours=number)
         await rc.agent("a", user=user).remember(text, session=session, occurred_at=moment)
     elif step[0] == "run" and stepwise:
-        await rc.agent("a", user=step[1]).consolidate()
+        await rc.agent("a", user=step[1], all_users=step[1] is None).consolidate()
     elif step[0] == "undo" and stepwise:
-        before = await rc.store.content_hash(rc.agent("a").scope)
-        report = await rc.agent("a").consolidate()
+        before = await rc.store.content_hash(rc.agent("a", all_users=True).scope)
+        report = await rc.agent("a", all_users=True).consolidate()
         if report.stages:
-            await rc.agent("a").undo(report.id)
-            assert await rc.store.content_hash(rc.agent("a").scope) == before
+            await rc.agent("a", all_users=True).undo(report.id)
+            assert await rc.store.content_hash(rc.agent("a", all_users=True).scope) == before

@@ -89,6 +89,7 @@ async def test_agents_tenants_and_users_are_apart(rc: Longmind) -> None:
     secret = await rc.agent("assistant", user="alice").remember("the code is 4711")
     for other in (
         rc.agent("assistant", user="bob"),
+        rc.agent("assistant"),
         rc.agent("other", user="alice"),
         rc.agent("assistant", user="alice", tenant="elsewhere"),
     ):
@@ -101,7 +102,20 @@ async def test_agents_tenants_and_users_are_apart(rc: Longmind) -> None:
             await other.update(secret.id, content="mine")
         with pytest.raises(NotFound):
             await other.history(secret.id)
-    assert await rc.agent("assistant").get(secret.id) == secret
+    everybody = rc.agent("assistant", all_users=True)
+    assert await everybody.get(secret.id) == secret
+    assert [hit.memory.id for hit in await everybody.recall("the code is 4711")] == [secret.id]
+    assert (await everybody.remember("for all")).user is None
+    with pytest.raises(InvalidInput, match="all_users"):
+        rc.agent("assistant", user="alice", all_users=True)
+
+
+async def test_a_run_over_what_is_nobodys_leaves_the_users_memories_to_be_read(rc: Longmind) -> None:
+    await rc.agent("assistant", user="alice").remember("I live in Lisbon.")
+    await rc.agent("assistant").remember("I live in Porto.")
+    assert (await rc.agent("assistant").consolidate()).read == 1
+    assert (await rc.agent("assistant", all_users=True).consolidate()).read == 2
+    assert (await rc.agent("assistant", all_users=True).consolidate()).read == 0
 
 
 async def test_update_is_compare_and_set_and_is_searched(rc: Longmind) -> None:
@@ -285,7 +299,7 @@ async def test_an_agent_configures_itself_for_good(rc: Longmind) -> None:
         await mem.remember(word)
     await mem.configure(recall_k=1)
     await mem.configure(context_tokens=400)
-    assert len(await rc.agent("assistant").recall("apples")) == 1
+    assert len(await rc.agent("assistant", all_users=True).recall("apples")) == 1
     assert (await rc.agent("assistant").configuration()).context_tokens == 400
     assert (await rc.agent("another").configuration()).recall_k == 10
     with pytest.raises(InvalidSetting):

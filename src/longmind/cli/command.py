@@ -54,7 +54,16 @@ _Agent = Annotated[
     typer.Option("--agent", "-a", rich_help_panel=PANEL, help="Whose memory. By default LONGMIND_AGENT, or assistant."),
 ]
 _User = Annotated[
-    str | None, typer.Option("--user", "-u", rich_help_panel=PANEL, help="Only what the agent knows with this user.")
+    str | None,
+    typer.Option(
+        "--user",
+        "-u",
+        rich_help_panel=PANEL,
+        help="Only what the agent knows with this user; by default what belongs to no user.",
+    ),
+]
+_AllUsers = Annotated[
+    bool, typer.Option("--all-users", rich_help_panel=PANEL, help="What the agent knows with every user.")
 ]
 _Tenant = Annotated[
     str | None,
@@ -67,6 +76,7 @@ _SHARED: dict[str, tuple[Any, Any]] = {
     "url": (_Url, None),
     "agent": (_Agent, None),
     "user": (_User, None),
+    "all_users": (_AllUsers, False),
     "tenant": (_Tenant, None),
     "json": (_Json, False),
 }
@@ -79,6 +89,7 @@ class Invocation:
     url: str | None = None
     agent_name: str | None = None
     user: str | None = None
+    all_users: bool = False
     tenant: str | None = None
     json: bool = False
 
@@ -99,7 +110,7 @@ class Invocation:
     async def agent(self) -> AsyncIterator[AgentMemory]:
         """The memory of the agent and user that the options name."""
         async with self.store() as rc:
-            yield rc.agent(self.settings.agent, self.user)
+            yield rc.agent(self.settings.agent, self.user, all_users=self.all_users)
 
     def must_exist(self) -> None:
         """Refuse a store that is not there: looking must not make a new one."""
@@ -124,7 +135,8 @@ class Invocation:
         values = {"--url": self.url, "--agent": self.agent_name, "--user": self.user, "--tenant": self.tenant}
         passed = [(name, value) for name, value in values.items() if value is not None]
         options = [word for name, value in passed for word in (name, screen.without_password(value))]
-        return screen.plain(shlex.join(["longmind", *words, *options]))
+        flags = ["--all-users"] if self.all_users else []
+        return screen.plain(shlex.join(["longmind", *words, *options, *flags]))
 
     def note(self, text: str) -> None:
         """Something the user should know that is not the answer; on stderr."""
@@ -135,8 +147,8 @@ class Invocation:
 
 
 def agent_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """A command about one agent's memory: --url --agent --user --tenant --json."""
-    return _command(work, ("url", "agent", "user", "tenant", "json"))
+    """A command about one agent's memory: --url --agent --user --all-users --tenant --json."""
+    return _command(work, ("url", "agent", "user", "all_users", "tenant", "json"))
 
 
 def tenant_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any, None]]) -> Callable[..., None]:
@@ -164,6 +176,7 @@ def _command(work: Callable[..., Coroutine[Any, Any, None]], shared: Sequence[st
             common["url"],
             common.get("agent"),
             common.get("user"),
+            common.get("all_users", False),
             common.get("tenant"),
             common["json"],
         )

@@ -28,7 +28,8 @@ async def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write; - is the standard output.")],
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
-    """Write every agent's memories and links as JSON lines; with --agent only that agent's.
+    """Write every agent's memories and links as JSON lines; with --agent only that agent's, of
+    all its users; with --user only what it knows with that user.
 
     The last line counts and hashes what came before it, so that a file cut short is noticed. Vectors are left out: the
     store that imports makes its own.
@@ -49,7 +50,7 @@ async def export(
 async def _scopes(call: Invocation, rc: Longmind) -> list[Scope]:
     if call.agent_name is None and call.user is None:
         return await rc.agents()
-    return [rc.agent(call.settings.agent, call.user).scope]
+    return [rc.agent(call.settings.agent, call.user, all_users=call.user is None).scope]
 
 
 async def _write(call: Invocation, rc: Longmind, scopes: list[Scope], target: IO[str]) -> dict[str, Any]:

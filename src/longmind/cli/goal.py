@@ -169,8 +169,8 @@ async def run(
 
     registry = None if tools is None else tool_registry(tools)
     async with call.store() as rc:
-        full = await memory_id(rc.agent(call.settings.agent, call.user), id)
-        owner = (await rc.agent(call.settings.agent, call.user).goals.get(full)).user
+        full = await memory_id(rc.agent(call.settings.agent, call.user, all_users=call.all_users), id)
+        owner = (await rc.agent(call.settings.agent, call.user, all_users=call.all_users).goals.get(full)).user
         mem = rc.agent(call.settings.agent, owner)  # what is done for somebody's goal is kept as theirs
         await _go_on(mem.goals, full, done or (), unblock)
         limits = PursuitLimits(steps=steps, seconds=seconds, parallel=parallel)

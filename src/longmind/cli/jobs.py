@@ -41,7 +41,7 @@ def _scope(call: Invocation, agent: str | None, tenant: str | None) -> Scope | N
         if tenant is not None:
             raise typer.BadParameter("--tenant names the tenant of an agent: give --agent too.")
         return None
-    return Scope(tenant=tenant or call.settings.tenant, agent=agent)
+    return Scope(tenant=tenant or call.settings.tenant, agent=agent, all_users=True)
 
 
 @app.command("list")

@@ -32,8 +32,16 @@ MODEL_KEY = "configuration:consolidation-waits"
 USE_KEY = "configuration:consolidation-spent"
 PAUSED = "paused"
 """The reason in the report of a run over an agent that is paused."""
+_ALL_USERS = "-all-users"
+"""Ends the keys of a scope of all users: its runs read more than those of the scope of no user, whose records have the
+same owner."""
 SHARED = Shared(
-    bookmarks={RUN_KEY: "through", MODEL_KEY: "after"},
+    bookmarks={
+        RUN_KEY: "through",
+        RUN_KEY + _ALL_USERS: "through",
+        MODEL_KEY: "after",
+        MODEL_KEY + _ALL_USERS: "after",
+    },
     linked=frozenset({"concept"}),
     named=frozenset({"configuration"}),
 )
@@ -101,8 +109,9 @@ class Bookmarks:
 
     def __init__(self, store: Store, scope: Scope, clock: Clock) -> None:
         self._clock = clock
-        self.run = KeyedRecord(store, scope, clock, RUN_KEY, RunBookmark())
-        self.model = KeyedRecord(store, scope, clock, MODEL_KEY, ModelBookmark())
+        end = _ALL_USERS if scope.all_users else ""
+        self.run = KeyedRecord(store, scope, clock, RUN_KEY + end, RunBookmark())
+        self.model = KeyedRecord(store, scope, clock, MODEL_KEY + end, ModelBookmark())
         self._use = KeyedRecord(store, scope, clock, USE_KEY, DailyUse())
 
     async def use_today(self) -> DailyUse:
@@ -175,7 +184,7 @@ class RunProgress:
         """Return the ids of the bookmarks and of the records of what was used, by consolidation and by the model."""
         today = self.clock.now().date()
         days = [f"spent:{(today - timedelta(days=n)).isoformat()}" for n in (0, 1)]
-        where = Filter(keys=(RUN_KEY, USE_KEY, MODEL_KEY, *days), states=None)
+        where = Filter(keys=(*SHARED.bookmarks, USE_KEY, *days), states=None)
         return {memory.id async for memory in self.store.scan_all(self.scope, where)}
 
     async def read_new(self, model_after: int | None) -> tuple[SourceNumbers, SourceNumbers]:

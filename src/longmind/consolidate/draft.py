@@ -145,7 +145,7 @@ class Draft:
                 for id in ids:
                     by_key.update(self._edges[id, leaving])
         chosen = [link for link in by_key.values() if relation is None or link.relation == relation]
-        if scope.user is not None:
+        if not scope.all_users:
             ends = {id for link in chosen for id in (link.source, link.target)}
             seen = {memory.id for memory in await self.get(scope, sorted(ends))}
             chosen = [link for link in chosen if link.source in seen and link.target in seen]

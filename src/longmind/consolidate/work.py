@@ -93,7 +93,7 @@ class Work:
         return ScopedStore(Store(draft, clock), self._scope_of(user), clock, _no_vectors, _no_search)
 
     def _scope_of(self, user: str | None) -> Scope:
-        return self.scope.model_copy(update={"user": user})
+        return self.scope if user is None and self.scope.all_users else self.scope.of_user(user)
 
 
 class Stage(Protocol):

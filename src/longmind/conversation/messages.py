@@ -34,7 +34,7 @@ class MessageLog:
     async def latest(self, limit: int | None, *, recorded_since: datetime | None = None) -> list[Memory]:
         """Return the last ``limit`` messages, or all, the latest first.
 
-        A scope without a user sees the messages of every user. Those of another user's session with the same name are
+        A scope of all users sees the messages of every user. Those of another user's session with the same name are
         left out here.
         """
         user = self._scoped.scope.user

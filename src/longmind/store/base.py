@@ -10,8 +10,9 @@ Invariants that the conformance suite checks:
 * ``apply`` is atomic and durable when it returns: all writes of a batch happened, or none did and an error says why.
 * The writes of one agent are numbered 1, 2, 3 ... in commit order (``Change.seq``), with no gap and no number ever
   visible before a smaller one. So "what is new since n" is one range read, in any process.
-* An ``idempotent`` batch whose operation id was applied before changes nothing and returns the records it wrote then,
-  as they are now (those deleted since are left out); the same id with different writes is ``OperationMismatch``.
+* An ``idempotent`` batch whose operation id was applied before, for the same user, changes nothing and returns the
+  records it wrote then, as they are now (those deleted since are left out); the same id with different writes is
+  ``OperationMismatch``.
 * Nothing outside ``scope`` is read or written, whatever ids are given.
 * ``Touch`` counts reads. It is neither journalled nor versioned.
 """

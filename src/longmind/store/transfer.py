@@ -93,7 +93,7 @@ async def import_lines(
     await _store(store, waiting, embed, done)
     progress(len(waiting))
     for (tenant, agent), agent_links in links.items():
-        scope = Scope(tenant=tenant, agent=agent)
+        scope = Scope(tenant=tenant, agent=agent, all_users=True)
         for start in range(0, len(agent_links), _BATCH):
             await store.apply(scope, [AddLink(link) for link in agent_links[start : start + _BATCH]], reason="import")
         done.links += len(agent_links)
@@ -132,7 +132,7 @@ def _validated(model: type[M], record: object, number: int) -> M:
 
 async def _store(store: Store, memories: list[Memory], embed: Embed, done: Imported) -> None:
     for owner in {(m.tenant, m.agent): None for m in memories}:
-        scope = Scope(tenant=owner[0], agent=owner[1])
+        scope = Scope(tenant=owner[0], agent=owner[1], all_users=True)
         own = [m for m in memories if (m.tenant, m.agent) == owner]
         there = {m.id for m in await store.get_all(scope, [m.id for m in own])}
         new = [m for m in own if m.id not in there]

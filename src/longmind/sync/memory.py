@@ -76,9 +76,11 @@ class Longmind(Blocking[asynchronous.Longmind]):
         finally:
             self._loop.stop()
 
-    def agent(self, name: str, user: str | None = None, *, tenant: str | None = None) -> AgentMemory:
-        """Return the memory of an agent; with a user, what it knows with this user."""
-        return AgentMemory(self._loop, self._target.agent(name, user, tenant=tenant))
+    def agent(
+        self, name: str, user: str | None = None, *, tenant: str | None = None, all_users: bool = False
+    ) -> AgentMemory:
+        """Return what an agent knows with a user; without one, what belongs to no user; or all of it."""
+        return AgentMemory(self._loop, self._target.agent(name, user, tenant=tenant, all_users=all_users))
 
     def register(self, policy: RecallPolicy) -> None:
         """Register a recall policy of yours, for every agent."""

@@ -1,7 +1,7 @@
 """Which user a memory belongs to, within one agent.
 
-A scope with a user also sees what belongs to no user, and a scope without one sees what belongs to every user. A system
-that keeps something separately for each of them (a window of pages, a profile) has to tell them apart. So its records
+A scope with a user also sees what belongs to no user, and a scope of all users sees what belongs to each of them. A
+system that keeps something separately for each of them (a window of pages, a profile) has to tell them apart. So its records
 that belong to no user carry a mark that a filter can ask for.
 """
 

@@ -75,7 +75,7 @@ class KeyedRecord(Generic[B]):
     @classmethod
     def of_agent(cls, scoped: ScopedStore, key: str, default: B, **options: Any) -> KeyedRecord[B]:
         """Return the record that an agent has under a key, whoever the user is."""
-        scope = scoped.scope.model_copy(update={"user": None})
+        scope = scoped.scope.of_user(None)
         return cls(scoped.store, scope, scoped.clock, key, default, **options)
 
     async def read(self) -> B:

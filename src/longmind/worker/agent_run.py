@@ -25,7 +25,7 @@ async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> JobOutcome:
     written to all the time is left after a few runs, with the last head that is certain.
     """
     began = time.perf_counter()
-    memory = rc.agent(scope.agent, tenant=scope.tenant)
+    memory = rc.agent(scope.agent, tenant=scope.tenant, all_users=True)
     backend = rc.store.backend
     first = head = (await backend.head(scope)).seq
     reports: list[str] = []

@@ -113,7 +113,7 @@ class Jobs:
         job = await self.get(id)
         if job.state not in ("failed", "cancelled"):
             raise Conflict(f"The job {id} is {job.state}; only a failed one can be tried again.", id=id)
-        again, _ = await self.ask(Scope(tenant=job.tenant, agent=job.agent), cause="retry")
+        again, _ = await self.ask(Scope(tenant=job.tenant, agent=job.agent, all_users=True), cause="retry")
         return await self.get(again)
 
     async def retry_failed(self) -> Found:
@@ -122,7 +122,7 @@ class Jobs:
         offset = 0
         while found := await self.list(limit=_MANY, offset=offset):
             for job in found:
-                newest.setdefault(Scope(tenant=job.tenant, agent=job.agent), job)
+                newest.setdefault(Scope(tenant=job.tenant, agent=job.agent, all_users=True), job)
             offset += len(found)
         return [await self.retry(job.id) for job in newest.values() if job.state == "failed"]
 

@@ -76,7 +76,7 @@ class Listening:
             while self._due:
                 whose = next(iter(self._due))
                 try:
-                    await self._act(Scope(tenant=whose[0], agent=whose[1]))
+                    await self._act(Scope(tenant=whose[0], agent=whose[1], all_users=True))
                 except Exception as error:  # whatever it is: the other agents have their turn, and this one again
                     _log.warning("The agent %s of %s could not be consolidated: %s", whose[1], whose[0], error)
                 self._due.pop(whose, None)

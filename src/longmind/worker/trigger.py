@@ -50,7 +50,7 @@ class Trigger:
 
     async def __call__(self, scope: Scope) -> str | None:
         """Ask for a job if it is time; the id of the job that is waiting or running then."""
-        whose = scope.model_copy(update={"user": None})
+        whose = scope.of_all_users()
         head = (await self._rc.store.backend.head(whose)).seq
         if head - self._heads.get(whose, 0) < self._after:
             return None

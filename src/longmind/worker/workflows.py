@@ -53,7 +53,7 @@ def bound() -> bool:
 async def consolidate(tenant: str, agent: str) -> dict[str, Any]:
     """One job: one agent."""
     worker = _bound[-1]
-    scope = Scope(tenant=tenant, agent=agent)
+    scope = Scope(tenant=tenant, agent=agent, all_users=True)
     try:
         return await DBOS.run_step_async(_patience(worker.options), _consolidate, scope)
     except faults.DBOSMaxStepRetriesExceeded as error:

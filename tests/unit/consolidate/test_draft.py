@@ -15,7 +15,7 @@ from longmind.types import Filter, Link, Scope
 if TYPE_CHECKING:
     from longmind.store.base import Backend
 
-SCOPE = Scope(agent="a")
+SCOPE = Scope(agent="a", all_users=True)
 
 
 def batch(rc: Longmind, *writes: Write) -> Batch:

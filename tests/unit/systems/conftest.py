@@ -32,9 +32,9 @@ BACKENDS = ("inmem", "sqlite", "postgres")
 _numbers = itertools.count(1)
 
 
-def scoped_store_of(rc: Longmind, agent: str, user: str | None = None) -> ScopedStore:
+def scoped_store_of(rc: Longmind, agent: str, user: str | None = None, *, all_users: bool = False) -> ScopedStore:
     """Return the scoped store of an agent, built as ``Longmind.agent`` builds it."""
-    mem = rc.agent(agent, user=user)
+    mem = rc.agent(agent, user=user, all_users=all_users)
 
     async def search(
         query: str, *, k: int = 10, kinds: Sequence[str] | None = None, where: Filter | None = None
@@ -54,9 +54,16 @@ class ScopedStores:
         self.clock = clock
         self._open: dict[str, Longmind] = {}
 
-    async def open(self, *, agent: str | None = None, user: str | None = None, embedder: str = "none") -> ScopedStore:
+    async def open(
+        self,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        all_users: bool = False,
+        embedder: str = "none",
+    ) -> ScopedStore:
         """Open a scope of this test's agent or of another; scopes with the same embedder share the open store."""
-        return scoped_store_of(await self.longmind(embedder), agent or self.agent, user)
+        return scoped_store_of(await self.longmind(embedder), agent or self.agent, user, all_users=all_users)
 
     async def longmind(self, embedder: str = "none") -> Longmind:
         """The open store itself: one for each embedder, but in memory one only, whose embedder the first call chose."""

@@ -119,7 +119,7 @@ def test_pause_and_resume(cli: Cli) -> None:
 def test_a_failed_job_is_asked_for_again(cli: Cli) -> None:
     async def fail() -> str:
         async with await Jobs.open(cli.url) as opened:
-            id, _ = await opened.ask(Scope(agent="a"))
+            id, _ = await opened.ask(Scope(agent="a", all_users=True))
             opened.client.cancel_workflow(id)
             return id
 

@@ -17,7 +17,7 @@ from longmind.worker import Jobs, Mark, Trigger
 from longmind.worker.database import agent_key, jobs_database
 from longmind.worker.sweep import sweep
 
-A, B = Scope(agent="a"), Scope(tenant="x/y", agent="ü %")
+A, B = Scope(agent="a", all_users=True), Scope(tenant="x/y", agent="ü %", all_users=True)
 
 
 @pytest.fixture
@@ -35,7 +35,9 @@ def test_where_the_jobs_are(tmp_path: Path) -> None:
 
 
 def test_two_agents_never_have_the_same_key() -> None:
-    assert agent_key(Scope(tenant="a/b", agent="c")) != agent_key(Scope(tenant="a", agent="b/c"))
+    assert agent_key(Scope(tenant="a/b", agent="c", all_users=True)) != agent_key(
+        Scope(tenant="a", agent="b/c", all_users=True)
+    )
     assert agent_key(Scope(agent="a", user="u")) == agent_key(A)
 
 
@@ -89,9 +91,11 @@ async def test_marks_and_pauses_are_kept_apart(jobs: Jobs, shared_url: str) -> N
 async def test_a_sweep_asks_for_those_that_changed(jobs: Jobs, shared_url: str) -> None:
     async with Longmind.open(shared_url, settings=Settings.load({})) as rc:
         await told(rc, "a", "b", "c", "d")
-        await jobs.mark(Scope(agent="b"), (await rc.store.backend.head(Scope(agent="b"))).seq)
-        await jobs.pause(Scope(agent="c"))
-        await jobs.ask(Scope(agent="d"))
+        await jobs.mark(
+            Scope(agent="b", all_users=True), (await rc.store.backend.head(Scope(agent="b", all_users=True))).seq
+        )
+        await jobs.pause(Scope(agent="c", all_users=True))
+        await jobs.ask(Scope(agent="d", all_users=True))
         done = await sweep(rc, jobs, timedelta(days=1))
         assert (done.agents, done.queued, done.waiting, done.paused) == (4, 1, 1, 1)
         assert sorted(job.agent for job in await jobs.list()) == ["a", "d"]

@@ -35,13 +35,13 @@ async def test_an_agent_is_acted_for_once_when_enough_was_written(rc: Longmind) 
     await rc.agent("a").remember("Three.")
     await until(lambda: acted)
     await asyncio.sleep(0.05)
-    assert acted == [Scope(agent="a")]
+    assert acted == [Scope(agent="a", all_users=True)]
     await listening.stop()
     await listening.stop()
     assert rc.store.listeners == []
     await rc.agent("b").remember(["Two.", "Three.", "Four."])
     await asyncio.sleep(0.05)
-    assert acted == [Scope(agent="a")]
+    assert acted == [Scope(agent="a", all_users=True)]
 
 
 async def test_what_fails_beside_fails_no_write_and_is_tried_again(
@@ -93,7 +93,7 @@ def consolidated(service: ConsolidationService) -> int:
 
 
 async def facts(rc: Longmind) -> list[str]:
-    return [m.content async for m in rc.store.scan_all(Scope(agent="a"), Filter(kinds=("fact",)))]
+    return [m.content async for m in rc.store.scan_all(Scope(agent="a", all_users=True), Filter(kinds=("fact",)))]
 
 
 async def test_shared_memory_is_no_agent_to_consolidate(rc: Longmind) -> None:

@@ -16,7 +16,7 @@ from longmind.worker import ConsolidationService, JobOutcome, Worker, WorkerOpti
 from longmind.worker.agent_run import consolidate_until_unchanged
 
 FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grace_seconds=30, after=None)
-SCOPE = Scope(agent="a")
+SCOPE = Scope(agent="a", all_users=True)
 
 
 def with_model(rc: Longmind, *script: Any) -> ScriptedModel:

@@ -120,7 +120,7 @@ async def test_the_last_pass_tells_when_it_was(rc: Longmind) -> None:
     done = await ConsolidationService(rc).run_now()
     assert done.finished_at is not None
     assert done.finished_at > done.started_at
-    assert await rc.agents() == [Scope(agent="a")]
+    assert await rc.agents() == [Scope(agent="a", all_users=True)]
 
 
 async def test_an_agent_that_nobody_writes_to_has_its_turn_when_something_has_faded(

@@ -67,7 +67,7 @@ async def test_what_fails_is_tried_again_and_then_told(troubled: TroubledStore) 
         assert failure is not None
         assert failure.error == "invalid_input"
         troubled.failing, troubled.hopeless = {}, set()
-        (first,) = await worker.jobs.list(scope=Scope(agent="never"))
+        (first,) = await worker.jobs.list(scope=Scope(agent="never", all_users=True))
         again = await worker.jobs.retry(first.id)
         assert again.cause == "retry"
         assert [job.agent for job in await worker.jobs.retry_failed()] == ["hopeless"]

@@ -42,15 +42,17 @@ class TroubledStore(Longmind):
     async def before(self, name: str) -> None:
         """Called before an agent is consolidated."""
 
-    def agent(self, name: str, user: str | None = None, *, tenant: str | None = None) -> AgentMemory:
-        return Troubled(self, super().agent(name, user, tenant=tenant).scope)
+    def agent(
+        self, name: str, user: str | None = None, *, tenant: str | None = None, all_users: bool = False
+    ) -> AgentMemory:
+        return Troubled(self, super().agent(name, user, tenant=tenant, all_users=all_users).scope)
 
 
 async def told(rc: Longmind, *agents: str) -> list[Scope]:
     """Tell these agents something that can be consolidated; their scopes."""
     for name in agents:
         await rc.agent(name).remember(TEA)
-    return [Scope(agent=name) for name in agents]
+    return [Scope(agent=name, all_users=True) for name in agents]
 
 
 async def until(holds: Callable[[], object]) -> None:

@@ -60,7 +60,7 @@ async def withdraw(scoped: ScopedStore, facts: Iterable[Memory]) -> None:
     known = await SharedMemory(scoped).known([fact.content for fact in stated])
     for fact in stated:
         if fact.content in known:
-            own = replace(scoped, scope=scoped.scope.model_copy(update={"user": fact.user}))
+            own = replace(scoped, scope=scoped.scope.of_user(fact.user))
             await SharedMemory(own).withdraw(fact.content)
 
 

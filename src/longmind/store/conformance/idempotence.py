@@ -11,6 +11,8 @@ from longmind.store.base import AddLink, Backend, Delete, Put, Touch, Update
 from longmind.store.conformance.steps import (
     AGENT,
     ALICE,
+    BOB,
+    NOBODY,
     NOON,
     OTHER_AGENT,
     actions,
@@ -25,10 +27,10 @@ from longmind.types import Link, Scope
 
 
 class Idempotence:
-    """An idempotent batch is remembered by its operation id within its tenant and agent. Sent again it changes nothing
-    and answers with the records of the first time as they are now, one entry for each Put and Update whose record
-    still exists, none of them ``created``. Other writes under the same id are ``OperationMismatch``. A batch that
-    failed is not remembered, and one that is not idempotent neither reads nor writes what is remembered."""
+    """An idempotent batch is remembered by its operation id within its tenant, agent and user. Sent again it changes
+    nothing and answers with the records of the first time as they are now, one entry for each Put and Update whose
+    record still exists, none of them ``created``. Other writes under the same id are ``OperationMismatch``. A batch
+    that failed is not remembered, and one that is not idempotent neither reads nor writes what is remembered."""
 
     async def test_a_retry_changes_nothing(self, backend: Backend) -> None:
         old = await put(backend, "old")
@@ -79,20 +81,20 @@ class Idempotence:
 
     async def test_another_change_under_the_same_id_is_a_mismatch(self, backend: Backend) -> None:
         await apply(backend, Put(memory("one", scope=AGENT)), operation="op", idempotent=True)
-        for scope, text in ((AGENT, "two"), (ALICE, "one")):
-            with pytest.raises(OperationMismatch):
-                await apply(backend, Put(memory(text, scope=scope)), scope=scope, operation="op", idempotent=True)
+        with pytest.raises(OperationMismatch):
+            await apply(backend, Put(memory("two", scope=AGENT)), operation="op", idempotent=True)
         with pytest.raises(OperationMismatch):
             await apply(backend, operation="op", idempotent=True)
         assert await actions(backend) == ["put"]
 
-    async def test_operation_ids_belong_to_an_agent(self, backend: Backend) -> None:
-        scopes = (AGENT, OTHER_AGENT, Scope(tenant="globex", agent="assistant"))
-        for scope in scopes:
-            receipt = await apply(
-                backend, Put(memory(scope.tenant, scope=scope)), scope=scope, operation="op", idempotent=True
-            )
-            assert receipt.created == (True,)
+    async def test_operation_ids_belong_to_an_agent_and_a_user(self, backend: Backend) -> None:
+        scopes = (NOBODY, ALICE, BOB, OTHER_AGENT, Scope(tenant="globex", agent="assistant"))
+        for replayed in (False, True):
+            for scope in scopes:
+                new = memory(f"{scope.tenant} {scope.user}", scope=scope)
+                receipt = await apply(backend, Put(new), scope=scope, operation="op", idempotent=True)
+                assert receipt.replayed is replayed
+                assert [m.content for m in receipt.memories] == [new.content]
 
     async def test_a_batch_that_failed_is_not_remembered(self, backend: Backend) -> None:
         good = memory("good", scope=AGENT)

@@ -232,7 +232,10 @@ class StoreMachine(RuleBasedStateMachine):
         """Both get vectors for the same memories, those which the backend calls missing."""
         missing = await self.both(lambda b: missing_vectors_of(b, space))
         if missing is not None:
-            rows = [(Scope(tenant=t, agent=a), id, text, vector(text, space)) for t, a, id, text in missing[:limit]]
+            rows = [
+                (Scope(tenant=t, agent=a, all_users=True), id, text, vector(text, space))
+                for t, a, id, text in missing[:limit]
+            ]
             await self.both(lambda b: b.put_vectors(space, rows))
             await self.both(lambda b: missing_vectors_of(b, space))
 

@@ -16,11 +16,13 @@ from longmind.types import Change, Filter, Link, Memory, Order, Scope
 if TYPE_CHECKING:
     from longmind.store.base import Vector
 
-AGENT = Scope(tenant="acme", agent="assistant")
+AGENT = Scope(tenant="acme", agent="assistant", all_users=True)
+NOBODY = Scope(tenant="acme", agent="assistant")
+"""The same agent without a user: what belongs to no user."""
 ALICE = Scope(tenant="acme", agent="assistant", user="alice")
 BOB = Scope(tenant="acme", agent="assistant", user="bob")
-OTHER_AGENT = Scope(tenant="acme", agent="other")
-OTHER_TENANT = Scope(tenant="globex", agent="assistant")
+OTHER_AGENT = Scope(tenant="acme", agent="other", all_users=True)
+OTHER_TENANT = Scope(tenant="globex", agent="assistant", all_users=True)
 
 ANY = Filter(states=None)
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from longmind.store.base import Vector
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-AGENT = Scope(tenant="acme", agent="assistant")
+AGENT = Scope(tenant="acme", agent="assistant", all_users=True)
+NOBODY = Scope(tenant="acme", agent="assistant")
 ALICE = Scope(tenant="acme", agent="assistant", user="alice")
 BOB = Scope(tenant="acme", agent="assistant", user="bob")
-OTHER = Scope(tenant="acme", agent="o'ther %")
-STRANGER = Scope(tenant="globex", agent="assistant")
-SCOPES = (AGENT, ALICE, BOB, OTHER)
-SCOPE = st.sampled_from((AGENT, AGENT, ALICE, ALICE, BOB, OTHER))
+OTHER = Scope(tenant="acme", agent="o'ther %", all_users=True)
+STRANGER = Scope(tenant="globex", agent="assistant", all_users=True)
+SCOPES = (AGENT, NOBODY, ALICE, BOB, OTHER)
+SCOPE = st.sampled_from((AGENT, AGENT, NOBODY, ALICE, ALICE, BOB, OTHER))
 CLOCK = FakeClock(seed=1)
 IDS = tuple(CLOCK.new_id() for _ in range(8))
 SPACES = (Space("small", 4), Space("large", 6), Space("third", 3))
@@ -173,7 +174,7 @@ class Targets:
 
     @classmethod
     async def at(cls, model: InmemBackend, scope: Scope) -> Targets:
-        agent = Scope(tenant=scope.tenant, agent=scope.agent)
+        agent = scope.of_all_users()
         taken = await model.matching(agent, ANY)
         seen = sorted(await model.matching(scope, ANY))
         links = await model.links(scope, seen, relation=None, direction="out", limit=100)

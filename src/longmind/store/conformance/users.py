@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from longmind.errors import NotFound
-from longmind.store.base import AddLink, Backend, Delete, Update
+from longmind.errors import Forbidden, NotFound
+from longmind.store.base import AddLink, Backend, Delete, Put, Touch, Update
 from longmind.store.conformance.steps import (
     AGENT,
     ALICE,
     ANY,
     BOB,
+    NOBODY,
     NOON,
     apply,
     feed,
@@ -22,6 +23,7 @@ from longmind.store.conformance.steps import (
     update,
     with_space,
 )
+from longmind.testing import memory
 from longmind.types import Link, Memory, Scope
 
 STRANGER = Scope(tenant="acme", agent="assistant", user="Alice")
@@ -29,13 +31,20 @@ STRANGER = Scope(tenant="acme", agent="assistant", user="Alice")
 
 class Users:
     """A scope with a user sees and changes that user's memories and those without a user, by every method; a scope
-    without one sees all. A journal line belongs to the user of its memory; a line about a link to the user at its
-    source, or else at its target. Users share the agent's numbers, so a user's journal may skip some."""
+    without one sees only those without a user, and one of all users sees all. A journal line belongs to the user of its
+    memory; a line about a link to the user at its source, or else at its target. Users share the agent's numbers, so a
+    user's journal may skip some."""
 
     async def test_every_read_keeps_to_the_user(self, backend: Backend) -> None:
         everyones, hers, his = await _fill(backend)
         all_ids = [everyones.id, hers.id, his.id]
-        views = {AGENT: [everyones, hers, his], ALICE: [everyones, hers], BOB: [everyones, his], STRANGER: [everyones]}
+        views = {
+            AGENT: [everyones, hers, his],
+            NOBODY: [everyones],
+            ALICE: [everyones, hers],
+            BOB: [everyones, his],
+            STRANGER: [everyones],
+        }
         for scope, seen in views.items():
             ids = [m.id for m in seen]
             assert await backend.get(scope, all_ids) == seen
@@ -57,9 +66,19 @@ class Users:
             AddLink(Link(source=hers.id, relation="x", target=his.id)),
             AddLink(Link(source=his.id, relation="x", target=everyones.id)),
         ):
-            with pytest.raises(NotFound):
-                await apply(backend, write, scope=ALICE)
+            for scope in (ALICE, NOBODY):
+                with pytest.raises(NotFound):
+                    await apply(backend, write, scope=scope)
         assert await backend.get(BOB, [his.id]) == [his]
+
+    async def test_a_scope_without_a_user_stores_and_counts_nothing_of_a_users(self, backend: Backend) -> None:
+        _, _, his = await _fill(backend)
+        with pytest.raises(Forbidden):
+            await apply(backend, Put(memory("his", scope=BOB)), scope=NOBODY)
+        await apply(backend, Touch((his.id,), NOON), scope=NOBODY)
+        assert await backend.get(BOB, [his.id]) == [his]
+        await apply(backend, Put(memory("his too", scope=BOB)), Update(his.id, {"content": "his now"}), scope=AGENT)
+        assert [m.content for m in await backend.get(BOB, [his.id])] == ["his now"]
 
     async def test_a_user_may_change_what_is_everyones(self, backend: Backend) -> None:
         everyones, hers, _ = await _fill(backend)
@@ -79,6 +98,7 @@ class Users:
         await link(backend, hers, "across", his)
         for scope, seen in (
             (AGENT, ["for all", "to her", "from him", "across"]),
+            (NOBODY, ["for all"]),
             (ALICE, ["for all", "to her", "across"]),
             (BOB, ["for all", "from him"]),
         ):
@@ -91,6 +111,7 @@ class Users:
         await apply(backend, Delete(everyones.id), scope=ALICE)
         assert await links(backend, everyones.id, hers.id, his.id) == []
         for scope, seen in (
+            (NOBODY, ["delete"]),
             (ALICE, ["unlink", "delete"]),
             (BOB, ["unlink", "delete"]),
             (AGENT, ["unlink", "unlink", "delete"]),
@@ -112,7 +133,12 @@ class Users:
         everyones, hers, his = await _fill(backend)
         await update(backend, his.id, content="new")
         await apply(backend, Delete(hers.id))
-        for scope, rows, gone in ((ALICE, [], [hers.id]), (BOB, [his.id], []), (AGENT, [his.id], [hers.id])):
+        for scope, rows, gone in (
+            (NOBODY, [], []),
+            (ALICE, [], [hers.id]),
+            (BOB, [his.id], []),
+            (AGENT, [his.id], [hers.id]),
+        ):
             told = await feed(backend, scope, after=3)
             assert ([row.id for row in told.rows], told.gone, told.head.seq) == (rows, gone, 5)
         assert {row.id for row in (await feed(backend, ALICE, after=0)).rows} == {everyones.id}
@@ -124,5 +150,5 @@ async def _fill(backend: Backend) -> list[Memory]:
     vector = unit_vector(1, 2, 3, 4)
     return [
         await put(backend, str(scope.user), scope=scope, vector=vector, recorded_at=NOON)
-        for scope in (AGENT, ALICE, BOB)
+        for scope in (NOBODY, ALICE, BOB)
     ]

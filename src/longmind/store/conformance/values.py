@@ -146,7 +146,7 @@ class Values:
         where = Filter(users=(name,), sessions=(name,), keys=(name,), tags_all=(name[:100],), speakers=(name,))
         assert await backend.matching(scope, where) == {new.id}
         assert [c.memory_id for c in await journal(backend, scope)] == [new.id]
-        assert await backend.scopes() == [Scope(tenant=name, agent=name)]
+        assert await backend.scopes() == [Scope(tenant=name, agent=name, all_users=True)]
 
     async def test_names_that_look_alike_are_different(self, backend: Backend) -> None:
         for name in NAMES:

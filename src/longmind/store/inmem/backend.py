@@ -144,7 +144,7 @@ class InmemBackend:
         return {row.memory.id for row in self._rows(scope) if reads.matches(row.memory, where)}
 
     async def scopes(self) -> list[Scope]:
-        return [Scope(tenant=t, agent=a) for (t, a), agent in self._open.agents.items() if agent.rows]
+        return [Scope(tenant=t, agent=a, all_users=True) for (t, a), agent in self._open.agents.items() if agent.rows]
 
     async def space(self) -> Space | None:
         return self._open.active
@@ -196,4 +196,4 @@ class InmemBackend:
 
     def _lines(self, scope: Scope) -> list[JournalLine]:
         lines = self._open.agent(scope).journal
-        return [line for line in lines if scope.user is None or line.user is None or line.user == scope.user]
+        return [line for line in lines if scope.sees_user(line.user)]

@@ -36,7 +36,7 @@ def missing(state: State, space: Space) -> list[tuple[Scope, str, str]]:
     """Return (scope, id, content) of memories that have content and no vector in this space."""
     _require_known(state, space)
     return [
-        (Scope(tenant=tenant, agent=name), id, row.memory.content)
+        (Scope(tenant=tenant, agent=name, all_users=True), id, row.memory.content)
         for (tenant, name), agent in state.agents.items()
         for id, row in agent.rows.items()
         if row.memory.content and (space.name, id) not in agent.vectors

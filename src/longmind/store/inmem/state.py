@@ -40,7 +40,8 @@ class AgentState:
     vectors: dict[tuple[str, str], bytes] = field(default_factory=dict)
     """By space name and memory id; float16 bytes."""
     journal: list[JournalLine] = field(default_factory=list)
-    operations: dict[str, AppliedBatch] = field(default_factory=dict)
+    operations: dict[tuple[str | None, str], AppliedBatch] = field(default_factory=dict)
+    """By user and operation id."""
 
     def copy(self) -> AgentState:
         return AgentState(

@@ -21,14 +21,14 @@ def apply(state: State, batch: Batch) -> Receipt:
     """Make all writes of a batch on a copy of its agent, which replaces the agent if none is refused."""
     refusals.require_storable(batch)
     agent = state.agent(batch.scope).copy()
-    if batch.idempotent and (applied := agent.operations.get(batch.operation)):
+    if batch.idempotent and (applied := agent.operations.get((batch.scope.user, batch.operation))):
         return _replay(batch, applied, agent)
     refusals.require_space(batch, state.active)
     plan = plan_batch(batch, _snapshot(agent, batch, state.active))
     _store(agent, plan)
     if batch.idempotent:
         ids = tuple(memory.id for memory, _ in plan.results)
-        agent.operations[batch.operation] = AppliedBatch(batch.fingerprint(), ids)
+        agent.operations[batch.scope.user, batch.operation] = AppliedBatch(batch.fingerprint(), ids)
     state.agents[batch.scope.tenant, batch.scope.agent] = agent
     receipt = plan.receipt()
     return receipt._replace(memories=tuple(map(owned_copy, receipt.memories)))

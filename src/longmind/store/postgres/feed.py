@@ -26,7 +26,7 @@ _FEW = join_queries(_read["feed_changed"], _read["limited"])
 
 async def feed(database: Database, scope: Scope, after: int) -> AsyncIterator[Feed]:
     """Yield what changed in the scope after a number, as one consistent read."""
-    params: dict[str, Any] = {"tenant": scope.tenant, "agent": scope.agent, "user": scope.user}
+    params: dict[str, Any] = {"tenant": scope.tenant, "agent": scope.agent, "user": scope.viewer}
     if after <= 0:
         async for chunk in _streamed(database, "feed_all", params):
             yield chunk

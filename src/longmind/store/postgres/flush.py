@@ -40,7 +40,12 @@ async def store(connection: Connection, batch: Batch, plan: WritePlan, halfvec: 
     if batch.idempotent:
         ids = uuids(memory.id for memory, _ in plan.results)
         await flush.run(
-            "insert_operation", operation=batch.operation, fingerprint=batch.fingerprint(), ids=ids, at=as_utc(batch.at)
+            "insert_operation",
+            user=batch.scope.user or "",
+            operation=batch.operation,
+            fingerprint=batch.fingerprint(),
+            ids=ids,
+            at=as_utc(batch.at),
         )
 
 

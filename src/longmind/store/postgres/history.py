@@ -31,9 +31,9 @@ async def journal(
     params |= {"after": max(-1, min(after, LARGEST)), "limit": min(limit, LARGEST)}
     if limit < 1 or not (memory_id is None or is_id(memory_id)) or not (operation is None or storable(operation)):
         return []
-    if scope.user is not None:
+    if not scope.all_users:
         parts.append(_read["and_line_seen"])
-        params["user"] = scope.user
+        params["user"] = scope.viewer
     if memory_id is not None:
         parts.append(_read["and_memory"])
         params["memory_id"] = memory_id

@@ -80,14 +80,14 @@ async def links(
     if relation is not None:
         parts.append(_read["and_relation"])
         params["relation"] = relation
-    if scope.user is not None:
+    if not scope.all_users:
         parts.append(_read["and_ends_seen"])
-        params["user"] = scope.user
+        params["user"] = scope.viewer
     return [link(row) for row in await database.fetch(join_queries(*parts, _read["order_links"]), params)]
 
 
 async def stats(database: Database, scope: Scope) -> Stats:
-    rows = await database.fetch(_read["count_all"], _names(scope) | {"user": scope.user})
+    rows = await database.fetch(_read["count_all"], _names(scope) | {"user": scope.viewer})
     kinds: Counter[str] = Counter()
     states: Counter[str] = Counter()
     totals: Counter[str] = Counter()
@@ -112,7 +112,10 @@ async def head(database: Database, scope: Scope) -> Head:
 
 
 async def scopes(database: Database) -> list[Scope]:
-    return [Scope(tenant=tenant, agent=agent) for tenant, agent in await database.fetch(_read["list_scopes"])]
+    return [
+        Scope(tenant=tenant, agent=agent, all_users=True)
+        for tenant, agent in await database.fetch(_read["list_scopes"])
+    ]
 
 
 def _names(scope: Scope) -> Json:
@@ -126,9 +129,9 @@ def _filtered(beginning: str, scope: Scope, where: Filter) -> tuple[bytes, Json]
     """A query of ``read.sql`` narrowed to what a scope sees and a filter asks for. None: nothing can match."""
     parts = [_read[beginning]]
     params: Json = {"tenant": scope.tenant, "agent": scope.agent}
-    if scope.user is not None:
+    if not scope.all_users:
         parts.append(_read["and_seen"])
-        params["user"] = scope.user
+        params["user"] = scope.viewer
     if where.ids is not None:
         parts.append(_read["and_ids"])
         params["ids"] = uuids(valid_ids(where.ids))

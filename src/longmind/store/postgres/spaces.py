@@ -76,7 +76,10 @@ class VectorSpaces:
             missing_rows += [row for row in again if row[:3] not in seen_rows]
         full = bool(missing_rows) and len(missing_rows) == limit
         self._search_from[space] = tuple(missing_rows[-1][:3]) if full else FIRST
-        return [(Scope(tenant=tenant, agent=agent), id, content) for tenant, agent, id, content in missing_rows]
+        return [
+            (Scope(tenant=tenant, agent=agent, all_users=True), id, content)
+            for tenant, agent, id, content in missing_rows
+        ]
 
     async def _missing_after(self, space: Space, place: tuple[str, str, str], limit: int) -> list[Any]:
         tenant, agent, id = place
@@ -138,7 +141,10 @@ class VectorSpaces:
         self, connection: Connection, space: Space, missing_rows: Sequence[Row], vectors: Iterable[Vector]
     ) -> None:
         """Store the vectors of memories that nobody can change now."""
-        rows = [(Scope(tenant=r[0], agent=r[1]), r[2], r[3], v) for r, v in zip(missing_rows, vectors, strict=True)]
+        rows = [
+            (Scope(tenant=r[0], agent=r[1], all_users=True), r[2], r[3], v)
+            for r, v in zip(missing_rows, vectors, strict=True)
+        ]
         for *_, vector in rows:
             refusals.require_fit(vector, space)
         for start in range(0, len(rows), MAX_ROWS):

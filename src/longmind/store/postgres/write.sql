@@ -87,12 +87,12 @@ SELECT l.head, f.name, f.dimensions FROM locked l LEFT JOIN fitting f ON true;
 -- name: find_operation
 -- An idempotent batch that was applied before.
 SELECT fingerprint, ids::text[] FROM operations
-WHERE tenant = %(tenant)s AND agent = %(agent)s AND operation = %(operation)s;
+WHERE tenant = %(tenant)s AND agent = %(agent)s AND user_id = %(user)s AND operation = %(operation)s;
 
 -- name: insert_operation
 -- Remember an idempotent batch.
-INSERT INTO operations (tenant, agent, operation, fingerprint, ids, at)
-VALUES (%(tenant)s, %(agent)s, %(operation)s, %(fingerprint)s, %(ids)s::uuid[], %(at)s);
+INSERT INTO operations (tenant, agent, user_id, operation, fingerprint, ids, at)
+VALUES (%(tenant)s, %(agent)s, %(user)s, %(operation)s, %(fingerprint)s, %(ids)s::uuid[], %(at)s);
 
 -- name: load_involved
 -- Appended to select_memories: those a batch names by id or by key, locked in the order of their ids.

@@ -52,7 +52,7 @@ async def apply(database: Database, batch: Batch) -> Receipt:
 
 async def _touch(database: Database, batch: Batch, write: Touch) -> Receipt:
     params = _names(batch) | {
-        "user": batch.scope.user,
+        "user": batch.scope.viewer,
         "ids": uuids(valid_ids(write.ids)),
         "at": as_utc(write.at),
         "interaction": float(write.interaction),
@@ -159,7 +159,7 @@ async def _begin(connection: Connection, batch: Batch) -> WritePlan | Receipt:
 
 
 async def _replayed(connection: Connection, batch: Batch) -> Receipt | None:
-    params = _names(batch) | {"operation": batch.operation}
+    params = _names(batch) | {"user": batch.scope.user or "", "operation": batch.operation}
     cursor = await connection.execute(_write["find_operation"], params, prepare=True, binary=True)
     row = await cursor.fetchone()
     if row is None:

@@ -159,7 +159,7 @@ class SqliteBackend:
 
     async def scopes(self) -> list[Scope]:
         fetched = self._readers.run(lambda c: c.execute(QUERIES["scopes"]).fetchall())
-        return [Scope(tenant=tenant, agent=agent) for tenant, agent in fetched]
+        return [Scope(tenant=tenant, agent=agent, all_users=True) for tenant, agent in fetched]
 
     async def space(self) -> Space | None:
         fetched = self._readers.run(_active_space)

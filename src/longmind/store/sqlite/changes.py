@@ -61,7 +61,7 @@ class BatchJob:
         batch = self.batch
         number, head = transaction.scope(batch.scope)
         if batch.idempotent:
-            known = transaction.fetch_one("operation", (number, batch.operation))
+            known = transaction.fetch_one("operation", (number, batch.scope.user or "", batch.operation))
             if known is not None:
                 return self._replay(transaction, number, known)
         if batch.space is not None:
@@ -70,8 +70,8 @@ class BatchJob:
         written = changes.apply(self._rows)
         if batch.idempotent:
             ids = json.dumps([memory.id for memory, _ in written])
-            operation = (number, batch.operation, self._fingerprint, ids, rows.micros(as_utc(batch.at)))
-            transaction.execute(QUERIES["operation_add"], operation)
+            key = (number, batch.scope.user or "", batch.operation)
+            transaction.execute(QUERIES["operation_add"], (*key, self._fingerprint, ids, rows.micros(as_utc(batch.at))))
         return Receipt(batch.operation, tuple([m for m, _ in written]), tuple([created for _, created in written]))
 
     def _replay(self, transaction: WriteTransaction, number: int, known: Row) -> Receipt:
@@ -268,7 +268,7 @@ class Changes:
     def _touch(self, write: Touch) -> None:
         params = {
             "scope": self.number,
-            "user": self.batch.scope.user,
+            "user": self.batch.scope.viewer,
             "ids": rows.json_list(write.ids),
             "at": rows.micros(as_utc(write.at)),
             "interaction": write.interaction,
@@ -301,9 +301,8 @@ class Changes:
         """Return the user who owns a link between these two ('' for no user); None if the scope does not see both."""
         params = (self.number, rows.lookup_text(source), rows.lookup_text(target))
         stored = dict(self.transaction.execute(QUERIES["users"], params).fetchall())
-        allowed = self.batch.scope.user
         seen = [stored[end] for end in (source, target) if end in stored]
-        if len(seen) < 2 or (allowed is not None and any(user not in ("", allowed) for user in seen)):
+        if len(seen) < 2 or not all(self.batch.scope.sees_user(user or None) for user in seen):
             return None
         return str(seen[0] or seen[1])
 

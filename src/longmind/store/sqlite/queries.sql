@@ -232,11 +232,11 @@ ORDER BY j.row;
 
 -- name: operation
 -- What an idempotent batch asked for, and the memories it answered with.
-SELECT fingerprint, ids FROM operations WHERE scope = ? AND operation = ?;
+SELECT fingerprint, ids FROM operations WHERE scope = ? AND user = ? AND operation = ?;
 
 -- name: operation_add
 -- Remember an idempotent batch.
-INSERT INTO operations (scope, operation, fingerprint, ids, at) VALUES (?, ?, ?, ?, ?);
+INSERT INTO operations (scope, user, operation, fingerprint, ids, at) VALUES (?, ?, ?, ?, ?, ?);
 
 -- name: count_memories
 -- Visible memories by kind and state.

@@ -37,9 +37,9 @@ def valid_ids(ids: Iterable[str]) -> list[str]:
     return [id_ for id_ in dict.fromkeys(ids) if len(id_) == ID_LENGTH and id_.isascii()]
 
 
-def bounds(number: int, user: str | None) -> dict[str, Any]:
+def bounds(number: int, viewer: str | None) -> dict[str, Any]:
     """Return the parameters that keep a query inside a scope."""
-    return {"scope": number, "begin": number << SEQ_BITS, "end": (number + 1) << SEQ_BITS, "user": user}
+    return {"scope": number, "begin": number << SEQ_BITS, "end": (number + 1) << SEQ_BITS, "user": viewer}
 
 
 def get(connection: apsw.Connection, scope: Scope, number: int, ids: Sequence[str]) -> list[Memory]:
@@ -50,9 +50,9 @@ def get(connection: apsw.Connection, scope: Scope, number: int, ids: Sequence[st
         fetched = fetch(connection, QUERIES["memories_few"], (number, *valid, *_NONE[len(valid) :]))
     else:
         fetched = fetch(connection, QUERIES["memories"], (number, rows.json_list(valid)))
-    tenant, agent, user = scope.tenant, scope.agent, scope.user
+    tenant, agent, viewer = scope.tenant, scope.agent, scope.viewer
     build_memory = rows.memory
-    seen = {row[0]: build_memory(row, tenant, agent) for row in fetched if user is None or row[1] in ("", user)}
+    seen = {row[0]: build_memory(row, tenant, agent) for row in fetched if viewer is None or row[1] in ("", viewer)}
     return [seen[id_] for id_ in valid if id_ in seen]
 
 
@@ -91,7 +91,7 @@ def links(
 ) -> list[Link]:
     params = {
         "scope": number,
-        "user": scope.user,
+        "user": scope.viewer,
         "ids": rows.json_list(valid_ids(ids)),
         "relation": rows.lookup_text(relation),
         "limit": max(limit, 0),
@@ -108,7 +108,7 @@ def journal(
     memory_id: str | None,
     operation: str | None,
 ) -> list[Change]:
-    params = bounds(number, scope.user) | {
+    params = bounds(number, scope.viewer) | {
         "after": (number << SEQ_BITS) + min(max(after, 0), SEQ_MASK),
         "limit": max(limit, 0),
         "memory_id": rows.lookup_text(memory_id),
@@ -181,7 +181,7 @@ def _change(row: Row, past: _Past) -> Change:
 
 
 def stats(connection: apsw.Connection, scope: Scope, number: int) -> Stats:
-    params = bounds(number, scope.user)
+    params = bounds(number, scope.viewer)
     by_kind: Counter[str] = Counter()
     by_state: Counter[str] = Counter()
     with connection:
@@ -209,9 +209,9 @@ def feed(connection: apsw.Connection, scope: Scope, number: int | None, after: i
         return
     active = read_spaces(connection.execute).active
     slot = active[0] if active else SLOTS[0]
-    params = bounds(number, scope.user)
+    params = bounds(number, scope.viewer)
     if after <= 0:
-        name = "feed_agent" if scope.user is None else "feed_user"
+        name = "feed_agent" if scope.all_users else "feed_user"
         cursor = connection.execute(of_slot(name, slot), params)
         fetched = list(map(rows.index_row, islice(cursor, CHUNK)))
         yield Feed(head_now, fetched)
@@ -241,9 +241,9 @@ def conditions(scope: Scope, number: int, where: Filter) -> tuple[str, Params]:
     """Return the WHERE clause of a filter and its parameters."""
     names = ["agent"]
     params: Params = {"scope": number, "begin": number << SEQ_BITS, "end": (number + 1) << SEQ_BITS}
-    if scope.user is not None:
+    if not scope.all_users:
         names.append("viewer")
-        params["viewer"] = scope.user
+        params["viewer"] = scope.viewer
     for single, many in SINGLE_OR_LIST:
         values = getattr(where, many)
         if values is not None:

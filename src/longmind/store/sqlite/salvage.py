@@ -152,7 +152,7 @@ def salvage(path: str, *, workspace: str | None = None) -> Salvage:
 def _scope(number: int, names: dict[int, tuple[str, str]]) -> Scope:
     """Return the scope of an agent's number, with a made-up name if the real one is lost."""
     tenant, agent = names.get(number, ("recovered", f"agent-{number}"))
-    return Scope(tenant=tenant, agent=agent)
+    return Scope(tenant=tenant, agent=agent, all_users=True)
 
 
 def _open(path: str) -> apsw.Connection:

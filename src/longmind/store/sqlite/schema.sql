@@ -98,11 +98,12 @@ CREATE INDEX journal_target ON journal (target) WHERE target IS NOT NULL;
 -- Batches that may be sent again: what they asked for, and the memories they answered with.
 CREATE TABLE operations (
     scope INTEGER NOT NULL,
+    user TEXT NOT NULL,
     operation TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
     ids TEXT NOT NULL,
     at INTEGER NOT NULL,
-    PRIMARY KEY (scope, operation)
+    PRIMARY KEY (scope, user, operation)
 ) STRICT, WITHOUT ROWID;
 
 -- The vector spaces: the active one has an epoch, one that is being built has none. Each has one of the two tables of

@@ -63,7 +63,10 @@ def missing(connection: apsw.Connection, space: Space, after: int, limit: int) -
     """Return row, scope, id and content of memories after a row that have content and no vector in this space."""
     slot = _slot_of(read_spaces(connection.execute), space)
     fetched = fetch(connection, of_slot("vectors_missing", slot), (after, limit))
-    return [(row, Scope(tenant=tenant, agent=agent), id_, content) for row, tenant, agent, id_, content in fetched]
+    return [
+        (row, Scope(tenant=tenant, agent=agent, all_users=True), id_, content)
+        for row, tenant, agent, id_, content in fetched
+    ]
 
 
 def put(transaction: WriteTransaction, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
@@ -75,7 +78,7 @@ def put(transaction: WriteTransaction, space: Space, rows: Sequence[tuple[Scope,
     for scope, id_, content, vector in packed:
         known = transaction.fetch_one("scope", (scope.tenant, scope.agent))
         fetched = known and transaction.fetch_one("content", (known[0], id_))
-        if fetched and fetched[1] == content and (scope.user is None or fetched[2] in ("", scope.user)):
+        if fetched and fetched[1] == content and scope.sees_user(fetched[2] or None):
             kept.append((fetched[0], vector))
     insert(transaction.execute, of_slot("vector_add", slot), kept)
     if kept and _is_active(transaction, slot):

@@ -18,7 +18,7 @@ from longmind.types import Filter, Link, Memory, Scope
 
 def profile_scope(scoped: ScopedStore, about: ProfileSubject) -> Scope:
     """Return the scope of a profile. The agent's own belongs to no user, so that it is the same for all users."""
-    return scoped.scope if about == "user" else scoped.scope.model_copy(update={"user": None})
+    return scoped.scope if about == "user" else scoped.scope.of_user(None)
 
 
 @dataclass(frozen=True, slots=True)

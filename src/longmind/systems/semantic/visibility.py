@@ -1,8 +1,8 @@
 """Which records a scope sees and writes, and consistent reads during concurrent writes.
 
 Facts and concepts with a user belong to that user. Those without one belong to the whole agent, and every user sees
-them. A scope with a user writes only its own timelines, and reads its own records before the agent's. The scope without
-a user writes the agent's timelines, and reads them before those of its users.
+them. A scope with a user writes only its own timelines, and reads its own records before the agent's. A scope without a
+user writes the agent's timelines; with ``all_users`` it also reads those of the users, after the agent's.
 """
 
 from __future__ import annotations

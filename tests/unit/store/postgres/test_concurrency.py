@@ -81,7 +81,7 @@ async def test_a_reader_never_sees_a_number_before_a_smaller_one(
 async def test_writers_of_many_agents_do_not_disturb_each_other(
     backends: list[PostgresBackend], batch: MakeBatch
 ) -> None:
-    scopes = [Scope(tenant=f"t{n % 3}", agent=f"a{n}") for n in range(20)]
+    scopes = [Scope(tenant=f"t{n % 3}", agent=f"a{n}", all_users=True) for n in range(20)]
 
     async def write(scope: Scope, backend: PostgresBackend) -> None:
         for _ in range(10):

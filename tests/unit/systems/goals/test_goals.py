@@ -291,7 +291,8 @@ async def test_a_deadline_in_the_past_is_taken(goals: GoalMemory, clock: FakeClo
 
 
 async def test_users_do_not_touch_each_others_goals(scoped_stores: Any) -> None:
-    agents, alices, bobs = [on(await scoped_stores.open(user=user)) for user in (None, "alice", "bob")]
+    agents = on(await scoped_stores.open(all_users=True))
+    alices, bobs = [on(await scoped_stores.open(user=user)) for user in ("alice", "bob")]
     shared = await agents.create("Keep the shop tidy")
     hers = await alices.create("Learn the piano")
     assert hers.user == "alice"

@@ -13,7 +13,8 @@ from longmind.systems.semantic import SemanticMemory
 @pytest.fixture
 async def three(scoped_stores: Any) -> tuple[SemanticMemory, SemanticMemory, SemanticMemory]:
     """The memory of the agent itself, with ann, and with bob."""
-    agent, ann, bob = [SemanticMemory(await scoped_stores.open(user=user)) for user in (None, "ann", "bob")]
+    agent = SemanticMemory(await scoped_stores.open(all_users=True))
+    ann, bob = [SemanticMemory(await scoped_stores.open(user=user)) for user in ("ann", "bob")]
     return agent, ann, bob
 
 

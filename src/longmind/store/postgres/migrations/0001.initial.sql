@@ -85,11 +85,12 @@ CREATE INDEX journal_by_target ON journal (tenant, agent, target) WHERE target I
 CREATE TABLE operations (
     tenant text COLLATE "C" NOT NULL,
     agent text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
     operation text COLLATE "C" NOT NULL,
     fingerprint text COLLATE "C" NOT NULL,
     ids uuid[] NOT NULL,
     at timestamptz NOT NULL,
-    PRIMARY KEY (tenant, agent, operation)
+    PRIMARY KEY (tenant, agent, user_id, operation)
 );
 
 CREATE TABLE vectors (
