@@ -1,8 +1,8 @@
 """Which user a memory belongs to, within one agent.
 
 A scope with a user also sees what belongs to no user, and a scope of all users sees what belongs to each of them. A
-system that keeps something separately for each of them (a window of pages, a profile) has to tell them apart. So its records
-that belong to no user carry a mark that a filter can ask for.
+system that keeps something separately for each of them (a window of pages, a profile) has to tell them apart. So its
+records that belong to no user carry a mark that a filter can ask for.
 """
 
 from __future__ import annotations
