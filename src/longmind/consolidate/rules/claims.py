@@ -27,6 +27,8 @@ class Claim:
     """Whether the object is something that has a name."""
     start: datetime | None = None
     """When it began or happened, if the sentence says so."""
+    ended: bool = False
+    """Whether the sentence says that this no longer holds; an empty object then means any value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def extract(text: str, speaker: str | None, said_at: datetime) -> ExtractedClaim
             if isinstance(claim, Refused):
                 extracted.refused.append(claim)
                 continue
-            identity = (claim.subject.casefold(), claim.predicate, claim.object.casefold())
+            identity = (claim.subject.casefold(), claim.predicate, f"{claim.object.casefold()}|{claim.ended}")
             if identity in seen:
                 continue
             if len(seen) == MAX_FACTS:

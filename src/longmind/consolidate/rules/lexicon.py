@@ -38,7 +38,7 @@ _OCCUPATIONS = (
     "counsellor coach barista vet musician chemist physicist biologist scientist nanny waiter waitress freelancer "
     "entrepreneur student consultant assistant secretary cashier soldier veteran policeman policewoman fireman "
     "firefighter guide guard farmer fisherman sailor tailor butcher monk priest pastor minister mayor intern "
-    "apprentice undergrad sophomore freshman vegetarian vegan pescatarian"
+    "apprentice undergrad sophomore freshman"
 ).split()
 JOBS = re.compile(
     r"(?:" + "|".join(_OCCUPATIONS) + r"|(?!(?:number|member|father|mother|brother|sister|daughter|winter|summer|"
@@ -56,4 +56,36 @@ JOBS = re.compile(
     r"analyst|officer|founder|lecturer|researcher|psychologist|pianist|guitarist|violinist|novelist|electrician|"
     r"technician|politician|screenwriter|filmmaker|blogger|model)"
 )
-"""A word that ends the name of an occupation, or of a way of life that is told like one."""
+"""A word that ends the name of an occupation."""
+PLACES = frozenset(
+    " ".join(name.split())
+    for name in """
+    Afghanistan, Albania, Algeria, Andorra, Angola, Argentina, Armenia, Australia, Austria, Azerbaijan, Bahrain,
+    Bangladesh, Belarus, Belgium, Belize, Bolivia, Bosnia, Botswana, Brazil, Bulgaria, Cambodia, Cameroon, Canada,
+    Chile, China, Colombia, Congo, Costa Rica, Croatia, Cuba, Cyprus, Czechia, Czech Republic, Denmark, Ecuador,
+    Egypt, El Salvador, England, Eritrea, Estonia, Ethiopia, Fiji, Finland, France, Gabon, Gambia, Georgia, Germany,
+    Ghana, Greece, Guatemala, Guinea, Guyana, Haiti, Honduras, Hong Kong, Hungary, Iceland, India, Indonesia, Iran,
+    Iraq, Ireland, Israel, Italy, Ivory Coast, Jamaica, Japan, Jordan, Kazakhstan, Kenya, Kosovo, Kuwait, Laos,
+    Latvia, Lebanon, Liberia, Libya, Lithuania, Luxembourg, Madagascar, Malawi, Malaysia, Mali, Malta, Mexico,
+    Moldova, Monaco, Mongolia, Montenegro, Morocco, Mozambique, Myanmar, Namibia, Nepal, Netherlands, New Zealand,
+    Nicaragua, Niger, Nigeria, North Macedonia, Norway, Oman, Pakistan, Panama, Paraguay, Peru, Philippines, Poland,
+    Portugal, Qatar, Romania, Russia, Rwanda, Saudi Arabia, Scotland, Senegal, Serbia, Singapore, Slovakia,
+    Slovenia, Somalia, South Africa, South Korea, Spain, Sri Lanka, Sudan, Sweden, Switzerland, Syria, Taiwan,
+    Tanzania, Thailand, Tunisia, Turkey, Uganda, Ukraine, United Arab Emirates, United Kingdom, United States,
+    Uruguay, Uzbekistan, Venezuela, Vietnam, Wales, Yemen, Zambia, Zimbabwe, US, USA, UK, UAE, Europe, Asia, Africa,
+    America, Alabama, Alaska, Arizona, Arkansas, California, Colorado, Connecticut, Delaware, Florida, Hawaii,
+    Idaho, Illinois, Indiana, Iowa, Kansas, Kentucky, Louisiana, Maine, Maryland, Massachusetts, Michigan,
+    Minnesota, Mississippi, Missouri, Montana, Nebraska, Nevada, New Hampshire, New Jersey, New Mexico, New York,
+    North Carolina, North Dakota, Ohio, Oklahoma, Oregon, Pennsylvania, Rhode Island, South Carolina, South Dakota,
+    Tennessee, Texas, Utah, Vermont, Virginia, Washington, West Virginia, Wisconsin, Wyoming, LA, NYC, DC, Ontario,
+    Quebec, Alberta, Bavaria, Catalonia, Tuscany, Provence, Amsterdam, Athens, Atlanta, Austin, Bangkok, Barcelona,
+    Beijing, Berlin, Bogota, Boston, Brussels, Budapest, Buenos Aires, Cairo, Cape Town, Chicago, Copenhagen,
+    Dallas, Delhi, Denver, Dubai, Dublin, Edinburgh, Florence, Geneva, Hamburg, Helsinki, Houston, Istanbul,
+    Jakarta, Johannesburg, Kyiv, Lagos, Lima, Lisbon, London, Los Angeles, Lyon, Madrid, Manchester, Manila,
+    Melbourne, Miami, Milan, Montreal, Moscow, Mumbai, Munich, Nairobi, Naples, Osaka, Oslo, Paris, Philadelphia,
+    Porto, Prague, Reading, Riga, Rio de Janeiro, Rome, San Diego, San Francisco, Santiago, Seattle, Seoul,
+    Shanghai, Sofia, Stockholm, Sydney, Taipei, Tallinn, Tehran, Tel Aviv, Tokyo, Toronto, Vancouver, Venice,
+    Vienna, Vilnius, Warsaw, Zurich
+    """.split(",")
+)
+"""Countries, states and large cities. Other places are told by what speaks against them (``changes.is_home``)."""

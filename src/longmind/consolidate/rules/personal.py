@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
-from longmind.consolidate.rules import phrases
+from longmind.consolidate.rules import changes, phrases
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
-from longmind.consolidate.rules.self_statements import BY_WORD, EXPRESSIONS, WAYS, thing
+from longmind.consolidate.rules.self_statements import BY_WORD, EXPRESSIONS, WAYS, Way, creature, thing
 from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
 from longmind.text.sentences import Sentence
 
 _WORD = re.compile(r"[a-z]+")
+_RECENT = timedelta(days=365)
+"""A move within this time replaces what was said before it; an earlier one takes its place in the past."""
+_NAMES = re.compile(r"\s*[,:]\s*([A-Z]\w+(?:(?:,\s+|,?\s+and\s+|\s*&\s*)[A-Z]\w+)*)")
 _MY = (
     r"(?:my|our)\s+(?:(?:own|little|big|older|younger|oldest|youngest|elder|eldest|twin|dear|best|"
     r"beloved|two|three|new|old)"
@@ -58,42 +62,81 @@ _THEIR_VERBS = {"love": "likes", "like": "likes", "enjoy": "likes", "hate": "dis
 
 
 def personal(sentence: Sentence, speaker: str, said_at: datetime) -> Iterator[Claim | Refused]:
-    """What a sentence states about its speaker and those around."""
+    """Yield what a sentence states about its speaker and those around."""
     text = sentence.text.replace("’", "'")
     if not _HINT.search(text):
         return
+    span = (sentence.start, sentence.start + len(sentence.text))
+    if (affirmed := changes.affirm(text)) is not None:
+        if not (refused := _refused(affirmed, 0, sentence)):
+            for claim in _statements(sentence._replace(text=affirmed), affirmed, speaker, said_at):
+                if isinstance(claim, Claim):
+                    yield replace(claim, span=span, ended=True)
+        else:
+            yield refused
+        return
+    for start, end, predicate, object in changes.endings(text):
+        if refused := _refused(text, start, sentence):
+            yield refused
+            continue
+        where = (sentence.start + start, sentence.start + end)
+        yield Claim(speaker, predicate, object, where, 0.8, "ending", start=_moment(text, start, said_at), ended=True)
     lower = text.lower()
     if own := "my" in lower or "our" in lower:
         yield from _kin(text, sentence, speaker)
     yield from _age(text, sentence, speaker)
     if own:
         yield from _theirs(text, sentence, speaker)
-    words = _WORD.findall(lower)
+    yield from _statements(sentence, text, speaker, said_at)
+
+
+def _statements(sentence: Sentence, text: str, speaker: str, said_at: datetime) -> Iterator[Claim | Refused]:
+    """Yield what the ways of saying something find in a sentence."""
+    words = _WORD.findall(text.lower())
     ways = sorted({number for word in words if word in BY_WORD for number in BY_WORD[word]})
-    for way, found in ((WAYS[n], found) for n in ways for found in EXPRESSIONS[n].finditer(text)):
-        if refused := _refused(text, found.start(), sentence):
+    for way, match in ((WAYS[n], match) for n in ways for match in EXPRESSIONS[n].finditer(text)):
+        if refused := _refused(text, match.start(), sentence):
             yield refused
             continue
-        rest = text[found.end() :]
-        phrase, taken = phrases.cut(rest)
-        told = None if phrase is None else way.object(phrase)
-        end = found.end() + taken
-        span = (sentence.start + found.start(), sentence.start + end)
-        if told is None and way.quiet:
-            continue
-        if told is None:
-            yield Refused("unclear", text[found.start() : end], span)
-            continue
-        time = _time(text, found.start(), said_at) if way.dated else None
-        if way.form == "did" and time is not None and time.start is not None and time.start > said_at:
-            time = None  # what was done cannot have been done then: the time is that of something else
-        told = phrases.spoken(told, speaker)
-        if way.dated and time is not None and time.text and way.predicate not in ("plans to", "considers"):
-            told = f"{told} ({time.text})"
-        yield Claim(
-            speaker, way.predicate, told, span, way.confidence, way.predicate, way.many, way.relates,
-            time.start if time is not None and time.start is not None and time.start <= said_at else None,
-        )  # fmt: skip
+        rest = text[match.end() :]
+        items = phrases.listed(rest) if way.many and not way.dated else []
+        objects = [(way.object(rest[start:end].strip()), end) for start, end in items]
+        if not objects or any(object is None for object, _ in objects):
+            phrase, taken = phrases.cut(rest)
+            objects = [(None if phrase is None else _with_names(way, way.object(phrase), rest[taken:]), taken)]
+        for object, taken in objects:
+            end = match.end() + taken
+            span = (sentence.start + match.start(), sentence.start + end)
+            if object is None:
+                if not way.quiet:
+                    yield Refused("unclear", text[match.start() : end], span)
+                continue
+            yield _claim(way, object, text, match, speaker, said_at, span)
+
+
+def _with_names(way: Way, object: str | None, rest: str) -> str | None:
+    """Return counted relatives or animals with the names that follow: "two sons, Tim and Tom"."""
+    names = _NAMES.match(rest) if object is not None and way.object is creature else None
+    return object if names is None else f"{object}, {names[1]}"
+
+
+def _claim(
+    way: Way, object: str, text: str, match: re.Match[str], speaker: str, said_at: datetime, span: tuple[int, int]
+) -> Claim:
+    time = _time(text, match.start(), said_at) if way.dated or way.move else None
+    if way.form == "did" and time is not None and time.start is not None and time.start > said_at:
+        time = None  # what was done cannot have been done then: the time is that of something else
+    start = time.start if time is not None and time.start is not None and time.start <= said_at else None
+    predicate, many = way.predicate, way.many
+    if way.move and not changes.is_home(match.group().lower().startswith("we"), object, text[match.end() :]):
+        predicate, many = "moved to", True
+    if way.move and start is not None and said_at - start < _RECENT:
+        start = None
+    object = phrases.spoken(object, speaker)
+    if way.dated and time is not None and time.text and predicate not in ("plans to", "considers"):
+        object = f"{object} ({time.text})"
+    relates = way.relates and predicate == way.predicate
+    return Claim(speaker, predicate, object, span, way.confidence, way.predicate, many, relates, start)
 
 
 def _refused(text: str, at: int, sentence: Sentence) -> Refused | None:
@@ -117,14 +160,20 @@ def _time(text: str, at: int, said_at: datetime) -> NamedTime | None:
     if after is not None and re.search(r"\b(?:that|who|which|when|where)\b", text[at : after.start()]):
         return None  # the time of the clause inside
     before = None if after else _last(TIME_PHRASE, text[max(0, at - 40) : at])
-    found = after or before
-    return None if found is None else resolve_phrase(found, said_at)
+    match = after or before
+    return None if match is None else resolve_phrase(match, said_at)
+
+
+def _moment(text: str, at: int, said_at: datetime) -> datetime | None:
+    """Return when something happened, if the clause says so and it is not later than the words."""
+    time = _time(text, at, said_at)
+    return time.start if time is not None and time.start is not None and time.start <= said_at else None
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    """The last place where a pattern is found, if only a comma or little words stand after it."""
-    found = list(pattern.finditer(text))
-    last = found[-1] if found else None
+    """The last place where a pattern matches, if only a comma or little words stand after it."""
+    matches = list(pattern.finditer(text))
+    last = matches[-1] if matches else None
     return (
         last if last is not None and re.fullmatch(r"[\s,-]*(?:and|was [a-z ]+)?[\s,-]*", text[last.end() :]) else None
     )
@@ -132,51 +181,53 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 def _kin(text: str, sentence: Sentence, speaker: str) -> Iterator[Claim]:
     """Who somebody's relatives and animals are, when they are named."""
-    for found in _KIN.finditer(text):
-        name = found["name"]
+    for match in _KIN.finditer(text):
+        name = match["name"]
         if not name[0].isupper() or phrases.name(name) is None or sentence.asks:
             continue
-        if "," in found.group() and re.match(r"\s*(?:,|and\b|&)", text[found.end() :]):
+        if "," in match.group() and re.match(r"\s*(?:,|and\b|&)", text[match.end() :]):
             continue  # a list: "my girlfriend, Toby and I"
-        kin = re.sub(r"(?<=friend)s$|(?<=neighbor)s$|(?<=neighbour)s$", "", found["kin"].lower())
-        span = (sentence.start + found.start(), sentence.start + found.end())
-        yield Claim(
-            speaker, f"has {kin}", name, span, 0.85, "kin", many=kin not in SINGLE_KIN, relates=True
-        )  # fmt: skip
-    for found in _FAVOURITE.finditer(text):
-        if _refused(text, found.start(), sentence):
+        kin = re.sub(r"(?<=friend)s$|(?<=neighbor)s$|(?<=neighbour)s$", "", match["kin"].lower())
+        span = (sentence.start + match.start(), sentence.start + match.end())
+        lost = changes.LOSS_BEFORE.search(text[: match.start()]) or changes.LOSS_AFTER.match(text, match.end())
+        many = kin not in SINGLE_KIN
+        yield Claim(speaker, f"has {kin}", name, span, 0.85, "kin", many=many, relates=True, ended=lost is not None)
+    for match in _FAVOURITE.finditer(text):
+        if _refused(text, match.start(), sentence):
             continue
-        phrase, taken = phrases.cut(text[found.end() :])
-        told = None if phrase is None else phrases.thing(phrase, definite=True)
-        if re.match(r"(?:thing|one|part|time|moment|way)s?$", found["what"]):
+        phrase, taken = phrases.cut(text[match.end() :])
+        object = None if phrase is None else phrases.thing(phrase, definite=True)
+        if re.match(r"(?:thing|one|part|time|moment|way)s?$", match["what"]):
             continue
-        if told is not None and not re.match(r"(?:when|definitely|probably|by far|a|an)\b", told):
-            span = (sentence.start + found.start(), sentence.start + found.end() + taken)
-            what = " ".join(found["what"].lower().split())
-            yield Claim(speaker, f"favorite {what}", phrases.spoken(told, speaker), span, 0.85, "favourite", many=False)
+        if object is not None and not re.match(r"(?:when|definitely|probably|by far|a|an)\b", object):
+            span = (sentence.start + match.start(), sentence.start + match.end() + taken)
+            what = " ".join(match["what"].lower().split())
+            yield Claim(
+                speaker, f"favorite {what}", phrases.spoken(object, speaker), span, 0.85, "favourite", many=False
+            )
 
 
 def _age(text: str, sentence: Sentence, speaker: str) -> Iterator[Claim]:
     """How old a speaker is."""
-    for found in _AGE.finditer(text):
-        if not _refused(text, found.start(), sentence):
-            span = (sentence.start + found.start(), sentence.start + found.end())
-            yield Claim(speaker, "age", found["age"] or found["turned"], span, 0.9, "age", many=False)
+    for match in _AGE.finditer(text):
+        if not _refused(text, match.start(), sentence):
+            span = (sentence.start + match.start(), sentence.start + match.end())
+            yield Claim(speaker, "age", match["age"] or match["turned"], span, 0.9, "age", many=False)
 
 
 def _theirs(text: str, sentence: Sentence, speaker: str) -> Iterator[Claim]:
     """What a speaker says of relatives and animals."""
-    for found in _THEIRS.finditer(text):
-        if _refused(text, found.start(), sentence):
+    for match in _THEIRS.finditer(text):
+        if _refused(text, match.start(), sentence):
             continue
-        verb = re.sub(r"s$", "", found["verb"].split()[0].lower())
+        verb = re.sub(r"s$", "", match["verb"].split()[0].lower())
         if verb not in _THEIR_VERBS:
             continue
         predicate = _THEIR_VERBS[verb]
-        phrase, taken = phrases.cut(text[found.end() :])
-        told = None if phrase is None else thing(phrase)
-        if told is None:
+        phrase, taken = phrases.cut(text[match.end() :])
+        object = None if phrase is None else thing(phrase)
+        if object is None:
             continue
-        span = (sentence.start + found.start(), sentence.start + found.end() + taken)
-        who = f"{speaker}'s {found['kin'].lower()}"
-        yield Claim(who, predicate, phrases.spoken(told, speaker), span, 0.8, "theirs")
+        span = (sentence.start + match.start(), sentence.start + match.end() + taken)
+        who = f"{speaker}'s {match['kin'].lower()}"
+        yield Claim(who, predicate, phrases.spoken(object, speaker), span, 0.8, "theirs")

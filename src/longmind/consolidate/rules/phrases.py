@@ -109,6 +109,26 @@ def cut(rest: str) -> tuple[str | None, int]:
     return padded[: end.start()].strip(), max(0, end.start() - 1)
 
 
+_ITEM = (
+    r"(?:(?:the|an?|some|my|our)\s)?(?!(?:I|we|he|she|they|it|you|and|or|but|so)\b)[\w'’-]+"
+    r"(?:\s(?!and\b|or\b)[\w'’-]+){0,2}"
+)
+_LIST = re.compile(rf"\s*{_ITEM}(?:,\s+{_ITEM})+,?\s+(?:and|&)\s+{_ITEM}(?=\s*(?:[.;!]|$))")
+_LIST_SIGN = re.compile(r",?\s+(?:and|&)\s+|,\s+|$")
+
+
+def listed(rest: str) -> list[tuple[int, int]]:
+    """Return where the items of a list are with which a text begins, "tea, coffee and juice"; none if it is no list."""
+    match = _LIST.match(rest)
+    if match is None:
+        return []
+    places, start = [], 0
+    for sign in _LIST_SIGN.finditer(match.group()):
+        places.append((start, sign.start()))
+        start = sign.end()
+    return places
+
+
 def spoken(text: str, speaker: str) -> str:
     """A phrase with the speaker's own words turned to the speaker's name."""
     text = re.sub(r"(?<![-\w])(?:my|our)(?![-\w])", f"{speaker}'s", text)

@@ -45,6 +45,8 @@ class Way:
     relates: bool = False
     quiet: bool = False
     """Whether an object that does not fit means that something else was said, and nothing was refused."""
+    move: bool = False
+    """Whether it tells of a move, which is a new home only if nothing speaks against it."""
     dated: bool = False
     """Whether the time at which it happened belongs to what is said."""
 
@@ -94,6 +96,12 @@ def job(text: str) -> str | None:
     return " ".join(words[: jobs[-1] + 1]) if jobs else None
 
 
+def diet(text: str) -> str | None:
+    """A way of eating."""
+    word = re.sub(r"^an?\s+", "", text.strip(" .!")).split(" ")[0].lower()
+    return word if re.fullmatch(r"vegan|vegetarian|[a-z]+tarian|omnivore", word) else None
+
+
 def place(text: str) -> str | None:
     found = phrases.name(text)
     return None if found is None else re.split(r"\s+and\s+[A-Z]", found)[0]
@@ -136,11 +144,13 @@ WAYS: tuple[Way, ...] = (
     Way("enjoyed", "do", ("loved", "liked", "enjoyed", "adored"), thing, 0.75),
     Way("dislikes", "do", ("hate", "dislike", "can't stand", "cannot stand", "don't like", "do not like"), thing),
     Way("lives in", "do", ("live in",), place, 0.85, many=False, relates=True),
-    Way("lives in", "did", ("moved to", "moved back to"), place, many=False, relates=True),
+    Way("lives in", "did", ("moved to", "moved back to"), place, many=False, relates=True, move=True),
     Way("comes from", "be", ("from", "originally from"), place, relates=True),
     Way("grew up in", "do", ("grew up in",), place, 0.85, relates=True),
     Way("born in", "do", ("was born in", "was born and raised in"), place, 0.9, many=False, relates=True),
-    Way("works as", "do", ("work as", "worked as"), job, 0.85, then=r"(?=an?\s)"),
+    Way("works as", "do", ("work as",), job, 0.85, then=r"(?=an?\s)"),
+    Way("worked as", "did", ("worked as",), job, 0.85, then=r"(?=an?\s)"),
+    Way("diet", "be", ("a", "an"), diet, 0.85, many=False, quiet=True),
     Way("works as", "be", ("a", "an"), job, 0.75, quiet=True),
     Way("works at", "do", ("work at", "work for"), phrases.name, 0.85, many=False, relates=True),
     Way("studies", "do", ("study",), thing),

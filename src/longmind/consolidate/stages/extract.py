@@ -128,6 +128,9 @@ async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim]) -
     await _prefetch(work, claims)
     declared: set[str] = set()
     for memory, claim in claims:
+        if claim.ended:
+            await _end(work, semantic, memory, claim)
+            continue
         try:
             await _declare(work, semantic, claim, declared)
             learned = await semantic.learn(
@@ -151,6 +154,17 @@ async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim]) -
             work.notes.why[old.id] = (learned.fact.id, f"replaced by {learned.fact}")
         for id in learned.stale:
             work.notes.why[id] = (learned.fact.id, f"rested on what {learned.fact} replaced")
+
+
+async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim) -> None:
+    """End the facts that a claim says no longer hold; it adds none."""
+    at = claim.start or memory.occurred_at
+    wanted = content_terms(claim.object) if claim.object else frozenset[str]()
+    for fact in await semantic.know(claim.subject, claim.predicate, as_of=at):
+        if wanted <= content_terms(str(fact.object)):
+            ended = await semantic.end(fact, at)
+            quote = memory.content[claim.span[0] : claim.span[1]]
+            work.notes.why[ended.id] = (memory.id, f"ended: {quote!r}")
 
 
 async def _record_model(work: Work, id: str, claim: ModelClaim) -> None:
