@@ -69,15 +69,15 @@ def key_phrases(texts: Sequence[str], limit: int = 8) -> list[str]:
 
 def _forms(said: Sequence[Sequence[str]], read: Sequence[Sequence[str]], wanted: set[str]) -> dict[str, Counter[str]]:
     """Return how these words and pairs of words are written, and how often in each way."""
-    found: dict[str, Counter[str]] = {term: Counter() for term in wanted}
+    forms: dict[str, Counter[str]] = {term: Counter() for term in wanted}
     parts = {part for term in wanted if " " in term for part in term.split()}
     for words, terms in zip(said, read, strict=True):
         for n, term in enumerate(terms):
             if term in wanted:
-                found[term][words[n]] += 1
+                forms[term][words[n]] += 1
             if term in parts and n and (pair := f"{terms[n - 1]} {term}") in wanted:
-                found[pair][f"{words[n - 1]} {words[n]}"] += 1
-    return found
+                forms[pair][f"{words[n - 1]} {words[n]}"] += 1
+    return forms
 
 
 def key_sentences(texts: Sequence[str], limit: int = MAX_SENTENCES) -> list[KeySentence]:

@@ -135,11 +135,11 @@ def spoken(text: str, speaker: str) -> str:
     return re.sub(r"(?<![-\w])(?:me|myself)(?![-\w])", speaker, text)
 
 
-def thing(text: str, *, definite: bool = False, told: bool = False) -> str | None:
-    """A noun phrase or an activity that stands for itself; None if it points to something outside the sentence.
+def thing(text: str, *, definite: bool = False, described: bool = False) -> str | None:
+    """Return a noun phrase or an activity; None if it refers to something outside the sentence.
 
-    "The colours" points to something that was shown; with ``definite`` it is taken all the same, and with ``told`` if
-    it is told at some length: "the adoption agency interviews".
+    "The colours" refers to something that was shown. With ``definite`` it is accepted, and with ``described`` if it has
+    more than three words: "the adoption agency interviews".
     """
     phrase = _stripped(text)
     if not phrase or _POINTING.match(phrase) or _points(phrase):
@@ -152,7 +152,7 @@ def thing(text: str, *, definite: bool = False, told: bool = False) -> str | Non
     if not definite and re.match(r"the\s", phrase, re.IGNORECASE) and not _KNOWN_PLACES.match(phrase):
         if re.match(r"the (?:way|fact|thought|idea|color|look|feeling|sense|details?)\b", phrase):
             return None
-        if not re.search(r"\bof\b", phrase) and not (told and len(phrase.split()) > 3):
+        if not re.search(r"\bof\b", phrase) and not (described and len(phrase.split()) > 3):
             return None
     words = phrase.split()
     if len(words) > MAX_WORDS or not re.search(r"[^\W\d_]{3}", phrase):
@@ -190,12 +190,12 @@ _NO_NAMES = frozenset(
 
 def name(text: str) -> str | None:
     """The proper name with which a text begins, if it does."""
-    found = _NAME.match(text.lstrip(_QUOTES))
-    if found is None:
+    match = _NAME.match(text.lstrip(_QUOTES))
+    if match is None:
         return None
-    told = found.group().rstrip(".'’-&")
-    told = re.sub(r"['’]s$", "", told)
-    return None if told.split()[0] in _NO_NAMES or len(told) < 2 else told
+    proper = match.group().rstrip(".'’-&")
+    proper = re.sub(r"['’]s$", "", proper)
+    return None if proper.split()[0] in _NO_NAMES or len(proper) < 2 else proper
 
 
 def _stripped(text: str) -> str:

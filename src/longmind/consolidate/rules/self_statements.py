@@ -78,20 +78,20 @@ def thing(text: str) -> str | None:
 
 def deed(text: str) -> str | None:
     """What was done, got or made."""
-    found = phrases.thing(text, told=True)
-    return None if found is None or _NO_DEED.match(found) else found
+    phrase = phrases.thing(text, described=True)
+    return None if phrase is None or _NO_DEED.match(phrase) else phrase
 
 
 def event(text: str) -> str | None:
     """Somewhere one can go."""
-    found = phrases.thing(text, definite=True)
-    return None if found is None or _NOWHERE.match(found) else found
+    phrase = phrases.thing(text, definite=True)
+    return None if phrase is None or _NOWHERE.match(phrase) else phrase
 
 
 def job(text: str) -> str | None:
     """An occupation, without what is said of it."""
-    found = phrases.thing(text)
-    words = re.sub(r"^(?:an?|the)\s+", "", found or "").split()
+    phrase = phrases.thing(text)
+    words = re.sub(r"^(?:an?|the)\s+", "", phrase or "").split()
     jobs = [n for n, word in enumerate(words[:4]) if JOBS.fullmatch(word.lower())]
     return " ".join(words[: jobs[-1] + 1]) if jobs else None
 
@@ -103,14 +103,14 @@ def diet(text: str) -> str | None:
 
 
 def place(text: str) -> str | None:
-    found = phrases.name(text)
-    return None if found is None else re.split(r"\s+and\s+[A-Z]", found)[0]
+    phrase = phrases.name(text)
+    return None if phrase is None else re.split(r"\s+and\s+[A-Z]", phrase)[0]
 
 
 def creature(text: str) -> str | None:
     """Relatives or animals, counted."""
-    found = phrases.thing(text)
-    match = _CREATURES.match(found or "")
+    phrase = phrases.thing(text)
+    match = _CREATURES.match(phrase or "")
     return match.group() if match else None
 
 

@@ -96,43 +96,43 @@ def world_statements(sentence: Sentence) -> Iterator[Claim | Refused]:
 
 def _claim(text: str, span: tuple[int, int]) -> Claim | None:
     for name, form in _FORMS:
-        found = form.match(text)
-        if found is not None:
-            claim = _of(name, found, span)
+        match = form.match(text)
+        if match is not None:
+            claim = _of(name, match, span)
             if claim is not None:
                 return claim
-    found = _PERSON.match(text)
-    if found is None or found["x"].split()[0] in _NO_SUBJECT or _POINTS.match(found["y"]):
+    match = _PERSON.match(text)
+    if match is None or match["x"].split()[0] in _NO_SUBJECT or _POINTS.match(match["y"]):
         return None
-    verb = _VERBS.get(found["v"], found["v"])
-    if re.search(r"\b(?:you|your|it|him|her|them|this|that)\b", found["y"]):
+    verb = _VERBS.get(match["v"], match["v"])
+    if re.search(r"\b(?:you|your|it|him|her|them|this|that)\b", match["y"]):
         return None
     single = verb in ("lives in", "works at")
-    return Claim(found["x"], verb, found["y"], span, 0.8, "person", many=not single, relates=verb in _RELATING)
+    return Claim(match["x"], verb, match["y"], span, 0.8, "person", many=not single, relates=verb in _RELATING)
 
 
-def _of(name: str, found: re.Match[str], span: tuple[int, int]) -> Claim | None:
-    x, y = found["x"].strip(' "“”'), found["y"].strip(' "“”')
+def _of(name: str, match: re.Match[str], span: tuple[int, int]) -> Claim | None:
+    x, y = match["x"].strip(' "“”'), match["y"].strip(' "“”')
     if not x or not y or _POINTS.match(x) or _POINTS.match(y) or x.lower() == y.lower():
         return None
     if _SPOKEN.search(f"{x} | {y}"):
         return None
-    if not _about_names(name, x, y, found):
+    if not _about_names(name, x, y, match):
         return None
-    predicate = _predicate(name, found)
-    if name in ("role", "clause") and not _plain(found["r"], y):
+    predicate = _predicate(name, match)
+    if name in ("role", "clause") and not _plain(match["r"], y):
         return None
     return Claim(x, predicate, y, span, 0.8, f"stated {name}", many=predicate in _MANY, relates=True)
 
 
-def _about_names(form: str, x: str, y: str, found: re.Match[str]) -> bool:
+def _about_names(form: str, x: str, y: str, match: re.Match[str]) -> bool:
     """Whether what must be a name is one; "painting was loved by everyone" is no statement about the world."""
     if form in ("typed", "head of government"):
         return True
     if form in ("role", "clause"):
         return True
     if form == "passive":
-        return bool(_NAMED.match(y) and (_NAMED.match(x) or _MADE.match(found["v"])))
+        return bool(_NAMED.match(y) and (_NAMED.match(x) or _MADE.match(match["v"])))
     if form == "state":
         return bool(_NAMED.match(x))
     return bool(_NAMED.match(x) and _NAMED.match(y))
@@ -149,15 +149,15 @@ def _plain(role: str, y: str) -> bool:
     )
 
 
-def _predicate(name: str, found: re.Match[str]) -> str:
+def _predicate(name: str, match: re.Match[str]) -> str:
     if name == "head of government":
         return "head of government"
     if name in ("clause", "maker"):
-        verb = re.sub(r"^(?:was|is) ", "", found["v"])
-        return f"{found['r']} ({verb})"
+        verb = re.sub(r"^(?:was|is) ", "", match["v"])
+        return f"{match['r']} ({verb})"
     if name in ("role", "own", "turned"):
-        return found["r"].lower()
-    verb = re.sub(r"^(?:is|was) ", "", found["v"])
+        return match["r"].lower()
+    verb = re.sub(r"^(?:is|was) ", "", match["v"])
     if name == "typed":
-        return verb if re.fullmatch(_TYPED, found["k"]) else f"{verb} {found['k']}"
+        return verb if re.fullmatch(_TYPED, match["k"]) else f"{verb} {match['k']}"
     return {"passive": f"{verb} by", "citizen": f"{verb} of"}.get(name, verb)

@@ -49,8 +49,8 @@ class DistillStage:
 
 async def _owners(work: Work, kind: str) -> list[str | None]:
     """The users who have memories of a kind, nobody's own first."""
-    found = {m.user async for m in work.store.scan_all(work.scope, Filter(kinds=(kind,), states=("active",)))}
-    return sorted(found, key=_nobody_first)
+    users = {m.user async for m in work.store.scan_all(work.scope, Filter(kinds=(kind,), states=("active",)))}
+    return sorted(users, key=_nobody_first)
 
 
 def _nobody_first(user: str | None) -> tuple[bool, str]:
@@ -63,10 +63,10 @@ async def _reflect(work: Work, scoped: ScopedStore) -> None:
     ended = [e for e in map(Episode.of, mine[-_MOST:]) if e.outcome != "unknown" and not e.open]
     if len(ended) < SMALLEST:
         return
-    found = await cluster_episodes(
+    clusters = await cluster_episodes(
         work.reading(scoped.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None
     )
-    for cluster, kind in zip(found, _kinds(found, await _known(work, scoped)), strict=True):
+    for cluster, kind in zip(clusters, _kinds(clusters, await _known(work, scoped)), strict=True):
         writes = [*await _reflection(work, scoped, cluster, kind), *await lessons(work, scoped, cluster, kind)]
         await work.apply(writes)
         await practise(work, scoped, cluster, kind)
@@ -79,18 +79,18 @@ async def _known(work: Work, scoped: ScopedStore) -> dict[str, str]:
     return {id: str(m.key).removeprefix(_REFLECTION) for m in mine for id in m.body["episodes"]}
 
 
-def _kinds(found: Sequence[Cluster], known: Mapping[str, str]) -> list[str]:
+def _kinds(clusters: Sequence[Cluster], known: Mapping[str, str]) -> list[str]:
     """Names of clusters that stay the same as they grow, also when their first episodes are gone over no more.
 
     It is the name that most of a cluster's episodes go by; that of a new cluster is made of its first episode.
     """
     names: list[str] = []
-    for cluster in found:
+    for cluster in clusters:
         votes = Counter(known[e.id] for e in cluster.episodes if e.id in known)
         first = sorted(cluster.episodes, key=lambda e: (e.start, e.id))
-        made = [sha256(e.id.encode()).hexdigest()[:32] for e in first]
-        wanted = [*(kind for kind, _ in votes.most_common()), *made]
-        names.append(next((name for name in wanted if name not in names), made[0]))
+        new_names = [sha256(e.id.encode()).hexdigest()[:32] for e in first]
+        wanted = [*(kind for kind, _ in votes.most_common()), *new_names]
+        names.append(next((name for name in wanted if name not in names), new_names[0]))
     return names
 
 

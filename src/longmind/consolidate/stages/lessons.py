@@ -25,12 +25,12 @@ _NOTE = 300
 
 async def lessons(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str) -> list[Write]:
     """The writes that keep what a cluster of episodes teaches; ``kind`` names the cluster for good."""
-    told = await _taught(work, scoped, cluster)
+    taught = await _taught(work, scoped, cluster)
     where = Filter(kinds=("reflection",), states=None, tags_any=(TAG,), metadata={"kind": kind})
     known = await work.draft.scan(scoped.scope, where)
     held = {memory.key: memory for memory in known.items if memory.user == scoped.scope.user}
     writes: list[Write] = []
-    for subject, (content, body, episodes) in told.items():
+    for subject, (content, body, episodes) in taught.items():
         writes += _kept(work, scoped, kind, held.pop(_key(kind, subject), None), subject, content, body, episodes)
     for old in held.values():
         if old.state == "active":
@@ -45,9 +45,9 @@ Taught = dict[str, tuple[str, Json, Sequence[str]]]
 
 async def _taught(work: Work, scoped: ScopedStore, cluster: Cluster) -> Taught:
     real = work.reading(scoped.scope.user)
-    told = [(e, [x async for x in iterate_events(real, e.id, limit=_EVENTS)]) for e in cluster.episodes]
+    accounts = [(e, [x async for x in iterate_events(real, e.id, limit=_EVENTS)]) for e in cluster.episodes]
     taught: Taught = {}
-    for lesson in lessons_of(cases_of(told))[:_MOST]:
+    for lesson in lessons_of(cases_of(accounts))[:_MOST]:
         taught[lesson.subject] = (lesson.statement, _body(lesson), [*lesson.episodes, *lesson.against])
     noted = [e for e in cluster.episodes if e.outcome == "failed" and e.note.strip()]
     if noted:
@@ -58,8 +58,8 @@ async def _taught(work: Work, scoped: ScopedStore, cluster: Cluster) -> Taught:
 
 
 def _body(lesson: Lesson) -> Json:
-    told = lesson.model_dump(mode="json", exclude={"statement", "by_model"})
-    return {**told, "episodes": list(lesson.episodes), "against": list(lesson.against)}
+    fields = lesson.model_dump(mode="json", exclude={"statement", "by_model"})
+    return {**fields, "episodes": list(lesson.episodes), "against": list(lesson.against)}
 
 
 def _kept(

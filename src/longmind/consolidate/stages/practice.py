@@ -45,16 +45,16 @@ async def practise(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str)
     if account is not None:
         name = str(account.body["name"])
     try:
-        found = distill_procedure(done, name=name, purpose=None, min_support=SUPPORT)
+        distilled = distill_procedure(done, name=name, purpose=None, min_support=SUPPORT)
     except InvalidInput:  # such as a function whose name no step can have
         work.notes.rejected["invalid"] += 1
         return
-    if found is None or len(found.procedure.steps) < _STEPS or not await _ours(scoped, name, account):
+    if distilled is None or len(distilled.procedure.steps) < _STEPS or not await _ours(scoped, name, account):
         return
     stored = await ProceduralMemory(scoped, ToolRegistry()).store(
-        found.procedure, why=found.why, derived_from=found.episodes
+        distilled.procedure, why=distilled.why, derived_from=distilled.episodes
     )
-    await _note(work, scoped, account, kind, found, stored)
+    await _note(work, scoped, account, kind, distilled, stored)
 
 
 async def _ours(scoped: ScopedStore, name: str, account: Memory | None) -> bool:
@@ -74,16 +74,16 @@ async def _account(work: Work, scoped: ScopedStore, kind: str) -> Memory | None:
 
 
 async def _note(
-    work: Work, scoped: ScopedStore, account: Memory | None, kind: str, found: Distilled, stored: Version
+    work: Work, scoped: ScopedStore, account: Memory | None, kind: str, distilled: Distilled, stored: Version
 ) -> None:
     body = {"name": stored.name, "procedure": stored.id, "number": stored.number}
     if account is not None and account.body == body:
         return
-    work.notes.why[stored.id] = (found.episodes[0], found.why)
+    work.notes.why[stored.id] = (distilled.episodes[0], distilled.why)
     write: Put | Update
     if account is None:
-        made = scoped.new("configuration", "", key=_key(kind), body=body, source=Source(role="system"), trust=1.0)
-        write = Put(made, existing="fail")
+        record = scoped.new("configuration", "", key=_key(kind), body=body, source=Source(role="system"), trust=1.0)
+        write = Put(record, existing="fail")
     else:
         write = Update(account.id, {"body": body}, account.version)
     await work.draft.apply(Batch(work.scope, work.operation, work.clock.now(), (write,)))

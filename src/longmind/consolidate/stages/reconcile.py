@@ -72,11 +72,11 @@ async def _vectors(work: Work, memories: list[Memory]) -> NDArray[np.float32]:
     if await work.store.backend.space() is None:
         return np.zeros((len(memories), 1), np.float32)
     view = await work.store.view(work.scope)
-    made = np.zeros((len(memories), view.vectors.dimensions or 1), np.float32)
+    vectors = np.zeros((len(memories), view.vectors.dimensions or 1), np.float32)
     rows = {n: row for n, memory in enumerate(memories) if (row := view.row_of(memory.id)) is not None}
     if rows and view.vectors.dimensions:
-        made[list(rows)] = view.vectors.take(np.fromiter(rows.values(), np.int32, len(rows)))
-    return made
+        vectors[list(rows)] = view.vectors.take(np.fromiter(rows.values(), np.int32, len(rows)))
+    return vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,12 @@ def duplicates(
     for number, memory in enumerate(memories):
         if memory.session is None:
             groups[(memory.user, memory.kind, memory.source.role, memory.source.name)].append(number)
-    found: list[Same] = []
+    same: list[Same] = []
     for group in groups.values():
         fresh = [new is None or memories[n].id in new for n in group]
         if len(group) > 1 and any(fresh):
-            found += _Group([memories[n] for n in group], vectors[group], fresh).merged(similarity)
-    return found
+            same += _Group([memories[n] for n in group], vectors[group], fresh).merged(similarity)
+    return same
 
 
 class _Group:
@@ -184,14 +184,14 @@ class _Group:
                 return _REMARKS.isdisjoint(long[:at] + long[at + len(short) :])
         return False
 
-    def _agree(self, one: int, other: int) -> bool:
+    def _agree(self, first: int, other: int) -> bool:
         """Whether two deny the same, and name whom they name in the same order."""
-        if not (self.fresh[one] or self.fresh[other]) or self.denied[one] != self.denied[other]:
+        if not (self.fresh[first] or self.fresh[other]) or self.denied[first] != self.denied[other]:
             return False
-        texts = self.memories[one].content, self.memories[other].content
+        texts = self.memories[first].content, self.memories[other].content
         said = [_CAPITAL.findall(text) for text in texts]
-        small = {word for found in said for word in found if word[0].islower()}
-        names = [[w for w in found if w[0].isupper() and w.lower() not in small] for found in said]
+        small = {word for capitals in said for word in capitals if word[0].islower()}
+        names = [[w for w in capitals if w[0].isupper() and w.lower() not in small] for capitals in said]
         shared = set(names[0]) & set(names[1])
         return [n for n in names[0] if n in shared] == [n for n in names[1] if n in shared]
 
