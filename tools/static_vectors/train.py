@@ -13,7 +13,6 @@ import asyncio
 import random
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from rich.table import Table
 from safetensors.numpy import save_file
 
 from longmind.models.embed_static import ADAPTER, read_table
+from longmind.models.word_pieces import WordPieces
 from tools.static_vectors.adapter import Adam, Adapter, Tokens
 from tools.static_vectors.groups import Group, groups
 from tools.static_vectors.losses import SHARPNESS, Ranking, loss, neighbours
@@ -39,12 +39,12 @@ Examples = dict[str, list["Example"]]
 
 
 class Example:
-    """A group, read by the tokenizer."""
+    """A group, split into word pieces."""
 
-    def __init__(self, group: Group, tokenizer: Any) -> None:
+    def __init__(self, group: Group, pieces: WordPieces) -> None:
         self.group = group
-        self.asked = _tokens(tokenizer, group.questions)
-        self.told = _tokens(tokenizer, group.texts)
+        self.asked = _tokens(pieces, group.questions)
+        self.told = _tokens(pieces, group.texts)
         self.around = neighbours(group.threads)
 
     def scores(self, adapter: Adapter) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -80,9 +80,8 @@ def learn(batch: list[Example], adapter: Adapter, chance: np.random.Generator) -
     return lost
 
 
-def _tokens(tokenizer: Any, texts: list[str]) -> Tokens:
-    encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-    return Tokens.of([one.ids for one in encoded])
+def _tokens(pieces: WordPieces, texts: list[str]) -> Tokens:
+    return Tokens.of([pieces.ids(text) for text in texts])
 
 
 def split(examples: list[Example], seed: int) -> tuple[Examples, Examples]:
@@ -138,14 +137,14 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=11)
     given = options.parse_args()
     console = Console(stderr=True)
-    tokenizer, table = read_table()
+    pieces, table = read_table()
     adapter = Adapter(table.astype(np.float32))
     with Progress(console=console) as progress:
         reading = progress.add_task("reading", total=1.0)
         read = asyncio.run(
             groups(given.data, given.questions, given.seed, lambda done: progress.update(reading, completed=done))
         )
-        learnt, held = split([Example(group, tokenizer) for group in read], given.seed)
+        learnt, held = split([Example(group, pieces) for group in read], given.seed)
         before = measured(adapter, held)
         runs = [Adapter(adapter.table) for _ in range(given.runs)]
         for number, run in enumerate(runs):

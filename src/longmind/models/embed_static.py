@@ -1,8 +1,7 @@
 """The default embedder: a weighted sum of static word-piece vectors, multiplied by a trained matrix.
 
-The vectors of the word pieces are part of the ``wordllama`` package. They are read directly from its folder, because
-its own loader looks for the tokenizer in a folder it does not ship and then downloads it, imports an HTTP client and
-configures logging for the whole process. The plain sum equals what that package computes; a test compares them.
+The word pieces and their vectors are those of ``wordllama`` (see NOTICE), copied bit by bit into one file
+of this package. The plain sum equals what ``wordllama`` computes; a test compares them.
 
 The weight of each piece and the matrix were trained on questions and their answers. They are 200 kB and part of this
 package; ``docs/concepts/static-vectors.md`` says what they were trained on and how to train them again.
@@ -12,15 +11,15 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import importlib.util
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from longmind.errors import ModelMissing
 from longmind.models.embed import clipped, unit_rows
+from longmind.models.tensor_file import read_tensors
 from longmind.models.traces import observed_embed
+from longmind.models.word_pieces import WordPieces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,11 +29,11 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 32_768
 """Characters of a text that are embedded. Beyond some eight thousand tokens the mean hardly changes."""
-INLINE_TEXTS, INLINE_CHARACTERS = 64, 16_384
+INLINE_TEXTS, INLINE_CHARACTERS = 64, 8_192
 """Up to this many texts and characters embedding takes a few milliseconds, so no thread is used."""
 PART = 4_096
 """Texts embedded in one call of a thread, so that a cancelled call stops soon."""
-INSTALL = 'Run: pip install --force-reinstall --no-deps "wordllama>=0.4"'
+TABLE = Path(__file__).with_name("static_vectors.safetensors")
 ADAPTER = Path(__file__).with_name("static_adapter.safetensors")
 TRAINED = "static/longmind-1-256"
 PLAIN = "static/wordllama-l2-supercat-256"
@@ -43,7 +42,7 @@ PLAIN = "static/wordllama-l2-supercat-256"
 class Table(NamedTuple):
     """The published word pieces and their vectors."""
 
-    tokenizer: Any
+    pieces: WordPieces
     rows: NDArray[np.float16]
 
 
@@ -98,34 +97,19 @@ def _load(trained: bool) -> tuple[Table, _Adapter | None]:
 @functools.cache
 def _read_adapter() -> _Adapter:
     import numpy as np
-    from safetensors.numpy import load_file
 
-    if not ADAPTER.is_file():
-        raise ModelMissing(f"The package lacks {ADAPTER.name}.", hint="Install longmind anew.")
-    trained = load_file(ADAPTER)
+    trained = read_tensors(ADAPTER)
     return _Adapter(np.exp(trained["log_weights"].astype(np.float32)), trained["map"].astype(np.float32))
 
 
 @functools.cache
 def read_table() -> Table:
-    from safetensors import safe_open
-    from tokenizers import Tokenizer
+    """Return the word pieces and their vectors, read from the file once for the process.
 
-    package = importlib.util.find_spec("wordllama")
-    if package is None or package.origin is None:
-        raise ModelMissing("The weights of the static embedder are not installed.", hint=INSTALL)
-    folder = Path(package.origin).parent
-    weights = folder / "weights" / "l2_supercat_256.safetensors"
-    words = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
-    absent = [file.name for file in (weights, words) if not file.is_file()]
-    if absent:
-        raise ModelMissing(f"The wordllama package lacks {', '.join(absent)}.", hint=INSTALL)
-    tokenizer = Tokenizer.from_file(str(words))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    with safe_open(str(weights), framework="np") as file:
-        # Kept as float16: widening the whole table costs more at start than widening the rows a text needs.
-        return Table(tokenizer, file.get_tensor("embedding.weight"))
+    The vectors stay in half precision: widening the whole table costs more than widening the rows a text needs.
+    """
+    tensors = read_tensors(TABLE)
+    return Table(WordPieces(tensors["pieces"].tobytes().decode().split("\n")), tensors["vectors"])
 
 
 def _vectors(table: Table, adapter: _Adapter | None, texts: list[str]) -> Vectors:
@@ -137,8 +121,8 @@ def _vectors(table: Table, adapter: _Adapter | None, texts: list[str]) -> Vector
     import numpy as np
 
     rows = np.zeros((len(texts), table.rows.shape[1]), dtype=np.float32)
-    for row, encoding in zip(rows, table.tokenizer.encode_batch_fast(texts, add_special_tokens=False), strict=True):
-        ids = encoding.ids
+    for row, text in zip(rows, texts, strict=True):
+        ids = table.pieces.ids(text)
         if ids and adapter is None:
             table.rows[ids].sum(axis=0, dtype=np.float32, out=row)
         elif ids and adapter is not None:
