@@ -103,7 +103,15 @@ class Longmind:
         await self.close()
 
     async def close(self) -> None:
-        """Write what is still to be written and let go of the store. Closing twice does nothing more."""
+        """Write what is still to be written and let go of the store. Closing twice does nothing more.
+
+        In a fork of the process that opened it this only lets go: what is open belongs to the parent.
+        """
+        if self._store is not None and self._store.owner.forked:
+            self._recaller, self._embedding, self._store = None, None, None  # they are the parent's
+            return
+        if self._store is not None:
+            self._store.owner.require_here()
         chat: ChatModel | None = self.__dict__.pop("chat", None)  # only if it was ever asked for
         parts = (self._store, chat, self._embedding, self._recaller)
         self._recaller, self._embedding, self._store = None, None, None

@@ -8,10 +8,13 @@ finds done what it had done. A run over an unchanged agent does nothing.
 from __future__ import annotations
 
 import asyncio
+import logging
+import random
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from longmind import telemetry
 from longmind.clock import Clock
@@ -64,6 +67,11 @@ SLICE = 2_000
 _TRIES = 8
 _TRIES_SHARED = 100
 """Tries of the stage that writes to shared memory, where all agents of the tenant write."""
+_RUNS = 8
+"""How often a run begins again when another process consolidates the same agent."""
+_PAUSE_SECONDS = 0.1
+_turns: WeakKeyDictionary[Store, WeakValueDictionary[tuple[str, str], asyncio.Lock]] = WeakKeyDictionary()
+_log = logging.getLogger("longmind")
 _BOOKMARK_REASON = "consolidate: how far it came"
 _MAX_UNSUMMARISED = 200
 """Conversations that can wait for the model's summary; the others get one when they grow."""
@@ -150,6 +158,10 @@ class Cycle:
         if not dry_run and self._has_budget and (read or calls):
             await bookmarks.add_use(time.monotonic() - began, calls)
         return self._report(dry_run, read, stopped=stopped)
+
+    def stopped_report(self, reason: str) -> ConsolidationReport:
+        """Return the report of a run that was given up for a reason."""
+        return self._report(False, 0, stopped=reason)
 
     # -- slices and stages ---------------------------------------------------------------------------------------
 
@@ -411,10 +423,31 @@ async def consolidate(
     dry_run: bool = False,
     chat: Chat | None = None,
 ) -> ConsolidationReport:
-    """Turn what is new in a scope into knowledge, with the help of a language model where there is one."""
-    cycle = Cycle(store, scope, settings, store.clock, embed)
-    if chat is not None:
-        from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter
+    """Turn what is new in a scope into knowledge, with the help of a language model where there is one.
 
-        cycle.extractor, cycle.summary_writer = ChatExtractor(chat), ChatSummaryWriter(chat)
-    return await cycle.run(dry_run=dry_run)
+    Runs over one agent take turns: within this process one waits for the other, and a run that meets one of another
+    process begins again after it. If that one goes on for too long, the report says so in ``stopped``.
+    """
+    async with _turn(store, scope):
+        for attempt in range(_RUNS):
+            cycle = Cycle(store, scope, settings, store.clock, embed)
+            if chat is not None:
+                from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter
+
+                cycle.extractor, cycle.summary_writer = ChatExtractor(chat), ChatSummaryWriter(chat)
+            try:
+                return await cycle.run(dry_run=dry_run)
+            except (Conflict, NotFound) as conflict:
+                _log.info("A consolidation of %s met another one and begins again: %s", scope.agent, conflict)
+                await asyncio.sleep(random.uniform(0.5, 1.5) * _PAUSE_SECONDS * (attempt + 1))
+        return cycle.stopped_report("another process consolidates this agent")
+
+
+def _turn(store: Store, scope: Scope) -> asyncio.Lock:
+    """Return the lock of an agent: its users share bookmarks and facts."""
+    locks = _turns.setdefault(store, WeakValueDictionary())
+    agent = (scope.tenant, scope.agent)
+    lock = locks.get(agent)
+    if lock is None:
+        lock = locks[agent] = asyncio.Lock()
+    return lock

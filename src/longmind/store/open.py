@@ -30,7 +30,9 @@ async def _backend(url: str, clock: Clock, settings: Settings) -> Backend:
     if scheme in ("postgresql", "postgres"):
         from longmind.store.postgres import PostgresBackend
 
-        return await PostgresBackend.open(url, clock=clock, pool_size=settings.pool_size)
+        return await PostgresBackend.open(
+            url, clock=clock, pool_size=settings.pool_size, timeout=settings.connect_seconds
+        )
     if scheme and scheme != "sqlite":
         raise InvalidSetting(f"There is no store of the kind {scheme}.", hint=f"Give {_SCHEMES}.")
     from longmind.store.sqlite import SqliteBackend

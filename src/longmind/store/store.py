@@ -27,6 +27,7 @@ from longmind.store.base import (
     Update,
     Write,
 )
+from longmind.store.owner import Owner
 from longmind.types import Change, Direction, Filter, Json, Link, Memory, Neighbour, Order, Page, Scope, Scored, Stats
 
 if TYPE_CHECKING:
@@ -110,11 +111,22 @@ class Store:
     def __init__(self, backend: Backend, clock: Clock, *, view_bytes: int = 256 * 2**20) -> None:
         from longmind.store.search.views import Views
 
-        self.backend = backend
+        self.owner = Owner()
+        self._backend = backend
         self.clock = clock
         self.listeners: list[Listener] = []
         """Called after every write of this process, once it is durable. They run in line, so they must be quick."""
         self._views = Views(backend, view_bytes)
+
+    @property
+    def backend(self) -> Backend:
+        """The database underneath. Raises in a fork of this process and on another event loop."""
+        self.owner.require_here()
+        return self._backend
+
+    @backend.setter
+    def backend(self, backend: Backend) -> None:
+        self._backend = backend
 
     # -- writing -------------------------------------------------------------------------------------------------
 
@@ -330,6 +342,7 @@ class Store:
 
     async def view(self, scope: Scope) -> View:
         """Return the up-to-date search view of a scope, on which recall ranks."""
+        self.owner.require_here()
         return await self._views.fresh(scope)
 
     async def allowed_ids(self, scope: Scope, where: Filter) -> set[str] | None:
@@ -353,5 +366,7 @@ class Store:
         return ranking.by_vector(await self.view(scope), vector, k, where, ids)
 
     async def close(self) -> None:
+        """Close the database. In a fork of this process nothing is closed: it belongs to the parent."""
         self._views.drop()
-        await self.backend.close()
+        if not self.owner.forked:
+            await self.backend.close()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import os
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
@@ -19,6 +20,7 @@ from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from longmind.errors import InvalidInput, StoreUnavailable
+from longmind.store.owner import forked_store
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,6 +32,7 @@ class EventLoopThread:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._process = os.getpid()
         self._closing: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._loop.run_forever, name="longmind", daemon=True)
         self._thread.start()
@@ -42,6 +45,8 @@ class EventLoopThread:
         """Run a coroutine in the event loop and wait for its result."""
         if not self.running:
             work.close()
+            if os.getpid() != self._process:
+                raise forked_store(self._process)
             raise StoreUnavailable("The store is closed.")
         if threading.current_thread() is self._thread:
             work.close()

@@ -32,7 +32,7 @@ class PostgresBackend:
 
     @classmethod
     async def open(
-        cls, url: str, *, clock: Clock, pool_size: int = 10, schema: str = "longmind", timeout: float = 30.0
+        cls, url: str, *, clock: Clock, pool_size: int = 10, schema: str = "longmind", timeout: float = 5.0
     ) -> PostgresBackend:
         """Connect, and create or migrate the tables if necessary. ``timeout``: seconds to wait for a connection."""
         return cls(await Database.open(url, schema=schema, pool_size=pool_size, timeout=timeout), clock)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -49,9 +50,9 @@ class Database:
     async def open(cls, url: str, *, schema: str, pool_size: int, timeout: float) -> Database:
         """Prepare the database if necessary, and connect to it."""
         where = place(url)
-        installed = await asyncio.to_thread(install, url, schema, where)
+        installed = await asyncio.to_thread(install, url, schema, where, timeout)
         pool: psycopg_pool.AsyncConnectionPool[Connection] = psycopg_pool.AsyncConnectionPool(
-            _conninfo(url, installed),
+            _conninfo(url, installed, timeout),
             min_size=1,
             max_size=max(1, pool_size),
             open=False,
@@ -109,11 +110,11 @@ class Database:
             await self._pool.check()
 
 
-def _conninfo(url: str, installed: Installed) -> str:
+def _conninfo(url: str, installed: Installed, timeout: float) -> str:
     parts = psycopg.conninfo.conninfo_to_dict(url)
     settings = {"search_path": installed.search_path, **SESSION}
     options = [f"-c {name}={_escaped(value)}" for name, value in settings.items()]
-    defaults = {"connect_timeout": "10", "tcp_user_timeout": "30000"}
+    defaults = {"connect_timeout": math.ceil(timeout), "tcp_user_timeout": math.ceil(timeout * 1000)}
     own_options = {"options": " ".join([*options, str(parts.get("options") or "")]).strip()}
     return psycopg.conninfo.make_conninfo("", **{**defaults, **parts, **own_options})
 

@@ -7,6 +7,7 @@ user without the right to create anything may do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -34,10 +35,10 @@ class Installed:
     """The number this database gave to pgvector's type."""
 
 
-def install(url: str, schema: str, where: Place) -> Installed:
+def install(url: str, schema: str, where: Place, timeout: float = 5.0) -> Installed:
     """Make the database ready if it is not, and tell what a connection needs to know. Blocks; run it in a thread."""
     try:
-        with psycopg.connect(url, autocommit=True, connect_timeout=_connect_timeout(url)) as connection:
+        with psycopg.connect(url, autocommit=True, connect_timeout=_connect_timeout(url, timeout)) as connection:
             _require_server(connection, where)
             if not _is_current(connection, schema, where):
                 with connection.transaction():
@@ -48,8 +49,9 @@ def install(url: str, schema: str, where: Place) -> Installed:
         raise translate(error, where) from error
 
 
-def _connect_timeout(url: str) -> int:
-    return int(psycopg.conninfo.conninfo_to_dict(url).get("connect_timeout") or 10)
+def _connect_timeout(url: str, timeout: float) -> int:
+    """Return the seconds of the URL, if it has any, or else those of the settings."""
+    return int(psycopg.conninfo.conninfo_to_dict(url).get("connect_timeout") or math.ceil(timeout))
 
 
 def _require_server(connection: Connection, where: Place) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+from weakref import WeakSet
 
 import apsw
 
@@ -34,6 +35,19 @@ SCHEMA_VERSION = 1
 IDLE_READERS = 4
 LOG = "-wal"
 """What SQLite appends to the name of a file for its write-ahead log."""
+
+
+_connections: WeakSet[apsw.Connection] = WeakSet()
+_inherited: list[apsw.Connection] = []
+"""Connections of the parent process. A fork must neither use nor close them: closing writes to the parent's file."""
+
+
+def _keep_inherited() -> None:
+    _inherited.extend(_connections)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep_inherited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +73,7 @@ class Target:
         except apsw.Error:
             connection.close()
             raise
+        _connections.add(connection)
         return connection
 
     def writer(self) -> apsw.Connection:

@@ -286,3 +286,18 @@ async def test_an_acknowledged_commit_is_on_disk_whatever_the_role_says(store_ur
         row = await (await connected.execute("SHOW synchronous_commit")).fetchone()
     assert row == ("on",)
     await backend.close()
+
+
+async def test_a_server_that_was_killed_is_told_within_the_time_to_connect(start_postgres: Any) -> None:
+    server = start_postgres()
+    backend = await PostgresBackend.open(server.url, clock=SystemClock())
+    try:
+        await asyncio.to_thread(server.kill)
+        async with asyncio.timeout(20):  # a watchdog: five seconds by default, thirty before
+            with pytest.raises(StoreUnavailable):
+                await backend.get(SCOPE, [memory().id])
+            with pytest.raises(StoreUnavailable):
+                await PostgresBackend.open(server.url, clock=SystemClock())
+    finally:
+        await backend.close()
+        await asyncio.to_thread(server.start)
