@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from longmind import telemetry
+from longmind.arguments import checked_arguments
 from longmind.clock import as_utc
 from longmind.config import AgentSettings
 from longmind.errors import InvalidInput, NotFound
@@ -65,6 +66,7 @@ Changes = list[Change]
 Hits = list[Hit]
 
 
+@checked_arguments
 class AgentMemory:
     """What one agent knows, or what it knows with one user.
 
@@ -181,7 +183,7 @@ class AgentMemory:
         content: str | Message | Mapping[str, Any],
         *,
         session: str | None = None,
-        occurred_at: datetime | None = None,
+        occurred_at: datetime | str | None = None,
         importance: float | None = None,
         tags: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
@@ -195,7 +197,7 @@ class AgentMemory:
         content: Document | Iterable[MemoryInput],
         *,
         session: str | None = None,
-        occurred_at: datetime | None = None,
+        occurred_at: datetime | str | None = None,
         importance: float | None = None,
         tags: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
@@ -208,7 +210,7 @@ class AgentMemory:
         content: MemoryInput | Iterable[MemoryInput],
         *,
         session: str | None = None,
-        occurred_at: datetime | None = None,
+        occurred_at: datetime | str | None = None,
         importance: float | None = None,
         tags: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
@@ -223,7 +225,7 @@ class AgentMemory:
         inputs = (
             list(content) if not isinstance(content, _SINGLE_INPUT) and isinstance(content, Iterable) else [content]
         )
-        details = InputDetails(session, occurred_at, importance, tags, metadata, source)
+        details = InputDetails(session, cast("datetime | None", occurred_at), importance, tags, metadata, source)
         if any(isinstance(item, Document) for item in inputs):
             details = details._replace(passage_chars=(await self.configuration()).passage_chars)
         memories = build_memories(inputs, details, self.scope, self._longmind.clock)

@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, ValidationError
 
 from longmind.errors import InvalidSetting
+from longmind.problems import first_problem
 from longmind.types import Model, Name, Unit
 
 PREFIX = "LONGMIND_"
@@ -143,5 +144,5 @@ class AgentSettings(Model):
 
 
 def _first(error: ValidationError) -> str:
-    problem = error.errors(include_input=False)[0]
-    return f"The setting {'.'.join(map(str, problem['loc']))} is not usable: {problem['msg']}."
+    where, reason = first_problem(error)
+    return f"The setting {where} is not usable: {reason}."

@@ -12,11 +12,13 @@ from pydantic import ValidationError
 
 from longmind import telemetry
 from longmind.agent_memory import AgentMemory
+from longmind.arguments import checked_arguments
 from longmind.clock import Clock, SystemClock
 from longmind.config import Settings
 from longmind.embedding import Embedding
 from longmind.errors import InvalidInput, StoreUnavailable
 from longmind.pacing import load_module
+from longmind.problems import first_problem
 from longmind.store.base import Checkable
 from longmind.store.open import open_store
 from longmind.store.transfer import Imported, export_lines, import_lines
@@ -37,6 +39,7 @@ _NOT_OPEN = "The store is not open."
 _OPEN_IT = "Use `async with Longmind.open() as rc`, or await Longmind.open()."
 
 
+@checked_arguments
 class Longmind:
     """A store that is open.
 
@@ -139,9 +142,9 @@ class Longmind:
         try:
             scope = Scope(tenant=tenant or self.settings.tenant, agent=name, user=user, all_users=all_users)
         except ValidationError as error:
-            problem = error.errors(include_input=False)[0]
-            what = f"The {problem['loc'][0]}'s name" if problem["loc"] else "The scope"
-            raise InvalidInput(f"{what} is not usable: {problem['msg']}.") from error
+            where, reason = first_problem(error)
+            what = f"The {where}'s name" if where else "The scope"
+            raise InvalidInput(f"{what} is not usable: {reason}.", field=where) from None
         return AgentMemory(self, scope)
 
     def register(self, policy: RecallPolicy) -> None:
@@ -205,16 +208,35 @@ class Longmind:
         backend = self.store.backend
         return await backend.check() if isinstance(backend, Checkable) else []
 
-    def export(self, scopes: Sequence[Scope] | None = None) -> AsyncIterator[str]:
-        """The lines of an export: of these scopes, or of every agent of the tenant."""
-        return self._export(scopes)
+    def export(self, scopes: Sequence[Scope] | None = None, *, across_tenants: bool = False) -> AsyncIterator[str]:
+        """The lines of an export: of these scopes, or of every agent of the tenant.
 
-    async def _export(self, scopes: Sequence[Scope] | None) -> AsyncIterator[str]:
+        ``across_tenants`` takes every tenant, and the agents that are Longmind's own, such as shared memory.
+        """
+        return self._export(scopes, across_tenants)
+
+    async def _export(self, scopes: Sequence[Scope] | None, across_tenants: bool) -> AsyncIterator[str]:
         if scopes is None:
-            scopes = [s for s in await self.store.backend.scopes() if s.tenant == self.settings.tenant]
+            scopes = await self.store.backend.scopes() if across_tenants else await self.agents()
         async for line in export_lines(self.store, scopes):
             yield line
 
-    async def load(self, lines: Iterable[str], progress: Callable[[int], None] | None = None) -> Imported:
-        """Store what an export holds; what is there already is left as it is."""
-        return await import_lines(self.store, lines, self.embedding.embed, progress=progress or (lambda done: None))
+    async def load(
+        self,
+        lines: Iterable[str],
+        progress: Callable[[int], None] | None = None,
+        *,
+        across_tenants: bool = False,
+    ) -> Imported:
+        """Store what an export holds; what is there already is left as it is.
+
+        A line of another tenant, or of an agent that is Longmind's own such as shared memory, is ``Forbidden``, unless
+        an administrator asks for it with ``across_tenants``.
+        """
+        return await import_lines(
+            self.store,
+            lines,
+            self.embedding.embed,
+            tenant=None if across_tenants else self.settings.tenant,
+            progress=progress or (lambda done: None),
+        )

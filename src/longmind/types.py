@@ -149,7 +149,9 @@ Metadata = Annotated[Json, AfterValidator(_bounded_json)]
 class Model(BaseModel):
     """The base of every public type: frozen, and strict about unknown fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, ser_json_inf_nan="null", defer_build=True
+    )
 
 
 M = TypeVar("M", bound=Model)

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Invocation, store_command
+from longmind.cli.command import Invocation, tenant_command
 from longmind.cli.progress import bar
 from longmind.errors import InvalidInput, NotFound
 
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from longmind.store.transfer import Imported
 
 
-@store_command
+@tenant_command
 async def import_(
     call: Invocation,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An export; - is the standard input.")],
+    across_tenants: Annotated[
+        bool, typer.Option("--across-tenants", help="Also lines of other tenants, and of shared memory.")
+    ] = False,
 ) -> None:
     """Take in what `longmind export` wrote, under the agents it names.
 
+    Lines of another tenant than --tenant, and those of shared memory, are refused unless --across-tenants is given.
     What is there already is left as it is, so an import can be repeated.
     """
     piped = str(file) == "-"
@@ -33,10 +37,10 @@ async def import_(
     async with call.store() as rc:
         with bar(call, "Importing", None if piped else file.stat().st_size) as advance:
             if piped:
-                done = await rc.load(_lines(sys.stdin.buffer, advance))
+                done = await rc.load(_lines(sys.stdin.buffer, advance), across_tenants=across_tenants)
             else:
                 with file.open("rb") as stream:
-                    done = await rc.load(_lines(stream, advance))
+                    done = await rc.load(_lines(stream, advance), across_tenants=across_tenants)
     agents = sorted(f"{tenant}/{agent}" for tenant, agent in done.agents)
     data = {"memories": done.memories, "already_there": done.already_there, "links": done.links, "agents": agents}
     call.answer(data, lambda: _show(done))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from longmind.arguments import checked_arguments
 from longmind.conversation.messages import MessageLog, parse_message, to_message
 from longmind.conversation.rolling_summary import FindSummaryWriter, RollingSummary
 from longmind.conversation.token_budget import first_lines, last_messages
@@ -34,6 +35,7 @@ class _ConversationId(Model):
     id: Name
 
 
+@checked_arguments
 class Conversation:
     """The messages of one session, and their rendering for a model."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from longmind.arguments import checked_arguments
 from longmind.errors import InvalidInput
 from longmind.manager.built_in import (
     BuiltInSystem,
@@ -51,6 +52,7 @@ class _Key(Model):
     key: Name
 
 
+@checked_arguments
 class MemoryManager:
     """Stores to, retrieves from and searches all memory systems of an agent, and those a user registers.
 

@@ -19,6 +19,7 @@ from longmind.clock import Clock
 from longmind.errors import InvalidInput
 from longmind.perceive.documents import split_passages
 from longmind.perceive.importance import estimate_importance
+from longmind.problems import first_problem
 from longmind.types import (
     MAX_TAGS,
     TRUST,
@@ -105,9 +106,8 @@ def build_memories(
             else:
                 memories.append(messages.memory(item))
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(map(str, problem["loc"])) or "input"
-        raise InvalidInput(f"This cannot be remembered: {where}: {problem['msg']}.") from error
+        where, reason = first_problem(error)
+        raise InvalidInput(f"This cannot be remembered: {where or 'input'}: {reason}.", field=where) from None
     if not memories:
         raise InvalidInput("There is nothing to remember.", hint="Give a text, a message, a list, or a document.")
     return memories

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from longmind.errors import InvalidInput
+from longmind.problems import first_problem
 from longmind.types import Filter
 
 NOT_NARROWED = Filter()
@@ -46,11 +47,12 @@ def filter_of(
     try:
         return Filter.model_validate(fields)
     except ValidationError as error:
-        problem = error.errors(include_input=False)[0]
+        where_wrong, reason = first_problem(error)
         raise InvalidInput(
-            f"The filter is not usable: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.",
+            f"The filter is not usable: {where_wrong}: {reason}.",
             hint=f"It may have: {', '.join(sorted(Filter.model_fields))}.",
-        ) from error
+            field=where_wrong,
+        ) from None
 
 
 def narrows(where: Filter) -> bool:

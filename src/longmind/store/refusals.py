@@ -19,6 +19,7 @@ from longmind.errors import (
     OperationMismatch,
     VersionConflict,
 )
+from longmind.problems import problems
 from longmind.store.base import MAX_PAGE, Batch, RemoveLink, Space
 from longmind.types import UPDATABLE, Memory, Scope
 
@@ -122,7 +123,7 @@ def unchangeable(names: list[str]) -> InvalidInput:
 
 def invalid(what: str, error: ValidationError) -> InvalidInput:
     """Return the error that says which fields are wrong, and why."""
-    reasons = {".".join(map(str, e["loc"])) or "record": e["msg"] for e in error.errors()}
+    reasons = {field or "record": reason for field, reason in problems(error)}
     text = "; ".join(f"{field}: {reason}" for field, reason in reasons.items())
     return InvalidInput(f"{what} is not valid: {text}.", hint="Correct it.", fields=reasons)
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from longmind.errors import InvalidInput
+from longmind.errors import Forbidden, InvalidInput
+from longmind.problems import first_problem
 from longmind.store.base import AddLink, Put
 from longmind.store.store import Store
 from longmind.types import Link, Memory, Scope
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 M = TypeVar("M", Memory, Link)
 _BATCH = 500
+_EXPORT = "Is this a Longmind export?"
 
 
 @dataclass(slots=True)
@@ -68,9 +70,17 @@ async def export_lines(store: Store, scopes: Sequence[Scope]) -> AsyncIterator[s
 
 
 async def import_lines(
-    store: Store, lines: Iterable[str], embed: Embed, *, progress: Callable[[int], None] = lambda _: None
+    store: Store,
+    lines: Iterable[str],
+    embed: Embed,
+    *,
+    tenant: str | None = None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> Imported:
-    """Store what an export holds. A memory that exists already is left as it is, so an import can be repeated."""
+    """Store what an export holds. A memory that exists already is left as it is, so an import can be repeated.
+
+    With a tenant, a line of another tenant or of an agent that is Longmind's own is ``Forbidden``.
+    """
     done = Imported()
     waiting: list[Memory] = []
     links: dict[tuple[str, str], list[Link]] = {}
@@ -79,21 +89,26 @@ async def import_lines(
         if ended:
             raise InvalidInput(f"Line {number} comes after the end of the export.")
         if "memory" in record:
-            waiting.append(_validated(Memory, record["memory"], number))
+            memory = _validated(Memory, record["memory"], number)
+            _require_tenant(tenant, (memory.tenant, memory.agent), number)
+            waiting.append(memory)
             if len(waiting) >= _BATCH:
                 await _store(store, waiting, embed, done)
                 progress(len(waiting))
                 waiting = []
         elif "link" in record:
+            if not isinstance(record["link"], dict):
+                raise InvalidInput(f"Line {number}: link: must be a JSON object.", hint=_EXPORT)
             link = dict(record["link"])
             owner = (str(link.pop("tenant", "")), str(link.pop("agent", "")))
+            _require_tenant(tenant, owner, number)
             links.setdefault(owner, []).append(_validated(Link, link, number))
         elif "end" in record:
             ended = True
     await _store(store, waiting, embed, done)
     progress(len(waiting))
-    for (tenant, agent), agent_links in links.items():
-        scope = Scope(tenant=tenant, agent=agent, all_users=True)
+    for owner, agent_links in links.items():
+        scope = _scope_of(*owner)
         for start in range(0, len(agent_links), _BATCH):
             await store.apply(scope, [AddLink(link) for link in agent_links[start : start + _BATCH]], reason="import")
         done.links += len(agent_links)
@@ -107,14 +122,17 @@ async def import_lines(
 
 def _parse(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, dict[str, object]]]]:
     for number, line in enumerate(lines, 1):
+        if not isinstance(line, str):
+            raise InvalidInput(f"Line {number} is not text but {type(line).__name__}.", hint=_EXPORT)
         if not line.strip():
             continue
         try:
             record = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InvalidInput(f"Line {number} is not JSON: {error.msg}.", hint="Is this a Longmind export?") from error
+        except (ValueError, RecursionError) as error:
+            why = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+            raise InvalidInput(f"Line {number} is not JSON: {why}.", hint=_EXPORT) from None
         if not isinstance(record, dict):
-            raise InvalidInput(f"Line {number} is not a JSON object.", hint="Is this a Longmind export?")
+            raise InvalidInput(f"Line {number} is not a JSON object.", hint=_EXPORT)
         if number == 1:
             if record.get("longmind") != FORMAT:
                 raise InvalidInput("The first line does not say that this is a Longmind export of format 1.")
@@ -122,12 +140,29 @@ def _parse(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, dict[str, obje
         yield number, record
 
 
+def _require_tenant(tenant: str | None, owner: tuple[str, str], number: int) -> None:
+    """Refuse a line of another tenant, or of an agent that is Longmind's own, unless all are allowed (None)."""
+    if tenant is not None and (owner[0] != tenant or owner[1].startswith("@")):
+        raise Forbidden(
+            f"Line {number} is of the agent {owner[1]!r} of the tenant {owner[0]!r}; this import is for {tenant!r}.",
+            hint="An administrator can load it with across_tenants=True (--across-tenants).",
+            line=number,
+        )
+
+
+def _scope_of(tenant: str, agent: str) -> Scope:
+    try:
+        return Scope(tenant=tenant, agent=agent, all_users=True)
+    except ValidationError:
+        raise InvalidInput("A link names no usable tenant and agent.", hint=_EXPORT) from None
+
+
 def _validated(model: type[M], record: object, number: int) -> M:
     try:
         return model.model_validate(record)
     except ValidationError as error:
-        problem = error.errors(include_input=False)[0]
-        raise InvalidInput(f"Line {number}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}.") from error
+        where, reason = first_problem(error)
+        raise InvalidInput(f"Line {number}: {where}: {reason}.", field=where) from None
 
 
 async def _store(store: Store, memories: list[Memory], embed: Embed, done: Imported) -> None:

@@ -86,9 +86,9 @@ class Longmind(Blocking[asynchronous.Longmind]):
         """Register a recall policy of yours, for every agent."""
         self._target.register(policy)
 
-    def export(self, scopes: Sequence[Scope] | None = None) -> Iterator[str]:
+    def export(self, scopes: Sequence[Scope] | None = None, *, across_tenants: bool = False) -> Iterator[str]:
         """Yield the lines of an export: of these scopes, or of every agent of the tenant."""
-        return self._loop.iterate(self._target.export(scopes))
+        return self._loop.iterate(self._target.export(scopes, across_tenants=across_tenants))
 
     @property
     def tools(self) -> ToolRegistry:

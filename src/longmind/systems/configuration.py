@@ -12,6 +12,7 @@ from typing import TypeVar
 from pydantic import JsonValue, RootModel, ValidationError
 
 from longmind.errors import InvalidSetting
+from longmind.problems import first_problem
 from longmind.systems.records import KeyedRecord
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Model
@@ -50,9 +51,9 @@ def changed(settings: S, changes: Mapping[str, object]) -> S:
     try:
         return type(settings).model_validate(settings.model_dump() | dict(changes))
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(map(str, problem["loc"])) or type(settings).__name__
-        raise InvalidSetting(f"The setting {where} is not usable: {problem['msg']}.") from error
+        where, reason = first_problem(error)
+        where = where or type(settings).__name__
+        raise InvalidSetting(f"The setting {where} is not usable: {reason}.") from None
 
 
 def _record(scoped: ScopedStore, name: str) -> KeyedRecord[Choices]:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from longmind.clock import Clock
 from longmind.errors import InvalidInput, KeyTaken, NotFound, VersionConflict
+from longmind.problems import first_problem
 from longmind.store.base import Receipt, Write
 from longmind.store.store import Store
 from longmind.types import Filter, Hit, Memory, Page, Scope, Source
@@ -116,6 +117,7 @@ def validated(model: type[B], values: Mapping[str, Any]) -> B:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(map(str, problem["loc"])) or model.__name__
-        raise InvalidInput(f"{model.__name__} is not valid: {where}: {problem['msg']}.") from error
+        where, reason = first_problem(error)
+        internal = model.__name__.startswith("_") or model.__name__.endswith("Body")
+        what = "This" if internal else model.__name__
+        raise InvalidInput(f"{what} is not valid: {where or what}: {reason}.", field=where) from None

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from longmind.arguments import checked_arguments
 from longmind.errors import InvalidInput, NotFound
 from longmind.store.base import Update
 from longmind.systems import configuration
@@ -40,6 +41,7 @@ _AT_ONCE = 300
 Analyse = Callable[[DialogueSegment, tuple[DialoguePage, ...]], Awaitable[object]]
 
 
+@checked_arguments
 class DialogueMemory:
     """Conversations with one user: the latest pages in short-term memory, and the topics of all earlier ones.
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
+from longmind.arguments import checked_arguments
 from longmind.clock import as_utc
 from longmind.errors import Conflict, InvalidInput
 from longmind.systems.episodic import clusters, lessons, narrative, reading, replay
@@ -37,6 +38,7 @@ from longmind.types import Memory, Page
 HOUR = timedelta(hours=1)
 
 
+@checked_arguments
 class EpisodicMemory:
     """Episodes and their events.
 

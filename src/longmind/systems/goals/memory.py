@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from longmind.arguments import checked_arguments
 from longmind.errors import Conflict, InvalidInput
 from longmind.store.base import Write
 from longmind.systems.goals import criteria as criteria_
@@ -40,6 +41,7 @@ SubGoals = list[Goal]
 Memories = list[Memory]
 
 
+@checked_arguments
 class GoalMemory(PlanMemory):
     """What is wanted and how to get there: goals with criteria and sub-goals, and plans with their history."""
 

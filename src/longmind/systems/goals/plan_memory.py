@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
+from longmind.arguments import checked_arguments
 from longmind.errors import Conflict, InvalidInput
 from longmind.store.base import Write
 from longmind.systems.goals import criteria as criteria_
@@ -35,6 +36,7 @@ Steps = list[PlanStep]
 Revisions = list[Revision]
 
 
+@checked_arguments
 class PlanMemory:
     """The plans of goals and their steps, with every version and revision. ``GoalMemory`` adds the goals."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from longmind.arguments import checked_arguments
 from longmind.errors import InvalidInput
 from longmind.systems import configuration
 from longmind.systems.ownership import mine
@@ -39,6 +40,7 @@ class _Dimension(Model):
     dimension: Label
 
 
+@checked_arguments
 class PersonaMemory:
     """Profiles of the user and of the agent: traits with confidence and history, and knowledge entries.
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from longmind.arguments import checked_arguments
 from longmind.errors import Conflict, InvalidInput
 from longmind.store.base import AddLink, Receipt, Write
 from longmind.systems.procedural.attempts import Sleep
@@ -43,6 +44,7 @@ ProcedureHits = list[ProcedureHit]
 _RUNS_COMPARED = 200
 
 
+@checked_arguments
 class ProceduralMemory:
     """How to do things: procedures that run, resume after a crash, keep versions, and learn from outcomes."""
 

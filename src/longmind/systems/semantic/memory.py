@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from longmind.arguments import checked_arguments
 from longmind.errors import InvalidInput
 from longmind.kinds import owned_by
 from longmind.store.base import MAX_PAGE
@@ -36,6 +37,7 @@ from longmind.types import Filter, Memory, Page, Scalar, Source
 EvidenceInput = str | Memory | Evidence
 
 
+@checked_arguments
 class SemanticMemory:
     """Concepts, facts with their validity in time, relations, definitions and rules.
 

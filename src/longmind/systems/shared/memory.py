@@ -9,6 +9,7 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import Any
 
+from longmind.arguments import checked_arguments
 from longmind.errors import InvalidInput, NotFound
 from longmind.pacing import Pace
 from longmind.store.base import Delete, Put, Update, Write
@@ -42,6 +43,7 @@ Names = list[str]
 Proposals = list[ShareProposal]
 
 
+@checked_arguments
 class SharedMemory:
     """The shared knowledge of a tenant: what enough of its agents and users know, without anything personal.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal, overload
 
+from longmind.arguments import checked_arguments
 from longmind.errors import InvalidInput, NotFound
 from longmind.systems.episodic import EventDraft
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
@@ -30,6 +31,7 @@ from longmind.types import TRUST, Json, Memory, Role, Source
 _LINE = 2_000
 
 
+@checked_arguments
 class WorkingMemory:
     """Slots for what matters now, a focus, a task with its variables, and the state of the conversation.
 
