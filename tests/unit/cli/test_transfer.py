@@ -12,7 +12,7 @@ import pytest
 def filled(cli: Any) -> Any:
     cli.remember("Coffee without sugar, please.", "--agent", "a", "--user", "alice")
     cli.remember("Please, without sugar: coffee!", "--agent", "a", "--user", "alice")
-    cli("consolidate", "--agent", "a")
+    cli("consolidate", "--agent", "a", "--all-users")
     cli.remember("Grüße aus 東京.", "--agent", "b")
     return cli
 

@@ -3,11 +3,12 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from longmind import Document, Longmind, Settings
-from longmind.errors import InvalidInput
+from longmind.errors import Forbidden, InvalidInput
 from longmind.types import Link
 
 
@@ -72,3 +73,25 @@ async def test_what_is_not_an_export_is_refused_with_its_line(lines: list[str], 
     async with Longmind.open("memory:", embedder="none", settings=quiet()) as rc:
         with pytest.raises(InvalidInput, match=said):
             await rc.load(lines)
+
+
+async def test_an_import_writes_only_into_its_own_tenant_unless_an_administrator_asks() -> None:
+    async with Longmind.open("memory:", embedder="none") as source:
+        await source.agent("a", tenant="other").remember("theirs")
+        await source.agent("a").shared.propose("Tomatoes need six hours of sun.")
+        lines = [line async for line in source.export(across_tenants=True)]
+        assert [line async for line in source.export()][1:-1] == [], "neither another tenant nor shared memory"
+    async with Longmind.open("memory:", embedder="none") as target:
+        for line in lines[1:-1]:
+            with pytest.raises(Forbidden, match="tenant"):
+                await target.load([lines[0], line, lines[-1]])
+        assert await target.store.backend.scopes() == []
+        done = await target.load(lines, across_tenants=True)
+        assert done.agents == {("other", "a"), ("default", "@shared")}
+
+
+@pytest.mark.parametrize("line", ['{"link": 5}', '{"memory": 5}', "5", "[" * 100_000, 5, None, b"{}"])
+async def test_a_malformed_line_is_our_error(line: Any) -> None:
+    async with Longmind.open("memory:", embedder="none") as rc:
+        with pytest.raises(InvalidInput, match="Line 2"):
+            await rc.load(['{"longmind": 1}', line])
