@@ -94,4 +94,4 @@ async def test_an_import_writes_only_into_its_own_tenant_unless_an_administrator
 async def test_a_malformed_line_is_our_error(line: Any) -> None:
     async with Longmind.open("memory:", embedder="none") as rc:
         with pytest.raises(InvalidInput, match="Line 2"):
-            await rc.load(['{"longmind": 1}', line])
+            await rc.load(iter(['{"longmind": 1}', line]))
