@@ -54,6 +54,8 @@ class Longmind:
         clock: Clock,
         embedder: Embedder | str | None,
         reranker: Reranker | None = None,
+        *,
+        create: bool = True,
     ) -> None:
         self.url = settings.store_url() if url is None else url
         self.settings = settings
@@ -64,6 +66,7 @@ class Longmind:
         self._recaller: Recaller | None = None
         self._policies: list[RecallPolicy] = []
         self._reranker = reranker
+        self._create = create
 
     @classmethod
     def open(
@@ -75,20 +78,22 @@ class Longmind:
         settings: Settings | None = None,
         clock: Clock | None = None,
         reranker: Reranker | None = None,
+        create: bool = True,
     ) -> Longmind:
         """A store by its URL: a path, ``sqlite:///path``, ``postgresql://...`` or ``memory:``.
 
         Without a URL it is ``LONGMIND_URL``, or else a file of the user. ``embedder`` counts for a new store; one that
         was built with another says so in the log and keeps its own until ``reembed``. A ``reranker`` is asked about the
-        best hits of each recall; closing it is yours.
+        best hits of each recall; closing it is yours. With ``create=False`` a store that does not exist is
+        ``NotFound``.
         """
         settings = settings or Settings.load(tenant=tenant)
-        return cls(url, settings, clock or SystemClock(), embedder, reranker)
+        return cls(url, settings, clock or SystemClock(), embedder, reranker, create=create)
 
     async def __aenter__(self) -> Longmind:
         if self.settings.otel:
             telemetry.configure(True)
-        self._store = await open_store(self.url, clock=self.clock, settings=self.settings)
+        self._store = await open_store(self.url, clock=self.clock, settings=self.settings, create=self._create)
         self._embedding = Embedding(self._store, self._asked_embedder, self.settings)
         try:
             await self._embedding.current()

@@ -11,7 +11,7 @@ import typer
 from longmind.cli import screen
 from longmind.cli.chat_commands import Chatting, perform
 from longmind.cli.chat_input import lines, on_interrupt
-from longmind.cli.command import FAILED, Invocation, agent_command
+from longmind.cli.command import FAILED, Invocation, creating_command
 from longmind.errors import LongmindError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _QUIT = ("/quit", "/exit")
 
 
-@agent_command
+@creating_command
 async def chat(
     call: Invocation,
     session: Annotated[

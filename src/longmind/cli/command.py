@@ -1,11 +1,11 @@
 """What every command shares: where to work, how to answer, and how to fail.
 
-A command is a coroutine whose first parameter is the ``Invocation``. ``agent_command``, ``tenant_command`` and
-``store_command`` make of it a function for typer and add the options that all commands of that reach have, so that none
-forgets one and none takes one that it would not heed:
+A command is a coroutine whose first parameter is the ``Invocation``. ``agent_command``, ``creating_command``,
+``tenant_command`` and ``store_command`` make of it a function for typer and add the options that all commands of that
+reach have, so that none forgets one and none takes one that it would not heed:
 
     @agent_command
-    async def stats(call: Call) -> None:
+    async def stats(call: Invocation) -> None:
         async with call.agent() as mem:
             call.answer(await mem.stats(), ...)
 
@@ -38,6 +38,7 @@ P = ParamSpec("P")
 
 OK, FAILED, USAGE, MISSING = 0, 1, 2, 3
 """The exit codes."""
+_NAMED_AGENTS = 10
 
 PANEL = "Where and how"
 _Url = Annotated[
@@ -92,6 +93,8 @@ class Invocation:
     all_users: bool = False
     tenant: str | None = None
     json: bool = False
+    creates: bool = False
+    """Whether the command may create the store and the agent. Those that only read never do."""
 
     @property
     def settings(self) -> Settings:
@@ -99,29 +102,31 @@ class Invocation:
         return Settings.load(url=self.url, agent=self.agent_name, tenant=self.tenant)
 
     @asynccontextmanager
-    async def store(self, *, embedder: str | None = None) -> AsyncIterator[Longmind]:
-        """The store, open."""
+    async def store(self, *, embedder: str | None = None, create: bool = False) -> AsyncIterator[Longmind]:
+        """Open the store. One that does not exist is an error, unless the command may create it."""
         from longmind.memory import Longmind
 
-        async with Longmind.open(settings=self.settings, embedder=embedder) as rc:
+        create = create or self.creates
+        async with Longmind.open(settings=self.settings, embedder=embedder, create=create) as rc:
             yield rc
 
     @asynccontextmanager
     async def agent(self) -> AsyncIterator[AgentMemory]:
-        """The memory of the agent and user that the options name."""
+        """The memory of the agent and user that the options name.
+
+        An agent about which nothing was ever stored is an error, unless the command may create it.
+        """
         async with self.store() as rc:
-            yield rc.agent(self.settings.agent, self.user, all_users=self.all_users)
+            mem = rc.agent(self.settings.agent, self.user, all_users=self.all_users)
+            if not self.creates and (await rc.store.backend.head(mem.scope)).seq == 0:
+                raise _no_agent(mem.scope.agent, [scope.agent for scope in await rc.agents()])
+            yield mem
 
     def must_exist(self) -> None:
-        """Refuse a store that is not there: looking must not make a new one."""
-        from longmind.store.open import sqlite_path
+        """Refuse a store that does not exist, before anything else is done with its URL."""
+        from longmind.store.open import require_store
 
-        url = self.settings.store_url()
-        if not url or url.partition(":")[0] in ("memory", "postgres", "postgresql") or url == ":memory:":
-            return
-        path = sqlite_path(url)
-        if not path.exists() and not path.with_name(f"{path.name}-wal").exists():
-            raise NotFound(f"There is no store at {path}.", hint="The first `longmind remember` makes one.")
+        require_store(self.settings.store_url())
 
     def answer(self, data: Any, show: Callable[[], object]) -> None:
         """The result: data for a program, or what ``show`` prints for a person."""
@@ -151,6 +156,11 @@ def agent_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any,
     return _command(work, ("url", "agent", "user", "all_users", "tenant", "json"))
 
 
+def creating_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """A command about one agent's memory that stores something new, so the store and the agent need not exist yet."""
+    return _command(work, ("url", "agent", "user", "all_users", "tenant", "json"), creates=True)
+
+
 def tenant_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any, None]]) -> Callable[..., None]:
     """A command about all agents of a tenant: --url --tenant --json."""
     return _command(work, ("url", "tenant", "json"))
@@ -161,7 +171,16 @@ def store_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any,
     return _command(work, ("url", "json"))
 
 
-def _command(work: Callable[..., Coroutine[Any, Any, None]], shared: Sequence[str]) -> Callable[..., None]:
+def _no_agent(name: str, known: Sequence[str]) -> NotFound:
+    """The error for an agent that is not there, which names those that are."""
+    shown = ", ".join(known[:_NAMED_AGENTS]) + (" ..." if len(known) > _NAMED_AGENTS else "")
+    hint = f"There are: {shown}." if known else "The store is empty; the first `longmind remember` makes an agent."
+    return NotFound(f"There is no agent {name} here.", hint=hint, agents=[*known[:_NAMED_AGENTS]])
+
+
+def _command(
+    work: Callable[..., Coroutine[Any, Any, None]], shared: Sequence[str], *, creates: bool = False
+) -> Callable[..., None]:
     _, *own = inspect.signature(work, eval_str=True).parameters.values()
     common = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=_SHARED[name][1], annotation=_SHARED[name][0])
@@ -179,6 +198,7 @@ def _command(work: Callable[..., Coroutine[Any, Any, None]], shared: Sequence[st
             common.get("all_users", False),
             common.get("tenant"),
             common["json"],
+            creates,
         )
         with failing(as_json=call.json), _log_as_notes(call):
             asyncio.run(work(call, **arguments))

@@ -49,11 +49,11 @@ async def demo(
 async def _store(call: Invocation) -> AsyncIterator[tuple[Longmind, str]]:
     """The store that was given, or a temporary one: a tour leaves nothing behind in the user's own."""
     if call.url is not None:
-        async with call.store() as rc:
+        async with call.store(create=True) as rc:
             yield rc, call.url
         return
     with tempfile.TemporaryDirectory(prefix="longmind-demo-") as folder:
-        async with replace(call, url=str(Path(folder) / "memory.db")).store() as rc:
+        async with replace(call, url=str(Path(folder) / "memory.db")).store(create=True) as rc:
             yield rc, "a temporary SQLite file"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Invocation, agent_command
+from longmind.cli.command import Invocation, agent_command, creating_command
 from longmind.cli.ids import memory_id
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ async def show(call: Invocation) -> None:
 
 
 @app.command("add")
-@agent_command
+@creating_command
 async def add(
     call: Invocation,
     message: Annotated[str, typer.Argument(metavar="SAID", help="What the user said.")],
@@ -110,7 +110,7 @@ async def upkeep(call: Invocation) -> None:
 
 
 @app.command("configure")
-@agent_command
+@creating_command
 async def configure(
     call: Invocation,
     change: Annotated[

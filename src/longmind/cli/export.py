@@ -35,7 +35,6 @@ async def export(
     store that imports makes its own.
     """
     piped = str(file) == "-"
-    call.must_exist()  # a wrong path would make an empty store, and an empty backup of it
     async with call.store() as rc:
         scopes = await _scopes(call, rc)
         with nullcontext(sys.stdout) if piped else whole_file(file, replace=force) as target:

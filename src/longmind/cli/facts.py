@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import Invocation, agent_command
+from longmind.cli.command import Invocation, agent_command, creating_command
 from longmind.cli.ids import memory_id
 from longmind.errors import NotFound
 from longmind.store.base import MAX_PAGE
@@ -83,7 +83,7 @@ async def history(
     call.answer(facts, lambda: _show(facts))
 
 
-@agent_command
+@creating_command
 async def learn(
     call: Invocation,
     subject: Subject,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import FAILED, Invocation, agent_command
+from longmind.cli.command import FAILED, Invocation, agent_command, creating_command
 from longmind.cli.ids import memory_id
 from longmind.errors import InvalidInput
 from longmind.store.base import MAX_PAGE
@@ -27,7 +27,7 @@ _Id = Annotated[str, typer.Argument(metavar="ID", help="A goal's id, or 8 or mor
 
 
 @app.command("create")
-@agent_command
+@creating_command
 async def create(
     call: Invocation,
     description: Annotated[str, typer.Argument(help="What is wanted.")],

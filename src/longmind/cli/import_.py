@@ -34,7 +34,7 @@ async def import_(
     piped = str(file) == "-"
     if not piped and not file.is_file():
         raise NotFound(f"There is no file {file}.")
-    async with call.store() as rc:
+    async with call.store(create=True) as rc:
         with bar(call, "Importing", None if piped else file.stat().st_size) as advance:
             if piped:
                 done = await rc.load(_lines(sys.stdin.buffer, advance), across_tenants=across_tenants)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Invocation, agent_command
+from longmind.cli.command import Invocation, agent_command, creating_command
 from longmind.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ async def show(call: Invocation, about: _About = "user") -> None:
 
 
 @app.command("observe")
-@agent_command
+@creating_command
 async def observe(
     call: Invocation,
     dimension: Annotated[str, typer.Argument(help="The dimension, such as diet.")],
@@ -87,7 +87,7 @@ async def history(
 
 
 @app.command("learn")
-@agent_command
+@creating_command
 async def learn(
     call: Invocation,
     text: Annotated[str, typer.Argument(help="The statement.")],
@@ -114,7 +114,7 @@ async def shared(
 
 
 @app.command("propose")
-@agent_command
+@creating_command
 async def propose(call: Invocation, text: Annotated[str, typer.Argument(help="The statement.")]) -> None:
     """Support a statement as this agent, or with --user as this user. With enough support it is shared."""
     async with _shared(call) as memory:

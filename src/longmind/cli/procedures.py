@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmind.cli import options, screen
-from longmind.cli.command import FAILED, Invocation, agent_command
+from longmind.cli.command import FAILED, Invocation, agent_command, creating_command
 from longmind.cli.ids import memory_id
 from longmind.errors import InvalidInput
 from longmind.store.base import MAX_PAGE
@@ -95,7 +95,7 @@ async def show(
 
 
 @app.command("store")
-@agent_command
+@creating_command
 async def store(
     call: Invocation,
     file: Annotated[Path, typer.Argument(help="A JSON file with the definition.", exists=True, dir_okay=False)],

@@ -11,7 +11,7 @@ import typer
 from pydantic import ValidationError
 
 from longmind.cli import options, screen
-from longmind.cli.command import Invocation, agent_command, as_text, read_stdin
+from longmind.cli.command import Invocation, as_text, creating_command, read_stdin
 from longmind.errors import InvalidInput
 from longmind.types import Document, Memory, Message, Role
 
@@ -22,7 +22,7 @@ _MESSAGE = 'A message is {"role": "user", "content": "..."}; name, occurred_at a
 _READABLE = {"exists": True, "dir_okay": False, "readable": True}
 
 
-@agent_command
+@creating_command
 async def remember(
     call: Invocation,
     text: Annotated[

@@ -76,7 +76,7 @@ async def worker(
         grace_seconds=grace,
         keep_days=keep_days,
     )
-    async with call.store() as rc:
+    async with call.store(create=True) as rc:
         made = Worker(rc, options, told=lambda scope, what: None if call.json else _tell(scope, what))
         with _stopping() as stop:
             async with made:

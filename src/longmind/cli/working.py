@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Invocation, agent_command
+from longmind.cli.command import Invocation, agent_command, creating_command
 
 if TYPE_CHECKING:
     from longmind.systems.working import Item, Placed
@@ -41,7 +41,7 @@ async def show(call: Invocation) -> None:
 
 
 @app.command("put")
-@agent_command
+@creating_command
 async def put(
     call: Invocation,
     key: _Key,

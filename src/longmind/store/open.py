@@ -7,19 +7,21 @@ from urllib.parse import unquote, urlsplit
 
 from longmind.clock import Clock
 from longmind.config import Settings
-from longmind.errors import InvalidSetting
+from longmind.errors import InvalidSetting, NotFound
 from longmind.store.base import Backend
 from longmind.store.store import Store
 
 _SCHEMES = "a path, sqlite:///path, postgresql://user@host/database, or memory:"
 
 
-async def open_store(url: str, *, clock: Clock, settings: Settings) -> Store:
-    """Open, and create where it is new, the store at a URL."""
-    return Store(await _backend(url, clock, settings), clock, view_bytes=settings.view_mb * 2**20)
+async def open_store(url: str, *, clock: Clock, settings: Settings, create: bool = True) -> Store:
+    """Open the store at a URL. With ``create`` a new one is created; without, it is ``NotFound``."""
+    if not create:
+        require_store(url)
+    return Store(await _backend(url, clock, settings, create), clock, view_bytes=settings.view_mb * 2**20)
 
 
-async def _backend(url: str, clock: Clock, settings: Settings) -> Backend:
+async def _backend(url: str, clock: Clock, settings: Settings, create: bool) -> Backend:
     if not url.strip():
         raise InvalidSetting("The store's URL is empty.", hint=f"Give {_SCHEMES}.")
     if url in ("memory:", "memory://", ":memory:"):
@@ -31,13 +33,24 @@ async def _backend(url: str, clock: Clock, settings: Settings) -> Backend:
         from longmind.store.postgres import PostgresBackend
 
         return await PostgresBackend.open(
-            url, clock=clock, pool_size=settings.pool_size, timeout=settings.connect_seconds
+            url, clock=clock, pool_size=settings.pool_size, timeout=settings.connect_seconds, create=create
         )
     if scheme and scheme != "sqlite":
         raise InvalidSetting(f"There is no store of the kind {scheme}.", hint=f"Give {_SCHEMES}.")
     from longmind.store.sqlite import SqliteBackend
 
     return await SqliteBackend.open(sqlite_path(url), clock=clock, busy_timeout_s=settings.busy_seconds)
+
+
+def require_store(url: str) -> None:
+    """Refuse a path at which there is no store. A database server is asked when it is opened."""
+    if not url.strip() or url == ":memory:" or url.partition(":")[0].lower() in ("memory", "postgres", "postgresql"):
+        return
+    path = sqlite_path(url)
+    if not path.exists() and not path.with_name(f"{path.name}-wal").exists():
+        raise NotFound(
+            f"There is no store at {path}.", hint="Check the path. The first `longmind remember` makes a store."
+        )
 
 
 def sqlite_path(url: str) -> Path:

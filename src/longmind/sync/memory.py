@@ -51,11 +51,18 @@ class Longmind(Blocking[asynchronous.Longmind]):
         settings: Settings | None = None,
         clock: Clock | None = None,
         reranker: Reranker | None = None,
+        create: bool = True,
     ) -> Longmind:
         """Open a store by its URL; see ``longmind.Longmind.open``."""
         return cls(
             asynchronous.Longmind.open(
-                url, embedder=embedder, tenant=tenant, settings=settings, clock=clock, reranker=reranker
+                url,
+                embedder=embedder,
+                tenant=tenant,
+                settings=settings,
+                clock=clock,
+                reranker=reranker,
+                create=create,
             )
         )
 

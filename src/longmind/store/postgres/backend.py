@@ -32,10 +32,21 @@ class PostgresBackend:
 
     @classmethod
     async def open(
-        cls, url: str, *, clock: Clock, pool_size: int = 10, schema: str = "longmind", timeout: float = 5.0
+        cls,
+        url: str,
+        *,
+        clock: Clock,
+        pool_size: int = 10,
+        schema: str = "longmind",
+        timeout: float = 5.0,
+        create: bool = True,
     ) -> PostgresBackend:
-        """Connect, and create or migrate the tables if necessary. ``timeout``: seconds to wait for a connection."""
-        return cls(await Database.open(url, schema=schema, pool_size=pool_size, timeout=timeout), clock)
+        """Connect, and create or migrate the tables if necessary. ``timeout``: seconds to wait for a connection.
+
+        Without ``create``, a database in which there is no store yet is ``NotFound``.
+        """
+        database = await Database.open(url, schema=schema, pool_size=pool_size, timeout=timeout, create=create)
+        return cls(database, clock)
 
     async def apply(self, batch: Batch) -> Receipt:
         receipt = await writer.apply(self._database, batch)

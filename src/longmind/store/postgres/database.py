@@ -47,10 +47,10 @@ class Database:
         self.halfvec = installed.halfvec
 
     @classmethod
-    async def open(cls, url: str, *, schema: str, pool_size: int, timeout: float) -> Database:
+    async def open(cls, url: str, *, schema: str, pool_size: int, timeout: float, create: bool = True) -> Database:
         """Prepare the database if necessary, and connect to it."""
         where = place(url)
-        installed = await asyncio.to_thread(install, url, schema, where, timeout)
+        installed = await asyncio.to_thread(install, url, schema, where, timeout, create=create)
         pool: psycopg_pool.AsyncConnectionPool[Connection] = psycopg_pool.AsyncConnectionPool(
             _conninfo(url, installed, timeout),
             min_size=1,

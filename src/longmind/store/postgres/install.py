@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from psycopg import Connection, sql
 
-from longmind.errors import ForeignStore, SchemaTooNew, StoreError
+from longmind.errors import ForeignStore, NotFound, SchemaTooNew, StoreError
 from longmind.store import migrate
 from longmind.store.postgres.driver import load_queries, psycopg
 from longmind.store.postgres.failures import Place, translate
@@ -35,12 +35,14 @@ class Installed:
     """The number this database gave to pgvector's type."""
 
 
-def install(url: str, schema: str, where: Place, timeout: float = 5.0) -> Installed:
+def install(url: str, schema: str, where: Place, timeout: float = 5.0, *, create: bool = True) -> Installed:
     """Make the database ready if it is not, and tell what a connection needs to know. Blocks; run it in a thread."""
     try:
         with psycopg.connect(url, autocommit=True, connect_timeout=_connect_timeout(url, timeout)) as connection:
             _require_server(connection, where)
             if not _is_current(connection, schema, where):
+                if not create and not _tables(connection, schema):
+                    raise NotFound(f"There is no store in {where}.", hint="The first `longmind remember` makes one.")
                 with connection.transaction():
                     connection.execute(_install["take_turns"], {"key": LOCK})
                     _prepare(connection, schema, where)
@@ -65,7 +67,7 @@ def _require_server(connection: Connection, where: Place) -> None:
 
 def _is_current(connection: Connection, schema: str, where: Place) -> bool:
     """Whether the schema is ours and complete. Somebody else's, or one from the future, is refused."""
-    tables = {row[0] for row in connection.execute(_install["schema_tables"], {"schema": schema})}
+    tables = _tables(connection, schema)
     if not tables:
         return False
     if migrate.APPLIED_TABLE not in tables:
@@ -87,6 +89,10 @@ def _is_current(connection: Connection, schema: str, where: Place) -> bool:
             hint="Upgrade Longmind; the store was left as it is.",
         )
     return applied == shipped
+
+
+def _tables(connection: Connection, schema: str) -> set[str]:
+    return {row[0] for row in connection.execute(_install["schema_tables"], {"schema": schema})}
 
 
 def _some(names: Collection[str]) -> str:
