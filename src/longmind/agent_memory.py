@@ -7,19 +7,29 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast, overload
 
+from pydantic import BaseModel
+
 from longmind import telemetry
 from longmind.arguments import checked_arguments
 from longmind.clock import as_utc
 from longmind.config import AgentSettings
-from longmind.errors import InvalidInput, NotFound
+from longmind.errors import InvalidInput, KeyTaken, NotFound
 from longmind.forgetting import forget_memories, withdraw_support
 from longmind.pacing import load_module
-from longmind.perceive.intake import InputDetails, MemoryInput, build_memories, is_content_key
+from longmind.perceive.intake import (
+    RECORD,
+    InputDetails,
+    MemoryInput,
+    build_keyed_memory,
+    build_memories,
+    is_content_key,
+)
+from longmind.perceive.messages import checked_message
 from longmind.recall.filters import filter_of, narrows
 from longmind.store import journal
 from longmind.store.base import Put, Update
 from longmind.systems.configuration import configuration, configure
-from longmind.systems.scoped_store import ScopedStore, validated
+from longmind.systems.scoped_store import ScopedStore
 from longmind.types import (
     Change,
     ConsolidationReport,
@@ -58,7 +68,22 @@ _BATCH = 1_000
 """How many memories are written in one transaction."""
 _SINGLE_MEMORY = (str, dict, Mapping, Message)
 """Inputs that become one memory. ``dict`` is listed beside ``Mapping`` because that check is faster."""
-_SINGLE_INPUT = (*_SINGLE_MEMORY, Model)
+_SINGLE_INPUT = (*_SINGLE_MEMORY, Model, BaseModel)
+_KEYED_KINDS = ("message", RECORD)
+"""Kinds that ``remember`` stores under a key of the caller's."""
+_REPLACED = (
+    "kind",
+    "content",
+    "body",
+    "importance",
+    "tags",
+    "metadata",
+    "source",
+    "trust",
+    "session",
+    "state",
+)
+"""What changes when something else is remembered under the same key."""
 _SETTINGS = "agent"
 _FORGET_EVERYTHING = "To forget everything, pass where={'states': None}."
 Memories = list[Memory]
@@ -182,6 +207,7 @@ class AgentMemory:
         self,
         content: str | Message | Mapping[str, Any],
         *,
+        key: str | None = None,
         session: str | None = None,
         occurred_at: datetime | str | None = None,
         importance: float | None = None,
@@ -192,7 +218,7 @@ class AgentMemory:
     ) -> Memory: ...
 
     @overload
-    async def remember(
+    async def remember(  # type: ignore[overload-overlap]  # a Document is a BaseModel too, and has many passages
         self,
         content: Document | Iterable[MemoryInput],
         *,
@@ -205,10 +231,26 @@ class AgentMemory:
         operation: str | None = None,
     ) -> Memories: ...
 
+    @overload
+    async def remember(
+        self,
+        content: BaseModel,
+        *,
+        key: str | None = None,
+        session: str | None = None,
+        occurred_at: datetime | str | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        source: Source | str | None = None,
+        operation: str | None = None,
+    ) -> Memory: ...
+
     async def remember(
         self,
         content: MemoryInput | Iterable[MemoryInput],
         *,
+        key: str | None = None,
         session: str | None = None,
         occurred_at: datetime | str | None = None,
         importance: float | None = None,
@@ -221,11 +263,14 @@ class AgentMemory:
 
         When it returns, it is durable and the next recall finds it. The same text in the same place is stored once;
         then the memory that was there is returned. With an ``operation`` id of yours the call can be repeated safely.
+        With a ``key`` it replaces what was stored under that key before; then any dict can be stored as a record.
         """
+        details = InputDetails(session, cast("datetime | None", occurred_at), importance, tags, metadata, source)
+        if key is not None:
+            return await self._remember_keyed(content, key, details, operation)
         inputs = (
             list(content) if not isinstance(content, _SINGLE_INPUT) and isinstance(content, Iterable) else [content]
         )
-        details = InputDetails(session, cast("datetime | None", occurred_at), importance, tags, metadata, source)
         if any(isinstance(item, Document) for item in inputs):
             details = details._replace(passage_chars=(await self.configuration()).passage_chars)
         memories = build_memories(inputs, details, self.scope, self._longmind.clock)
@@ -233,7 +278,30 @@ class AgentMemory:
         for start in range(0, len(memories), _BATCH):
             part = operation if operation is None or len(memories) <= _BATCH else f"{operation}:{start}"
             stored += await self._remember_batch(memories[start : start + _BATCH], part)
-        return stored[0] if isinstance(content, _SINGLE_MEMORY) else stored
+        single = isinstance(content, _SINGLE_MEMORY) or (
+            isinstance(content, BaseModel) and not isinstance(content, Document)
+        )
+        return stored[0] if single else stored
+
+    async def _remember_keyed(
+        self, content: MemoryInput | Iterable[MemoryInput], key: str, details: InputDetails, operation: str | None
+    ) -> Memory:
+        """Store what belongs to a key, or change what is there."""
+        if not isinstance(content, _SINGLE_INPUT):
+            raise InvalidInput("A key is for one memory, not for a list.", hint="Remember each with a key of its own.")
+        memory = build_keyed_memory(content, key, details, self.scope, self._longmind.clock)
+        receipt = await self.store.apply(self.scope, [Put(memory)], embed=self._embed_new(), operation=operation)
+        (stored,) = receipt.memories
+        if receipt.created[0] or receipt.replayed:
+            return stored
+        if stored.kind not in _KEYED_KINDS:
+            raise KeyTaken(f"The key {key} belongs to a {stored.kind}.", hint="Choose another key.", key=key)
+        changes = {name: getattr(memory, name) for name in _REPLACED}
+        same = all(getattr(stored, name) == value for name, value in changes.items())
+        if same and details.occurred_at in (None, stored.occurred_at):
+            return stored
+        changes["occurred_at"] = memory.occurred_at
+        return await self.update(stored.id, reason="remembered again", **changes)
 
     async def _remember_batch(self, memories: list[Memory], operation: str | None) -> list[Memory]:
         puts = [Put(memory) for memory in memories]
@@ -366,8 +434,17 @@ class AgentMemory:
 
     # -- the plain ones ------------------------------------------------------------------------------------------
 
-    async def get(self, id: str, *, as_of: datetime | None = None) -> Memory | None:
-        """Return a memory by its id, or None; with ``as_of`` as it was recorded at that moment."""
+    async def get(
+        self, id: str | None = None, *, key: str | None = None, as_of: datetime | None = None
+    ) -> Memory | None:
+        """Return a memory by its id or its key, or None; with ``as_of`` as it was recorded at that moment."""
+        if (id is None) == (key is None):
+            raise InvalidInput("Say which memory: its id, or its key.")
+        if id is None:
+            holder = await self.store.by_key(self.scope, key or "")
+            if holder is None or as_of is None:
+                return holder
+            id = holder.id
         if as_of is not None:
             return await self.store.get_at(self.scope, id, as_utc(as_of))
         return await self.store.get(self.scope, id)
@@ -445,4 +522,4 @@ class AgentMemory:
 
 
 def _messages(conversation: Sequence[Message | Mapping[str, Any]]) -> Sequence[Message]:
-    return [message if isinstance(message, Message) else validated(Message, message) for message in conversation]
+    return [message if isinstance(message, Message) else checked_message(message) for message in conversation]

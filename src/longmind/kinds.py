@@ -61,6 +61,7 @@ TABLE = (
     KindInfo("revision", "recorded", "goals"),
     KindInfo("reflection", "derived", "agent", "What happened"),
     KindInfo("document", "said", "remembered", "Documents", source_of_facts=True, leads_on=False),
+    KindInfo("record", "recorded", "remembered", "Knowledge"),
     KindInfo("working", "recorded", "working", "From conversations", leads_on=False),
     KindInfo("rule", "recorded", "semantic"),
     KindInfo("alias", "internal", "semantic", recallable=False),

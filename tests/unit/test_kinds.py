@@ -6,13 +6,13 @@ from longmind import kinds
 
 
 def test_each_kind_has_one_row_and_a_known_group() -> None:
-    assert len(kinds.KINDS) == len(set(kinds.KINDS)) == 23
+    assert len(kinds.KINDS) == len(set(kinds.KINDS)) == 24
     assert {kind.group for kind in kinds.TABLE} == set(kinds.GROUPS)
 
 
 def test_what_counts_in_word_statistics() -> None:
     counted = {"message", "document", "episode", "event", "procedure", "run", "step", "decision"}
-    counted |= {"goal", "plan", "revision", "working", "rule"}
+    counted |= {"goal", "plan", "revision", "working", "rule", "record"}
     assert set(kinds.KINDS) - kinds.UNCOUNTED == counted
 
 

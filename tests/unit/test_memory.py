@@ -13,6 +13,7 @@ from longmind.errors import (
     Conflict,
     InvalidInput,
     InvalidSetting,
+    KeyTaken,
     ModelUnavailable,
     NotFound,
     StoreUnavailable,
@@ -470,3 +471,45 @@ async def test_recall_and_context_read_the_conversation_beside_the_question(rc: 
     assert said.content in await mem.context("bake a cake for Nora", 300)
     with pytest.raises(InvalidInput, match="role"):
         await mem.recall("x", conversation=[{"role": "nobody", "content": "x"}])
+
+
+async def test_a_dict_is_stored_as_a_record_under_a_key(rc: Longmind) -> None:
+    mem = rc.agent("assistant", user="alice")
+    first = await mem.remember({"theme": "dark", "sizes": [1, 2]}, key="settings")
+    assert (first.kind, first.key, first.body) == ("record", "settings", {"theme": "dark", "sizes": [1, 2]})
+    assert (await mem.recall("dark theme"))[0].memory.id == first.id
+    again = await mem.remember({"theme": "light"}, key="settings")
+    assert (again.id, again.version, again.body) == (first.id, 2, {"theme": "light"})
+    assert await mem.get(key="settings") == again
+    assert await mem.get(key="nothing") is None
+    assert (await mem.remember({"theme": "light"}, key="settings")).version == 2
+    text = await mem.remember("The alarm code is with Bob.", key="alarm")
+    assert (text.kind, (await mem.get(key="alarm")) == text) == ("message", True)
+
+
+async def test_a_key_is_for_one_memory_of_ones_own(rc: Longmind) -> None:
+    mem = rc.agent("assistant")
+    with pytest.raises(InvalidInput, match="list"):
+        await mem.remember(["a", "b"], key="k")
+    with pytest.raises(InvalidInput, match="not a message"):
+        await mem.remember({"theme": "dark"})
+    with pytest.raises(InvalidInput, match="said:"):
+        await mem.remember("a", key="said:a")
+    with pytest.raises(InvalidInput):
+        await mem.get()
+    await mem.configure(recall_k=5)
+    taken = (await mem.list(kinds=["configuration"])).items[0].key
+    with pytest.raises(KeyTaken):
+        await mem.remember({"recall_k": 7}, key=taken)
+    assert (await mem.configuration()).recall_k == 5
+
+
+async def test_a_store_that_does_not_exist_is_not_created_when_asked(tmp_path: Path) -> None:
+    path = tmp_path / "no" / "memory.db"
+    with pytest.raises(NotFound, match="no store"):
+        await Longmind.open(str(path), create=False, embedder="none")
+    assert not path.parent.exists()
+    async with Longmind.open(str(path), embedder="none"):
+        pass
+    async with Longmind.open(str(path), create=False, embedder="none") as rc:
+        assert await rc.agents() == []

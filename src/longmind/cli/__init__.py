@@ -39,6 +39,7 @@ from longmind.cli import (
     show,
     stats,
     undo,
+    update,
     version,
     worker,
     working,
@@ -95,6 +96,7 @@ app.command("chat", rich_help_panel=_VERBS)(chat.chat)
 app.command("list", rich_help_panel=_LOOK)(list_.list_)
 app.command("show", rich_help_panel=_LOOK)(show.show)
 app.command("history", rich_help_panel=_LOOK)(history.history)
+app.command("update", rich_help_panel=_LOOK)(update.update)
 app.command("undo", rich_help_panel=_LOOK)(undo.undo)
 app.command("stats", rich_help_panel=_LOOK)(stats.stats)
 app.command("agents", rich_help_panel=_LOOK)(agents.agents)

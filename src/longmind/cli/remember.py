@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from longmind.cli import options, screen
 from longmind.cli.command import Invocation, as_text, creating_command, read_stdin
 from longmind.errors import InvalidInput
+from longmind.perceive.messages import message_of
 from longmind.types import Document, Memory, Message, Role
 
 if TYPE_CHECKING:
@@ -112,10 +113,12 @@ def _conversation(text: str, name: str) -> list[Message | Document | dict[str, A
 def _check(content: Any, whence: str) -> None:
     """Refuse what is no message here, where it is known which of them it is."""
     try:
-        Message.model_validate(content)
+        message_of(content)
     except ValidationError as error:
         wrong = error.errors(include_input=False, include_url=False)[0]
         raise InvalidInput(f"{whence}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}.", hint=_MESSAGE) from error
+    except InvalidInput as error:
+        raise InvalidInput(f"{whence}: {error.message}", hint=_MESSAGE) from error
 
 
 def _show(stored: Sequence[Memory], known: int) -> None:

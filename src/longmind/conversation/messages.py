@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 from longmind.perceive.intake import InputDetails, build_memories
+from longmind.perceive.messages import checked_message
 from longmind.store.base import Put
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.types import Filter, Memory, Message, Role
@@ -66,9 +67,8 @@ def parse_message(message: str | Message | Mapping[str, Any], role: Role | None)
     """Return a message from a text, a message or its fields; ``role`` overrides the message's own."""
     if isinstance(message, str):
         return validated(Message, {"role": role or "user", "content": message})
-    if isinstance(message, Message):
-        return message if role is None else message.model_copy(update={"role": role})
-    return validated(Message, {**message, **({"role": role} if role else {})})
+    parsed = message if isinstance(message, Message) else checked_message(message)
+    return parsed if role is None else parsed.model_copy(update={"role": role})
 
 
 def to_message(memory: Memory) -> Message:

@@ -13,12 +13,13 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
 from longmind.perceive.documents import split_passages
 from longmind.perceive.importance import estimate_importance
+from longmind.perceive.messages import is_message, message_of, record_text
 from longmind.problems import first_problem
 from longmind.types import (
     MAX_TAGS,
@@ -40,7 +41,9 @@ from longmind.types import (
 )
 
 _KEY_PREFIX = "said:"
-MemoryInput = str | Message | Document | Mapping[str, Any]
+RECORD = "record"
+"""The kind of what is stored as the fields of a dict."""
+MemoryInput = str | Message | Document | Mapping[str, Any] | BaseModel
 """What ``remember`` takes, alone or in a list."""
 
 
@@ -113,16 +116,33 @@ def build_memories(
     return memories
 
 
+def build_keyed_memory(content: MemoryInput, key: str, details: InputDetails, scope: Scope, clock: Clock) -> Memory:
+    """Return the memory to store under a key of the caller's: a text, a message, or a record of any fields."""
+    if isinstance(content, Document):
+        raise InvalidInput("A document has many passages and cannot have a key.", hint="Give it a uri or a title.")
+    if is_content_key(key):
+        raise InvalidInput(f"A key of yours must not begin with {_KEY_PREFIX}")
+    record = None if not isinstance(content, Mapping) or is_message(content) else dict(content)
+    if record is not None and not record:
+        raise InvalidInput("An empty record cannot be remembered.")
+    (memory,) = build_memories([content if record is None else record_text(record)], details, scope, clock)
+    fields = {**memory.__dict__, "key": key, **({} if record is None else {"kind": RECORD, "body": record})}
+    try:
+        return Memory.model_validate(fields)
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, problem["loc"])) or "record"
+        raise InvalidInput(f"This cannot be remembered: {where}: {problem['msg']}.") from error
+
+
 def _flatten(inputs: MemoryInput | Iterable[MemoryInput]) -> Iterable[Message | Document]:
     """Yield every message and document, validated; a ``Message`` too, since it can be constructed unvalidated."""
     if isinstance(inputs, str):
         yield Message(content=inputs)
     elif isinstance(inputs, Document):
         yield inputs
-    elif isinstance(inputs, Message):
-        yield Message.model_validate({name: getattr(inputs, name) for name in Message.model_fields})
-    elif isinstance(inputs, (dict, Mapping)):
-        yield Message.model_validate(dict(inputs))
+    elif isinstance(inputs, (dict, Mapping, BaseModel)):
+        yield message_of(inputs)
     elif isinstance(inputs, Iterable):
         for item in inputs:
             yield from _flatten(item)

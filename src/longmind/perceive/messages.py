@@ -12,10 +12,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from longmind.errors import InvalidInput
-from longmind.types import Json, Message
+from longmind.types import MAX_METADATA_BYTES, Json, Message
 
 _FIELDS = frozenset(Message.model_fields)
 _ROLES = {"developer": "system", "function": "tool"}
@@ -24,7 +24,8 @@ _ROLE_OF_ITEM = {"function_call": "assistant", "function_call_output": "tool"}
 """Items of OpenAI's Responses API that have a type in place of a role."""
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 """Content parts that are text, and the field that holds it."""
-_LONGEST_STRING = 10_000
+_LONGEST_STRING, _SHORTENED = 10_000, 500
+"""How long a string in the metadata may be: usually, and in a message that carries very much."""
 _CALLS = frozenset({"tool_use", "server_tool_use", "function_call", "function", "custom"})
 _HINT = (
     "A message is {'role': ..., 'content': ...}, as OpenAI and Anthropic have it. "
@@ -42,6 +43,25 @@ def message_of(message: Message | Mapping[str, Any] | BaseModel) -> Message:
     if not is_message(fields):
         raise InvalidInput(f"A dict with {_named(fields)} is not a message.", hint=_HINT)
     return _read(fields)
+
+
+def checked_message(message: Message | Mapping[str, Any] | BaseModel) -> Message:
+    """Return the message that is described; ``InvalidInput`` names the field that is wrong."""
+    try:
+        return message_of(message)
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, problem["loc"])) or "message"
+        raise InvalidInput(f"The message is not valid: {where}: {problem['msg']}.", hint=_HINT) from error
+
+
+def record_text(record: Mapping[str, Any]) -> str:
+    """Return the text by which a record is found: a line for each of its fields."""
+    lines = (
+        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
+        for name, value in record.items()
+    )
+    return "\n".join(lines)
 
 
 def is_message(value: object) -> bool:
@@ -63,6 +83,8 @@ def _plain(message: Mapping[str, Any] | BaseModel) -> Json:
 
 
 def _read(fields: Json) -> Message:
+    if not any(fields.get(name) for name in fields.keys() - _FIELDS | {"content"}):
+        return Message.model_validate(fields)  # nothing is said: the error says which field is missing
     content = fields.pop("content", None)
     kind = fields.get("type")
     role = fields.pop("role", None) or _ROLE_OF_ITEM.get(str(kind), "user")
@@ -74,13 +96,16 @@ def _read(fields: Json) -> Message:
     if not texts and results and len(results) == len(parts):
         role, texts = "tool", [text for part in results for text in _split(part.get("content"))[0]]
         parts = [{name: value for name, value in part.items() if name != "content"} for part in results]
-    carried = {name: _json(value) for name, value in fields.items() if value not in (None, [], {})}
+    carried = {name: value for name, value in fields.items() if value not in (None, [], {})}
     if isinstance(carried.get("refusal"), str) and not texts:
         texts = [carried.pop("refusal")]
     if parts:
-        carried["parts"] = _json(parts)
+        carried["parts"] = parts
     if kind == "function_call" and "name" in own:
         carried["name"] = own.pop("name")
+    carried = _json(carried, _LONGEST_STRING)
+    if len(json.dumps(carried, default=str)) > MAX_METADATA_BYTES // 2:
+        carried = _json(carried, _SHORTENED)
     return Message.model_validate(
         {
             **own,
@@ -133,22 +158,22 @@ def _descriptions(carried: Json) -> Iterator[str]:
         kind = str(part.get("type", "part")) if isinstance(part, dict) else "part"
         if kind in _CALLS:
             called = part.get(kind) if isinstance(part.get(kind), dict) else part
-            arguments = next((called[name] for name in ("arguments", "input") if name in called), {})
+            arguments: Any = called.get("arguments", called.get("input", {}))
             rendered = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
             yield f"Called {called.get('name', 'a tool')} with {rendered}."
         elif "thinking" not in kind:
             yield f"({kind.replace('_', ' ')})"
 
 
-def _json(value: Any) -> Any:
+def _json(value: Any, longest: int) -> Any:
     """Return a value as plain JSON. A very long string, such as an image's bytes, is kept as its hash only."""
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json", exclude_none=True)
     if isinstance(value, Mapping):
-        return {str(name): _json(item) for name, item in value.items()}
+        return {str(name): _json(item, longest) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_json(item) for item in value]
-    if isinstance(value, str) and len(value) > _LONGEST_STRING:
+        return [_json(item, longest) for item in value]
+    if isinstance(value, str) and len(value) > longest:
         return f"sha256:{hashlib.sha256(value.encode()).hexdigest()} ({len(value)} characters left out)"
     return value
 

@@ -11,6 +11,7 @@ from longmind.errors import InvalidSetting, NotFound
 from longmind.store.base import Backend
 from longmind.store.store import Store
 
+_IN_MEMORY = ("memory:", "memory://", ":memory:")
 _SCHEMES = "a path, sqlite:///path, postgresql://user@host/database, or memory:"
 
 
@@ -24,7 +25,7 @@ async def open_store(url: str, *, clock: Clock, settings: Settings, create: bool
 async def _backend(url: str, clock: Clock, settings: Settings, create: bool) -> Backend:
     if not url.strip():
         raise InvalidSetting("The store's URL is empty.", hint=f"Give {_SCHEMES}.")
-    if url in ("memory:", "memory://", ":memory:"):
+    if url in _IN_MEMORY:
         from longmind.store.inmem import InmemBackend
 
         return await InmemBackend.open()
@@ -44,7 +45,8 @@ async def _backend(url: str, clock: Clock, settings: Settings, create: bool) -> 
 
 def require_store(url: str) -> None:
     """Refuse a path at which there is no store. A database server is asked when it is opened."""
-    if not url.strip() or url == ":memory:" or url.partition(":")[0].lower() in ("memory", "postgres", "postgresql"):
+    scheme = url.partition("://")[0].lower() if "://" in url else ""
+    if not url.strip() or url in _IN_MEMORY or scheme not in ("", "sqlite"):
         return
     path = sqlite_path(url)
     if not path.exists() and not path.with_name(f"{path.name}-wal").exists():

@@ -38,6 +38,11 @@ class Cli:
         assert set(told) == {"error", "message", "hint", "details"}
         return told
 
+    def stored(self) -> bool:
+        """Whether any agent of the store has anything; a store that does not exist has none."""
+        result = self._runner.invoke(app, ["agents", "--json"], catch_exceptions=False, prog_name="longmind")
+        return result.exit_code == 0 and bool(json.loads(result.stdout)["agents"])
+
     def remember(self, text: str, *words: str) -> str:
         """Store a text; its id."""
         id: str = self.json("remember", text, *words)["memories"][0]["id"]

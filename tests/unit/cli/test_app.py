@@ -67,6 +67,7 @@ def test_help_with_json_is_still_help(cli: Any) -> None:
     ],
 )
 def test_settings_that_cannot_be(cli: Any, words: list[str], error: str) -> None:
+    cli.remember("so that there is a store")
     assert cli.error(*words)["error"] == error
     result = cli(*words, code=1)
     assert result.stderr.startswith("error: ")

@@ -81,7 +81,7 @@ def test_an_empty_chat_says_how_to_go_on_and_names_the_user(talk: Chat) -> None:
     assert "To go on: longmind chat --session chat-" in told
     assert told.rstrip().endswith("--user ann")
     assert "/help" in talk("", "   ", "/quit", "never said").stdout
-    assert talk.run("list")["items"] == []
+    assert talk.run("agents")["agents"] == []
 
 
 def test_each_answer_is_a_line_of_json(talk: Chat) -> None:

@@ -146,6 +146,8 @@ class Interrupted:
 
 
 def test_forgetting_nothing_is_said(cli: Any) -> None:
+    cli.remember("one")
+    cli("forget", "--all", "--yes")
     assert cli("forget", "--session", "none", "--yes").stdout == "Forgot 0 memories.\n"
     assert cli.json("forget", "--all", "--yes") == {"count": 0, "ids": [], "operation": None, "erased": False}
 

@@ -48,6 +48,7 @@ def test_list_orders_and_filters(cli: Any) -> None:
 
 
 def test_a_bad_cursor_is_an_error_of_ours(cli: Any) -> None:
+    cli.remember("one")
     assert cli.error("list", "--cursor", "nonsense")["error"] == "invalid_input"
 
 
@@ -118,3 +119,45 @@ def test_looking_at_the_jobs_of_a_store_that_is_not_there_makes_nothing(cli: Any
     told = cli.error("jobs", "list", "--url", str(tmp_path / "typo.db"), code=3)
     assert "typo.db" in told["message"]
     assert list(tmp_path.glob("typo*")) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",), ("recall", "x"), ("stats",), ("context", "x"), ("agents",), ("export", "-"), ("history", "12345678"),
+        ("show", "12345678"), ("forget", "--all", "--yes"), ("consolidate",), ("facts", "list"), ("goal", "list"),
+        ("reembed", "none"), ("working", "list"), ("procedures", "list"), ("persona", "show"), ("dialogue", "show"),
+    ],
+)  # fmt: skip
+def test_looking_never_creates_a_store(cli: Any, words: tuple[str, ...]) -> None:
+    problem = cli.error(*words, code=3)
+    assert problem["message"].startswith("There is no store at")
+    assert not Path(cli.url).exists()
+
+
+def test_an_agent_that_is_not_there_is_named_with_those_that_are(cli: Any) -> None:
+    cli.remember("one", "--agent", "ann")
+    cli.remember("two", "--agent", "ben")
+    for words in (("list",), ("recall", "x"), ("stats",), ("export", "-")):
+        problem = cli.error(*words, "--agent", "bne", code=3)
+        assert problem["message"] == "There is no agent bne here."
+        assert problem["hint"] == "There are: ann, ben."
+
+
+def test_an_agent_that_forgot_everything_is_still_there(cli: Any) -> None:
+    cli.remember("one")
+    operation = cli.json("forget", "--all", "--yes")["operation"]
+    assert cli("list").stdout == "Nothing here.\n"
+    cli("undo", operation)
+
+
+def test_update_changes_a_memory(cli: Any) -> None:
+    id = cli.remember("I live in Porto.", "--meta", "a=1", "--meta", "b=2")
+    told = cli.json("update", id[-8:], "I live in Lisbon.", "--tag", "home", "--meta", "a=null", "--reason", "moved")
+    memory = told["memory"]
+    assert (memory["content"], memory["version"], memory["tags"]) == ("I live in Lisbon.", 2, ["home"])
+    assert memory["metadata"] == {"b": 2}
+    assert "moved" in cli("history", id).stdout
+    assert "Updated" in cli("update", id, "--importance", "0.9").stdout
+    cli("update", id, code=2)
+    assert cli.error("update", id, "x", "--version", "1")["error"] == "version_conflict"

@@ -111,12 +111,12 @@ def test_reembed_changes_the_model_and_a_notice_tells_the_difference(
     filled: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    result = filled("stats", "--json", LONGMIND_EMBEDDER="minilm-int8")
+    result = filled("stats", "--agent", "a", "--json", LONGMIND_EMBEDDER="minilm-int8")
     assert "keeps it" in json.loads(result.stderr)["notice"]
-    assert "note: This store" in filled("stats", LONGMIND_EMBEDDER="minilm-int8").stderr
+    assert "note: This store" in filled("stats", "--agent", "a", LONGMIND_EMBEDDER="minilm-int8").stderr
     told = filled.json("reembed", "minilm-int8")
     assert told == {"memories": 3, "embedder": "minilm-int8/all-MiniLM-L6-v2"}
-    assert filled("stats", LONGMIND_EMBEDDER="minilm-int8").stderr == ""
+    assert filled("stats", "--agent", "a", LONGMIND_EMBEDDER="minilm-int8").stderr == ""
     assert filled.json("recall", "greetings from Tokyo", "--agent", "b")["hits"]
 
 
