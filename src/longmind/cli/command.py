@@ -118,8 +118,8 @@ class Invocation:
         """
         async with self.store() as rc:
             mem = rc.agent(self.settings.agent, self.user, all_users=self.all_users)
-            if not self.creates and (await rc.store.backend.head(mem.scope)).seq == 0:
-                raise _no_agent(mem.scope.agent, [scope.agent for scope in await rc.agents()])
+            if not self.creates:
+                await require_agent(rc, mem)
             yield mem
 
     def must_exist(self) -> None:
@@ -171,11 +171,14 @@ def store_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any,
     return _command(work, ("url", "json"))
 
 
-def _no_agent(name: str, known: Sequence[str]) -> NotFound:
-    """The error for an agent that is not there, which names those that are."""
+async def require_agent(rc: Longmind, mem: AgentMemory) -> None:
+    """Refuse an agent about which nothing was ever stored, and name those that there are."""
+    if (await rc.store.backend.head(mem.scope)).seq:
+        return
+    known = [scope.agent for scope in await rc.agents()]
     shown = ", ".join(known[:_NAMED_AGENTS]) + (" ..." if len(known) > _NAMED_AGENTS else "")
     hint = f"There are: {shown}." if known else "The store is empty; the first `longmind remember` makes an agent."
-    return NotFound(f"There is no agent {name} here.", hint=hint, agents=[*known[:_NAMED_AGENTS]])
+    raise NotFound(f"There is no agent {mem.scope.agent} here.", hint=hint, agents=known[:_NAMED_AGENTS])
 
 
 def _command(

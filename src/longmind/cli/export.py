@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmind.cli import screen
-from longmind.cli.command import Invocation, agent_command
+from longmind.cli.command import Invocation, agent_command, require_agent
 from longmind.cli.files import whole_file
 from longmind.cli.progress import bar
 
@@ -49,7 +49,9 @@ async def export(
 async def _scopes(call: Invocation, rc: Longmind) -> list[Scope]:
     if call.agent_name is None and call.user is None:
         return await rc.agents()
-    return [rc.agent(call.settings.agent, call.user, all_users=call.user is None).scope]
+    mem = rc.agent(call.settings.agent, call.user, all_users=call.user is None)
+    await require_agent(rc, mem)
+    return [mem.scope]
 
 
 async def _write(call: Invocation, rc: Longmind, scopes: list[Scope], target: IO[str]) -> dict[str, Any]:
