@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -15,6 +15,7 @@ from longmind.clock import as_utc
 from longmind.config import AgentSettings
 from longmind.errors import InvalidInput, KeyTaken, NotFound
 from longmind.forgetting import forget_memories, withdraw_support
+from longmind.kinds import NOT_LISTED
 from longmind.pacing import load_module
 from longmind.perceive.intake import (
     RECORD,
@@ -33,6 +34,7 @@ from longmind.systems.scoped_store import ScopedStore
 from longmind.types import (
     Change,
     ConsolidationReport,
+    ConversationSummary,
     Document,
     Filter,
     Forgotten,
@@ -87,6 +89,8 @@ _REPLACED = (
 _SETTINGS = "agent"
 _FORGET_EVERYTHING = "To forget everything, pass where={'states': None}."
 Memories = list[Memory]
+Names = list[str]
+Conversations = list[ConversationSummary]
 Changes = list[Change]
 Hits = list[Hit]
 
@@ -475,10 +479,15 @@ class AgentMemory:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Memory]:
-        """Return a page of memories, by default the newest first."""
-        return await self.store.scan(
-            self.scope, filter_of(where, kinds=kinds), order=order, descending=descending, limit=limit, cursor=cursor
-        )
+        """Return a page of memories, by default the newest first.
+
+        Bookkeeping (settings, pages of dialogues, events of episodes, runs and their steps) is left out, unless it is
+        asked for by kind, id or key.
+        """
+        asked = filter_of(where, kinds=kinds)
+        if asked.kinds is None and asked.ids is None and asked.keys is None and asked.without_kinds is None:
+            asked = asked.model_copy(update={"without_kinds": NOT_LISTED})
+        return await self.store.scan(self.scope, asked, order=order, descending=descending, limit=limit, cursor=cursor)
 
     async def history(self, id: str) -> Changes:
         """Return the changes of a memory: who, when, why, before and after. Forgotten memories have a history too."""
@@ -496,6 +505,30 @@ class AgentMemory:
         removed = [change.before async for change in undone if change.action == "delete"]
         await withdraw_support(self.scoped, [Memory.model_validate(before) for before in removed if before is not None])
         return len(receipt.memories)
+
+    async def users(self) -> Names:
+        """Return the users with whom this agent has memories, sorted by name."""
+        from longmind.store.search import listing
+
+        return listing.users(await self.store.view(self.scope))
+
+    async def conversations(self) -> Conversations:
+        """Return the conversations of this agent, the one with the latest message first."""
+        from longmind.store.search import listing
+
+        return listing.conversations(await self.store.view(self.scope))
+
+    def watch(self, *, after: int | None = None, poll_seconds: float = 1.0) -> AsyncIterator[Change]:
+        """Yield the changes of these memories as they are made, in this process and in others, until it is closed.
+
+        It begins with the next change, or after a sequence number: keep the ``seq`` of the last change that you
+        handled, and go on from there after a restart. Other processes are heard by polling.
+        """
+        from longmind.store.watching import watch
+
+        if not poll_seconds > 0:
+            raise InvalidInput("poll_seconds must be more than 0.")
+        return watch(self.store, self.scope, after, poll_seconds)
 
     async def stats(self) -> Stats:
         """Return how many memories this agent has, by kind and state."""

@@ -39,35 +39,37 @@ class KindInfo(NamedTuple):
     would take the places of those memories and add nothing."""
     source_of_facts: bool = False
     """Whether consolidation extracts facts from it."""
+    listed: bool = True
+    """Whether a listing shows it without being asked for this kind. Bookkeeping is not listed."""
     leads_on: bool = True
     """Whether its links can lead to memories that the search arms have not seen."""
 
 
 TABLE = (
     KindInfo("message", "said", "remembered", "From conversations", source_of_facts=True, leads_on=False),
-    KindInfo("page", "derived", "dialogue", "From conversations", recallable=False, source_of_facts=True),
-    KindInfo("segment", "derived", "dialogue", "What happened", recallable=False),
-    KindInfo("summary", "derived", "dialogue", "What happened", recallable=False),
+    KindInfo("page", "derived", "dialogue", "From conversations", recallable=False, source_of_facts=True, listed=False),
+    KindInfo("segment", "derived", "dialogue", "What happened", recallable=False, listed=False),
+    KindInfo("summary", "derived", "dialogue", "What happened", recallable=False, listed=False),
     KindInfo("episode", "recorded", "episodic", "What happened"),
-    KindInfo("event", "recorded", "episodic", "What happened"),
+    KindInfo("event", "recorded", "episodic", "What happened", listed=False),
     KindInfo("fact", "derived", "semantic", "Knowledge"),
     KindInfo("concept", "derived", "semantic", "Knowledge"),
     KindInfo("trait", "derived", "persona", "About the user"),
     KindInfo("knowledge", "derived", "persona", "Knowledge"),
     KindInfo("procedure", "recorded", "procedural", "How to do it"),
-    KindInfo("run", "recorded", "procedural", "How to do it"),
+    KindInfo("run", "recorded", "procedural", "How to do it", listed=False),
     KindInfo("goal", "recorded", "goals", "Goals"),
     KindInfo("plan", "recorded", "goals", "Goals"),
-    KindInfo("revision", "recorded", "goals"),
+    KindInfo("revision", "recorded", "goals", listed=False),
     KindInfo("reflection", "derived", "agent", "What happened"),
     KindInfo("document", "said", "remembered", "Documents", source_of_facts=True, leads_on=False),
     KindInfo("record", "recorded", "remembered", "Knowledge"),
     KindInfo("working", "recorded", "working", "From conversations", leads_on=False),
     KindInfo("rule", "recorded", "semantic"),
-    KindInfo("alias", "internal", "semantic", recallable=False),
-    KindInfo("step", "recorded", "procedural"),
-    KindInfo("decision", "recorded", "procedural"),
-    KindInfo("configuration", "internal", "configuration", recallable=False, leads_on=False),
+    KindInfo("alias", "internal", "semantic", recallable=False, listed=False),
+    KindInfo("step", "recorded", "procedural", listed=False),
+    KindInfo("decision", "recorded", "procedural", listed=False),
+    KindInfo("configuration", "internal", "configuration", recallable=False, leads_on=False, listed=False),
 )
 
 KINDS = tuple(kind.name for kind in TABLE)
@@ -80,6 +82,9 @@ UNCOUNTED = frozenset(kind.name for kind in TABLE if kind.origin in ("derived", 
 what consolidation derives must not change how what was said is found."""
 NOT_RECALLED = frozenset(kind.name for kind in TABLE if not kind.recallable)
 """Kinds that recall returns only if they are asked for by name."""
+NOT_LISTED = tuple(kind.name for kind in TABLE if not kind.listed)
+"""Kinds that a listing shows only if they are asked for: bookkeeping, and the parts of which episodes, procedures and
+dialogues are made."""
 SOURCES_OF_FACTS = tuple(kind.name for kind in TABLE if kind.source_of_facts)
 DEAD_ENDS = frozenset(kind.name for kind in TABLE if not kind.leads_on)
 """Kinds whose links lead only to their neighbours in a session or document, which the search arms see anyway."""

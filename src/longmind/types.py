@@ -22,6 +22,7 @@ from longmind.clock import as_utc
 MAX_CONTENT = 1_000_000
 """Characters one memory may hold; a longer text is a document, which is split."""
 
+_REPR_CHARS = 80
 MAX_TAGS = 100
 """Tags of one memory."""
 MAX_FILTER_TAGS = 1_000
@@ -153,6 +154,10 @@ class Model(BaseModel):
         frozen=True, extra="forbid", hide_input_in_errors=True, ser_json_inf_nan="null", defer_build=True
     )
 
+    def to_dict(self) -> Json:
+        """Return the fields as a plain dict that is ready for JSON: times are texts, tuples are lists."""
+        return self.model_dump(mode="json")
+
 
 M = TypeVar("M", bound=Model)
 _set = object.__setattr__
@@ -273,6 +278,15 @@ class Memory(Model):
             raise ValueError("valid_to must not be before valid_from")
         return self
 
+    def __repr__(self) -> str:
+        about = [self.kind, self.source.name or self.source.role, self.occurred_at.date().isoformat()]
+        state: list[str] = [] if self.state == "active" else [self.state]
+        text = " ".join(self.content.split())
+        shown = text if len(text) <= _REPR_CHARS else text[:_REPR_CHARS] + "..."
+        return f"Memory({self.id}, {', '.join(about + state)}: {shown!r})"
+
+    __str__ = __repr__
+
     def content_hash(self) -> str:
         """Return a hash of this memory, independent of where it is stored and how often it was read."""
         content = self.model_dump(mode="json", exclude=UNHASHED)
@@ -342,6 +356,31 @@ _Listed = Annotated[tuple[V, ...], Field(max_length=MAX_FILTER_VALUES)]
 _Tags = Annotated[tuple[Tag, ...], Field(max_length=MAX_FILTER_TAGS)]
 
 
+_Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_Bound = Annotated[str, AfterValidator(_plain_text)] | _Number
+
+
+class Range(Model):
+    """A range of numbers, or of texts by code point: ``gt``, ``gte``, ``lt`` and ``lte`` as bounds."""
+
+    gt: _Bound | None = None
+    gte: _Bound | None = None
+    lt: _Bound | None = None
+    lte: _Bound | None = None
+
+    @model_validator(mode="after")
+    def _bounds_are_alike(self) -> Range:
+        texts = {isinstance(bound, str) for _, bound in self.bounds()}
+        if len(texts) != 1:
+            raise ValueError("must have at least one bound, and all of them numbers or all of them texts")
+        return self
+
+    def bounds(self) -> list[tuple[str, str | int | float]]:
+        """Return the comparisons that are given, each with its bound."""
+        given = ((name, getattr(self, name)) for name in ("gt", "gte", "lt", "lte"))
+        return [(name, bound) for name, bound in given if bound is not None]
+
+
 class Filter(Model):
     """A filter on memories. All given fields must match; a list means "any of these"."""
 
@@ -362,8 +401,20 @@ class Filter(Model):
     valid_at: Moment | None = None
     min_importance: Unit | None = None
     min_trust: Unit | None = None
-    metadata: Annotated[Mapping[str, Scalar], Field(max_length=MAX_METADATA_VALUES)] | None = None
-    """Top-level keys of ``Memory.metadata`` and the value each must equal; true and 1 are different."""
+    metadata: Annotated[Mapping[str, Scalar | Range], Field(max_length=MAX_METADATA_VALUES)] | None = None
+    """Top-level keys of ``Memory.metadata``, and the value each must equal or the range it must be in, such as
+    ``{"price": {"gte": 5, "lt": 10}}``. True and 1 are different, and a number is in no range of texts."""
+    without_kinds: _Listed[Kind] | None = None
+    """Kinds that do not match."""
+
+    def metadata_values(self) -> dict[str, Scalar]:
+        """Return the metadata that must equal a value."""
+        return {key: value for key, value in (self.metadata or {}).items() if not isinstance(value, Range)}
+
+    def metadata_ranges(self) -> list[tuple[str, str, str | int | float]]:
+        """Return the metadata that must be in a range: the key, the comparison and the bound."""
+        ranges = [(key, value) for key, value in (self.metadata or {}).items() if isinstance(value, Range)]
+        return [(key, name, bound) for key, value in ranges for name, bound in value.bounds()]
 
 
 class Page(Model, Generic[T]):
@@ -388,6 +439,9 @@ class Hit(Model):
     why: str
     parts: Mapping[str, float] = Field(default_factory=dict)
     """The components of the score, by arm and prior."""
+
+    def __repr__(self) -> str:
+        return f"Hit({self.score:.2f}, {self.memory!r})"
 
 
 class Forgotten(Model):
@@ -414,6 +468,16 @@ class Change(Model):
     before: Json | None = None
     after: Json | None = None
     link: Link | None = None
+
+
+class ConversationSummary(Model):
+    """A session that has messages, as ``conversations`` lists it."""
+
+    id: str
+    user: str | None
+    messages: int
+    first_at: Moment
+    last_at: Moment
 
 
 class Stats(Model):

@@ -20,6 +20,11 @@ def test_what_recall_leaves_out_unless_it_is_asked_for() -> None:
     assert {"configuration", "page", "segment", "summary", "alias"} == kinds.NOT_RECALLED
 
 
+def test_what_a_listing_leaves_out_unless_it_is_asked_for() -> None:
+    assert {"configuration", "page", "event", "run", "step"} <= set(kinds.NOT_LISTED)
+    assert not {"message", "document", "record", "fact", "episode", "goal"} & set(kinds.NOT_LISTED)
+
+
 def test_what_was_said_and_what_facts_are_extracted_from() -> None:
     assert kinds.SAID == ("message", "document")
     assert set(kinds.SOURCES_OF_FACTS) == {"message", "page", "document"}

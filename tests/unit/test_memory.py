@@ -1,5 +1,7 @@
 """The five verbs and the plain ones, on every backend."""
 
+import asyncio
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -513,3 +515,60 @@ async def test_a_store_that_does_not_exist_is_not_created_when_asked(tmp_path: P
         pass
     async with Longmind.open(str(path), create=False, embedder="none") as rc:
         assert await rc.agents() == []
+
+
+async def test_bookkeeping_is_listed_only_when_asked_for(rc: Longmind) -> None:
+    mem = rc.agent("assistant")
+    said = await mem.remember("I moved to Lisbon.")
+    await mem.configure(recall_k=5)
+    assert [m.id for m in (await mem.list()).items] == [said.id]
+    (settings,) = (await mem.list(kinds=["configuration"])).items
+    assert [m.id for m in (await mem.list(where={"ids": [settings.id]})).items] == [settings.id]
+
+
+async def test_metadata_is_filtered_by_range(rc: Longmind) -> None:
+    mem = rc.agent("assistant")
+    for price in (4, 5, 9.5, 10):
+        await mem.remember(f"Coffee for {price}", metadata={"price": price})
+    where = {"metadata": {"price": {"gte": 5, "lt": 10}}}
+    assert {m.metadata["price"] for m in (await mem.list(where=where)).items} == {5, 9.5}
+    assert {hit.memory.metadata["price"] for hit in await mem.recall("coffee", where=where)} == {5, 9.5}
+    for wrong in ({}, {"over": 5}, {"gt": True}, {"gt": 1, "lt": "2"}):
+        with pytest.raises(InvalidInput):
+            await mem.list(where={"metadata": {"price": wrong}})
+
+
+async def test_users_and_conversations_are_listed(rc: Longmind) -> None:
+    for user in ("ben", "ann"):
+        await rc.agent("assistant", user).remember(["One.", "Two."], session="s1")
+    mem = rc.agent("assistant")
+    await mem.remember("No conversation.")
+    assert await mem.users() == ["ann", "ben"]
+    listed = await mem.conversations()
+    assert {(summary.id, summary.user, summary.messages) for summary in listed} == {("s1", "ann", 2), ("s1", "ben", 2)}
+
+
+async def test_changes_are_watched_and_resumed(rc: Longmind) -> None:
+    mem = rc.agent("assistant")
+    first = await mem.remember("before")
+    changes = mem.watch(after=0, poll_seconds=60)
+    seen = await anext(changes)
+    assert seen.memory_id == first.id
+    waiting = asyncio.ensure_future(anext(changes))
+    await asyncio.sleep(0)
+    second = await mem.remember("while it waits")
+    assert (await asyncio.wait_for(waiting, 30)).memory_id == second.id
+    await changes.aclose()  # type: ignore[attr-defined]
+    assert mem.store.listeners == []
+    resumed = mem.watch(after=seen.seq)
+    assert (await anext(resumed)).memory_id == second.id
+    await resumed.aclose()  # type: ignore[attr-defined]
+
+
+async def test_memories_and_hits_are_plain_dicts_and_readable(rc: Longmind) -> None:
+    mem = rc.agent("assistant")
+    await mem.remember("I moved to Lisbon in May.")
+    (hit,) = await mem.recall("Lisbon")
+    assert json.loads(json.dumps(hit.to_dict()))["memory"]["content"] == "I moved to Lisbon in May."
+    assert repr(hit).startswith(f"Hit({hit.score:.2f}, Memory({hit.memory.id}, message, user, ")
+    assert "'I moved to Lisbon in May.'" in str(hit.memory)

@@ -40,6 +40,7 @@ from longmind.cli import (
     stats,
     undo,
     update,
+    users,
     version,
     worker,
     working,
@@ -100,6 +101,8 @@ app.command("update", rich_help_panel=_LOOK)(update.update)
 app.command("undo", rich_help_panel=_LOOK)(undo.undo)
 app.command("stats", rich_help_panel=_LOOK)(stats.stats)
 app.command("agents", rich_help_panel=_LOOK)(agents.agents)
+app.command("users", rich_help_panel=_LOOK)(users.users)
+app.command("conversations", rich_help_panel=_LOOK)(users.conversations)
 app.command("export", rich_help_panel=_STORE)(export.export)
 app.command("import", rich_help_panel=_STORE)(import_.import_)
 app.command("reembed", rich_help_panel=_STORE)(reembed.reembed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
@@ -39,6 +40,25 @@ def metadata_of(pairs: Sequence[str]) -> dict[str, Any]:
     return metadata
 
 
+_COMPARISON = re.compile(r"^([^<>=]+)(<=|>=|<|>)(.*)$", re.DOTALL)
+_COMPARISONS = {"<": "lt", "<=": "lte", ">": "gt", ">=": "gte"}
+
+
+def metadata_filter_of(pairs: Sequence[str]) -> dict[str, Any]:
+    """Return what metadata must equal, or the range it must be in: ``key=value``, ``key>=value``, ``key<value``."""
+    wanted: dict[str, Any] = {}
+    for pair in pairs:
+        compared = _COMPARISON.match(pair)
+        if compared is None:
+            wanted.update(metadata_of([pair]))
+            continue
+        key, comparison, _ = compared.groups()
+        bound = metadata_of([f"{key}={compared[3]}"])[key]
+        before = wanted.get(key)
+        wanted[key] = {**(before if isinstance(before, dict) else {}), _COMPARISONS[comparison]: bound}
+    return wanted
+
+
 Kinds = Annotated[
     list[str] | None,
     typer.Option("--kind", metavar="KIND", help="Only this kind, such as message or document; may repeat."),
@@ -50,7 +70,12 @@ Tags = Annotated[
 Names = Annotated[list[str] | None, typer.Option("--name", "-n", help="Only what this person said; may repeat.")]
 Metas = Annotated[
     list[str] | None,
-    typer.Option("--meta", "-m", metavar="KEY=VALUE", help="Only where the metadata says this; may repeat."),
+    typer.Option(
+        "--meta",
+        "-m",
+        metavar="KEY=VALUE",
+        help="Only where the metadata says this; KEY>=VALUE and KEY<VALUE are ranges; may repeat.",
+    ),
 ]
 Since = Annotated[
     datetime | None, typer.Option(parser=moment, metavar="WHEN", help="Only what happened at or after this moment.")
@@ -88,7 +113,7 @@ def filter_of(
         "sessions": (session,) if session else None,
         "tags_any": tags or None,
         "speakers": names or None,
-        "metadata": metadata_of(metas) if metas else None,
+        "metadata": metadata_filter_of(metas) if metas else None,
         "since": since,
         "until": until,
     }

@@ -299,7 +299,11 @@ def tool_registry(where: str) -> ToolRegistry:
     finally:
         sys.path.remove("")
     if not isinstance(found, ToolRegistry):
-        raise InvalidInput(f"{where} is not a ToolRegistry.", hint="Write --tools package.module:registry.")
+        raise InvalidInput(
+            f"{where} is a {type(found).__name__}, not a ToolRegistry.",
+            hint="Name the registry, not a function: tools = ToolRegistry(), then @tools.tool above each function, and "
+            "--tools package.module:tools.",
+        )
     return found
 
 

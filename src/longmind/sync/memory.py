@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from longmind import memory as asynchronous
 from longmind.sync.blocking import Blocking, EventLoopThread, blocking
-from longmind.types import Scope
+from longmind.types import Change, Scope
 
 if TYPE_CHECKING:
     from longmind.clock import Clock
@@ -190,6 +190,10 @@ class AgentMemory(Blocking[asynchronous.AgentMemory]):
 
         return Conversation(self._loop, self._target.conversation(id, window=window))
 
+    def watch(self, *, after: int | None = None, poll_seconds: float = 1.0) -> Iterator[Change]:
+        """Yield the changes of these memories as they are made; see ``longmind.AgentMemory.watch``."""
+        return self._loop.iterate(self._target.watch(after=after, poll_seconds=poll_seconds))
+
     remember = blocking(asynchronous.AgentMemory.remember)
     recall = blocking(asynchronous.AgentMemory.recall)
     context = blocking(asynchronous.AgentMemory.context)
@@ -200,6 +204,8 @@ class AgentMemory(Blocking[asynchronous.AgentMemory]):
     list = blocking(asynchronous.AgentMemory.list)
     history = blocking(asynchronous.AgentMemory.history)
     undo = blocking(asynchronous.AgentMemory.undo)
+    users = blocking(asynchronous.AgentMemory.users)
+    conversations = blocking(asynchronous.AgentMemory.conversations)
     stats = blocking(asynchronous.AgentMemory.stats)
     configuration = blocking(asynchronous.AgentMemory.configuration)
     configure = blocking(asynchronous.AgentMemory.configure)

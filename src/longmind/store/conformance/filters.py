@@ -10,7 +10,7 @@ import pytest
 from longmind.store.base import Backend, Put
 from longmind.store.conformance.steps import AGENT, ALICE, ANY, BOB, NOON, apply, matching_ids, put
 from longmind.testing import memory
-from longmind.types import STATES, Filter, Source
+from longmind.types import STATES, Filter, Range, Source
 
 SECOND = timedelta(seconds=1)
 
@@ -178,6 +178,27 @@ class MetadataFilters:
         [1],
         {"a": 1},
     )
+
+    async def test_metadata_is_matched_by_range(self, backend: Backend) -> None:
+        values: list[Any] = [4, 5, 7.5, 10, -3, "2026-01-05", "2026-02-01", "é", True, None, [7], {"a": 7}]
+        made = [memory(scope=AGENT, metadata={"v": value, "n": 1}) for value in values]
+        await apply(backend, *(Put(m) for m in made), Put(memory(scope=AGENT)))
+        ids = {m.id: m.metadata["v"] for m in made}
+
+        async def within(**bounds: Any) -> list[Any]:
+            matching = await matching_ids(backend, Filter(metadata={"v": Range(**bounds), "n": 1}))
+            return [value for id, value in ids.items() if id in matching]
+
+        assert await within(gte=5, lt=10) == [5, 7.5]
+        assert await within(gt=5, lte=10.0) == [7.5, 10]
+        assert await within(lt=0) == [-3]
+        assert await within(gte="2026-01-05", lt="2026-02") == ["2026-01-05"]
+        assert await within(gt="z") == ["é"]
+
+    async def test_kinds_can_be_left_out(self, backend: Backend) -> None:
+        kept, left = await put(backend, kind="message"), await put(backend, kind="run")
+        assert await matching_ids(backend, Filter(without_kinds=("run", "page"))) == {kept.id}
+        assert await matching_ids(backend, Filter(without_kinds=())) == {kept.id, left.id}
 
     async def test_types_count(self, backend: Backend) -> None:
         made = [memory(scope=AGENT, metadata={"v": value}) for value in self.VALUES]

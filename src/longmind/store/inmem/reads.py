@@ -9,6 +9,7 @@ memory was deleted.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,6 +24,7 @@ from longmind.types import Change, Filter, Json, Memory, Order, Page, Scalar
 Place = tuple[float, str]
 """The value a row is sorted by, and its id, which breaks ties."""
 
+_COMPARISONS = {"gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -47,7 +49,9 @@ def matches(memory: Memory, where: Filter) -> bool:
         and (where.valid_at is None or _valid(memory, where.valid_at))
         and (where.min_importance is None or memory.importance >= where.min_importance)
         and (where.min_trust is None or memory.trust >= where.min_trust)
-        and all(_equals(memory.metadata.get(key), value) for key, value in (where.metadata or {}).items())
+        and (where.without_kinds is None or memory.kind not in where.without_kinds)
+        and all(_equals(memory.metadata.get(key), value) for key, value in where.metadata_values().items())
+        and all(_compares(memory.metadata.get(key), name, bound) for key, name, bound in where.metadata_ranges())
     )
 
 
@@ -70,6 +74,13 @@ def _equals(stored: Any, wanted: Scalar) -> bool:
     if isinstance(wanted, str):
         return isinstance(stored, str) and stored == wanted
     return isinstance(stored, (int, float)) and math.isfinite(wanted) and stored == wanted
+
+
+def _compares(stored: Any, comparison: str, bound: Any) -> bool:
+    """Return whether a value is within a bound. Numbers are compared with numbers, texts with texts."""
+    if isinstance(bound, str) != isinstance(stored, str) or isinstance(stored, bool):
+        return False
+    return isinstance(stored, (str, int, float)) and bool(_COMPARISONS[comparison](stored, bound))
 
 
 # -- pages -------------------------------------------------------------------------------------------------------------

@@ -24,6 +24,10 @@ AND m.id = ANY(%(ids)s::uuid[])
 -- Filter.kinds
 AND m.kind = ANY(%(kinds)s)
 
+-- name: and_without_kinds
+-- Filter.without_kinds
+AND m.kind <> ALL(%(without_kinds)s)
+
 -- name: and_states
 -- Filter.states
 AND m.state = ANY(%(states)s)
@@ -89,6 +93,26 @@ AND m.trust >= %(min_trust)s
 AND NOT EXISTS (
     SELECT FROM unnest(%(metadata_keys)s::text[], %(metadata_values)s::text[]) AS w (key, value)
     WHERE (m.metadata -> w.key)::jsonb IS DISTINCT FROM w.value::jsonb
+)
+
+-- name: and_metadata_ranges
+-- Filter.metadata_ranges: numbers are compared with numbers, texts with texts by code point.
+AND NOT EXISTS (
+    SELECT FROM unnest(%(range_keys)s::text[], %(range_comparisons)s::text[], %(range_bounds)s::text[])
+        AS w (key, comparison, bound)
+    WHERE NOT coalesce(
+        CASE json_typeof(w.bound::json) || ' ' || json_typeof(m.metadata -> w.key)
+            WHEN 'number number' THEN CASE w.comparison
+                WHEN 'gt' THEN (m.metadata ->> w.key)::numeric > (w.bound::json #>> '{}')::numeric
+                WHEN 'gte' THEN (m.metadata ->> w.key)::numeric >= (w.bound::json #>> '{}')::numeric
+                WHEN 'lt' THEN (m.metadata ->> w.key)::numeric < (w.bound::json #>> '{}')::numeric
+                ELSE (m.metadata ->> w.key)::numeric <= (w.bound::json #>> '{}')::numeric END
+            WHEN 'string string' THEN CASE w.comparison
+                WHEN 'gt' THEN (m.metadata ->> w.key) COLLATE "C" > (w.bound::json #>> '{}') COLLATE "C"
+                WHEN 'gte' THEN (m.metadata ->> w.key) COLLATE "C" >= (w.bound::json #>> '{}') COLLATE "C"
+                WHEN 'lt' THEN (m.metadata ->> w.key) COLLATE "C" < (w.bound::json #>> '{}') COLLATE "C"
+                ELSE (m.metadata ->> w.key) COLLATE "C" <= (w.bound::json #>> '{}') COLLATE "C" END
+        END, false)
 )
 
 -- name: and_after_recorded

@@ -22,7 +22,7 @@ from longmind.types import Direction, Filter, Json, Link, Memory, Order, Page, S
 _read = load_queries("read.sql")
 _BY_IDS = join_queries(_read["select_memories"], _read["and_ids"])
 LARGEST = 2**63 - 1
-_LISTS = ("kinds", "states", "sessions", "users", "keys", "tags_any", "tags_all", "roles", "speakers")
+_LISTS = ("kinds", "without_kinds", "states", "sessions", "users", "keys", "tags_any", "tags_all", "roles", "speakers")
 _VALUES = ("since", "until", "recorded_since", "recorded_until", "valid_at", "min_importance", "min_trust")
 _Place = tuple[Any, str]
 """The value a memory is sorted by, and its id, which breaks ties."""
@@ -143,12 +143,19 @@ def _filtered(beginning: str, scope: Scope, where: Filter) -> tuple[bytes, Json]
         if (value := getattr(where, name)) is not None:
             parts.append(_read[f"and_{name}"])
             params[name] = value
-    if where.metadata:
-        if not all(storable(key) and _storable_value(value) for key, value in where.metadata.items()):
+    if where.metadata and not all(map(storable, where.metadata)):
+        return None
+    if values := where.metadata_values():
+        if not all(map(_storable_value, values.values())):
             return None
         parts.append(_read["and_metadata"])
-        params["metadata_keys"] = texts(where.metadata)
-        params["metadata_values"] = texts(json.dumps(value) for value in where.metadata.values())
+        params["metadata_keys"] = texts(values)
+        params["metadata_values"] = texts(json.dumps(value) for value in values.values())
+    if ranges := where.metadata_ranges():
+        parts.append(_read["and_metadata_ranges"])
+        params["range_keys"] = texts(key for key, _, _ in ranges)
+        params["range_comparisons"] = texts(comparison for _, comparison, _ in ranges)
+        params["range_bounds"] = texts(json.dumps(bound) for _, _, bound in ranges)
     return join_queries(*parts), params
 
 

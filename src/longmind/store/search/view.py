@@ -246,6 +246,8 @@ class View:
             if names is not None:
                 codes: Codes = {"kind": self.kinds, "user": self.users, "session": self.sessions}[name]
                 flags &= listed(self.column(name)[:n], codes.known(names), len(codes.names))
+        if where.without_kinds is not None:
+            flags &= ~listed(self.column("kind")[:n], self.kinds.known(where.without_kinds), len(self.kinds.names))
         if where.states is not None:
             flags &= listed(self.column("state")[:n], [STATE_CODES[s] for s in where.states], len(STATES))
         for name, since, until in (

@@ -18,6 +18,9 @@ m.scope = :scope AND m.kind = :kind
 -- name: kinds
 m.scope = :scope AND m.kind IN (SELECT value FROM json_each(:kinds))
 
+-- name: without_kinds
+m.kind NOT IN (SELECT value FROM json_each(:without_kinds))
+
 -- name: session
 m.scope = :scope AND m.session = :session
 
@@ -73,6 +76,20 @@ NOT EXISTS (
     SELECT 1 FROM json_each(m.metadata) h
     WHERE h.key = w.key AND h.value = w.value
       AND (h.type = w.type OR (h.type IN ('integer', 'real') AND w.type IN ('integer', 'real')))))
+
+-- name: metadata_ranges
+-- Every bound, given as [key, comparison, value], holds. Numbers are compared with numbers, texts with texts.
+NOT EXISTS (
+  SELECT 1 FROM json_each(:metadata_ranges) w WHERE NOT EXISTS (
+    SELECT 1 FROM json_each(m.metadata) h
+    WHERE h.key = w.value ->> 0
+      AND (h.type = 'text') = (json_type(w.value, '$[2]') = 'text')
+      AND h.type IN ('text', 'integer', 'real')
+      AND CASE w.value ->> 1
+        WHEN 'gt' THEN h.value > w.value ->> 2
+        WHEN 'gte' THEN h.value >= w.value ->> 2
+        WHEN 'lt' THEN h.value < w.value ->> 2
+        ELSE h.value <= w.value ->> 2 END))
 
 -- name: by_recorded
 m.row

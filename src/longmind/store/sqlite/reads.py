@@ -22,7 +22,7 @@ CHUNK = 5_000
 ID_LENGTH = 36
 _NONE = (None,) * FEW
 
-LISTS = ("ids", "states", "users", "keys", "roles", "speakers", "tags_any", "tags_all")
+LISTS = ("ids", "without_kinds", "states", "users", "keys", "roles", "speakers", "tags_any", "tags_all")
 SINGLE_OR_LIST = (("kind", "kinds"), ("session", "sessions"))
 """A single value is compared by equality, so that the index returns its rows in order."""
 
@@ -262,9 +262,12 @@ def conditions(scope: Scope, number: int, where: Filter) -> tuple[str, Params]:
         if (floor := getattr(where, name)) is not None:
             names.append(name)
             params[name] = floor
-    if where.metadata:
+    if values := where.metadata_values():
         names.append("metadata")
-        params["metadata"] = json.dumps(dict(where.metadata))
+        params["metadata"] = json.dumps(values)
+    if ranges := where.metadata_ranges():
+        names.append("metadata_ranges")
+        params["metadata_ranges"] = json.dumps(ranges)
     return " AND ".join(FILTERS[name] for name in names), params
 
 
