@@ -507,7 +507,7 @@ class AgentMemory:
         return len(receipt.memories)
 
     async def users(self) -> Names:
-        """Return the users with whom this agent has memories, sorted by name."""
+        """Return the users with whom this agent has memories, sorted by name. Open it with ``all_users`` to see all."""
         from longmind.store.search import listing
 
         return listing.users(await self.store.view(self.scope))

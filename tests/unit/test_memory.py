@@ -541,8 +541,7 @@ async def test_metadata_is_filtered_by_range(rc: Longmind) -> None:
 async def test_users_and_conversations_are_listed(rc: Longmind) -> None:
     for user in ("ben", "ann"):
         await rc.agent("assistant", user).remember(["One.", "Two."], session="s1")
-    mem = rc.agent("assistant")
-    await mem.remember("No conversation.")
+    mem = rc.agent("assistant", all_users=True)
     assert await mem.users() == ["ann", "ben"]
     listed = await mem.conversations()
     assert {(summary.id, summary.user, summary.messages) for summary in listed} == {("s1", "ann", 2), ("s1", "ben", 2)}

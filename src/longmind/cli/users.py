@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from longmind.cli import screen
 from longmind.cli.command import Invocation, agent_command
@@ -12,7 +13,7 @@ from longmind.types import ConversationSummary
 @agent_command
 async def users(call: Invocation) -> None:
     """List the users of the agent."""
-    async with call.agent() as mem:
+    async with replace(call, all_users=call.user is None).agent() as mem:
         names = await mem.users()
     call.answer({"users": names}, lambda: screen.console().print("\n".join(map(screen.plain, names)) or "Nobody yet."))
 
@@ -20,7 +21,7 @@ async def users(call: Invocation) -> None:
 @agent_command
 async def conversations(call: Invocation) -> None:
     """List the conversations of the agent, the latest first."""
-    async with call.agent() as mem:
+    async with replace(call, all_users=call.user is None).agent() as mem:
         listed = await mem.conversations()
     call.answer({"conversations": listed}, lambda: _show(listed))
 

@@ -161,3 +161,20 @@ def test_update_changes_a_memory(cli: Any) -> None:
     assert "Updated" in cli("update", id, "--importance", "0.9").stdout
     cli("update", id, code=2)
     assert cli.error("update", id, "x", "--version", "1")["error"] == "version_conflict"
+
+
+def test_users_and_conversations(cli: Any) -> None:
+    cli.remember("one", "-u", "ann", "-s", "s1")
+    cli.remember("two", "-u", "ben", "-s", "s1")
+    assert cli("users").stdout == "ann\nben\n"
+    assert [(c["id"], c["user"]) for c in cli.json("conversations", "--user", "ann")["conversations"]] == [
+        ("s1", "ann")
+    ]
+    assert "s1" in cli("conversations").stdout
+
+
+def test_metadata_is_filtered_by_range(cli: Any) -> None:
+    for price in ("4", "5", "9.5"):
+        cli.remember(f"Coffee for {price}", "--meta", f"price={price}")
+    found = cli.json("list", "--meta", "price>=5", "--meta", "price<9")["items"]
+    assert [memory["metadata"]["price"] for memory in found] == [5]
