@@ -191,7 +191,11 @@ class AgentMemory(Blocking[asynchronous.AgentMemory]):
         return Conversation(self._loop, self._target.conversation(id, window=window))
 
     def watch(self, *, after: int | None = None, poll_seconds: float = 1.0) -> Iterator[Change]:
-        """Yield the changes of these memories as they are made; see ``longmind.AgentMemory.watch``."""
+        """Yield the changes of these memories as they are made, in this process and in others, until it is closed.
+
+        It begins with the next change, or after a sequence number: keep the ``seq`` of the last change that you
+        handled, and go on from there after a restart. Other processes are heard by polling.
+        """
         return self._loop.iterate(self._target.watch(after=after, poll_seconds=poll_seconds))
 
     remember = blocking(asynchronous.AgentMemory.remember)
