@@ -130,9 +130,8 @@ def build_keyed_memory(content: MemoryInput, key: str, details: InputDetails, sc
     try:
         return Memory.model_validate(fields)
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(map(str, problem["loc"])) or "record"
-        raise InvalidInput(f"This cannot be remembered: {where}: {problem['msg']}.") from error
+        where, reason = first_problem(error)
+        raise InvalidInput(f"This cannot be remembered: {where or 'record'}: {reason}.") from error
 
 
 def _flatten(inputs: MemoryInput | Iterable[MemoryInput]) -> Iterable[Message | Document]:

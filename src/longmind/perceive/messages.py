@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from longmind.errors import InvalidInput
+from longmind.problems import first_problem
 from longmind.types import MAX_METADATA_BYTES, Json, Message
 
 _FIELDS = frozenset(Message.model_fields)
@@ -50,9 +51,8 @@ def checked_message(message: Message | Mapping[str, Any] | BaseModel) -> Message
     try:
         return message_of(message)
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(map(str, problem["loc"])) or "message"
-        raise InvalidInput(f"The message is not valid: {where}: {problem['msg']}.", hint=_HINT) from error
+        where, reason = first_problem(error)
+        raise InvalidInput(f"The message is not valid: {where or 'message'}: {reason}.", hint=_HINT) from error
 
 
 def record_text(record: Mapping[str, Any]) -> str:
