@@ -54,7 +54,7 @@ def test_a_bad_cursor_is_an_error_of_ours(cli: Any) -> None:
 
 def test_show_tells_all_of_a_memory(cli: Any) -> None:
     id = cli.remember("I moved.", "--name", "Alice", "--tag", "home", "--meta", "floor=3", "-s", "s1", "-u", "alice")
-    told = cli("show", id[-8:]).stdout
+    told = cli("show", id[-8:], "-u", "alice").stdout
     for part in ("I moved.", id, "Alice (user)", "home", "floor=3", "s1", "alice", "active", "never"):
         assert part in told
 
