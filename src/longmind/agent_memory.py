@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from pydantic import BaseModel
@@ -68,6 +69,8 @@ if TYPE_CHECKING:
 
 _BATCH = 1_000
 """How many memories are written in one transaction."""
+_INLINE = 50
+"""How many messages are made into memories on the event loop; more are in a thread."""
 _SINGLE_MEMORY = (str, dict, Mapping, Message)
 """Inputs that become one memory. ``dict`` is listed beside ``Mapping`` because that check is faster."""
 _SINGLE_INPUT = (*_SINGLE_MEMORY, Model, BaseModel)
@@ -277,7 +280,9 @@ class AgentMemory:
         )
         if any(isinstance(item, Document) for item in inputs):
             details = details._replace(passage_chars=(await self.configuration()).passage_chars)
-        memories = build_memories(inputs, details, self.scope, self._longmind.clock)
+        build = partial(build_memories, inputs, details, self.scope, self._longmind.clock)
+        long = len(inputs) > _INLINE or any(isinstance(item, Document) for item in inputs)
+        memories = await asyncio.to_thread(build) if long else build()
         stored: list[Memory] = []
         for start in range(0, len(memories), _BATCH):
             part = operation if operation is None or len(memories) <= _BATCH else f"{operation}:{start}"

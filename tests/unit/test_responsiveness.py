@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from longmind import Longmind, Settings
-from longmind.types import MAX_FACTS
+from longmind.recall.engine import MAX_QUERY
+from longmind.types import MAX_CONTENT, MAX_FACTS, MAX_FILTER_TAGS, MAX_METADATA_VALUES, MAX_TAGS, Document
 
-LONGEST = 0.15
+LONGEST = 0.25
 
 
 @asynccontextmanager
@@ -69,3 +70,48 @@ async def test_a_long_consolidation_can_be_cancelled(rc: Longmind) -> None:
     task.cancel()
     assert isinstance((await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError)
     assert (await mem.consolidate()).of("extract").added == MAX_FACTS
+
+
+async def test_every_verb_at_the_limits(rc: Longmind) -> None:
+    mem = rc.agent("assistant", user="ana")
+    await mem.remember("I like figs.")
+    await mem.recall("figs")  # the first recall loads the index
+    longest = " ".join(f"word{n} is here" for n in range(80_000))[:MAX_CONTENT]
+    tags = [f"tag{n}" for n in range(MAX_TAGS)]
+    metadata = {f"key{n}": "v" * 55 for n in range(MAX_METADATA_VALUES - 10)}
+    async with responsive("remember of the longest text"):
+        stored = await mem.remember(longest)
+    async with responsive("remember of many messages"):
+        await mem.remember([f"Note {n} of many" for n in range(2_000)], session="s", tags=tags)
+    async with responsive("remember of large metadata"):
+        await mem.remember([f"Large note {n}" for n in range(300)], tags=tags, metadata=metadata)
+    async with responsive("remember of a document"):
+        text = "\n\n".join(f"# Part {n}\n" + "A sentence of it. " * 40 for n in range(300))
+        await mem.remember(Document(content=text, title="Long"))
+    async with responsive("recall after many writes"):
+        await mem.recall("which note?")
+    async with responsive("recall of many"):
+        await mem.recall("note", k=1_000, explain=True)
+    async with responsive("recall of a long question"):
+        await mem.recall(longest[:MAX_QUERY])
+    async with responsive("context"):
+        await mem.context("note", tokens=20_000)
+    wanted = [f"tag{n}" for n in range(MAX_FILTER_TAGS)]
+    async with responsive("recall by tags"):
+        await mem.recall("note", where={"tags_any": wanted})
+    async with responsive("list by tags"):
+        assert not (await mem.list(where={"tags_all": wanted})).items
+    async with responsive("list"):
+        await mem.list(limit=1_000)
+    async with responsive("update"):
+        await mem.update(stored.id, content=longest[:-1])
+    async with responsive("history"):
+        await mem.history(stored.id)
+    async with responsive("stats"):
+        await mem.stats()
+    async with responsive("consolidate"):
+        report = await mem.consolidate()
+    async with responsive("undo"):
+        await mem.undo(report.id)
+    async with responsive("forget"):
+        await mem.forget(where={"tags_any": ["tag1"]})

@@ -9,6 +9,7 @@ stage is tried again.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 
 _KEYS_AT_ONCE = 500
 _ID_LENGTH = 36
+_PLANNED_INLINE = 200
+"""Writes of a batch that are planned on the event loop; more are in a thread."""
 _SUPPORTED = ("keys", "kinds", "states", "ids", "sessions", "users", "tags_any")
 """The fields of a filter that a draft can be scanned by, beside metadata."""
 _UNSUPPORTED = tuple(sorted(set(Filter.model_fields) - {*_SUPPORTED, "metadata"}))
@@ -238,7 +241,9 @@ class Draft:
         await self.know_links((source for source, _, _ in needs.links), leaving=True)
         for leaving in (True, False):
             await self.know_links(needs.deleted, leaving=leaving)
-        plan = plan_batch(batch, await self._snapshot(batch, needs))
+        snapshot = await self._snapshot(batch, needs)
+        large = len(batch.writes) > _PLANNED_INLINE
+        plan = await asyncio.to_thread(plan_batch, batch, snapshot) if large else plan_batch(batch, snapshot)
         self._accept(plan)
         self._guarded.update(dict.fromkeys(write.id for write in batch.writes if isinstance(write, Update)))
         self._steps += 1

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from longmind.models.embed import Embedder
 
 MAX_K = 1_000
-MAX_QUERY = 1_000_000
+MAX_QUERY = 100_000
+"""Characters of a question with the messages that are read beside it."""
 EMBEDDED = 2_000
 """Characters of a question that are embedded; an embedder's window is full long before."""
 RECENT = 4

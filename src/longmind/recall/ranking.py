@@ -6,8 +6,10 @@ phrase occurs word for word. So a few more memories than were asked for are fetc
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +37,8 @@ SPARE = 6
 """Memories looked up beyond those asked for."""
 LINKED_FROM, LINKED_MOST = 5, 20
 UNFOLLOWED = frozenset({"next", "supersedes"})
+_COMPARED_INLINE = 200
+"""Candidates that are compared with each other on the event loop; more are in a thread."""
 
 
 @dataclass(slots=True)
@@ -150,7 +154,9 @@ class Ranking:
         if not timeless:
             await self._follow_supersession(allowed)
         ordered = self._sorted()
-        for earlier, later in find_restated([c.memory for c in ordered], self.query.terms).items():
+        find = partial(find_restated, [c.memory for c in ordered], self.query.terms)
+        restated = await asyncio.to_thread(find) if len(ordered) > _COMPARED_INLINE else find()
+        for earlier, later in restated.items():
             old, new = ordered[earlier], ordered[later]
             new.score = max(new.score, old.score)
             old.score = min(old.score, new.score * 0.98)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from longmind.errors import Conflict, NotFound
+from longmind.pacing import Pace
 from longmind.store.base import AddLink, Backend, Delete, Put, RemoveLink, Update, Write
 from longmind.store.journal import changes, state_before
 from longmind.store.reads import all_links, get_all, link_key, scan_all
@@ -42,8 +43,10 @@ async def undo_writes(backend: Backend, scope: Scope, operation: str, shared: Sh
         raise NotFound(f"There is no operation {operation} in this scope.", hint="`history` tells their ids.")
     marks = await _bookmarks(backend, scope, own, shared)
     moved = False
+    pace, last = Pace(), {change.memory_id: change.seq for change in own}  # in the order of their numbers
     for id in _written_ids(own):
-        change = await _changed_since(backend, scope, id, own)
+        await pace.pause()
+        change = await _changed_since(backend, scope, id, last[id])
         moved = moved or (change is not None and id in marks)
         if change is not None and id not in marks:
             raise Conflict(
@@ -73,9 +76,8 @@ async def _records(backend: Backend, scope: Scope, ids: Sequence[str]) -> dict[s
 # -- what may have changed since -------------------------------------------------------------------------------------
 
 
-async def _changed_since(backend: Backend, scope: Scope, id: str, own: Sequence[Change]) -> Change | None:
-    """Return the first change of a record since an operation; None if the record is as the operation left it."""
-    last = max(change.seq for change in own if change.memory_id == id)
+async def _changed_since(backend: Backend, scope: Scope, id: str, last: int) -> Change | None:
+    """Return the first change of a record after the change number ``last``; None if the record is as that left it."""
     later = [change async for change in changes(backend, scope, memory_id=id, after=last) if change.link is None]
     if not later:
         return None

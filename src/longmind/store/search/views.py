@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import replace
 
+from longmind.pacing import Pace
 from longmind.store.base import Backend, Feed, Head, IndexRow
 from longmind.store.search.view import View
 from longmind.text.analysis import ANALYSIS_VERSION, index_terms
@@ -58,12 +60,15 @@ class Views:
             view = View(space.dimensions, space.name) if space else View(0)
         reached = view.head
         outdated: list[IndexRow] = []
+        pace = Pace()
         async for feed in self._backend.feed(scope, view.head.seq):
             if feed.head.epoch != head.epoch:
                 self._forget(scope)
                 return await self._caught_up(scope, await self._backend.head(scope))
             old = [row for row in feed.rows if row.terms[0] != ANALYSIS_VERSION]
-            view.take_in(_without(feed, old) if old else feed)
+            for part_of_feed in _parts(_without(feed, old) if old else feed):
+                await pace.pause()
+                view.take_in(part_of_feed)
             outdated += old
             reached = feed.head
         for start in range(0, len(outdated), _PART):
@@ -92,6 +97,13 @@ class Views:
     def _forget(self, scope: Scope) -> None:
         if self._views.pop(scope, None) is not None:
             self._total -= self._sizes.pop(scope)
+
+
+def _parts(feed: Feed) -> Iterator[Feed]:
+    """Yield a chunk of a feed in parts that take a view a few milliseconds each."""
+    yield replace(feed, rows=feed.rows[:_PART])
+    for start in range(_PART, len(feed.rows), _PART):
+        yield Feed(feed.head, feed.rows[start : start + _PART])
 
 
 def _without(feed: Feed, rows: list[IndexRow]) -> Feed:

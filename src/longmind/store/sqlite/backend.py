@@ -33,6 +33,8 @@ T = TypeVar("T")
 
 LARGE = 20_000
 """Changes of an agent past which reading all of it would block the event loop noticeably."""
+MANY = 100
+"""Records past which a read runs in a thread: each may hold up to 64 kB of metadata."""
 
 
 class SqliteBackend:
@@ -82,7 +84,7 @@ class SqliteBackend:
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
-        return self._read(scope, lambda c, number: reads.get(c, scope, number, ids), list)
+        return await self._read_many(scope, lambda c, number: reads.get(c, scope, number, ids), list, len(ids) > MANY)
 
     async def scan(
         self,
@@ -101,12 +103,15 @@ class SqliteBackend:
             scope,
             lambda c, number: reads.scan(c, scope, number, where, order, descending, limit, cursor),
             lambda: Page[Memory](items=()),
+            many=_looks_at_many(where) or (limit > MANY and not _names_few(where)),
         )
 
     async def links(
         self, scope: Scope, ids: Sequence[str], *, relation: str | None, direction: Direction, limit: int
     ) -> list[Link]:
-        return self._read(scope, lambda c, n: reads.links(c, scope, n, ids, relation, direction, limit), list)
+        return await self._read_many(
+            scope, lambda c, n: reads.links(c, scope, n, ids, relation, direction, limit), list, len(ids) > MANY
+        )
 
     async def journal(
         self,
@@ -117,8 +122,11 @@ class SqliteBackend:
         memory_id: str | None = None,
         operation: str | None = None,
     ) -> list[Change]:
-        return self._read(
-            scope, lambda c, number: reads.journal(c, scope, number, after, limit, memory_id, operation), list
+        return await self._read_many(
+            scope,
+            lambda c, number: reads.journal(c, scope, number, after, limit, memory_id, operation),
+            list,
+            memory_id is None and limit > MANY,
         )
 
     async def stats(self, scope: Scope) -> Stats:
@@ -155,7 +163,8 @@ class SqliteBackend:
             raise translate(error, self.path) from error
 
     async def matching(self, scope: Scope, where: Filter) -> set[str]:
-        return await self._read_large(scope, lambda c, number: reads.matching(c, scope, number, where), set)
+        many = _looks_at_many(where)
+        return await self._read_large(scope, lambda c, number: reads.matching(c, scope, number, where), set, many=many)
 
     async def scopes(self) -> list[Scope]:
         fetched = self._readers.run(lambda c: c.execute(QUERIES["scopes"]).fetchall())
@@ -217,11 +226,24 @@ class SqliteBackend:
 
         return self._readers.run(work_on)
 
-    async def _read_large(self, scope: Scope, work: Callable[[apsw.Connection, int], T], nothing: Callable[[], T]) -> T:
-        """Run a read that may go through all an agent holds; for a large agent in a thread."""
-        if (await self.head(scope)).seq > LARGE:
+    async def _read_many(
+        self, scope: Scope, work: Callable[[apsw.Connection, int], T], nothing: Callable[[], T], many: bool
+    ) -> T:
+        """Run a read; in a thread if it reads many records."""
+        if many:
             return await asyncio.to_thread(self._read, scope, work, nothing)
         return self._read(scope, work, nothing)
+
+    async def _read_large(
+        self,
+        scope: Scope,
+        work: Callable[[apsw.Connection, int], T],
+        nothing: Callable[[], T],
+        *,
+        many: bool = False,
+    ) -> T:
+        """Run a read that may go through all an agent holds; in a thread for a large agent, or if it reads many."""
+        return await self._read_many(scope, work, nothing, many or (await self.head(scope)).seq > LARGE)
 
     def _number(self, connection: apsw.Connection, scope: Scope) -> int | None:
         """Return the number of an agent, None if it does not exist yet. It never changes, so it is read once."""
@@ -232,6 +254,16 @@ class SqliteBackend:
             if fetched is not None:
                 number = self._numbers[name] = int(fetched[0])
         return number
+
+
+def _looks_at_many(where: Filter) -> bool:
+    """Whether a filter is decided by reading the lists and objects of each record."""
+    return where.tags_any is not None or where.tags_all is not None or where.metadata is not None
+
+
+def _names_few(where: Filter) -> bool:
+    """Whether a filter names the records it wants, and not many of them."""
+    return any(names is not None and len(names) <= MANY for names in (where.keys, where.ids))
 
 
 def _active_space(connection: apsw.Connection) -> list[Row]:

@@ -46,7 +46,8 @@ m.speaker IN (SELECT value FROM json_each(:speakers))
 EXISTS (SELECT 1 FROM json_each(m.tags) t WHERE t.value IN (SELECT value FROM json_each(:tags_any)))
 
 -- name: tags_all
-NOT EXISTS (SELECT 1 FROM json_each(:tags_all) w WHERE w.value NOT IN (SELECT value FROM json_each(m.tags)))
+(SELECT count(DISTINCT t.value) FROM json_each(m.tags) t WHERE t.value IN (SELECT value FROM json_each(:tags_all)))
+  = :tags_all_count
 
 -- name: since
 m.scope = :scope AND m.occurred_at >= :since

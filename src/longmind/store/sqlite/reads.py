@@ -254,6 +254,8 @@ def conditions(scope: Scope, number: int, where: Filter) -> tuple[str, Params]:
         if values is not None:
             names.append(name)
             params[name] = json_list(values)
+    if where.tags_all is not None:
+        params["tags_all_count"] = len(set(where.tags_all))
     for name in TIMES:
         if (moment := getattr(where, name)) is not None:
             names.append(name)
