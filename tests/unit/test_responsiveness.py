@@ -1,12 +1,14 @@
 """No call keeps the event loop from other tasks for long, whatever one user stores or asks.
 
 The watchdog measures the processor time that the thread of the event loop uses between two turns of the loop: that does
-not depend on how busy the machine is. The bound is 50 ms; what is asserted leaves room for slow machines.
+not depend on how busy the machine is. The collector of garbage is off meanwhile: among all that a test run holds it
+takes longer than what is measured. The bound is 50 ms; what is asserted leaves room for slow machines.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,7 +20,7 @@ from longmind import Longmind, Settings
 from longmind.recall.engine import MAX_QUERY
 from longmind.types import MAX_CONTENT, MAX_FACTS, MAX_FILTER_TAGS, MAX_METADATA_VALUES, MAX_TAGS, Document
 
-LONGEST = 0.25
+LONGEST = 0.2
 
 
 @asynccontextmanager
@@ -35,6 +37,8 @@ async def responsive(what: str) -> AsyncIterator[None]:
             longest = max(longest, now - before)
             before = now
 
+    gc.collect()
+    gc.disable()
     watcher = asyncio.create_task(watch())
     await asyncio.sleep(0.01)
     try:
@@ -42,6 +46,7 @@ async def responsive(what: str) -> AsyncIterator[None]:
         await asyncio.sleep(0.01)
     finally:
         watcher.cancel()
+        gc.enable()
     assert longest < LONGEST, f"{what} held the event loop for {longest * 1000:.0f} ms"
 
 

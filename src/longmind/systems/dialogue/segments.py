@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longmind.pacing import Pace
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.dialogue import term_weights
 from longmind.systems.dialogue.chains import ChainContext
@@ -107,7 +108,11 @@ class SegmentAssigner:
             return []
         vectors = await self._vectors(loaded_pages, chains)
         around = {id(chain): term_weights.scale(chain.terms, self._rarity) for chain in chains.values()}
-        return [self._place(loaded, around[id(chains[loaded.id])], vectors[n]) for n, loaded in enumerate(loaded_pages)]
+        pace, placed = Pace(), list[LoadedPage]()
+        for n, loaded in enumerate(loaded_pages):
+            await pace.pause()
+            placed.append(self._place(loaded, around[id(chains[loaded.id])], vectors[n]))
+        return placed
 
     def writes(self) -> list[Write]:
         """Return the writes that store the changed segments, the new ones first."""

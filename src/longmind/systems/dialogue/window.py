@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from longmind.pacing import Pace
 from longmind.store.base import AddLink, Write
 from longmind.systems.dialogue import archive, pages
 from longmind.systems.dialogue.chains import ChainContext, LoadedChains
@@ -46,7 +47,9 @@ class Window:
         messages = await pages.texts_of(self.scoped, ids)
         await pages.check_free(self.scoped, ids)
         added: list[LoadedPage] = []
+        pace = Pace()
         for draft in drafts:
+            await pace.pause()
             loaded = pages.new_page(self.scoped, draft, messages)
             before = next((old for old in reversed(self.line) if old.record.session == loaded.record.session), None)
             loaded, link = self.chains.attach(before, loaded)
@@ -64,7 +67,10 @@ class Window:
         placed = await assigner.place(out, {loaded.id: self.chains.of(loaded) for loaded in out})
         over = len(assigner.segments) - self.settings.segments
         cold = archive.coldest_segments(self.settings, records, over, now, assigner.grown)
-        puts = [loaded.to_write() for loaded in (*placed, *(loaded for loaded in kept if not loaded.stored))]
+        pace, puts = Pace(), list[Write]()
+        for loaded in (*placed, *(loaded for loaded in kept if not loaded.stored)):
+            await pace.pause()
+            puts.append(loaded.to_write())
         fresh = [loaded for loaded in (*placed, *kept) if not loaded.stored]
         links = [*self.nexts, *(link for loaded in fresh for link in pages.sources(loaded))]
         writes: list[Write] = [
