@@ -27,9 +27,10 @@ from longmind.perceive.intake import (
     is_content_key,
 )
 from longmind.perceive.messages import checked_message
+from longmind.perceive.revision import revision_writes, same_document
 from longmind.recall.filters import filter_of, narrows
 from longmind.store import journal
-from longmind.store.base import Put, Update
+from longmind.store.base import Put, Update, Write
 from longmind.systems.configuration import configuration, configure
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import (
@@ -271,6 +272,7 @@ class AgentMemory:
         When it returns, it is durable and the next recall finds it. The same text in the same place is stored once;
         then the memory that was there is returned. With an ``operation`` id of yours the call can be repeated safely.
         With a ``key`` it replaces what was stored under that key before; then any dict can be stored as a record.
+        A document with a URI or title that is known replaces its former version.
         """
         details = InputDetails(session, cast("datetime | None", occurred_at), importance, tags, metadata, source)
         if key is not None:
@@ -287,6 +289,8 @@ class AgentMemory:
         for start in range(0, len(memories), _BATCH):
             part = operation if operation is None or len(memories) <= _BATCH else f"{operation}:{start}"
             stored += await self._remember_batch(memories[start : start + _BATCH], part)
+        if any(isinstance(item, Document) for item in inputs):
+            stored = await self._replace_documents(memories, stored)
         single = isinstance(content, _SINGLE_MEMORY) or (
             isinstance(content, BaseModel) and not isinstance(content, Document)
         )
@@ -323,6 +327,28 @@ class AgentMemory:
         )
         by_id = {m.id: m for m in restored.memories}
         return [by_id.get(m.id, m) for m in receipt.memories]
+
+    async def _replace_documents(self, built: list[Memory], stored: list[Memory]) -> list[Memory]:
+        """Retire what an earlier version of the documents has and this one lacks; return the passages as they are now.
+
+        It looks only at what is stored, so a call that was interrupted is completed by the next one.
+        """
+        new = {memory.id for memory in built}
+        writes: list[Write] = []
+        left = [(b, s) for b, s in zip(built, stored, strict=True) if same_document(b, b)]
+        while left:
+            first = left[0][0]
+            same = [(b, s) for b, s in left if same_document(b, first)]
+            left = [(b, s) for b, s in left if not same_document(b, first)]
+            where = Filter(kinds=("document",), sessions=(first.session,) if first.session else None)
+            passages = await self.store.get_all(self.scope, await self.store.backend.matching(self.scope, where))
+            former = [p for p in passages if p.id not in new and p.state != "superseded" and same_document(p, first)]
+            writes += revision_writes(former, [b for b, _ in same], [s for _, s in same])
+        if not writes:
+            return stored
+        receipt = await self.store.apply(self.scope, writes, reason="a new version of the document")
+        by_id = {memory.id: memory for memory in receipt.memories}
+        return [by_id.get(memory.id, memory) for memory in stored]
 
     def _embed_new(self) -> Embed:
         """Return the function that makes the vectors of one batch of new memories.

@@ -8,6 +8,7 @@ second is another turn and gets a key of its own; remembering the whole list aga
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -197,16 +198,21 @@ def _document_memories(document: Document, details: InputDetails, scope: Scope, 
     place = document.uri or document.title or hashlib.sha256(document.content.encode()).hexdigest()[:16]
     session = details.session or f"document:{place}"[:200].rstrip()
     content_key = _ContentKey(scope.user, session, "document")
+    # Neither place in the document nor time is part of the key: an unchanged passage of a new version stays.
+    identity = f"{document.uri!r}, {None if document.uri else document.title!r}"
+    seen: Counter[str] = Counter()
     memories: list[Memory] = []
     for number, passage in enumerate(split_passages(document.content, details.passage_chars)):
         headings = [document.title, *passage.headings] if document.title else list(passage.headings)
         source = Source(role="document", name=None, uri=document.uri, span=(passage.start, passage.end))
         body: Json = {"title": document.title, "headings": headings, "passage": number}
+        key = content_key.key(identity, None, passage.text)
+        seen[key] += 1
         fields = _fields(
             scope,
             clock,
             kind="document",
-            key=content_key.key(_source_key(source), stated_time, passage.text),
+            key=key if seen[key] == 1 else f"{key}:{seen[key]}",
             content=passage.text,
             session=session,
             source=source,

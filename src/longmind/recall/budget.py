@@ -72,12 +72,19 @@ def _text(chosen: Iterable[ContextPiece]) -> str:
 
 
 def line(memory: Memory) -> str:
-    """Return one memory as a line of a prompt: date, source and state, then the content as quoted data."""
+    """Return one memory as a line of a prompt: date, source, headings and state, then the content as quoted data."""
     source = memory.source
     who = label(source.name, reserved=_OWN_WORDS) if source.name else source.role
     place = f", {label(source.uri, reserved=_OWN_WORDS)}" if source.uri else ""
     state = "" if memory.state == "active" else f", {memory.state}"
-    return f"- [{memory.occurred_at:%Y-%m-%d}, {who}{place}{state}] {quote(memory.content)}"
+    return f"- [{memory.occurred_at:%Y-%m-%d}, {who}{_headings(memory)}{place}{state}] {quote(memory.content)}"
+
+
+def _headings(memory: Memory) -> str:
+    """Return the title of a document and the headings above a passage of it."""
+    headings = memory.body.get("headings") if memory.kind == "document" else None
+    texts = [heading for heading in headings if isinstance(heading, str)] if isinstance(headings, list) else []
+    return f", {label(' > '.join(texts), reserved=_OWN_WORDS)}" if texts else ""
 
 
 def _distinct(pieces: Sequence[ContextPiece]) -> list[ContextPiece]:
