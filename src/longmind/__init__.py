@@ -60,6 +60,7 @@ from longmind.types import (
 if TYPE_CHECKING:
     from longmind.agent import Agent, ReflectiveAgent
     from longmind.conversation import Conversation
+    from longmind.perceive.files import read_document
 
 __version__ = "0.1.0"
 
@@ -108,10 +109,16 @@ __all__ = [
     "StoreFull",
     "StoreUnavailable",
     "VersionConflict",
+    "read_document",
 ]
 
 if not TYPE_CHECKING:  # a type checker reads the imports above; to it ``__getattr__`` would allow any name
-    _LAZY = {"Agent": "longmind.agent", "ReflectiveAgent": "longmind.agent", "Conversation": "longmind.conversation"}
+    _LAZY = {
+        "Agent": "longmind.agent",
+        "ReflectiveAgent": "longmind.agent",
+        "Conversation": "longmind.conversation",
+        "read_document": "longmind.perceive.files",
+    }
     """Names that are imported on first use, so that importing the package stays cheap."""
 
     def __getattr__(name):

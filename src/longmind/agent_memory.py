@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -223,6 +223,7 @@ class AgentMemory:
         metadata: Mapping[str, Any] | None = None,
         source: Source | str | None = None,
         operation: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Memory: ...
 
     @overload
@@ -237,6 +238,7 @@ class AgentMemory:
         metadata: Mapping[str, Any] | None = None,
         source: Source | str | None = None,
         operation: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Memories: ...
 
     @overload
@@ -252,6 +254,7 @@ class AgentMemory:
         metadata: Mapping[str, Any] | None = None,
         source: Source | str | None = None,
         operation: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Memory: ...
 
     async def remember(
@@ -266,13 +269,15 @@ class AgentMemory:
         metadata: Mapping[str, Any] | None = None,
         source: Source | str | None = None,
         operation: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Memory | Memories:
         """Store a text, a message, a list of messages, or a document, and return what was stored.
 
         When it returns, it is durable and the next recall finds it. The same text in the same place is stored once;
         then the memory that was there is returned. With an ``operation`` id of yours the call can be repeated safely.
         With a ``key`` it replaces what was stored under that key before; then any dict can be stored as a record.
-        A document with a URI or title that is known replaces its former version.
+        A document with a URI or title that is known replaces its former version. ``progress`` is called with the number
+        of memories stored and the total, after each batch.
         """
         details = InputDetails(session, cast("datetime | None", occurred_at), importance, tags, metadata, source)
         if key is not None:
@@ -289,6 +294,8 @@ class AgentMemory:
         for start in range(0, len(memories), _BATCH):
             part = operation if operation is None or len(memories) <= _BATCH else f"{operation}:{start}"
             stored += await self._remember_batch(memories[start : start + _BATCH], part)
+            if progress is not None:
+                progress(len(stored), len(memories))
         if any(isinstance(item, Document) for item in inputs):
             stored = await self._replace_documents(memories, stored)
         single = isinstance(content, _SINGLE_MEMORY) or (
@@ -343,11 +350,13 @@ class AgentMemory:
             where = Filter(kinds=("document",), sessions=(first.session,) if first.session else None)
             passages = await self.store.get_all(self.scope, await self.store.backend.matching(self.scope, where))
             former = [p for p in passages if p.id not in new and p.state != "superseded" and same_document(p, first)]
-            writes += revision_writes(former, [b for b, _ in same], [s for _, s in same])
-        if not writes:
-            return stored
-        receipt = await self.store.apply(self.scope, writes, reason="a new version of the document")
-        by_id = {memory.id: memory for memory in receipt.memories}
+            writes += await asyncio.to_thread(revision_writes, former, [b for b, _ in same], [s for _, s in same])
+        by_id: dict[str, Memory] = {}
+        for start in range(0, len(writes), _BATCH):
+            receipt = await self.store.apply(
+                self.scope, writes[start : start + _BATCH], reason="a new version of the document"
+            )
+            by_id |= {memory.id: memory for memory in receipt.memories}
         return [by_id.get(memory.id, memory) for memory in stored]
 
     def _embed_new(self) -> Embed:

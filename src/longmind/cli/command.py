@@ -29,7 +29,8 @@ import typer
 from longmind.cli import screen
 from longmind.cli.chat_input import on_interrupt
 from longmind.config import Settings
-from longmind.errors import InvalidInput, LongmindError, NotFound
+from longmind.errors import LongmindError, NotFound
+from longmind.perceive.files import as_text
 
 if TYPE_CHECKING:
     from longmind.memory import AgentMemory, Longmind
@@ -261,14 +262,3 @@ def read_stdin() -> str:
     with on_interrupt(None):
         data = sys.stdin.buffer.read()
     return as_text(data, "The standard input")
-
-
-def as_text(data: bytes, whence: str) -> str:
-    """What a file or a pipe says; the mark that some editors put at its beginning is no part of it."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"{whence} is not UTF-8 text: byte {error.start} is no part of a character.",
-            hint="Convert it first, for example with `iconv -t utf-8`.",
-        ) from error

@@ -11,8 +11,10 @@ import typer
 from pydantic import ValidationError
 
 from longmind.cli import options, screen
-from longmind.cli.command import Invocation, as_text, creating_command, read_stdin
+from longmind.cli.command import Invocation, creating_command, read_stdin
+from longmind.cli.progress import bar
 from longmind.errors import InvalidInput
+from longmind.perceive.files import as_text, read_document
 from longmind.perceive.messages import message_of
 from longmind.types import Document, Memory, Message, Role
 
@@ -31,7 +33,13 @@ async def remember(
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option("--file", "-f", metavar="FILE", help="A document to remember, passage by passage.", **_READABLE),
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="FILE",
+            help="A document to remember, passage by passage: text, Markdown, HTML or PDF.",
+            **_READABLE,
+        ),
     ] = None,
     messages: Annotated[
         Path | None,
@@ -57,15 +65,23 @@ async def remember(
 ) -> None:
     """Remember a text, a conversation or a document.
 
-    The same text in the same place is remembered once.
+    The same text in the same place is remembered once; a file that is given again replaces its former version. HTML and
+    PDF need: pip install "longmind[documents]".
     """
     content = _parse_content(text, file, messages, role, name)
     metadata = options.metadata_of(meta or ())
     async with call.agent() as mem:
         before = mem.store.clock.now()
-        stored: Sequence[Memory] = await mem.remember(
-            content, session=session, occurred_at=at, importance=importance, tags=tag or (), metadata=metadata
-        )
+        with bar(call, "remembering", None) as advance:
+            stored: Sequence[Memory] = await mem.remember(
+                content,
+                session=session,
+                occurred_at=at,
+                importance=importance,
+                tags=tag or (),
+                metadata=metadata,
+                progress=advance,
+            )
     known = sum(memory.recorded_at < before for memory in stored)
     call.answer({"memories": stored, "known_already": known}, lambda: _show(stored, known))
 
@@ -76,7 +92,7 @@ def _parse_content(
     if sum(source is not None for source in (text, file, messages)) != 1:
         raise typer.BadParameter("Give a text, or --file, or --messages: one of them.", param_hint="TEXT")
     if file is not None:
-        return [Document(content=_read(file), title=file.stem, uri=file.resolve().as_uri())]
+        return [read_document(file)]
     if messages is not None:
         return _conversation(_read(messages), messages.name)
     said = read_stdin().rstrip("\n") if text == "-" else text or ""

@@ -35,11 +35,11 @@ def revision_writes(former: Iterable[Memory], built: Sequence[Memory], stored: S
     """
     old = sorted(former, key=_number)
     old_ids, new_ids = [passage.id for passage in old], [passage.id for passage in stored]
-    current = set(new_ids)
+    current, known = set(new_ids), set(old_ids)
     writes: list[Write] = []
     for _, start, end, new_start, new_end in SequenceMatcher(None, old_ids, new_ids, autojunk=False).get_opcodes():
         gone = [passage for passage in old[start:end] if passage.id not in current]
-        arrived = [id for id in new_ids[new_start:new_end] if id not in set(old_ids)]
+        arrived = [id for id in new_ids[new_start:new_end] if id not in known]
         for passage, successor in zip_longest(gone, arrived[: len(gone)]):
             if successor is None:
                 writes.append(Update(passage.id, {"state": "archived"}))
