@@ -34,6 +34,7 @@ _NAMES: Mapping[Any, str] = {
     datetime: "a datetime",
     bytes: "bytes",
 }
+_SHORT = 40
 _ITERABLES = (Sequence, Iterable, Iterator, AbstractSet, list, tuple, set, frozenset)
 
 
@@ -179,13 +180,18 @@ def _check_of_class(hint: Any) -> Check:
     if hint is float:
         return lambda value: isinstance(value, int | float) and not isinstance(value, bool)
     if getattr(hint, "_is_protocol", False):
-        wanted = [name for name in vars(hint) if not name.startswith("_") and callable(getattr(hint, name))]
-        if "__call__" in vars(hint):
-            return callable
-        return lambda value: all(hasattr(value, name) for name in wanted)
+        return callable if "__call__" in vars(hint) else lambda value: not _lacking(hint, value)
     if not isinstance(hint, type) or hint in (object, Any, _Unknown):
         return _anything
     return lambda value: isinstance(value, hint)
+
+
+def _lacking(hint: Any, value: Any) -> list[str]:
+    """Return the methods of a protocol that a value does not have."""
+    if not getattr(hint, "_is_protocol", False):
+        return []
+    methods = [name for name in vars(hint) if not name.startswith("_") and callable(getattr(hint, name))]
+    return [name for name in methods if not callable(getattr(value, name, None))]
 
 
 def _is_callable(origin: Any) -> bool:
@@ -204,7 +210,11 @@ def _invalid_value(error: ValidationError) -> InvalidInput:
 def _wrong_type(name: str, hint: Any, value: Any) -> InvalidInput:
     wanted = describe(hint)
     given = "None" if value is None else f"a value of type {type(value).__name__}"
-    if isinstance(value, list | tuple | Mapping | AbstractSet):
+    if isinstance(value, str) and len(value) <= _SHORT and "one of" in wanted:
+        given = repr(value)  # a choice that there is not; never a text that was to be stored
+    elif lacking := _lacking(hint, value):
+        given = f"a {type(value).__name__}, which lacks {', '.join(lacking)}"
+    elif isinstance(value, list | tuple | Mapping | AbstractSet):
         given = f"a {type(value).__name__} that is not of this form"
     return InvalidInput(f"{name} must be {wanted}, not {given}.", hint=_hint(hint, value), field=name)
 
@@ -214,7 +224,7 @@ def _hint(hint: Any, value: Any) -> str:
     if "a datetime" in text and isinstance(value, str | date):
         return "datetime.fromisoformat reads a date from text."
     if "a list" in text and isinstance(value, str):
-        return "Put it into a list."
+        return "It is one text; put it into a list."
     return ""
 
 

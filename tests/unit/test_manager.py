@@ -572,7 +572,7 @@ async def test_an_experience_that_cannot_be_leaves_nothing_behind(
 
 
 async def test_what_is_no_experience_is_refused(mem: AgentMemory) -> None:
-    with pytest.raises(InvalidInput, match="int is no experience"):
+    with pytest.raises(InvalidInput, match="data must be"):
         await mem.manager.store_experience(7)  # type: ignore[arg-type]
 
 

@@ -402,8 +402,10 @@ async def test_an_unknown_goal_and_one_that_ended(mem: AgentMemory, opened: Long
     await mem.goals.abandon(other.id, "Nobody wants to.")
     pursuit = await pursue(agent, other, limits=QUICK)
     assert (pursuit.ending, pursuit.why) == ("abandoned", "Nobody wants to.")
-    with pytest.raises(Forbidden, match="belongs to ann"):
+    with pytest.raises(NotFound):
         await pursue(Agent(opened.agent("assistant")), other, limits=QUICK)
+    with pytest.raises(Forbidden, match="belongs to ann"):
+        await pursue(Agent(opened.agent("assistant", all_users=True)), other, limits=QUICK)
 
 
 async def test_one_pursuit_of_a_goal_at_a_time(mem: AgentMemory, opened: Longmind) -> None:

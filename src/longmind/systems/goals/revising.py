@@ -7,7 +7,6 @@ goal fails. So whoever goes on pursuing a goal comes to an end.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -110,8 +109,7 @@ class Reviser:
             if revision.body.counts:
                 experience = experience.plus(revision.body.finding, revision.body.strategy, worked)
         writes.append(record.overwrite(experience))
-        agent = replace(self._scoped, scope=record.scope)  # the experience is not the user's
-        await agent.rewrite(writes, f"{len(known)} revisions came out")
+        await self._scoped.rewrite(writes, f"{len(known)} revisions came out")
         return [revision.revision.model_copy(update={"worked": worked}) for revision, worked in known]
 
     async def _revise(self, goal: str, finding: Finding | None, strategy: Strategy | None, why: str) -> Revision | None:

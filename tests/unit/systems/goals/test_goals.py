@@ -55,7 +55,7 @@ async def test_criteria_are_given_as_texts_or_in_full(goals: GoalMemory) -> None
         ({"description": "x" * 2_001}, "description"),
         ({"description": "x", "priority": 2}, "priority"),
         ({"description": "x", "status": "achieved"}, "cannot begin"),
-        ({"description": "x", "status": "sleeping"}, "cannot begin"),
+        ({"description": "x", "status": "sleeping"}, "status must be one of"),
         ({"description": "x", "criteria": "one text"}, "list"),
         ({"description": "x", "criteria": [""]}, "description"),
         (
@@ -181,7 +181,7 @@ async def test_memories_are_linked_to_a_goal(scoped: ScopedStore, goals: GoalMem
     goal, plan = await goals.create_goal_with_plan("Give a concert")
     await goals.link(goal.id, episode.id)
     assert {memory.id for memory in await goals.linked(goal.id)} == {episode.id, plan.id}
-    with pytest.raises(InvalidInput, match="about or achieves"):
+    with pytest.raises(InvalidInput, match="relation must be one of"):
         await goals.link(goal.id, episode.id, "likes")  # type: ignore[arg-type]
     with pytest.raises(NotFound):
         await goals.link(goal.id, NOWHERE)

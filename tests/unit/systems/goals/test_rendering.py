@@ -66,5 +66,5 @@ async def test_text_data_and_diagram(goals: GoalMemory, clock: FakeClock) -> Non
     assert f"    {own}_s1 --> {own}_s2" in lines
     assert f"    {own}_s2 --> {own}" in lines
     assert "Learn [x] #quot;Portuguese#quot; #35; end" in diagram
-    with pytest.raises(InvalidInput, match="no format"):
+    with pytest.raises(InvalidInput, match="format must be one of"):
         await goals.render(goal.id, "html")  # type: ignore[call-overload]

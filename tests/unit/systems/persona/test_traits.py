@@ -116,7 +116,7 @@ async def test_what_cannot_be_observed(persona: PersonaMemory, scoped: ScopedSto
         await persona.observe("diet", " ")
     with pytest.raises(InvalidInput, match="dimension"):
         await persona.observe("", "vegan")
-    with pytest.raises(InvalidInput, match="of the user or of the agent"):
+    with pytest.raises(InvalidInput, match="about must be one of"):
         await persona.observe("diet", "vegan", about="cat")  # type: ignore[arg-type]
     assert await persona.traits() == ()
 
