@@ -91,7 +91,10 @@ _REPLACED = (
 )
 """What changes when something else is remembered under the same key."""
 _SETTINGS = "agent"
-_FORGET_EVERYTHING = "To forget everything, pass where={'states': None}."
+_FORGET_EVERYTHING = (
+    "All that is a user's own is forgotten with where={'users': [user], 'states': None}, and erased by \
+`Longmind.erase_user(user)`, in every agent; a whole agent is erased by `Longmind.erase_agent(agent)`."
+)
 Memories = list[Memory]
 Names = list[str]
 Conversations = list[ConversationSummary]
@@ -444,8 +447,8 @@ class AgentMemory:
         """Remove memories by id, or all that match a filter, and return what was removed.
 
         What is forgotten is found by no recall, but ``history`` keeps it and ``undo(forgotten.operation)`` brings it
-        back. With ``erase`` nothing remains: not in the journal, and not what was derived from it. A filter that
-        narrows nothing is refused; everything is ``where={"states": None}``.
+        back. With ``erase`` nothing remains: not in the journal, and not what was derived from it at any time. A filter
+        that narrows nothing is refused. All that belongs to a user is erased by ``Longmind.erase_user``.
         """
         if (which is None) == (where is None):
             raise InvalidInput("Say what to forget: ids, or a filter.", hint=_FORGET_EVERYTHING)

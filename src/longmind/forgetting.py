@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from longmind.erasure import with_derived
 from longmind.errors import NotFound
-from longmind.store.base import Delete, Put, Write
+from longmind.store.base import ClearHistory, Delete, Write
 from longmind.store.store import Store
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Forgotten, Memory, Scope
@@ -14,26 +15,41 @@ from longmind.types import Forgotten, Memory, Scope
 async def forget_memories(scoped: ScopedStore, ids: Sequence[str], *, erase: bool, reason: str) -> Forgotten:
     """Delete memories and return what was removed.
 
-    With ``erase`` also what was derived from them, and the journal's copies.
+    With ``erase`` also all that came from them, and the journal's copies.
     """
     store, scope = scoped.store, scoped.scope
     memories = await store.get_all(scope, ids)
     present = {memory.id for memory in memories}
     missing = [id for id in ids if id not in present]
-    writes: list[Write] = await _restore_forgotten(store, scope, missing) if erase else []
-    if len(writes) < len(missing):
+    if missing and not (erase and await _are_forgotten(store, scope, missing)):
         raise NotFound(f"There is no memory {missing[0]} here; nothing was forgotten.", ids=missing)
     if erase:
-        ids = await _with_derived(store, scope, ids)
-        memories = await store.get_all(scope, ids)
+        return await _erase(scoped, ids, reason or "erase")
     # Support is withdrawn first, so that shared memory never rests on a fact that is gone.
-    await withdraw_support(scoped, [memory for memory in memories if erase or memory.state == "active"])
-    writes += [Delete(id, erase=erase) for id in ids]
-    if not writes:
-        return Forgotten(count=0, ids=(), erased=erase)
-    receipt = await store.apply(scope, writes, reason=reason or ("erase" if erase else "forget"))
-    operation = None if erase else receipt.operation
-    return Forgotten(count=len(ids), ids=tuple(ids), operation=operation, erased=erase)
+    await withdraw_support(scoped, [memory for memory in memories if memory.state == "active"])
+    if not ids:
+        return Forgotten(count=0, ids=())
+    receipt = await store.apply(scope, [Delete(id) for id in ids], reason=reason or "forget")
+    return Forgotten(count=len(ids), ids=tuple(ids), operation=receipt.operation)
+
+
+async def _erase(scoped: ScopedStore, ids: Sequence[str], reason: str) -> Forgotten:
+    """Erase memories with everything that came from them, whichever user of the agent it belongs to.
+
+    What was forgotten before and is erased now is counted if it was asked for.
+    """
+    if not ids:
+        return Forgotten(count=0, ids=(), erased=True)
+    store, scope = scoped.store, scoped.scope.of_all_users()
+    erased = await with_derived(store, scope, ids)
+    memories = await store.get_all(scope, erased)
+    present = {memory.id for memory in memories}
+    await withdraw_support(scoped, memories)
+    writes: list[Write] = [Delete(memory.id, erase=True) for memory in memories]
+    writes.append(ClearHistory(tuple(id for id in erased if id not in present)))
+    await store.apply(scope, writes, reason=reason)
+    counted = tuple(id for id in erased if id in present.union(ids))
+    return Forgotten(count=len(counted), ids=counted, erased=True)
 
 
 async def withdraw_support(scoped: ScopedStore, removed: Iterable[Memory]) -> None:
@@ -45,22 +61,10 @@ async def withdraw_support(scoped: ScopedStore, removed: Iterable[Memory]) -> No
         await withdraw(scoped, facts)
 
 
-async def _restore_forgotten(store: Store, scope: Scope, ids: Sequence[str]) -> list[Write]:
-    """Return writes that restore memories forgotten earlier, as far as the journal has them, so they can be erased."""
-    writes: list[Write] = []
+async def _are_forgotten(store: Store, scope: Scope, ids: Sequence[str]) -> bool:
+    """Return whether all of these memories were forgotten earlier and the journal still tells of them."""
     for id in ids:
         last = [change for change in await store.history(scope, id) if change.link is None][-1:]
-        if last and last[0].action == "delete" and last[0].before is not None:
-            writes.append(Put(Memory.model_validate({**last[0].before, "key": None}), existing="fail"))
-    return writes
-
-
-async def _with_derived(store: Store, scope: Scope, ids: Sequence[str]) -> list[str]:
-    """Return the ids together with those of everything derived from them, transitively."""
-    reached = dict.fromkeys(ids)
-    frontier = list(ids)
-    while frontier:
-        links = await store.all_links(scope, frontier, relation="derived_from", direction="in")
-        frontier = [source for source in {link.source: None for link in links} if source not in reached]
-        reached.update(dict.fromkeys(frontier))
-    return list(reached)
+        if not last or last[0].action != "delete" or last[0].before is None:
+            return False
+    return True

@@ -25,11 +25,14 @@ from longmind.store.transfer import Imported, export_lines, import_lines
 from longmind.types import Scope
 
 if TYPE_CHECKING:
+    from longmind.erasure import ErasureCheck, ErasureReceipt
+    from longmind.erasure.models import Subject
     from longmind.models.chat_model import ChatModel
     from longmind.models.embed import Embedder
     from longmind.recall.engine import Recaller
     from longmind.recall.policy import RecallPolicy
     from longmind.recall.rerank import Reranker
+    from longmind.store.base import Scrubbed
     from longmind.store.store import Store
     from longmind.systems.procedural import ToolDecorator, ToolRegistry
 
@@ -207,6 +210,50 @@ class Longmind:
     async def reembed(self, embedder: Embedder | str, progress: Callable[[int, int], None] | None = None) -> int:
         """Change the embedder of this store while it is in use; says how many memories got new vectors."""
         return await self.embedding.reembed(embedder, progress or (lambda done, total: None))
+
+    # -- erasure -------------------------------------------------------------------------------------------------------
+
+    async def erase_user(self, user: str, *, tenant: str | None = None) -> ErasureReceipt:
+        """Erase all that belongs to a user, in every agent of the tenant, and all that was ever derived from it.
+
+        That is memories of every kind and state, their vectors and links, what the journal tells of them and of those
+        that were forgotten before, and the user's support of shared knowledge. What belongs to no user stays, unless
+        it was derived. The receipt counts what was removed and holds no words; an erasure can be repeated.
+        """
+        return await self._erase("user", user, tenant)
+
+    async def erase_agent(self, agent: str, *, tenant: str | None = None) -> ErasureReceipt:
+        """Erase all that an agent holds, of all its users, its journal and its support of shared knowledge.
+
+        The name of the agent and the count of its changes stay.
+        """
+        return await self._erase("agent", agent, tenant)
+
+    async def erase_tenant(self, tenant: str | None = None) -> ErasureReceipt:
+        """Erase all that the agents of a tenant hold, its shared memory included.
+
+        The names of the tenant and its agents, and the counts of their changes, stay.
+        """
+        return await self._erase("tenant", tenant or self.settings.tenant, tenant)
+
+    async def verify_erasure(self, receipt: ErasureReceipt, *, tenant: str | None = None) -> ErasureCheck:
+        """Look whether anything that a receipt says was erased is still, or again, in the store."""
+        from longmind.erasure import verify
+
+        return await verify(self.store, tenant or self.settings.tenant, receipt)
+
+    async def scrub(self) -> Scrubbed:
+        """Rewrite the storage so that it keeps nothing of what was removed, and say what could not be reached."""
+        return await self.store.scrub()
+
+    async def _erase(self, subject: Subject, name: str, tenant: str | None) -> ErasureReceipt:
+        from longmind.erasure import Erasure
+
+        scope = self.agent(name if subject == "agent" else "erasure", tenant=tenant).scope  # checks the names
+        if subject == "user":
+            self.agent("erasure", name)
+        scoped = self.agent("erasure", tenant=scope.tenant).scoped
+        return await Erasure(scoped, subject, name).run()
 
     async def check(self) -> list[str]:
         """What is wrong with the store, one line each with what to do; empty when all is well."""

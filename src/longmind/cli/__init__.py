@@ -21,6 +21,7 @@ from longmind.cli import (
     dialogue,
     doctor,
     episodes,
+    erase,
     export,
     facts,
     forget,
@@ -107,6 +108,10 @@ app.command("export", rich_help_panel=_STORE)(export.export)
 app.command("import", rich_help_panel=_STORE)(import_.import_)
 app.command("reembed", rich_help_panel=_STORE)(reembed.reembed)
 app.command("doctor", rich_help_panel=_STORE)(doctor.doctor)
+app.command("erase-user", rich_help_panel=_STORE)(erase.erase_user)
+app.command("erase-agent", rich_help_panel=_STORE)(erase.erase_agent)
+app.command("erase-tenant", rich_help_panel=_STORE)(erase.erase_tenant)
+app.command("verify-erasure", rich_help_panel=_STORE)(erase.verify_erasure)
 app.command("demo", rich_help_panel=_STORE)(demo.demo)
 app.command("worker", rich_help_panel=_STORE)(worker.worker)
 app.add_typer(jobs.app, name="jobs", rich_help_panel=_STORE)

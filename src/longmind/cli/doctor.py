@@ -12,7 +12,7 @@ from longmind.cli import agents, screen
 from longmind.cli.command import FAILED, Invocation, store_command
 from longmind.cli.salvage import rescue
 from longmind.errors import ForeignStore, LongmindError, ModelError, SchemaTooNew, StoreCorrupt
-from longmind.store.base import Backend, ReembedBackend, Space
+from longmind.store.base import Backend, ErasureBackend, ReembedBackend, Space
 from longmind.types import Scope, Stats
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Diagnosis:
     agents: list[tuple[Scope, Stats]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    scrubbed: list[str] = field(default_factory=list)
+    not_scrubbed: list[str] = field(default_factory=list)
 
     def add_problem(self, error: LongmindError) -> None:
         """An error that kept us from looking further is a problem, with what to do."""
@@ -54,6 +56,12 @@ async def doctor(
         typer.Option(metavar="OUT.jsonl", help="Write what can be read of a damaged SQLite store, to be imported."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="With --salvage: replace a file that exists.")] = False,
+    scrub: Annotated[
+        bool,
+        typer.Option(
+            "--scrub", help="First rewrite the files of the store, so that they keep nothing of what was erased."
+        ),
+    ] = False,
 ) -> None:
     """Examine a store: is it sound, what is in it, and what to do about a problem.
 
@@ -67,6 +75,8 @@ async def doctor(
     diagnosis = Diagnosis(screen.without_password(url))
     try:
         async with call.store(embedder="none") as rc:  # a model that is not installed must not hide the store
+            if scrub:
+                diagnosis.scrubbed, diagnosis.not_scrubbed = map(list, await rc.scrub())
             await _examine(rc, diagnosis)
     except LongmindError as error:
         diagnosis.add_problem(error)
@@ -80,6 +90,8 @@ async def _examine(rc: Longmind, diagnosis: Diagnosis) -> None:
     package = type(backend).__module__.rpartition(".")[0]
     diagnosis.backend, diagnosis.schema = package.rpartition(".")[2], _schema(package)
     diagnosis.problems += await rc.check()
+    if isinstance(backend, ErasureBackend):
+        diagnosis.notes += await backend.uncleared()
     diagnosis.agents = [(scope, await rc.store.stats(scope)) for scope in await backend.scopes()]
     space = await backend.space()
     if space is None:
@@ -148,6 +160,10 @@ def _show(diagnosis: Diagnosis) -> None:
     )
     if diagnosis.agents:
         agents.show(diagnosis.agents, tenants=True)
+    for line in diagnosis.scrubbed:
+        out.print(Text.assemble(("scrubbed: ", "green"), screen.plain(line)))
+    for line in diagnosis.not_scrubbed:
+        out.print(Text.assemble(("out of reach: ", "yellow"), screen.plain(line)))
     for note in diagnosis.notes:
         out.print(Text.assemble(("note: ", "yellow"), screen.plain(note)))
     for problem in diagnosis.problems:

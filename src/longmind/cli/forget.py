@@ -50,7 +50,7 @@ async def forget(
     if sum((bool(id), filtered, all)) != 1:
         raise typer.BadParameter("Say what to forget: ids, or what must match, or --all.", param_hint="ID")
     async with call.agent() as mem:
-        where = Filter(states=None) if all else matching
+        where = _all_of(call.user) if all else matching
         ids = await memory_ids(mem, id) if id else sorted(await mem.store.backend.matching(mem.scope, where))
         if ids and not yes and (erase or not id):
             ask(call, len(ids), erase=erase)
@@ -58,9 +58,20 @@ async def forget(
     call.answer(forgotten, lambda: _show(call, forgotten))
 
 
+def _all_of(user: str | None) -> Filter:
+    """Return the filter for everything of the agent, or of one user: what belongs to nobody in particular is not."""
+    return Filter(states=None, users=None if user is None else (user,))
+
+
 def ask(call: Invocation, count: int, *, erase: bool) -> None:
+    """Ask whether so many memories are to be removed."""
+    confirm(call, f"{'Erase' if erase else 'Forget'} {screen.counted(count, 'memory')}{' for good' if erase else ''}?")
+
+
+def confirm(call: Invocation, what: str, *, yes: bool = False) -> None:
     """Ask a person. A program is not asked: a question would stand between the JSON that it reads."""
-    what = f"{'Erase' if erase else 'Forget'} {screen.counted(count, 'memory')}{' for good' if erase else ''}?"
+    if yes:
+        return
     if call.json:
         raise typer.BadParameter(f"{what} Nobody is asked with --json: give --yes.", param_hint="--yes")
     sys.stderr.write(f"{what} [y/N]: ")

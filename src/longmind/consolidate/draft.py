@@ -280,7 +280,7 @@ class Draft:
         for id in plan.dropped_vectors:
             self._vectors.pop(id, None)
         self._vectors.update(plan.vectors)
-        self._erased.update(plan.erased)
+        self._erased.update(plan.cleared.ids)
 
     def _keep(self, memory: Memory) -> None:
         if memory.id not in self.now:

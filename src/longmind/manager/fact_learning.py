@@ -77,7 +77,7 @@ class FactLearner:
         """Declare a predicate before its first use, which would otherwise define it."""
         name = predicate_name(claim.predicate)
         if name not in COMMON_PREDICATES and name not in INVERSE_PREDICATES and name not in await self._canonical():
-            await self._semantic.declare(name, many=claim.many, relates=claim.relates)
+            await self._semantic.declare(name, many=claim.many, relates=claim.relates, learnt=True)
 
     async def _canonical(self) -> dict[str, str]:
         """The predicate that each name, and each inverse, is stored with."""

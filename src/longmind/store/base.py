@@ -3,7 +3,8 @@
 A backend gives the twelve methods of ``Backend``: ``apply``, which writes, ten that read, and ``close``. Everything a
 caller uses (``Store``) is built on them once, so a new backend is small and cannot drift: search runs in
 ``store/search`` over what ``feed`` returns, and ``put``, ``update``, ``link`` and the rest are batches of one write.
-Optional powers are further protocols: ``ReembedBackend``, ``ExclusiveReembedBackend``, ``Checkable``.
+Optional powers are further protocols: ``ReembedBackend``, ``ExclusiveReembedBackend``, ``ErasureBackend``,
+``Checkable``.
 
 Invariants that the conformance suite checks:
 
@@ -65,11 +66,28 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Remove a memory and its links. With ``erase`` also its content in the journal, so that it cannot be undone."""
+    """Remove a memory and its links. With ``erase`` also what the journal tells of it, so that it cannot be undone.
+
+    The journal then keeps the lines, without content. The reason of every earlier operation that changed the memory is
+    cleared, since it may quote it, and an operation id that a caller chose is replaced by a generated one.
+    """
 
     id: str
     expected_version: int | None = None
     erase: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClearHistory:
+    """Clear what the journal tells of memories, live or not, as ``Delete`` with ``erase`` does; the records stay.
+
+    With ``users`` also what it tells of the memories of these users, whose names go from its lines; with
+    ``everything`` all that it tells of the agent. Only the scope of a whole agent may do this.
+    """
+
+    ids: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    everything: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +115,7 @@ class Touch:
     interaction: float = 0.0
 
 
-Write = Put | Update | Delete | AddLink | RemoveLink | Touch
+Write = Put | Update | Delete | ClearHistory | AddLink | RemoveLink | Touch
 
 
 class Batch(NamedTuple):
@@ -125,6 +143,8 @@ class Batch(NamedTuple):
                     requests.append(["update", write.id, write.changes, write.expected_version])
                 case Delete():
                     requests.append(["delete", write.id, write.expected_version, write.erase])
+                case ClearHistory():
+                    requests.append(["clear", write.ids, write.users, write.everything])
                 case AddLink(link=link):
                     requests.append(["link", link.relation, link.weight])
                 case RemoveLink():
@@ -313,6 +333,45 @@ class ExclusiveReembedBackend(Protocol):
         Return how many got a vector and how many are left. Writers wait and then go on, readers do not wait. If
         ``embed`` fails nothing has happened. It must not write to this store: it would wait for itself.
         """
+        ...
+
+
+class Scrubbed(NamedTuple):
+    """What ``scrub`` did to the storage below the records, and what it could not do, in sentences."""
+
+    done: tuple[str, ...]
+    not_done: tuple[str, ...]
+
+
+@runtime_checkable
+class ErasureBackend(Protocol):
+    """The power to erase completely: to follow provenance through the journal, and to clean the storage itself."""
+
+    async def past_links(self, scope: Scope, ids: Sequence[str], *, direction: Literal["out", "in"]) -> list[Link]:
+        """Return every link that leaves (out) or reaches (in) these memories or ever did, as far as the journal tells.
+
+        Each source, relation and target is returned once. Memories that are gone have past links too.
+        """
+        ...
+
+    async def past_ids(self, scope: Scope) -> list[str]:
+        """Return the ids of the user's own memories, and of those that were before they were deleted.
+
+        Those that belong to no user are not among them; with the scope of all users, all are. Memories of which the
+        journal tells nothing any more are left out.
+        """
+        ...
+
+    async def past_scopes(self) -> list[Scope]:
+        """Return every tenant and agent that holds something or ever did, without users."""
+        ...
+
+    async def uncleared(self) -> list[str]:
+        """Return where erased words may still be, one line each, with what to do; empty when that is nowhere known."""
+        ...
+
+    async def scrub(self) -> Scrubbed:
+        """Rewrite the storage so that it keeps nothing of what was removed, as far as that can be done from here."""
         ...
 
 

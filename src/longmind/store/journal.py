@@ -5,7 +5,7 @@ The journal keeps what each change replaced, so the past is the present with the
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +26,21 @@ async def changes(backend: Backend, scope: Scope, **which: Any) -> AsyncIterator
         if len(page) < _PAGE:
             return
         after = page[-1].seq
+
+
+async def last_records(backend: Backend, scope: Scope, ids: Iterable[str]) -> dict[str, Memory]:
+    """Return memories as they are, or as they were when they were deleted, by id.
+
+    Those of which the journal tells nothing any more are left out.
+    """
+    asked = list(dict.fromkeys(ids))
+    records = {memory.id: memory for memory in await get_all(backend, scope, asked)}
+    for id in asked:
+        if id not in records:
+            async for change in changes(backend, scope, memory_id=id):
+                if change.action == "delete" and change.before is not None:
+                    records[id] = Memory.model_validate(change.before)
+    return records
 
 
 async def memory_at(backend: Backend, scope: Scope, id: str, moment: datetime) -> Memory | None:

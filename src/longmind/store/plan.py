@@ -10,7 +10,7 @@ To apply a batch:
    let nobody else write until step 3 is done.
 2. ``plan_batch(batch, snapshot)`` goes through the writes in order and returns a ``WritePlan``, or raises the error
    that refuses the batch. Neither the snapshot nor the batch is changed.
-3. Store the difference, in this order: ``erased``, ``removed_links()``, ``removed()``, ``dropped_vectors``,
+3. Store the difference, in this order: ``cleared``, ``removed_links()``, ``removed()``, ``dropped_vectors``,
    ``updated()``, ``inserted()``, ``vectors``, ``changed_links()`` and ``lines`` of the plan. Answer with
    ``plan.receipt()``.
 
@@ -20,6 +20,7 @@ A plan knows nothing of storage: index terms are computed by whoever stores a re
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ from pydantic import ValidationError
 
 from longmind.clock import as_utc
 from longmind.store import refusals
-from longmind.store.base import AddLink, Batch, Delete, Put, Receipt, RemoveLink, Space, Touch, Update
+from longmind.store.base import AddLink, Batch, ClearHistory, Delete, Put, Receipt, RemoveLink, Space, Touch, Update
 from longmind.store.reads import LinkKey, link_key
 from longmind.types import UPDATABLE, Json, Link, Memory, construct_unvalidated
 
@@ -76,13 +77,44 @@ class JournalLine:
     def is_about_link(self) -> bool:
         return self.action in ("link", "unlink")
 
-    def names(self, id: str) -> bool:
-        """Return whether this line is about a memory, or about a link that begins or ends at it."""
-        return id == self.memory_id or (self.link is not None and id in (self.link.source, self.link.target))
 
-    def cleared(self) -> JournalLine:
-        """Return the line without content. The reason goes too, since it may quote what was erased."""
-        return replace(self, reason="", before=None, link=None)
+@dataclass(slots=True)
+class Cleared:
+    """What a batch clears in the journal."""
+
+    ids: dict[str, None] = field(default_factory=dict)
+    """Memories whose lines lose their content, and so do lines about links with them."""
+    users: dict[str, None] = field(default_factory=dict)
+    """Users whose lines lose their content and the user's name."""
+    everything: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.ids or self.users or self.everything)
+
+    def applies_to(self, line: JournalLine) -> bool:
+        """Return whether a line loses its content."""
+        if self.everything or line.memory_id in self.ids or line.user in self.users:
+            return True
+        return line.link is not None and (line.link.source in self.ids or line.link.target in self.ids)
+
+    def clear(self, line: JournalLine) -> JournalLine:
+        """Return a line as it is after the clearing."""
+        if not self.applies_to(line):
+            return line
+        unnamed = self.everything or line.user in self.users
+        return replace(line, before=None, link=None, user=None if unnamed else line.user)
+
+
+_GENERATED = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|erased-[0-9]+")
+
+
+def operation_after_erasure(operation: str, first: int) -> str:
+    """Return the id that an operation has once something that it changed was erased.
+
+    A generated id stays. One that a caller chose may hold words, so it is replaced by one that tells the number of the
+    operation's first journal line.
+    """
+    return operation if _GENERATED.fullmatch(operation) else f"erased-{first}"
 
 
 @dataclass(slots=True)
@@ -113,6 +145,8 @@ def required(batch: Batch) -> Required:
             case Delete(id=id):
                 needs.ids.append(id)
                 needs.deleted.append(id)
+            case ClearHistory():
+                pass
             case AddLink(link=link):
                 needs.ids += (link.source, link.target)
                 needs.links.append(link_key(link))
@@ -147,6 +181,8 @@ def plan_batch(batch: Batch, snapshot: Snapshot) -> WritePlan:
                 plan.update(write)
             case Delete():
                 plan.delete(write)
+            case ClearHistory():
+                plan.clear_history(write)
             case AddLink():
                 plan.add_link(write.link)
             case RemoveLink():
@@ -168,8 +204,8 @@ class WritePlan:
         self.vectors: dict[str, Vector] = {}
         self.dropped_vectors: dict[str, None] = {}
         """Memories whose stored vectors are outdated, in every space."""
-        self.erased: list[str] = []
-        """Memories that are removed from earlier journal lines too."""
+        self.cleared = Cleared()
+        """What is cleared in earlier journal lines."""
         self.results: list[tuple[Memory, bool]] = []
         """For each Put and Update: the memory, and whether this batch wrote it."""
         self._links_at: defaultdict[str, set[LinkKey]] = defaultdict(set)
@@ -253,14 +289,17 @@ class WritePlan:
             else:
                 self._unlink(key)
         if write.erase:
-            self.erased.append(memory.id)
-            self.lines = [line.cleared() if line.names(memory.id) else line for line in self.lines]
+            self._clear(Cleared({memory.id: None}))
             self._log("erase", memory.id, memory.user)
         else:
             self._log("delete", memory.id, memory.user, before=memory.model_dump(mode="json"))
         self._drop_vectors(memory.id)
         self._keys.pop((memory.user, memory.key), None)
         del self.rows[memory.id]
+
+    def clear_history(self, write: ClearHistory) -> None:
+        refusals.require_whole_agent(self.scope)
+        self._clear(Cleared(dict.fromkeys(write.ids), dict.fromkeys(write.users), write.everything))
 
     def add_link(self, link: Link) -> None:
         link = _link_as_stored(link)
@@ -296,6 +335,17 @@ class WritePlan:
     @property
     def _head(self) -> int:
         return self.snapshot.head + len(self.lines)
+
+    def _clear(self, cleared: Cleared) -> None:
+        """Clear lines that this batch wrote before, and note what is to be cleared in those that are stored.
+
+        The batch keeps its own reason: it is the one that says why something is erased.
+        """
+        if any(cleared.applies_to(line) for line in self.lines):
+            self.lines = [cleared.clear(line) for line in self.lines]
+        self.cleared.ids |= cleared.ids
+        self.cleared.users |= cleared.users
+        self.cleared.everything |= cleared.everything
 
     def _visible(self, id: str) -> Memory | None:
         row = self.rows.get(id)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Literal
 
-from longmind.store.base import MAX_PAGE, Backend
+from longmind.store.base import MAX_PAGE, Backend, ErasureBackend
 from longmind.types import Direction, Filter, Link, Memory, Neighbour, Order, Scope
 
 LinkKey = tuple[str, str, str]
@@ -55,6 +56,18 @@ async def _links(
     backend: Backend, scope: Scope, ids: Sequence[str], relation: str | None, direction: Direction
 ) -> list[Link]:
     return await backend.links(scope, ids, relation=relation, direction=direction, limit=sys.maxsize)
+
+
+async def past_links(
+    backend: ErasureBackend, scope: Scope, ids: Iterable[str], direction: Literal["out", "in"], relation: str | None
+) -> list[Link]:
+    """Return every link that leaves or reaches these memories or ever did. Any number of ids, read in batches."""
+    return [
+        link
+        for batch in _batches(ids)
+        for link in await backend.past_links(scope, batch, direction=direction)
+        if relation is None or link.relation == relation
+    ]
 
 
 def _batches(ids: Iterable[str]) -> list[list[str]]:

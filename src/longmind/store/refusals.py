@@ -51,6 +51,15 @@ def require_storable(batch: Batch) -> None:
             )
 
 
+def require_whole_agent(scope: Scope) -> None:
+    """Refuse to clear the journal with the scope of one user, or of none: its lines may tell of others."""
+    if not scope.all_users:
+        raise Forbidden(
+            "The journal of an agent can be cleared only with the scope of all its users.",
+            hint="Use Scope.of_all_users().",
+        )
+
+
 def require_in_scope(scope: Scope, memory: Memory) -> None:
     """Refuse to store a memory outside the scope of its batch."""
     if not scope.sees(memory):

@@ -20,9 +20,11 @@ from longmind.store.base import (
     Backend,
     Batch,
     Delete,
+    ErasureBackend,
     Put,
     Receipt,
     RemoveLink,
+    Scrubbed,
     Touch,
     Update,
     Write,
@@ -298,6 +300,39 @@ class Store:
     async def history(self, scope: Scope, id: str) -> list[Change]:
         """Return every change of a memory, oldest first, also if it has been deleted."""
         return [change async for change in journal.changes(self.backend, scope, memory_id=id)]
+
+    async def past_links(
+        self, scope: Scope, ids: Iterable[str], *, direction: Literal["out", "in"], relation: str | None = None
+    ) -> list[Link]:
+        """Return every link that leaves or reaches these memories or ever did, as far as the journal tells.
+
+        Provenance outlives the memories: what was derived from one that was deleted is found by its past links.
+        """
+        return await reads.past_links(self._erasing, scope, ids, direction, relation)
+
+    async def past_ids(self, scope: Scope) -> list[str]:
+        """Return the ids of the memories that are, or were before they were deleted, the user's own; or all of them."""
+        return await self._erasing.past_ids(scope)
+
+    async def past_scopes(self) -> list[Scope]:
+        """Return every tenant and agent that holds something or ever did."""
+        return await self._erasing.past_scopes()
+
+    async def uncleared(self) -> list[str]:
+        """Return where erased words may still be stored, one line each, with what to do."""
+        return await self._erasing.uncleared()
+
+    async def scrub(self) -> Scrubbed:
+        """Rewrite the storage so that it keeps nothing of what was removed, as far as that can be done from here."""
+        return await self._erasing.scrub()
+
+    @property
+    def _erasing(self) -> ErasureBackend:
+        if not isinstance(self.backend, ErasureBackend):
+            raise InvalidInput(
+                "The backend of this store cannot erase.", hint="It has to implement `store.base.ErasureBackend`."
+            )
+        return self.backend
 
     async def undo(
         self,

@@ -110,6 +110,11 @@ class Longmind(Blocking[asynchronous.Longmind]):
     agents = blocking(asynchronous.Longmind.agents)
     reembed = blocking(asynchronous.Longmind.reembed)
     check = blocking(asynchronous.Longmind.check)
+    erase_user = blocking(asynchronous.Longmind.erase_user)
+    erase_agent = blocking(asynchronous.Longmind.erase_agent)
+    erase_tenant = blocking(asynchronous.Longmind.erase_tenant)
+    verify_erasure = blocking(asynchronous.Longmind.verify_erasure)
+    scrub = blocking(asynchronous.Longmind.scrub)
     load = blocking(asynchronous.Longmind.load)
 
 

@@ -12,6 +12,7 @@ class SharedMemory(Blocking[asynchronous.SharedMemory]):
     propose = blocking(asynchronous.SharedMemory.propose)
     propose_many = blocking(asynchronous.SharedMemory.propose_many)
     withdraw = blocking(asynchronous.SharedMemory.withdraw)
+    remove_supporter = blocking(asynchronous.SharedMemory.remove_supporter)
     approve = blocking(asynchronous.SharedMemory.approve)
     reject = blocking(asynchronous.SharedMemory.reject)
     get = blocking(asynchronous.SharedMemory.get)

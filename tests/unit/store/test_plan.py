@@ -76,7 +76,7 @@ def test_a_batch_sees_its_own_writes() -> None:
 def test_erasing_clears_the_lines_of_the_same_batch() -> None:
     a = memory("secret")
     plan = plan_batch(batch(Update(a.id, {"content": "more secret"}), Delete(a.id, erase=True)), snapshot(a))
-    assert plan.erased == [a.id]
+    assert list(plan.cleared.ids) == [a.id]
     assert [(line.action, line.before) for line in plan.lines] == [("update", None), ("erase", None)]
 
 

@@ -183,7 +183,7 @@ async def _declare(work: Work, semantic: SemanticMemory, claim: Claim, declared:
     declared.add(name)
     await work.draft.know_keys([predicate_key(name)])
     if not work.draft.holders(predicate_key(name)):
-        await semantic.declare(name, many=claim.many, relates=claim.relates)
+        await semantic.declare(name, many=claim.many, relates=claim.relates, learnt=True)
 
 
 async def _prefetch(work: Work, claims: Sequence[SourcedClaim]) -> None:

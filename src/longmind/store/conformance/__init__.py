@@ -15,8 +15,8 @@
             return again
 
 Each module holds one subject; the docstring of a class says the rules its tests check. The optional protocols
-(``ReembedBackend``, ``ExclusiveReembedBackend``, ``Checkable``) are tested if the backend has them and skipped if not.
-This is the only part of the package that needs pytest (with pytest-asyncio).
+(``ReembedBackend``, ``ExclusiveReembedBackend``, ``ErasureBackend``, ``Checkable``) are tested if the backend has them
+and skipped if not. This is the only part of the package that needs pytest (with pytest-asyncio).
 """
 
 from pkgutil import iter_modules

@@ -3,6 +3,7 @@
 import pytest
 
 from longmind.store.conformance.deletes import Deletes
+from longmind.store.conformance.erasure import Erasure
 from longmind.store.conformance.feeds import Feeds
 from longmind.store.conformance.filters import Filters, MetadataFilters
 from longmind.store.conformance.idempotence import Idempotence
@@ -26,6 +27,7 @@ class BackendConformance(
     Puts,
     Updates,
     Deletes,
+    Erasure,
     Touches,
     Links,
     Idempotence,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from longmind.errors import StoreUnavailable
-from longmind.store.base import Batch, Feed, Head, Receipt, Space
+from longmind.store.base import Batch, Feed, Head, Receipt, Scrubbed, Space
 from longmind.store.inmem import checks, reads, spaces, writes
 from longmind.store.inmem.state import Row, State, owned_copy
 from longmind.store.plan import JournalLine
@@ -179,6 +179,30 @@ class InmemBackend:
 
     async def check(self) -> list[str]:
         return checks.find_faults(self._open)
+
+    # -- erasure -----------------------------------------------------------------------------------------------------
+
+    async def past_links(self, scope: Scope, ids: Sequence[str], *, direction: Literal["out", "in"]) -> list[Link]:
+        wanted = set(ids)
+        links = [line.link for line in self._lines(scope) if line.link is not None]
+        return list(
+            {link_key(e): e for e in links if (e.source if direction == "out" else e.target) in wanted}.values()
+        )
+
+    async def past_ids(self, scope: Scope) -> list[str]:
+        own = [line for line in self._lines(scope) if scope.all_users or line.user == scope.user]
+        newest = {line.memory_id: line for line in own if not line.is_about_link}
+        return sorted(id for id, line in newest.items() if line.action in ("put", "update") or line.before is not None)
+
+    async def past_scopes(self) -> list[Scope]:
+        agents = self._open.agents.items()
+        return [Scope(tenant=tenant, agent=name, all_users=True) for (tenant, name), agent in agents if agent.journal]
+
+    async def uncleared(self) -> list[str]:
+        return []
+
+    async def scrub(self) -> Scrubbed:
+        return Scrubbed(("Nothing is stored outside this process.",), ())
 
     # -- what a scope may see ----------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,16 @@ import numpy as np
 from longmind.store import refusals
 from longmind.store.base import Batch, Receipt, Space
 from longmind.store.inmem.state import AgentState, AppliedBatch, Row, State, owned_copy
-from longmind.store.plan import Snapshot, StoredLink, StoredMemory, WritePlan, plan_batch, required
+from longmind.store.plan import (
+    Cleared,
+    Snapshot,
+    StoredLink,
+    StoredMemory,
+    WritePlan,
+    operation_after_erasure,
+    plan_batch,
+    required,
+)
 from longmind.store.reads import link_key
 from longmind.text.analysis import index_terms
 
@@ -56,8 +66,8 @@ def _snapshot(agent: AgentState, batch: Batch, active: Space | None) -> Snapshot
 
 
 def _store(agent: AgentState, plan: WritePlan) -> None:
-    for id in plan.erased:
-        agent.journal = [line.cleared() if line.names(id) else line for line in agent.journal]
+    if plan.cleared:
+        _clear(agent, plan.cleared)
     for key in plan.removed_links():
         del agent.links[key]
     for id in plan.removed():
@@ -72,6 +82,28 @@ def _store(agent: AgentState, plan: WritePlan) -> None:
         agent.vectors[plan.snapshot.active.name, id] = packed(vector)
     agent.links.update((link_key(link), link) for link, _ in plan.changed_links())
     agent.journal += plan.lines
+
+
+def _clear(agent: AgentState, cleared: Cleared) -> None:
+    """Clear the journal and the ids of operations."""
+    affected = {line.operation for line in agent.journal if cleared.applies_to(line)}
+    renamed: dict[str, str] = {}
+    for line in agent.journal:
+        if line.operation in affected and line.operation not in renamed:
+            renamed[line.operation] = operation_after_erasure(line.operation, line.seq)
+    agent.journal = [
+        replace(cleared.clear(line), reason="", operation=renamed[line.operation])
+        if line.operation in renamed
+        else line
+        for line in agent.journal
+    ]
+    agent.operations = {
+        (user, operation): applied
+        for (user, operation), applied in agent.operations.items()
+        if not (
+            cleared.everything or operation in renamed or user in cleared.users or cleared.ids.keys() & set(applied.ids)
+        )
+    }
 
 
 def packed(vector: Vector) -> bytes:

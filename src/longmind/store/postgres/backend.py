@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from longmind.clock import Clock
-from longmind.store.base import Batch, Feed, Head, Receipt, Space
-from longmind.store.postgres import checks, feed, history, reads, writer
+from longmind.store.base import Batch, Feed, Head, Receipt, Scrubbed, Space
+from longmind.store.postgres import checks, erasure, feed, history, reads, writer
 from longmind.store.postgres.database import Database
 from longmind.store.postgres.spaces import VectorSpaces
 from longmind.store.postgres.statistics import Statistics
@@ -124,6 +124,23 @@ class PostgresBackend:
 
     async def finish_space(self, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
         return await self._spaces.finish(space, embed, limit)
+
+    # -- the power to erase completely -------------------------------------------------------------------------------
+
+    async def past_links(self, scope: Scope, ids: Sequence[str], *, direction: Literal["out", "in"]) -> list[Link]:
+        return await erasure.past_links(self._database, scope, ids, direction)
+
+    async def past_ids(self, scope: Scope) -> list[str]:
+        return await erasure.past_ids(self._database, scope)
+
+    async def past_scopes(self) -> list[Scope]:
+        return await erasure.past_scopes(self._database)
+
+    async def uncleared(self) -> list[str]:
+        return []
+
+    async def scrub(self) -> Scrubbed:
+        return await erasure.scrub(self._database)
 
     # -- the power to examine itself ---------------------------------------------------------------------------------
 

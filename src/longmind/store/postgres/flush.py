@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from longmind.clock import as_utc
 from longmind.store.base import Batch
-from longmind.store.plan import JournalLine, StoredMemory, WritePlan
+from longmind.store.plan import Cleared, JournalLine, StoredMemory, WritePlan, operation_after_erasure
 from longmind.store.postgres.binary import halfvecs, longs, texts, uuids
 from longmind.store.postgres.database import Connection
 from longmind.store.postgres.driver import load_queries
@@ -61,8 +61,8 @@ class _Flush:
 
     async def removals(self) -> None:
         plan = self.plan
-        if plan.erased:
-            await self.run("clear_lines", ids=uuids(plan.erased))
+        if plan.cleared:
+            await self.clear(plan.cleared)
         if removed_links := plan.removed_links():
             sources, relations, targets = zip(*removed_links, strict=True)
             await self.run("delete_links", sources=uuids(sources), relations=texts(relations), targets=uuids(targets))
@@ -70,6 +70,21 @@ class _Flush:
             await self.run("delete_memories", ids=uuids(removed))
         if plan.dropped_vectors:
             await self.run("delete_vectors", ids=uuids(plan.dropped_vectors))
+
+    async def clear(self, cleared: Cleared) -> None:
+        """Clear the journal and the ids of operations."""
+        which = {
+            "ids": uuids(cleared.ids),
+            "users": texts(cleared.users),
+            "everything": cleared.everything,
+        }
+        cursor = await self.connection.execute(_write["cleared_operations"], self.names | which, prepare=True)
+        affected = await cursor.fetchall()
+        old = texts(operation for operation, _ in affected)
+        new = texts(operation_after_erasure(operation, first) for operation, first in affected)
+        await self.run("clear_operations", old=old, new=new)
+        await self.run("forget_operations", old=old, **which)
+        await self.run("clear_lines", **which)
 
     async def memories(self) -> None:
         before, updated = self.plan.snapshot.rows, self.plan.updated()

@@ -210,10 +210,45 @@ WHERE
     l.tenant = %(tenant)s AND l.agent = %(agent)s
     AND l.source = g.source AND l.relation = g.relation AND l.target = g.target;
 
+-- name: cleared_operations
+-- The operations of lines about erased memories or users, each with its first line.
+SELECT j.operation, min(j.seq) FROM journal j
+WHERE
+    j.tenant = %(tenant)s AND j.agent = %(agent)s AND j.operation IN (
+        SELECT k.operation FROM journal k
+        WHERE
+            k.tenant = %(tenant)s AND k.agent = %(agent)s
+            AND (
+                k.memory_id = ANY(%(ids)s::uuid[]) OR k.target = ANY(%(ids)s::uuid[])
+                OR k.user_id = ANY(%(users)s::text[]) OR %(everything)s::boolean
+            )
+    )
+GROUP BY j.operation;
+
+-- name: clear_operations
+-- Clear why operations were made, and give those another id whose own may hold words.
+UPDATE journal j SET reason = '', operation = g.new
+FROM unnest(%(old)s::text[], %(new)s::text[]) AS g (old, new)
+WHERE j.tenant = %(tenant)s AND j.agent = %(agent)s AND j.operation = g.old;
+
+-- name: forget_operations
+-- Forget the idempotent batches of these operations, and those that answered with erased memories.
+DELETE FROM operations
+WHERE
+    tenant = %(tenant)s AND agent = %(agent)s
+    AND (operation = ANY(%(old)s::text[]) OR user_id = ANY(%(users)s::text[]) OR ids && %(ids)s::uuid[] OR %(everything)s::boolean);
+
 -- name: clear_lines
--- Take what the journal remembers of erased memories out of it; the lines themselves stay.
-UPDATE journal SET reason = '', before = NULL, link = NULL, target = NULL
-WHERE tenant = %(tenant)s AND agent = %(agent)s AND (memory_id = ANY(%(ids)s::uuid[]) OR target = ANY(%(ids)s::uuid[]));
+-- Take what the journal remembers of erased memories or users out of it; the lines themselves stay.
+UPDATE journal SET
+    before = NULL, link = NULL, target = NULL,
+    user_id = CASE WHEN user_id = ANY(%(users)s::text[]) OR %(everything)s::boolean THEN NULL ELSE user_id END
+WHERE
+    tenant = %(tenant)s AND agent = %(agent)s
+    AND (
+        memory_id = ANY(%(ids)s::uuid[]) OR target = ANY(%(ids)s::uuid[]) OR user_id = ANY(%(users)s::text[])
+        OR %(everything)s::boolean
+    );
 
 -- name: insert_lines
 -- Add lines to the journal and note how far it has come.

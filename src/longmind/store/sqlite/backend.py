@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import apsw
 
 from longmind.clock import Clock
-from longmind.store.base import Batch, Feed, Head, Receipt, Space
+from longmind.store.base import Batch, Feed, Head, Receipt, Scrubbed, Space
 from longmind.store.refusals import require_limit
-from longmind.store.sqlite import checks, reads, spaces
+from longmind.store.sqlite import checks, erasure, reads, spaces
 from longmind.store.sqlite.changes import BatchJob
 from longmind.store.sqlite.connect import Readers, Target, prepare
 from longmind.store.sqlite.failures import translate
@@ -68,7 +68,9 @@ class SqliteBackend:
         target = Target(fspath(path), synchronous, busy_timeout_s, vfs)
         await asyncio.to_thread(prepare, target)
         try:
-            return cls(target)
+            backend = cls(target)
+            backend._writer.settle()
+            return backend
         except apsw.Error as error:
             raise translate(error, target.path) from error
 
@@ -214,6 +216,24 @@ class SqliteBackend:
 
     async def check(self) -> list[str]:
         return await asyncio.to_thread(self._readers.run, lambda c: checks.find_faults(c, self.path))
+
+    # -- erasure -----------------------------------------------------------------------------------------------------
+
+    async def past_links(self, scope: Scope, ids: Sequence[str], *, direction: Literal["out", "in"]) -> list[Link]:
+        return await self._read_large(scope, lambda c, n: erasure.past_links(c, scope, n, ids, direction), list)
+
+    async def past_ids(self, scope: Scope) -> list[str]:
+        return await self._read_large(scope, lambda c, n: erasure.past_ids(c, scope, n), list)
+
+    async def past_scopes(self) -> list[Scope]:
+        fetched = self._readers.run(lambda c: c.execute(QUERIES["past_scopes"]).fetchall())
+        return [Scope(tenant=tenant, agent=agent, all_users=True) for tenant, agent in fetched]
+
+    async def uncleared(self) -> list[str]:
+        return self._readers.run(lambda c: erasure.uncleared(c, self.path))
+
+    async def scrub(self) -> Scrubbed:
+        return await asyncio.to_thread(erasure.scrub, self._target)
 
     # -- how a question is asked -------------------------------------------------------------------------------------
 

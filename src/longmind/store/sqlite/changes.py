@@ -17,8 +17,8 @@ import numpy as np
 
 from longmind.clock import as_utc
 from longmind.store import refusals
-from longmind.store.base import AddLink, Batch, Delete, Put, Receipt, RemoveLink, Space, Touch, Update
-from longmind.store.plan import old_values, with_changes
+from longmind.store.base import AddLink, Batch, ClearHistory, Delete, Put, Receipt, RemoveLink, Space, Touch, Update
+from longmind.store.plan import old_values, operation_after_erasure, with_changes
 from longmind.store.sqlite import rows
 from longmind.store.sqlite.queries import QUERIES, SLOTS, Row, insert, of_slot
 from longmind.store.sqlite.rows import SEQ_BITS
@@ -40,7 +40,9 @@ class BatchJob:
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
-        self.erases = any(isinstance(write, Delete) and write.erase for write in batch.writes)
+        self.erases = any(
+            isinstance(write, ClearHistory) or (isinstance(write, Delete) and write.erase) for write in batch.writes
+        )
         self._fingerprint = ""
         self._rows: list[Row | None] = []
 
@@ -68,6 +70,8 @@ class BatchJob:
             refusals.require_space(batch, transaction.active())
         changes = Changes(transaction, batch, number, head)
         written = changes.apply(self._rows)
+        if self.erases:
+            transaction.execute(QUERIES["debt_add"], {"at": rows.micros(as_utc(batch.at))})
         if batch.idempotent:
             ids = json.dumps([memory.id for memory, _ in written])
             key = (number, batch.scope.user or "", batch.operation)
@@ -96,16 +100,21 @@ class Changes:
     head: int
     _first: int = 0
     _base: int = 0
+    _own: int = 0
+    """The row of the first line that this batch writes."""
     _run: list[tuple[Put, Row]] = field(default_factory=list)
     _puts: list[Row] = field(default_factory=list)
     _keys: dict[tuple[str, str], Memory] = field(default_factory=dict)
     """Keys of the puts that are not written yet, by user and key."""
     _vectors: list[Row] = field(default_factory=list)
     _lines: list[Row] = field(default_factory=list)
+    _cleared: dict[str, None] = field(default_factory=dict)
+    """Memories whose history was cleared."""
 
     def apply(self, prepared: list[Row | None]) -> list[Written]:
         """Apply all writes. Return the memory of each put and update, and whether it was written."""
         self._first, self._base = self.head + 1, self.number << SEQ_BITS
+        self._own = self._base + self._first
         written: list[Written] = []
         for write, row in zip(self.batch.writes, prepared, strict=True):
             if row is not None:
@@ -117,6 +126,8 @@ class Changes:
                     written.append(self._update(write))
                 case Delete():
                     self._delete(write)
+                case ClearHistory():
+                    self._clear_history(write)
                 case AddLink(link=link):
                     self._add_link(link)
                 case RemoveLink():
@@ -125,6 +136,14 @@ class Changes:
                     self._touch(write)
         self._write_run(written)
         self._write_lines()
+        if self._cleared:  # once for all: it looks at every idempotent batch of the agent
+            which = {
+                "scope": self.number,
+                "ids": rows.json_list(tuple(self._cleared)),
+                "users": "[]",
+                "everything": False,
+            }
+            self.transaction.execute(QUERIES["operations_forget"], which)
         return written
 
     # -- puts ---------------------------------------------------------------------------------------------------------
@@ -216,10 +235,7 @@ class Changes:
         execute, user = self.transaction.execute, memory.user or ""
         mine = {"scope": self.number, "id": memory.id, "begin": self._base, "end": self._base + (1 << SEQ_BITS)}
         if write.erase:
-            self._write_lines()
-            self._clear_reasons(mine)
-            execute(QUERIES["lines_clear"], mine)
-            execute(QUERIES["lines_clear_target"], mine)
+            self._clear((memory.id,))
             self._line("erase", memory.id, user)
         else:
             for stored in execute(QUERIES["links_of"], mine).fetchall():
@@ -230,14 +246,45 @@ class Changes:
         self._drop_vectors(place)
         execute(QUERIES["memory_remove"], (place,))
 
-    def _clear_reasons(self, mine: dict[str, Any]) -> None:
-        """Clear the reason of the lines about a memory. Their batch is split: its other lines keep the reason."""
-        execute = self.transaction.execute
-        for (place,) in execute(QUERIES["lines_with_reason"], mine).fetchall():
-            for border in (place, place + 1):
-                execute(QUERIES["batch_divide"], {"place": border})
-                execute(QUERIES["batch_shorten"], {"place": border})
-            execute(QUERIES["batch_clear"], {"place": place})
+    def _clear_history(self, write: ClearHistory) -> None:
+        refusals.require_whole_agent(self.batch.scope)
+        self._clear(write.ids)
+        if write.users or write.everything:
+            self._clear_users(write.users, everything=write.everything)
+
+    def _clear(self, ids: tuple[str, ...]) -> None:
+        """Clear what the journal tells of memories, and the operations that changed them."""
+        if not ids:
+            return
+        self._write_lines()
+        self._cleared |= dict.fromkeys(ids)
+        which = {**self._whole_journal(), "ids": rows.json_list(ids)}
+        self._clear_operations("cleared_operations", which)
+        for name in ("lines_clear", "lines_clear_target"):
+            self.transaction.execute(QUERIES[name], which)
+
+    def _clear_users(self, users: tuple[str, ...], *, everything: bool) -> None:
+        """Clear what the journal tells of all memories of these users, or of everything, and the users' names."""
+        self._write_lines()
+        which = {
+            **self._whole_journal(),
+            "users": rows.json_list(users),
+            "ids": "[]",
+            "everything": everything,
+        }
+        self._clear_operations("cleared_operations_of_users", which)
+        for name in ("operations_forget", "lines_clear_users"):
+            self.transaction.execute(QUERIES[name], which)
+
+    def _whole_journal(self) -> dict[str, Any]:
+        return {"scope": self.number, "begin": self._base, "end": self._base + (1 << SEQ_BITS), "own": self._own}
+
+    def _clear_operations(self, query: str, which: dict[str, Any]) -> None:
+        """Clear the reasons of the operations that a query names. The batch keeps its own: it says why it erases."""
+        for old, first in self.transaction.execute(QUERIES[query], which).fetchall():
+            new = operation_after_erasure(old, first - self._base)
+            for name in ("operation_clear", "operation_forget"):
+                self.transaction.execute(QUERIES[name], {**which, "old": old, "new": new})
 
     def _add_link(self, link: Link) -> None:
         user = self._user_of(link.source, link.target)

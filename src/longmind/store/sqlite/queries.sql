@@ -168,38 +168,94 @@ INSERT INTO batches (row, lines, operation, at, actor, reason) VALUES (?, ?, ?, 
 -- Write journal lines; queries.many repeats the group of values.
 INSERT INTO journal (row, action, memory_id, user, before, link, target) VALUES (?, ?, ?, ?, ?, ?, ?);
 
--- name: lines_with_reason
--- Lines about a memory, or about links that lead to it, whose batch says why it was made.
-SELECT j.row FROM journal j JOIN batches b ON b.row = (SELECT max(p.row) FROM batches p WHERE p.row <= j.row)
-WHERE j.memory_id = :id AND j.row > :begin AND j.row < :end AND b.reason <> ''
-UNION
-SELECT j.row FROM journal j JOIN batches b ON b.row = (SELECT max(p.row) FROM batches p WHERE p.row <= j.row)
-WHERE j.target = :id AND j.row > :begin AND j.row < :end AND b.reason <> '';
+-- name: cleared_operations
+-- The operations of lines about erased memories or users before a row, each with its first row. The places of a line's
+-- operation are found in batches by the line's own row.
+SELECT o.operation, min(o.row) FROM batches o
+WHERE o.row > :begin AND o.row < :own AND o.operation IN (
+  SELECT b.operation FROM journal j JOIN batches b ON b.row = (SELECT max(p.row) FROM batches p WHERE p.row <= j.row)
+  WHERE j.row IN (
+    SELECT k.row FROM journal k WHERE k.memory_id IN (SELECT value FROM json_each(:ids))
+    UNION ALL
+    SELECT k.row FROM journal k WHERE k.target IN (SELECT value FROM json_each(:ids))
+  ) AND j.row > :begin AND j.row < :own)
+GROUP BY o.operation;
 
--- name: batch_divide
--- Let the lines of a batch from a row on be a batch of their own, if that is inside one; batch_shorten follows.
-INSERT INTO batches (row, lines, operation, at, actor, reason)
-SELECT :place, b.row + b.lines - :place, b.operation, b.at, b.actor, b.reason FROM batches b
-WHERE b.row = (SELECT max(p.row) FROM batches p WHERE p.row < :place) AND b.row + b.lines > :place;
+-- name: cleared_operations_of_users
+-- The operations of lines about these users' memories, or of all lines, before a row, each with its first row.
+SELECT o.operation, min(o.row) FROM batches o
+WHERE o.row > :begin AND o.row < :own AND (:everything OR o.operation IN (
+  SELECT b.operation FROM journal j JOIN batches b ON b.row = (SELECT max(p.row) FROM batches p WHERE p.row <= j.row)
+  WHERE j.row > :begin AND j.row < :own AND j.user IN (SELECT value FROM json_each(:users))))
+GROUP BY o.operation;
 
--- name: batch_shorten
--- End a batch where another begins.
-UPDATE batches SET lines = :place - row
-WHERE row = (SELECT max(p.row) FROM batches p WHERE p.row < :place) AND row + lines > :place;
+-- name: operation_clear
+-- Clear why an operation was made, and give it another id if its own may hold words.
+UPDATE batches SET reason = '', operation = :new WHERE operation = :old AND row > :begin AND row < :own;
 
--- name: batch_clear
--- Clear why a batch was made.
-UPDATE batches SET reason = '' WHERE row = :place;
+-- name: operation_forget
+-- Forget an idempotent batch.
+DELETE FROM operations WHERE scope = :scope AND operation = :old;
+
+-- name: operations_forget
+-- Forget the idempotent batches of these users, and those that answered with erased memories, or all.
+DELETE FROM operations WHERE scope = :scope AND (:everything OR user IN (SELECT value FROM json_each(:users)) OR EXISTS (
+  SELECT 1 FROM json_each(operations.ids) WHERE json_each.value IN (SELECT value FROM json_each(:ids))));
 
 -- name: lines_clear
--- Clear what the journal tells of a memory.
+-- Clear what the journal tells of memories.
 UPDATE journal SET before = NULL, link = NULL, target = NULL
-WHERE memory_id = :id AND row > :begin AND row < :end;
+WHERE memory_id IN (SELECT value FROM json_each(:ids)) AND row > :begin AND row < :end;
 
 -- name: lines_clear_target
--- Clear what the journal tells of links that lead to a memory.
+-- Clear what the journal tells of links that lead to memories.
 UPDATE journal SET before = NULL, link = NULL, target = NULL
-WHERE target = :id AND row > :begin AND row < :end;
+WHERE target IN (SELECT value FROM json_each(:ids)) AND row > :begin AND row < :end;
+
+-- name: lines_clear_users
+-- Clear what the journal tells of these users' memories, or of all, and the users' names.
+UPDATE journal SET before = NULL, link = NULL, target = NULL, user = ''
+WHERE (:everything OR user IN (SELECT value FROM json_each(:users))) AND row > :begin AND row < :end;
+
+-- name: past_links_out
+-- Links that left these memories at any time, as far as the journal tells.
+SELECT j.link FROM journal j
+WHERE j.memory_id IN (SELECT value FROM json_each(:ids)) AND j.link IS NOT NULL AND j.row > :begin AND j.row < :end
+  AND (:user IS NULL OR j.user IN ('', :user))
+ORDER BY j.row;
+
+-- name: past_links_in
+-- Links that reached these memories at any time, as far as the journal tells.
+SELECT j.link FROM journal j
+WHERE j.target IN (SELECT value FROM json_each(:ids)) AND j.link IS NOT NULL AND j.row > :begin AND j.row < :end
+  AND (:user IS NULL OR j.user IN ('', :user))
+ORDER BY j.row;
+
+-- name: past_ids
+-- The memories of a user, or of anybody, and those that were before they were deleted, unless their history was cleared.
+-- Beside max(), SQLite takes the other columns from the row that has it.
+SELECT n.memory_id FROM (
+  SELECT j.memory_id, j.action, j.before, max(j.row) FROM journal j
+  WHERE j.row > :begin AND j.row < :end AND j.action NOT IN ('link', 'unlink') AND (:user IS NULL OR j.user = :user)
+  GROUP BY j.memory_id) n
+WHERE n.action IN ('put', 'update') OR n.before IS NOT NULL
+ORDER BY n.memory_id;
+
+-- name: past_scopes
+-- Agents that hold something or ever did.
+SELECT tenant, agent FROM scopes WHERE head > 0 ORDER BY tenant, agent;
+
+-- name: debt_add
+-- Note that the log is to be emptied, unless that is noted already.
+INSERT INTO log_debts (since) SELECT :at WHERE NOT EXISTS (SELECT 1 FROM log_debts);
+
+-- name: debt
+-- Since when the log is to be emptied.
+SELECT since FROM log_debts;
+
+-- name: debt_clear
+-- The log was emptied.
+DELETE FROM log_debts;
 
 -- name: journal
 -- Lines of an agent in order.

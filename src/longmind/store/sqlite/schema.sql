@@ -106,6 +106,10 @@ CREATE TABLE operations (
     PRIMARY KEY (scope, user, operation)
 ) STRICT, WITHOUT ROWID;
 
+-- Whether the write-ahead log may still hold words of something erased, because another process was reading when it was
+-- to be emptied: when that began. There is one row at most.
+CREATE TABLE log_debts (since INTEGER NOT NULL) STRICT;
+
 -- The vector spaces: the active one has an epoch, one that is being built has none. Each has one of the two tables of
 -- vectors to itself, so that leaving a space empties a table and rewrites nothing.
 CREATE TABLE spaces (

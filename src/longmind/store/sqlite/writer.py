@@ -123,6 +123,13 @@ class Writer:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _thread: threading.Thread | None = None
     _closed: bool = False
+    _in_debt: bool = False
+    """Whether the log may hold erased words and has to be emptied as soon as nobody reads."""
+
+    def settle(self) -> None:
+        """Empty the log if that was owed, by this process or another. Call it while the thread does not run."""
+        if self.connection.execute(QUERIES["debt"]).fetchall():
+            self._empty_log()
 
     async def write(self, job: WriteJob[T_co]) -> T_co:
         """Run a job and wait until it is durable. Cancelling the caller does not stop the job."""
@@ -146,6 +153,8 @@ class Writer:
             self._queue.put(None)
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
+        with suppress(apsw.Error):  # what is owed is noted in the file, for whoever opens it next
+            self.settle()
         self.connection.close()
 
     def _serve(self) -> None:
@@ -205,7 +214,7 @@ class Writer:
             for ticket in group:
                 self._run_in_savepoint(ticket, transaction)
         self.connection.execute("COMMIT")
-        if any(ticket.job.erases for ticket in group):
+        if self._in_debt or any(ticket.job.erases for ticket in group):
             self._empty_log()
 
     def _run_in_savepoint(self, ticket: Ticket[Any], transaction: WriteTransaction) -> None:
@@ -221,13 +230,26 @@ class Writer:
         transaction.execute("RELEASE job")
 
     def _empty_log(self) -> None:
-        """Empty the write-ahead log, which keeps old pages. Another process that reads may delay this."""
-        with suppress(apsw.BusyError):
-            self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        """Empty the write-ahead log, which keeps old pages.
+
+        Another process that reads may prevent it. Then it is tried after each following write, and whoever opens or
+        closes the file tries it too: the transaction that erased has noted it in the file.
+        """
+        self._in_debt = not empty_log(self.connection)
 
     def _undo(self) -> None:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
+
+
+def empty_log(connection: apsw.Connection) -> bool:
+    """Empty the write-ahead log and strike the note that this is owed. Return whether that was possible now."""
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        connection.execute(QUERIES["debt_clear"])
+    except apsw.BusyError:
+        return False
+    return True
 
 
 def _answer(group: list[Ticket[Any]]) -> None:

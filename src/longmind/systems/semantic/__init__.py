@@ -25,6 +25,7 @@ from longmind.systems.semantic.names import (
     value_identity,
 )
 from longmind.systems.semantic.predicates import COMMON_PREDICATES, INVERSE_PREDICATES
+from longmind.systems.semantic.support import find_unsupported
 from longmind.systems.semantic.timelines import find_derived, with_next_revision
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "SemanticMemory",
     "concept_key",
     "find_derived",
+    "find_unsupported",
     "fold_name",
     "predicate_key",
     "predicate_name",

@@ -10,7 +10,7 @@ from longmind.errors import Conflict, Forbidden, NotFound
 from longmind.store.base import AddLink, Delete, Put, Update, Write
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.semantic.models import Concept, ConceptBody
-from longmind.systems.semantic.names import concept_key, fold_name
+from longmind.systems.semantic.names import LEARNT, concept_key, fold_name
 from longmind.systems.semantic.visibility import find_by_keys, find_writable, sort_by_nearness
 from longmind.types import Filter, Link, Memory, Page, Scope
 
@@ -113,6 +113,11 @@ class Concepts:
         body = validated(ConceptBody, {"name": " ".join(name.split()), **fields})
         return self._scoped.new(KIND, key=concept_key(name), **_fields(body))
 
+    def new_learnt(self, name: str) -> Memory:
+        """The record of a concept that a fact names for the first time."""
+        record = self.new(name)
+        return record.model_copy(update={"metadata": {**record.metadata, LEARNT: True}})
+
     async def _define(self, name: str, changes: Mapping[str, Any], aliases: list[str]) -> Concept:
         scoped = self._scoped
         by_name = await self.resolve([name, *aliases])
@@ -125,7 +130,7 @@ class Concepts:
         body = ConceptBody.model_validate(fresh.body)
         added = self._new_aliases(fresh, body, aliases, by_name)
         new = validated(ConceptBody, {**body.model_dump(), **changes, "aliases": (*body.aliases, *added)})
-        if record is not None and new == body:
+        if record is not None and new == body and LEARNT not in record.metadata:
             return Concept.of(record)
         if record is None:
             writes: list[Write] = [*by_name.orphan_deletions(name), Put(_record_with(fresh, new), existing="fail")]

@@ -131,7 +131,7 @@ class StatementLearner:
                 (r for n, r in records.items() if concept_key(n) == concept_key(name)), None
             )
             if record is None:
-                record = self._concepts.new(name)
+                record = self._concepts.new_learnt(name)
                 concepts += [*by_name.orphan_deletions(name), Put(record, existing="fail")]
             records[name] = record
         ends = [records[name] for name in names]

@@ -96,11 +96,13 @@ class SemanticMemory:
         symmetric: bool | None = None,
         transitive: bool | None = None,
         description: str | None = None,
+        learnt: bool = False,
     ) -> Predicate:
         """Declare what a predicate means; see ``Predicate``. Arguments that are None stay as they were.
 
         A predicate that was not declared is declared by its first use: ``learn`` makes it single-valued, ``relate``
-        makes it many-valued between concepts. Some common predicates are built in (``COMMON_PREDICATES``).
+        makes it many-valued between concepts. Some common predicates are built in (``COMMON_PREDICATES``). With
+        ``learnt`` it is there for a fact that is stored next, and is erased with the last fact that uses it.
         """
         values = {
             "many": many,
@@ -111,7 +113,7 @@ class SemanticMemory:
             "description": description,
         }
         changes = {word: value for word, value in values.items() if value is not None}
-        return await self._predicates.declare(predicate, **changes)
+        return await self._predicates.declare(predicate, learnt=learnt, **changes)
 
     async def predicates(self) -> list[Predicate]:
         """Return the predicates that are declared or in use, by name."""

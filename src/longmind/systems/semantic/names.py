@@ -13,6 +13,9 @@ from longmind.types import Scalar
 
 MAX_PREDICATE = 80
 _KEY_ROOM = 150
+LEARNT = "learnt"
+"""The key in the metadata of a concept or predicate that exists only because a fact named it: it goes when the last
+such fact is erased. Defining or declaring it takes the mark away."""
 STRUCTURAL = frozenset({"about", "achieves", "alias_of", "derived_from", "next", "part_of", "supersedes"})
 """Relations between records. A predicate is stored as a relation too, so it may not have one of these names."""
 

@@ -15,7 +15,7 @@ from longmind.store.base import Delete, Put, Update, Write
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.semantic.intervals import is_current, latest, overlapping
 from longmind.systems.semantic.models import FactBody, Predicate
-from longmind.systems.semantic.names import predicate_key, predicate_name, slot_key
+from longmind.systems.semantic.names import LEARNT, predicate_key, predicate_name, slot_key
 from longmind.systems.semantic.visibility import find_by_keys, find_writable, sort_by_nearness, tier
 from longmind.types import Filter, Memory
 
@@ -63,15 +63,22 @@ class Predicates:
             predicate = Predicate.model_validate(record.body)
             return PredicateUse(predicate, predicate.name != stored_name, (Update(record.id, {}, record.version),))
         common = COMMON_PREDICATES.get(stored_name) or INVERSE_PREDICATES.get(stored_name)
-        return None if common is None else PredicateUse(common, common.name != stored_name, self._puts(common))
+        return (
+            None
+            if common is None
+            else PredicateUse(common, common.name != stored_name, self._puts(common, learnt=True))
+        )
 
     def _first_use(self, name: str, *, relating: bool) -> PredicateUse:
         new = Predicate(name=predicate_name(name), many=relating, relates=relating)
-        return PredicateUse(new, False, self._puts(new))
+        return PredicateUse(new, False, self._puts(new, learnt=True))
 
-    async def declare(self, name: str, **meaning: Any) -> Predicate:
-        """Declare the meaning of a predicate. Facts that are already known must fit it, or nothing is changed."""
-        return await retry_on_conflict(lambda: self._declare(name, meaning))
+    async def declare(self, name: str, *, learnt: bool = False, **meaning: Any) -> Predicate:
+        """Declare the meaning of a predicate. Facts that are already known must fit it, or nothing is changed.
+
+        ``learnt`` says that only a fact that is about to be stored needs it.
+        """
+        return await retry_on_conflict(lambda: self._declare(name, meaning, learnt))
 
     async def list_all(self) -> list[Predicate]:
         """Return all predicates that are declared or in use here, by name."""
@@ -83,7 +90,7 @@ class Predicates:
                     predicates[predicate.name] = predicate
         return sorted(predicates.values(), key=lambda p: p.name)
 
-    async def _declare(self, name: str, meaning: dict[str, Any]) -> Predicate:
+    async def _declare(self, name: str, meaning: dict[str, Any], learnt: bool) -> Predicate:
         scoped, stored_name = self._scoped, predicate_name(name)
         record = find_writable(scoped.scope.user, await find_by_keys(scoped, [predicate_key(stored_name)]))
         old = Predicate.model_validate(record.body) if record is not None else COMMON_PREDICATES.get(stored_name)
@@ -98,10 +105,10 @@ class Predicates:
             meaning = {"relates": True, **meaning}
         new = validated(Predicate, {**(old.model_dump() if old else {"name": stored_name}), **meaning})
         if record is None:
-            await scoped.rewrite(self._puts(new), f"declare {stored_name}")
+            await scoped.rewrite(self._puts(new, learnt=learnt), f"declare {stored_name}")
             return new
         assert old is not None
-        if new == old:
+        if new == old and (learnt or LEARNT not in record.metadata):
             return old
         await scoped.rewrite(await self._changes(record, old, new), f"declare {stored_name}")
         return new
@@ -113,7 +120,7 @@ class Predicates:
                 f"{old.name!r} is declared for the whole agent.", hint="Declare it without a user, for all of them."
             )
         body = new.model_dump()
-        writes: list[Write] = [Update(record.id, {"body": body}, record.version)]
+        writes: list[Write] = [Update(record.id, {"body": body, "metadata": {}}, record.version)]
         mirror = None
         if old.inverse:
             mirror = find_writable(scoped.scope.user, await find_by_keys(scoped, [predicate_key(old.inverse)]))
@@ -158,13 +165,14 @@ class Predicates:
             take.append(Update(holder.id, {"key": slot}))
         return release + take
 
-    def _puts(self, predicate: Predicate) -> tuple[Write, ...]:
+    def _puts(self, predicate: Predicate, *, learnt: bool = False) -> tuple[Write, ...]:
         names = [predicate.name, *([predicate.inverse] if predicate.inverse else [])]
-        return tuple(self._put(predicate, name) for name in names)
+        return tuple(self._put(predicate, name, learnt=learnt) for name in names)
 
-    def _put(self, predicate: Predicate, name: str) -> Put:
-        body = predicate.model_dump()
-        return Put(self._scoped.new(KIND, "", key=predicate_key(name), body=body), existing="fail")
+    def _put(self, predicate: Predicate, name: str, *, learnt: bool = False) -> Put:
+        body, metadata = predicate.model_dump(), {LEARNT: True} if learnt else {}
+        record = self._scoped.new(KIND, "", key=predicate_key(name), body=body, metadata=metadata)
+        return Put(record, existing="fail")
 
 
 _RELATIONS = (

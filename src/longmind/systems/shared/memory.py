@@ -12,6 +12,7 @@ from typing import Any
 from longmind.arguments import checked_arguments
 from longmind.errors import InvalidInput, NotFound
 from longmind.pacing import Pace
+from longmind.store import journal
 from longmind.store.base import Delete, Put, Update, Write
 from longmind.systems import configuration
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
@@ -26,9 +27,17 @@ from longmind.systems.shared.models import (
     SharedSettings,
     ShareProposal,
     Status,
+    Supporter,
 )
 from longmind.systems.shared.personal import find_personal
-from longmind.systems.shared.support import count_agents, count_independent, count_users, fingerprint_scope
+from longmind.systems.shared.support import (
+    count_agents,
+    count_independent,
+    count_users,
+    fingerprint_scope,
+    is_supported,
+    is_supporter,
+)
 from longmind.text.analysis import stem, words
 from longmind.types import Filter, Json, Memory, Scope, State
 
@@ -114,19 +123,49 @@ class SharedMemory:
             left = tuple(supporter for supporter in body.supporters if supporter != mine)
             if len(left) == len(body.supporters):
                 return _as_shared(record)
-            if not left and body.by != "review":
-                await self._scoped.rewrite([Delete(record.id, record.version, erase=True)], "shared: no support left")
-                return None
-            updated = body.model_copy(update={"supporters": left})
-            if (
-                updated.status == "approved"
-                and updated.by == "support"
-                and count_independent(updated) < settings.support
-            ):
-                updated = updated.model_copy(update={"status": "pending", "by": None})
-            return await self._write(record, updated, "support withdrawn")
+            return await self._with_supporters(record, body, left, settings)
 
         return await retry_on_conflict(take)
+
+    async def _with_supporters(
+        self, record: Memory, body: SharedBody, left: tuple[Supporter, ...], settings: SharedSettings
+    ) -> SharedKnowledge | None:
+        """Store a statement with fewer supporters; erase it if none is left and nobody reviewed it."""
+        if not left and body.by != "review":
+            await self._scoped.rewrite([Delete(record.id, record.version, erase=True)], "shared: no support left")
+            return None
+        updated = body.model_copy(update={"supporters": left})
+        if updated.status == "approved" and updated.by == "support" and count_independent(updated) < settings.support:
+            updated = updated.model_copy(update={"status": "pending", "by": None})
+        return await self._write(record, updated, "support withdrawn")
+
+    async def remove_supporter(self, *, user: str | None = None, agent: str | None = None) -> Names:
+        """Take a user, or an agent with all its users, out of who supports what is shared, for an erasure.
+
+        Return the ids of the statements that count it as a supporter, or did before. What then has too little support
+        is no longer shared; a statement that nobody supports any more, and that nobody reviewed, is erased.
+        """
+        settings = await self.configuration()
+        supported: dict[str, None] = {}
+        async for change in journal.changes(self._scoped.store.backend, self._scoped.scope):
+            if change.before and is_supported(change.before.get("body"), user=user, agent=agent):
+                supported[change.memory_id] = None
+        where = Filter(kinds=(KNOWLEDGE,), states=None)
+        async for record in self._scoped.store.scan_all(self._scoped.scope, where):
+            if is_supported(record.body, user=user, agent=agent):
+                supported[record.id] = None
+        for id in supported:
+            await retry_on_conflict(lambda id=id: self._without(id, settings, user=user, agent=agent))  # type: ignore[misc]
+        return list(supported)
+
+    async def _without(self, id: str, settings: SharedSettings, *, user: str | None, agent: str | None) -> None:
+        record = await self._scoped.store.get(self._scoped.scope, id)
+        if record is None or record.kind != KNOWLEDGE:
+            return
+        body = SharedBody.read(record)
+        left = tuple(s for s in body.supporters if not is_supporter(s, body.salt, user=user, agent=agent))
+        if len(left) < len(body.supporters):
+            await self._with_supporters(record, body, left, settings)
 
     async def approve(self, id: str, note: str = "") -> SharedKnowledge:
         """Share a candidate after a review, whatever its support."""

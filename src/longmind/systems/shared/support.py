@@ -10,7 +10,7 @@ from hashlib import sha256
 from hmac import new as keyed
 
 from longmind.systems.shared.models import SharedBody, Supporter
-from longmind.types import Scope
+from longmind.types import Json, Scope
 
 _DIGITS = 24
 
@@ -19,6 +19,21 @@ def fingerprint_scope(scope: Scope, salt: str) -> Supporter:
     """Return the fingerprints of a scope. The salt is the candidate's own, so candidates cannot be compared."""
     user = None if scope.user is None else _fingerprint(salt, "user", scope.user)
     return Supporter(agent=_fingerprint(salt, "agent", scope.agent), user=user)
+
+
+def is_supporter(supporter: Supporter, salt: str, *, user: str | None, agent: str | None) -> bool:
+    """Return whether a supporter is this user, with whichever agent, or this agent, with whichever user."""
+    if user is not None:
+        return supporter.user == _fingerprint(salt, "user", user)
+    return agent is not None and supporter.agent == _fingerprint(salt, "agent", agent)
+
+
+def is_supported(body: Json | None, *, user: str | None, agent: str | None) -> bool:
+    """Return whether a body, as the journal keeps it, counts this user or agent as a supporter."""
+    if not body or "salt" not in body:
+        return False
+    supporters = [Supporter.model_validate(s) for s in body.get("supporters", ())]
+    return any(is_supporter(s, body["salt"], user=user, agent=agent) for s in supporters)
 
 
 def _fingerprint(salt: str, what: str, name: str) -> str:
