@@ -94,7 +94,7 @@ def _read_html(data: bytes, name: str) -> tuple[str | None, str]:
     title = page.title.get_text() if page.title else None
     for element in page(_UNSEEN):
         element.decompose()
-    plain = {"escape_asterisks": False, "escape_underscores": False, "escape_misc": False}
+    plain: dict[str, Any] = {"escape_asterisks": False, "escape_underscores": False, "escape_misc": False}
     text = MarkdownConverter(heading_style="atx", bullets="-", strip=["a", "img"], **plain).convert_soup(page)
     return _one_line(title), text.strip()
 
