@@ -83,15 +83,15 @@ def test_functions_do_steps_with_a_line_for_each(goals: Goals) -> None:
             {"id": "wet", "description": "Water it", "tool": "water", "after": ["hole"]},
         ]
         made, _ = rc.agent("assistant", user="ann").goals.create_goal_with_plan("Plant a tree", steps=steps)
-    missing = goals("run", made.id, code=1).stdout
+    missing = goals("run", made.id, "--all-users", code=1).stdout
     assert "hole needs the tool dig, which is not here." in missing
-    told = goals("run", made.id, "--tools", "garden_tools", code=1)
+    told = goals("run", made.id, "--all-users", "--tools", "garden_tools", code=1)
     lines = told.stdout.splitlines()
     assert lines[:2] == ["[>] hole: Dig a hole", "[x] hole: 2 m deep"]
     assert "[!] wet: RuntimeError: The well is dry." in lines
     assert any(line.startswith("[~] wet: retry: ") for line in lines)
     assert any(line.startswith("blocked: 1 step done, ") for line in lines)
-    data = goals.json("run", made.id, "--tools", "garden_tools:tools", code=1)
+    data = goals.json("run", made.id, "--all-users", "--tools", "garden_tools:tools", code=1)
     assert (data["ending"], data["goal"]["user"]) == ("blocked", "ann")
     assert data["why"] == data["goal"]["why"]
 
