@@ -24,6 +24,7 @@ from longmind.perceive.intake import (
     MemoryInput,
     build_keyed_memory,
     build_memories,
+    check_metadata,
     is_content_key,
 )
 from longmind.perceive.messages import checked_message
@@ -500,6 +501,7 @@ class AgentMemory:
         self, id: str, /, *, expected_version: int | None = None, reason: str = "", **changes: Any
     ) -> Memory:
         """Change fields of a memory. With ``expected_version`` it fails if the memory was changed since it was read."""
+        check_metadata(changes)
         stored = await self.store.get(self.scope, id)
         if (
             stored is not None

@@ -46,7 +46,12 @@ async def test_metadata_is_bounded(rc: Longmind, metadata: dict[str, Any], why: 
         await mem.remember({"role": "user", "content": "text", "metadata": metadata})
     with pytest.raises(ValidationError, match=why):
         Document(content="text", metadata=metadata)
+    with pytest.raises(InvalidInput, match=why):
+        await mem.remember(Document(content="text"), metadata=metadata)
     assert (await mem.stats()).memories == 0
+    stored = await mem.remember("text")
+    with pytest.raises(InvalidInput, match=why):
+        await mem.update(stored.id, metadata=metadata)
 
 
 def test_metadata_at_the_limits_is_taken() -> None:

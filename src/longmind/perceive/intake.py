@@ -194,6 +194,7 @@ class _MessageConverter:
 
 
 def _document_memories(document: Document, details: InputDetails, scope: Scope, clock: Clock) -> list[Memory]:
+    checked = _CheckedDetails.of(details)
     stated_time = document.occurred_at or details.occurred_at
     place = document.uri or document.title or hashlib.sha256(document.content.encode()).hexdigest()[:16]
     session = details.session or f"document:{place}"[:200].rstrip()
@@ -217,9 +218,9 @@ def _document_memories(document: Document, details: InputDetails, scope: Scope, 
             session=session,
             source=source,
             importance=details.importance,
-            tags=tuple(dict.fromkeys(details.tags)),
+            tags=checked.tags,
             occurred_at=stated_time,
-            metadata={**(details.metadata or {}), **document.metadata},
+            metadata={**checked.metadata, **document.metadata},
             body=body,
         )
         memories.append(Memory(**fields))
@@ -310,3 +311,21 @@ class _ContentKey:
 def is_content_key(key: str | None) -> bool:
     """Return whether a key was computed from the content, so that the memory loses it when its content changes."""
     return key is not None and key.startswith(_KEY_PREFIX)
+
+
+class _ChangedMetadata(Model):
+    """New metadata of a memory."""
+
+    metadata: Metadata
+
+
+def check_metadata(changes: Mapping[str, Any]) -> None:
+    """Refuse changes of a memory that would give it metadata larger than a new memory may have."""
+    if isinstance(changes.get("metadata"), dict):
+        try:
+            _ChangedMetadata(metadata=changes["metadata"])
+        except ValidationError as error:
+            problem = error.errors(include_input=False, include_url=False)[0]
+            raise InvalidInput(
+                f"The metadata cannot be stored: {problem['msg'].removeprefix('Value error, ')}."
+            ) from error
