@@ -1,7 +1,7 @@
 """What erasure reads of the journal, and the cleaning of the file.
 
-A row that is removed is overwritten in its page (``secure_delete``), and the write-ahead log is emptied after each
-erasure. While another process reads, the log cannot be emptied; the file then notes that it is owed.
+A row that is removed is overwritten in its page (``secure_delete``). After an erasure the file is rewritten, unless it
+is large, and the write-ahead log emptied, unless another process reads; what could not be done is noted in the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from longmind.store.sqlite.connect import Target, patiently
 from longmind.store.sqlite.failures import translate
 from longmind.store.sqlite.queries import QUERIES, fetch
 from longmind.store.sqlite.rows import SEQ_BITS
-from longmind.store.sqlite.writer import empty_log
+from longmind.store.sqlite.writer import remove_remnants
 from longmind.types import Link, Scope
 
 NOT_DONE = (
@@ -45,12 +45,16 @@ def past_ids(connection: apsw.Connection, scope: Scope, number: int) -> list[str
 
 
 def uncleared(connection: apsw.Connection, path: str) -> list[str]:
-    """Return whether the write-ahead log may still hold erased words."""
+    """Return where erased words may still be, with what to do."""
+    places = {
+        "log": f"{path}-wal may hold erased words since {{}}: another process was reading, so it could not be emptied."
+        " Close the other programs that use this store, and run `longmind doctor --scrub`.",
+        "pages": f"Unused parts of {path} may hold erased words since {{}}: it is too large to be rewritten after each"
+        " erasure. Run `longmind doctor --scrub`.",
+    }
+    debts = fetch(connection, QUERIES["debts"])
     return [
-        f"{path}-wal may hold erased words since {datetime.fromtimestamp(since / 1e6, UTC):%Y-%m-%d %H:%M} UTC:"
-        " another process was reading, so it could not be emptied. Close the other programs that use this store, and"
-        " run `longmind doctor --scrub`."
-        for (since,) in fetch(connection, QUERIES["debt"])
+        places[place].format(f"{datetime.fromtimestamp(since / 1e6, UTC):%Y-%m-%d %H:%M} UTC") for place, since in debts
     ]
 
 
@@ -62,7 +66,8 @@ def scrub(target: Target) -> Scrubbed:
             connection.pragma("secure_delete", "ON")
             connection.pragma("temp_store", "FILE")  # the copy may be larger than the memory
             patiently(target, lambda: connection.execute("VACUUM"))
-            emptied = empty_log(connection)
+            patiently(target, lambda: connection.execute(QUERIES["debt_clear"], ("pages",)))
+            emptied = remove_remnants(connection)
         finally:
             connection.close()
     except apsw.Error as error:

@@ -246,16 +246,16 @@ ORDER BY n.memory_id;
 SELECT tenant, agent FROM scopes WHERE head > 0 ORDER BY tenant, agent;
 
 -- name: debt_add
--- Note that the log is to be emptied, unless that is noted already.
-INSERT INTO log_debts (since) SELECT :at WHERE NOT EXISTS (SELECT 1 FROM log_debts);
+-- Note that the log is to be emptied and the pages are to be rewritten, unless that is noted already.
+INSERT OR IGNORE INTO erasure_debts (place, since) VALUES ('log', :at), ('pages', :at);
 
--- name: debt
--- Since when the log is to be emptied.
-SELECT since FROM log_debts;
+-- name: debts
+-- Where erased words may still be, and since when.
+SELECT place, since FROM erasure_debts;
 
 -- name: debt_clear
--- The log was emptied.
-DELETE FROM log_debts;
+-- Erased words are no longer in a place.
+DELETE FROM erasure_debts WHERE place = ?;
 
 -- name: journal
 -- Lines of an agent in order.

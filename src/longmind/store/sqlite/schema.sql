@@ -106,9 +106,12 @@ CREATE TABLE operations (
     PRIMARY KEY (scope, user, operation)
 ) STRICT, WITHOUT ROWID;
 
--- Whether the write-ahead log may still hold words of something erased, because another process was reading when it was
--- to be emptied: when that began. There is one row at most.
-CREATE TABLE log_debts (since INTEGER NOT NULL) STRICT;
+-- Where words of something erased may still be, and since when: in the write-ahead log, because another process was
+-- reading when it was to be emptied; in unused parts of pages, because the file is too large to be rewritten every time.
+CREATE TABLE erasure_debts (
+    place TEXT PRIMARY KEY CHECK (place IN ('log', 'pages')),
+    since INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- The vector spaces: the active one has an epoch, one that is being built has none. Each has one of the two tables of
 -- vectors to itself, so that leaving a space empties a table and rewrites nothing.

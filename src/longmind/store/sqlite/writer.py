@@ -25,6 +25,9 @@ from longmind.types import Scope
 
 T_co = TypeVar("T_co", covariant=True)
 
+MAX_REWRITTEN = 64 * 2**20
+"""The size in bytes of the largest file that is rewritten after each erasure; a larger one waits for ``scrub``."""
+
 MAX_GROUP = 500
 """The most jobs that share a transaction, since the first of them waits for the last."""
 
@@ -124,12 +127,12 @@ class Writer:
     _thread: threading.Thread | None = None
     _closed: bool = False
     _in_debt: bool = False
-    """Whether the log may hold erased words and has to be emptied as soon as nobody reads."""
+    """Whether erased words may be left below the records, to be removed as soon as nobody is in the way."""
 
     def settle(self) -> None:
-        """Empty the log if that was owed, by this process or another. Call it while the thread does not run."""
-        if self.connection.execute(QUERIES["debt"]).fetchall():
-            self._empty_log()
+        """Remove what is left of erased words, if any process owes that. Call it while the thread does not run."""
+        if self.connection.execute(QUERIES["debts"]).fetchall():
+            self._in_debt = not remove_remnants(self.connection)
 
     async def write(self, job: WriteJob[T_co]) -> T_co:
         """Run a job and wait until it is durable. Cancelling the caller does not stop the job."""
@@ -215,7 +218,7 @@ class Writer:
                 self._run_in_savepoint(ticket, transaction)
         self.connection.execute("COMMIT")
         if self._in_debt or any(ticket.job.erases for ticket in group):
-            self._empty_log()
+            self._in_debt = not remove_remnants(self.connection)
 
     def _run_in_savepoint(self, ticket: Ticket[Any], transaction: WriteTransaction) -> None:
         transaction.execute("SAVEPOINT job")
@@ -229,24 +232,26 @@ class Writer:
             ticket.error = translate(error, self.target.path)
         transaction.execute("RELEASE job")
 
-    def _empty_log(self) -> None:
-        """Empty the write-ahead log, which keeps old pages.
-
-        Another process that reads may prevent it. Then it is tried after each following write, and whoever opens or
-        closes the file tries it too: the transaction that erased has noted it in the file.
-        """
-        self._in_debt = not empty_log(self.connection)
-
     def _undo(self) -> None:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
 
 
-def empty_log(connection: apsw.Connection) -> bool:
-    """Empty the write-ahead log and strike the note that this is owed. Return whether that was possible now."""
+def remove_remnants(connection: apsw.Connection) -> bool:
+    """Remove what is left of erased words below the records; return False if somebody was in the way.
+
+    SQLite overwrites what it removes, but not the copies that it leaves in the unused part of a page when it moves rows
+    between pages. So a file that is not too large is rewritten, and then the log, which keeps old pages, is emptied.
+    What was not possible stays noted in the file: it is tried after each following write, and by whoever opens or
+    closes the file next.
+    """
     try:
+        owed = {place for place, _ in connection.execute(QUERIES["debts"]).fetchall()}
+        if "pages" in owed and connection.pragma("page_count") * connection.pragma("page_size") <= MAX_REWRITTEN:
+            connection.execute("VACUUM")
+            connection.execute(QUERIES["debt_clear"], ("pages",))
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        connection.execute(QUERIES["debt_clear"])
+        connection.execute(QUERIES["debt_clear"], ("log",))
     except apsw.BusyError:
         return False
     return True

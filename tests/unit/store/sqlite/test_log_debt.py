@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import apsw
+import pytest
 
 from longmind.store.base import ClearHistory, Delete
 from longmind.store.conformance.steps import apply, put
-from longmind.store.sqlite import SqliteBackend
+from longmind.store.sqlite import SqliteBackend, writer
 
 WORD = "the-word-nobody-may-find"
 
@@ -87,5 +88,31 @@ async def test_clearing_a_history_empties_the_log_too(path: Path) -> None:
     await apply(store, Delete(gone.id))
     assert in_files(path)
     await apply(store, ClearHistory((gone.id,)))
+    assert in_files(path) == []
+    await store.close()
+
+
+async def test_a_large_file_is_rewritten_only_when_asked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "MAX_REWRITTEN", 0)
+    store = await SqliteBackend.open(path)
+    gone = await put(store, WORD)
+    await apply(store, Delete(gone.id, erase=True))
+    assert ["Unused parts" in line for line in await store.uncleared()] == [True]
+    await store.scrub()
+    assert await store.uncleared() == []
+    await store.close()
+
+
+async def test_no_copy_is_left_in_the_unused_part_of_a_page(path: Path) -> None:
+    """SQLite leaves copies there when it moves rows between pages, whatever ``secure_delete`` says."""
+    store = await SqliteBackend.open(path)
+    written = [await put(store, f"{WORD} {n} " + "x" * (37 * n % 900), key=f"{WORD}-{n}") for n in range(120)]
+    for memory in written[::3]:
+        await apply(store, Delete(memory.id, erase=True))
+    for n in range(60):
+        await put(store, "y" * (53 * n % 700))
+    for memory in written:
+        if memory not in written[::3]:
+            await apply(store, Delete(memory.id, erase=True))
     assert in_files(path) == []
     await store.close()
