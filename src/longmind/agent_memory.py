@@ -548,7 +548,10 @@ class AgentMemory:
         receipt = await self.store.undo(self.scope, operation, self._longmind.embedding.embed, shared=SHARED)
         undone = journal.changes(self.store.backend, self.scope, operation=receipt.operation)
         removed = [change.before async for change in undone if change.action == "delete"]
-        await withdraw_support(self.scoped, [Memory.model_validate(before) for before in removed if before is not None])
+        gone = await asyncio.to_thread(
+            lambda: [Memory.model_validate(before) for before in removed if before is not None]
+        )
+        await withdraw_support(self.scoped, gone)
         return len(receipt.memories)
 
     async def users(self) -> Names:

@@ -2,7 +2,7 @@
 
 The watchdog measures the processor time that the thread of the event loop uses between two turns of the loop: that does
 not depend on how busy the machine is. The collector of garbage is off meanwhile: among all that a test run holds it
-takes longer than what is measured. The bound is 50 ms; what is asserted leaves room for slow machines.
+takes longer than what is measured. The aim is 50 ms; what is asserted leaves room for slow machines.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pytest
 
 from longmind import Longmind, Settings
 from longmind.recall.engine import MAX_QUERY
+from longmind.text.quoting import flatten, strip_invisible
 from longmind.types import MAX_CONTENT, MAX_FACTS, MAX_FILTER_TAGS, MAX_METADATA_VALUES, MAX_TAGS, Document
 
 LONGEST = 0.2
@@ -120,3 +121,10 @@ async def test_every_verb_at_the_limits(rc: Longmind) -> None:
         await mem.undo(report.id)
     async with responsive("forget"):
         await mem.forget(where={"tags_any": ["tag1"]})
+
+
+def test_a_long_text_is_quoted_as_if_all_of_it_were_read() -> None:
+    hidden = "\u200b" * 50_000
+    for text in ("word " * 100_000, hidden + "word " * 1_000, "ab" + hidden + "cd", "x" * 599 + hidden + "yz", hidden):
+        flat = " ".join(strip_invisible(" ".join(text.split())).split())
+        assert flatten(text, 600) == (flat if len(flat) <= 600 else flat[:599].rstrip() + "…")

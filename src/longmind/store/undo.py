@@ -7,6 +7,7 @@ may use. A change of these since then is no reason to refuse.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -56,7 +57,8 @@ async def undo_writes(backend: Backend, scope: Scope, operation: str, shared: Sh
                 operation=change.operation,
             )
     kept = await _used_since(backend, scope, own, marks, shared) if moved else set()
-    writes = [_inverse(c) for c in reversed(own) if c.memory_id not in marks and (c.memory_id, c.action) not in kept]
+    undone = [c for c in reversed(own) if c.memory_id not in marks and (c.memory_id, c.action) not in kept]
+    writes = await asyncio.to_thread(lambda: [_inverse(change) for change in undone])
     for id, mark in marks.items():
         first = next(change for change in own if change.memory_id == id)
         writes += await _move_back(backend, scope, mark, first, shared)

@@ -48,8 +48,16 @@ def is_invisible(character: str) -> bool:
 
 def flatten(text: str, limit: int = LONGEST) -> str:
     """Return a text on one line without invisible characters, cut to ``limit`` characters. It is not quoted."""
-    flat = " ".join(strip_invisible(" ".join(text.split())).split())
+    read = 16 * limit  # a long text is read only as far as it is shown, further if much of it is invisible
+    flat = _flat(text[:read])
+    while len(flat) <= limit + 1 and read < len(text):
+        read *= 4
+        flat = _flat(text[:read])
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def _flat(text: str) -> str:
+    return " ".join(strip_invisible(" ".join(text.split())).split())
 
 
 def quote(text: str, limit: int = LONGEST) -> str:

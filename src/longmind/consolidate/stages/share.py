@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from longmind.consolidate.bookmarks import Bookmarks
 from longmind.consolidate.rules.extraction import speaker_of
 from longmind.consolidate.work import Work, in_order
+from longmind.pacing import Pace
 from longmind.store import journal
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.shared import KnowledgeCandidate, SharedMemory, SharedSettings
@@ -67,7 +68,11 @@ async def withdraw(scoped: ScopedStore, facts: Iterable[Memory]) -> None:
 async def _offer(work: Work, user: str | None, facts: list[Memory], settings: SharedSettings) -> None:
     """Add the support of one user to what these facts state."""
     names = await _names_of_speakers(work, facts)
-    candidates = [KnowledgeCandidate(text=fact.content, names=names[fact.id]) for fact in facts]
+    candidates: list[KnowledgeCandidate] = []
+    pace = Pace()
+    for fact in facts:
+        await pace.pause()
+        candidates.append(KnowledgeCandidate(text=fact.content, names=names[fact.id]))
     proposals = await SharedMemory(work.scoped_shared(user)).propose_many(candidates, settings=settings)
     for fact, proposal in zip(facts, proposals, strict=True):
         statement = proposal.knowledge

@@ -9,6 +9,7 @@ stay until the model can be asked: the conversation waits as ``unsummarised``.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -90,7 +91,7 @@ async def _summary_writes(
     old = next((memory for memory in held if memory is not None and memory.user == user), None)
     said = [m for m in turns[-_MAX_TURNS:] if is_source(m)]
     texts = [m.content for m in said]
-    chosen = key_sentences(texts) if len(said) >= MIN_TURNS else []
+    chosen = await asyncio.to_thread(key_sentences, texts) if len(said) >= MIN_TURNS else []
     if not chosen:
         if old is None or not _quotes(old, deleted):
             return []
@@ -98,7 +99,12 @@ async def _summary_writes(
         return [Delete(old.id, old.version)]
     content = "\n".join(_line(said[sentence.source], sentence.text) for sentence in chosen)
     quoted = list(dict.fromkeys(said[sentence.source].id for sentence in chosen))
-    body = {"session": session, "phrases": key_phrases(texts), "turns": len(said), "quoted": quoted}
+    body = {
+        "session": session,
+        "phrases": await asyncio.to_thread(key_phrases, texts),
+        "turns": len(said),
+        "quoted": quoted,
+    }
     if old is None:
         record = _record(work, conversation, content, body, said)
         work.notes.why[record.id] = (quoted[0], f"what {len(said)} turns of {session!r} are about")
