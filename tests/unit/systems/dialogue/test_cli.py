@@ -16,9 +16,9 @@ def cli(tmp_path: Path) -> Cli:
 
 
 def test_pages_move_on_to_topics(cli: Cli) -> None:
+    assert cli.json("configure", "window=2", "hot=1")["window"] == 2
     assert "No pages." in cli("show")
     assert "No topics." in cli("segments")
-    assert cli.json("configure", "window=2", "hot=1")["window"] == 2
     assert "window" in cli("configure")
     assert "Added page" in cli("add", "The tomatoes are dry", "Water them", "--session", "s1")
     cli("add", "The tomatoes have water", "Good")
@@ -41,6 +41,8 @@ def test_pages_move_on_to_topics(cli: Cli) -> None:
 
 
 def test_wrong_calls(cli: Cli) -> None:
+    assert "There is no store" in cli("show", code=3)
+    cli("configure", "window=2")
     assert "is not NAME=VALUE" in cli("configure", "window", code=2)
     assert "no such setting" in cli("configure", "colour=red", code=1)
     assert "no segment" in cli("pages", "00000000-0000-7000-8000-000000000000", code=3)
