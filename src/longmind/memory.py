@@ -238,8 +238,10 @@ class Longmind:
 
     async def verify_erasure(self, receipt: ErasureReceipt, *, tenant: str | None = None) -> ErasureCheck:
         """Look whether anything that a receipt says was erased is still, or again, in the store."""
-        from longmind.erasure import verify
+        from longmind.erasure import ErasureReceipt, verify
 
+        if not isinstance(receipt, ErasureReceipt):
+            raise InvalidInput("receipt must be the ErasureReceipt that an erasure returned.")
         return await verify(self.store, tenant or self.settings.tenant, receipt)
 
     async def scrub(self) -> Scrubbed:

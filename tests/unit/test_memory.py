@@ -435,7 +435,7 @@ async def test_what_cannot_be_closed_keeps_nothing_else_open(tmp_path: Path) -> 
 
 async def test_tags_as_one_text_and_a_moment_as_text_are_read_or_refused(rc: Longmind) -> None:
     mem = rc.agent("a")
-    with pytest.raises(InvalidInput, match="Put it into a list"):
+    with pytest.raises(InvalidInput, match="put it into a list"):
         await mem.remember("I moved.", tags="home")
     with pytest.raises(InvalidInput, match="occurred_at"):
         await mem.remember("I moved.", occurred_at="some day")  # type: ignore[call-overload]

@@ -170,9 +170,8 @@ async def test_a_later_value_takes_the_place_of_an_earlier_one(rc: Longmind) -> 
 async def test_each_users_facts_are_that_users(rc: Longmind) -> None:
     await rc.agent("a", user="alice").remember("I live in Lisbon.")
     await rc.agent("a", user="bob").remember("I live in Rome.")
-    whole = rc.agent("a")
-    await whole.remember("The capital of Ghana is Accra.")
-    await whole.consolidate()
+    await rc.agent("a").remember("The capital of Ghana is Accra.")
+    await rc.agent("a", all_users=True).consolidate()
     assert await facts(rc.agent("a", user="alice")) == ["Ghana capital Accra", "alice lives in Lisbon"]
     assert await facts(rc.agent("a", user="bob")) == ["Ghana capital Accra", "bob lives in Rome"]
     assert (await rc.agent("a", user="bob").consolidate()).proposed == ()
@@ -432,7 +431,7 @@ async def test_a_rule_of_the_agent_is_applied_for_each_user_apart(rc: Longmind) 
     takes, ails = ("?x", "takes", "insulin"), ("?x", "suffers from", "diabetes")
     await agent.semantic.rule("care", "Who takes insulin has diabetes.", when=[takes], then=ails)
     await ann.semantic.learn("Ann", "takes", "insulin")
-    await agent.consolidate()
+    await rc.agent("a", all_users=True).consolidate()
     (known,) = await ann.semantic.know("Ann", "suffers from")
     assert (known.object, known.user) == ("diabetes", "ann")
     assert [m.content for m in (await bob.list(kinds=["fact"])).items] == []

@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 
 from longmind import Longmind
 from longmind.config import Settings
+from longmind.sync import Longmind as BlockingLongmind
 from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
 from longmind.types import Filter, Hit
@@ -142,6 +143,8 @@ class Cli:
     def __init__(self, app: Typer, url: str) -> None:
         self._app = app
         self._env = {"LONGMIND_URL": url, "LONGMIND_EMBEDDER": "none", "COLUMNS": "120", "NO_COLOR": "1"}
+        with BlockingLongmind.open(url, embedder="none") as longmind:  # reading commands make neither store nor agent
+            longmind.agent("assistant").configure(recall_k=11)
 
     def __call__(self, *words: str, code: int = 0) -> str:
         result = CliRunner(env=self._env).invoke(self._app, words, catch_exceptions=False)

@@ -33,8 +33,8 @@ class Troubled(AgentMemory):
 class TroubledStore(Longmind):
     """A real store; for chosen agents consolidation fails, so many times or always."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self.hopeless: set[str] = set()
         self.failing: dict[str, int] = {}
         self.tried: list[str] = []

@@ -41,8 +41,6 @@ def test_pages_move_on_to_topics(cli: Cli) -> None:
 
 
 def test_wrong_calls(cli: Cli) -> None:
-    assert "There is no store" in cli("show", code=3)
-    cli("configure", "window=2")
     assert "is not NAME=VALUE" in cli("configure", "window", code=2)
     assert "no such setting" in cli("configure", "colour=red", code=1)
     assert "no segment" in cli("pages", "00000000-0000-7000-8000-000000000000", code=3)

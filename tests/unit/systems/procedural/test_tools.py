@@ -74,7 +74,7 @@ async def test_results_are_plain_and_bounded() -> None:
         deep = [deep]
     for bad in (object(), {1: 2}, float("nan"), {"a": {1, 2}}, b"bytes", 2**70, "\x00", "\ud800", deep):
         answers.append(bad)
-        with pytest.raises(InvalidInput, match="What answer returned is not plain JSON"):
+        with pytest.raises(InvalidInput, match=r"What answer returned is (not plain JSON|nested deeper)"):
             await tools.get("answer").call({}, "")
     answers.append("x" * 10_000_000)
     with pytest.raises(InvalidInput, match=f"10,000,002 bytes of JSON; at most {MAX_VALUE:,}"):

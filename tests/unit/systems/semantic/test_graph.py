@@ -118,5 +118,5 @@ async def test_export_mermaid_quotes_names(semantic: SemanticMemory) -> None:
     assert '["the #34;A#34; team#93;"]' in lines[1]
     assert sum("-->|" in line for line in lines) == 2
     assert not any('"Bob --> x"' in line for line in lines)
-    with pytest.raises(InvalidInput, match="graph format"):
+    with pytest.raises(InvalidInput, match="must be one of"):
         await semantic.export("svg")

@@ -41,7 +41,7 @@ async def test_the_context_is_text_for_a_prompt(working: WorkingMemory) -> None:
         {"items": 7, "tokens": 2000},
     )
     assert [len(slot["items"]) for slot in data["slots"]] == [2, 1]
-    with pytest.raises(InvalidInput, match="text, dict"):
+    with pytest.raises(InvalidInput, match="must be one of 'text', 'dict'"):
         await working.context("xml")
 
 

@@ -166,7 +166,7 @@ async def test_items_are_sorted_three_ways(working: WorkingMemory, clock: FakeCl
     assert [i.key for i in await working.items("importance")] == ["old", "new", "middle"]
     assert [i.key for i in await working.items("recency")] == ["new", "middle", "old"]
     assert [i.key for i in await working.items("attention")] == ["new", "old", "middle"]
-    with pytest.raises(InvalidInput, match="importance, recency, attention"):
+    with pytest.raises(InvalidInput, match="must be one of 'importance', 'recency', 'attention'"):
         await working.items("size")
 
 
