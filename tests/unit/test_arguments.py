@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import traceback
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -64,8 +66,10 @@ async def attempt(method: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
     if inspect.isawaitable(result):
         result = await result
     if isinstance(result, AsyncIterator):
-        async for _ in result:
-            break
+        with suppress(TimeoutError):  # `watch` waits for the first change, which does not come
+            async with asyncio.timeout(0.05):
+                async for _ in result:
+                    break
     elif hasattr(result, "__aenter__"):
         async with result:
             pass
