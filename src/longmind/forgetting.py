@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from longmind.erasure import with_derived
 from longmind.errors import NotFound
 from longmind.store.base import ClearHistory, Delete, Write
 from longmind.store.store import Store
@@ -38,6 +37,8 @@ async def _erase(scoped: ScopedStore, ids: Sequence[str], reason: str) -> Forgot
 
     What was forgotten before and is erased now is counted if it was asked for.
     """
+    from longmind.erasure import with_derived  # loads two memory systems, which only an erasure needs
+
     if not ids:
         return Forgotten(count=0, ids=(), erased=True)
     store, scope = scoped.store, scoped.scope.of_all_users()
