@@ -95,9 +95,15 @@ async def qmsum(
 
 @store_command
 async def speed(
-    call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+    call: Invocation,
+    data: Data = DATA,
+    embedder: Model = "static",
+    cases: Only = None,
+    out: Out = None,
+    tenants: Annotated[int, typer.Option(min=1, help="Of how many tenants, with 1,000 memories each.")] = 100,
+    rounds: Annotated[int, typer.Option(min=1, help="How often each figure is measured; the best counts.")] = 5,
 ) -> None:
-    """Speed: the cost of adding and recalling at LoCoMo size, stage by stage."""
+    """Speed: what adding and recalling cost at LoCoMo size and among many tenants, and the blocking face."""
     from benchmarks import locomo as conversations
     from benchmarks import speed as benchmark
     from benchmarks.embedders import CachingEmbedder
@@ -105,9 +111,11 @@ async def speed(
 
     chosen = list(conversations.cases(data))[:cases]
     caching, began = CachingEmbedder(open_embedder(embedder)), time.perf_counter()
-    async with _store(call, caching) as rc:
-        with _progress(call, "Measuring") as progress:
-            figures = await benchmark.run(rc, caching, chosen, progress)
+    with _progress(call, "Measuring") as progress, tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder:
+        async with _store(call, caching) as rc:
+            figures = await benchmark.run(rc, caching, chosen, progress, rounds)
+        figures += await benchmark.faces(Path(folder), caching, chosen[0], rounds)
+        figures += benchmark.tenants(data, embedder, tenants)
     _report_figures(call, "speed", "Speed at LoCoMo size", embedder, began, figures, out)
 
 

@@ -40,6 +40,10 @@ class CachingEmbedder:
             return self._cache[texts[0]][None]
         return np.stack([self._cache[text] for text in texts])
 
+    def clear(self) -> None:
+        """Forget the vectors, so that they are not counted as memory that a store takes."""
+        self._cache.clear()
+
     async def close(self) -> None:
         await self.wrapped.close()
 

@@ -115,10 +115,12 @@ def test_a_set_runs_through_the_command_line_and_is_kept(name: str, data: Path, 
 
 
 def test_speed_and_scale_give_their_figures(data: Path) -> None:
-    spoken = CliRunner().invoke(app, ["speed", "--data", str(data), "--url", "memory:", "--json"])
+    small = ["--tenants", "1", "--rounds", "1"]
+    spoken = CliRunner().invoke(app, ["speed", "--data", str(data), *small, "--url", "memory:", "--json"])
     assert spoken.exit_code == 0, spoken.output
     named = {row[0] for row in json.loads(spoken.stdout)["figures"]}
-    assert {"single add, CPU", "batch add, CPU", "hybrid search without embedding, CPU", "stage arms, p50"} <= named
+    assert {"single add, CPU", "batch add, CPU", "recall, CPU", "add then recall, CPU", "stage arms, p50"} <= named
+    assert {"recall, blocking less asynchronous, clock", "resident memory, 1 tenants"} <= named
     many = CliRunner().invoke(app, ["scale", "--memories", "1000", "--agents", "4", "--url", "memory:", "--json"])
     assert many.exit_code == 0, many.output
     one = CliRunner().invoke(app, ["scale", "--memories", "1000", "--agents", "1", "--url", "memory:", "--json"])
