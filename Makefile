@@ -22,6 +22,7 @@ lint: $(VENV)/.installed
 
 bench: $(VENV)/.installed  ## what it recalls on our own set, and what it costs: CPU ms at LoCoMo size, 100,000 memories of 100 agents, a million in one
 	$(BIN)/python -m benchmarks evaluation
+	$(BIN)/python -m benchmarks context
 	$(BIN)/python -m benchmarks speed
 	$(BIN)/python -m benchmarks scale --memories 100000 --agents 100
 	$(BIN)/python -m benchmarks scale --memories 1000000 --agents 1

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="benchmarks",
-    help="Measure recall, speed, size and learning.",
+    help="Measure recall, contexts, speed, size and learning.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -213,6 +213,46 @@ async def versions(
     )
 
 
+@store_command
+async def context(
+    call: Invocation, embedder: Model = "static", out: Out = None, consolidated: Consolidated = False
+) -> None:
+    """Context: whether 400 tokens hold the memory that a task needs, and nothing of another user."""
+    from benchmarks import charts, quality
+    from benchmarks import context as benchmark
+    from benchmarks import report as results
+
+    persons, began = benchmark.people(), time.perf_counter()
+    async with _store(call, embedder) as rc:
+        with _progress(call, "Asking for contexts") as progress:
+            for person in persons:
+                mem = await benchmark.load(rc, person)
+                if consolidated:
+                    await mem.consolidate()
+            answers = await benchmark.ask(rc, persons, progress)
+    lines, figures = benchmark.lines(answers), benchmark.figures(answers)
+    title = f"What a context of {benchmark.TOKENS} tokens holds{', after consolidation' if consolidated else ''}"
+    result = {
+        **_about(call, f"{title} ({embedder}, {_backend(call)})", embedder, began),
+        "lines": quality.as_json(lines),
+        "figures": [list(row) for row in figures],
+        "missed": [[a.person.user, a.way, a.task.type, a.task.text, a.task.words] for a in answers if not a.found],
+    }
+    if out is not None:
+        shares = {(line.half, line.category): line.scores["context"] for line in lines}
+        groups = ["all", *benchmark.TYPES]
+        series = {half: [shares.get((half, group)) for group in groups] for half in ("tuned", "untouched")}
+        file = f"context{'-consolidated' if consolidated else ''}-{embedder}-{_backend(call)}"
+        results.write(out, file, result, charts.bars(f"{title}, {embedder} (% of tasks)", groups, series))
+
+    def show() -> None:
+        _show(result["title"], *results.quality_rows(lines))
+        _show("", ["figure", "value", "unit"], [[name, f"{value:g}", unit] for name, value, unit in figures])
+        _show("", ["user", "way", "type", "missed task", "needs"], result["missed"])
+
+    call.answer(result, show)
+
+
 def report(
     folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the results are.")] = OUT,
 ) -> None:
@@ -226,7 +266,7 @@ def report(
     screen.console().print(f"Wrote {written}.")
 
 
-for _command in (evaluation, locomo, beam, facts, qmsum, speed, scale, cycle, learning, versions, report):
+for _command in (evaluation, context, locomo, beam, facts, qmsum, speed, scale, cycle, learning, versions, report):
     app.command(_command.__name__)(_command)
 
 
