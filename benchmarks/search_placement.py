@@ -24,7 +24,8 @@ import apsw
 from longmind.store.base import Feed, Head, IndexRow
 from longmind.store.search.ranking import by_text
 from longmind.store.search.view import View
-from longmind.text.analysis import index_terms, terms
+from longmind.text.analysis import terms
+from longmind.text.index_terms import index_terms
 from longmind.types import Filter, Memory
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

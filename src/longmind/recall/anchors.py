@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmind.store.search.view import View
-from longmind.text.analysis import DATED, mark_hash, term_hash, terms
+from longmind.text.analysis import term_hash, terms
 from longmind.text.dates import TimeSpan, find_span, format_day
+from longmind.text.index_terms import DATED, mark_hash
 
 if TYPE_CHECKING:
     from longmind.types import Memory

@@ -20,7 +20,7 @@ from longmind.recall.query import Query
 from longmind.store.search.okapi import LARGE, best_by_words
 from longmind.store.search.threads import REACH, WEIGHTS, surroundings
 from longmind.store.search.view import View
-from longmind.text.analysis import ASKS, COUNTED, DATED, mark_hash, speaker_mark
+from longmind.text.index_terms import ASKS, COUNTED, DATED, mark_hash, speaker_mark
 
 WHOLE = 20_000
 """Rows up to which all rows of a view are scored."""

@@ -191,7 +191,7 @@ class IndexRow:
     valid_from: float | None
     valid_to: float | None
     terms: bytes
-    """``text.analysis.index_terms`` of the memory, as it was stored."""
+    """``text.index_terms.index_terms`` of the memory, as it was stored."""
     vector: bytes | None
 
 

@@ -4,34 +4,19 @@ Text is folded (compatibility forms, case, accents), split into words, freed of 
 spaces between words are split into overlapping pairs of characters. A term is kept as a 32-bit hash of its stem, so
 that processes need no common dictionary: among a million distinct stems about one in nine thousand shares its hash with
 another, which has no measurable effect on ranking.
-
-``index_terms`` is stored with each memory, so that a scope is loaded without analysing its texts again. Besides the
-words it holds a few marks: features of a text that recall needs, such as who said it and whether it names a time. A
-mark begins with a control character, so that it never equals a word.
 """
 
 from __future__ import annotations
 
 import re
-import struct
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator
-from datetime import date
 from functools import lru_cache
-from heapq import nlargest
 from typing import NamedTuple
 from zlib import crc32
 
 import Stemmer
-
-from longmind.text.dates import format_day
-from longmind.types import Memory
-
-ANALYSIS_VERSION = 2
-HEADER = struct.Struct("<BI")
-MAX_TERMS = 20_000
-"""The most distinct terms kept for one memory, whose content has at most a million characters."""
 
 STOP_WORDS = frozenset(
     """a about after all also am an and any are as at be because been before being between both but by can could did do
@@ -48,32 +33,8 @@ _GAPS = bytes(ord(c.lower()) if c.isalnum() or c == "'" else ord(" ") for c in m
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
 )
-_MARKED = 20_000
-"""Characters of a text that are searched for marks."""
-_TIME = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|this (?:week|month|year|weekend|morning|summer|spring|fall|"
-    r"autumn|winter)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|"
-    r"september|october|november|december|weeks?|weekend|months?|years?|days?|recently|just|since|\d{4}|"
-    r"\d+(?:st|nd|rd|th))\b"
-)
-_NUMBER = re.compile(
-    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|dozen|couple|twice|once|several|many|few)\b"
-)
 _DIGIT = re.compile(r"\d")
-_TIME_WORDS = frozenset(
-    """yesterday today tonight tomorrow ago last next this monday tuesday wednesday thursday friday saturday sunday
-    january february march april may june july august september october november december week weeks weekend month
-    months year years day days recently just since""".split()
-)
-_NUMBER_WORDS = frozenset(
-    "one two three four five six seven eight nine ten dozen couple twice once several many few".split()
-)
-"""Without one of these words or a digit the two patterns above cannot match; a set lookup is cheaper."""
-_ALONE = _TIME_WORDS - {"this"}
-"""Each of these words matches alone; "this" only with the word after it."""
-_TELLING = _TIME_WORDS | _NUMBER_WORDS
 _DIGITS = b"0123456789"
-_STOPPED = -1
 _LONGEST_STEMMED = 64
 """Words of this many characters or more are truncated instead of stemmed."""
 _local = threading.local()
@@ -173,121 +134,3 @@ def terms(text: str) -> list[str]:
 
 def term_hash(term: str) -> int:
     return crc32(term.encode("utf-8", "surrogatepass"))
-
-
-class _Hashes(dict[str, int]):
-    """A cache from folded words to the hashes of their stems, ``_STOPPED`` for a stop word.
-
-    A plain dictionary, because every word of every text is looked up here, and an LRU cache would write to memory on
-    each lookup. It is cleared when it is full. Very long words are not kept.
-    """
-
-    def __missing__(self, word: str) -> int:
-        hashed = _STOPPED if word in STOP_WORDS else term_hash(stem(word))
-        if len(word) < _LONGEST_STEMMED:
-            if len(self) >= _MOST_WORDS:
-                self.clear()
-            self[word] = hashed
-        return hashed
-
-
-_MOST_WORDS = 131_072
-_hash_of = _Hashes().__getitem__
-
-
-@lru_cache(maxsize=8_192)
-def _hashes_of(text: str) -> frozenset[int]:
-    """Return the term hashes of a short text that recurs: a name, a day."""
-    return frozenset(map(term_hash, terms(text)))
-
-
-ASKS, DATED, COUNTED = "asks", "dated", "counted"
-"""Marks: the text ends in a question, names a time, names a number."""
-
-
-@lru_cache(maxsize=8_192)
-def mark_hash(mark: str) -> int:
-    """Return the hash of a mark among the terms."""
-    return term_hash("\x01" + mark)
-
-
-def speaker_mark(word: str) -> str:
-    """Return the mark for a speaker, by a word of the speaker's name (a stem)."""
-    return "by " + word
-
-
-@lru_cache(maxsize=4_096)
-def _speaker_marks(name: str) -> frozenset[str]:
-    return frozenset(map(speaker_mark, terms(name)))
-
-
-def marks(memory: Memory, content: AnalysedText) -> list[str]:
-    """Return the marks of a memory; ``content`` is its analysed content."""
-    present = ["role " + memory.source.role]
-    if memory.source.name:
-        present.extend(_speaker_marks(memory.source.name))
-    text = memory.content[:_MARKED]
-    if text.rstrip().endswith(("?", "？")):
-        present.append(ASKS)
-    if len(text) < len(memory.content):
-        content = content._replace(folded=fold(text), pieces=[])
-    digits = has_digit(text)
-    if not digits and _TELLING.isdisjoint(content.words):
-        return present
-    if _names(content, digits, _TIME_WORDS, _ALONE, _TIME):
-        present.append(DATED)
-    if _names(content, digits, _NUMBER_WORDS, _NUMBER_WORDS, _NUMBER):
-        present.append(COUNTED)
-    return present
-
-
-def _names(
-    content: AnalysedText, digits: bool, needed: frozenset[str], enough: frozenset[str], pattern: re.Pattern[str]
-) -> bool:
-    """Return whether a text matches a pattern that needs a digit or one of the words ``needed``.
-
-    Each of the words ``enough`` matches alone if no letter, digit or underscore touches it. So the pattern itself,
-    which is the expensive part, is rarely needed.
-    """
-    if not enough.isdisjoint(content.pieces) and "_" not in content.folded:
-        return True
-    return (digits or not needed.isdisjoint(content.words)) and pattern.search(content.folded) is not None
-
-
-@lru_cache(maxsize=4_096)
-def _day(day: date) -> str:
-    return format_day(day)
-
-
-def context_texts(memory: Memory) -> list[str]:
-    """Return what is indexed besides the content: day, speaker, tags, and the headings above a passage."""
-    texts = [_day(memory.occurred_at.date()), *memory.tags]
-    if memory.source.name:
-        texts.append(memory.source.name)
-    headings = memory.body.get("headings")
-    if isinstance(headings, list):
-        texts.extend(h for h in headings if isinstance(h, str))
-    return texts
-
-
-def index_terms(memory: Memory) -> bytes:
-    """Return the terms of a memory and their counts, packed as they are stored."""
-    content = analyse(memory.content)
-    hashes = [h for h in map(_hash_of, content.words) if h != _STOPPED]
-    counts = dict.fromkeys(hashes, 0)
-    for h in hashes:
-        counts[h] += 1
-    for text in context_texts(memory):
-        for h in _hashes_of(text):
-            counts.setdefault(h, 1)
-    for mark in marks(memory, content):
-        counts[mark_hash(mark)] = 1
-    return HEADER.pack(ANALYSIS_VERSION, len(hashes)) + _packed(counts)
-
-
-def _packed(counts: dict[int, int]) -> bytes:
-    kept = sorted(counts if len(counts) <= MAX_TERMS else nlargest(MAX_TERMS, counts, key=counts.__getitem__))
-    times = [counts[h] for h in kept]
-    if kept and max(times) > 255:
-        times = [min(n, 255) for n in times]
-    return struct.pack(f"<{len(kept)}I", *kept) + bytes(times)

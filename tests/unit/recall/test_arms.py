@@ -19,7 +19,8 @@ from longmind.store.search.okapi import K1, B
 from longmind.store.search.ranking import query_terms
 from longmind.store.search.threads import REACH, SHORT, WEIGHTS
 from longmind.store.search.view import View
-from longmind.text.analysis import context_texts, terms
+from longmind.text.analysis import terms
+from longmind.text.index_terms import context_texts
 from longmind.types import Memory
 
 WORDS = st.sampled_from("red green blue house tree river cat dog moon stone".split())

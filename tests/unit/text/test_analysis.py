@@ -11,8 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.store.search.rows import made
 
-from longmind.text import analysis
+from longmind.text import index_terms as stored_terms
 from longmind.text.analysis import (
+    analyse,
+    fold,
+    has_digit,
+    term_hash,
+    terms,
+    words,
+)
+from longmind.text.index_terms import (
     _NUMBER,
     _NUMBER_WORDS,
     _TIME,
@@ -22,16 +30,10 @@ from longmind.text.analysis import (
     DATED,
     HEADER,
     MAX_TERMS,
-    analyse,
-    fold,
-    has_digit,
     index_terms,
     mark_hash,
     marks,
     speaker_mark,
-    term_hash,
-    terms,
-    words,
 )
 from longmind.types import Memory, Source
 
@@ -72,9 +74,9 @@ def test_words_are_forgotten_when_there_are_too_many_and_their_terms_stay_the_sa
 ) -> None:
     told = made("The first words, then others, and the first again: " + "long" * 20)
     before = index_terms(told)
-    monkeypatch.setattr(analysis, "_MOST_WORDS", 3)
-    known = analysis._Hashes()
-    monkeypatch.setattr(analysis, "_hash_of", known.__getitem__)
+    monkeypatch.setattr(stored_terms, "_MOST_WORDS", 3)
+    known = stored_terms._Hashes()
+    monkeypatch.setattr(stored_terms, "_hash_of", known.__getitem__)
     assert index_terms(told) == before
     assert len(known) <= 3
     assert known["long" * 20] == term_hash(("long" * 20)[:64])

@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 from tests.unit.store.search.rows import made
 
-from longmind.text.analysis import index_terms
+from longmind.text.index_terms import index_terms
 from longmind.types import Source
 
 TEXTS = {

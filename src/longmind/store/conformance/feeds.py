@@ -22,7 +22,7 @@ from longmind.store.conformance.steps import (
     with_space,
 )
 from longmind.testing import memory
-from longmind.text.analysis import index_terms
+from longmind.text.index_terms import index_terms
 from longmind.types import Link, Memory, Scope
 
 MANY = 6_000

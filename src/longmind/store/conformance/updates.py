@@ -26,7 +26,7 @@ from longmind.store.conformance.steps import (
     update,
     with_space,
 )
-from longmind.text.analysis import index_terms
+from longmind.text.index_terms import index_terms
 from longmind.types import Source
 
 EVERYTHING: dict[str, Any] = {

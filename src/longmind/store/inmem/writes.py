@@ -21,7 +21,7 @@ from longmind.store.plan import (
     required,
 )
 from longmind.store.reads import link_key
-from longmind.text.analysis import index_terms
+from longmind.text.index_terms import index_terms
 
 if TYPE_CHECKING:
     from longmind.store.base import Vector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from longmind.store.postgres.database import Database
 from longmind.store.postgres.driver import load_queries
-from longmind.text.analysis import ANALYSIS_VERSION, HEADER
+from longmind.text.index_terms import ANALYSIS_VERSION, HEADER
 
 _check = load_queries("check.sql")
 

@@ -13,7 +13,7 @@ from longmind.store.postgres.binary import halfvecs, longs, texts, uuids
 from longmind.store.postgres.database import Connection
 from longmind.store.postgres.driver import load_queries
 from longmind.store.postgres.rows import json_text, link_columns, memory_columns
-from longmind.text.analysis import index_terms
+from longmind.text.index_terms import index_terms
 from longmind.types import Memory
 
 MAX_ROWS = 2_000

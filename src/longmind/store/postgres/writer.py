@@ -25,7 +25,7 @@ from longmind.store.postgres.driver import load_queries, psycopg
 from longmind.store.postgres.failures import RETRY, is_lost, translate
 from longmind.store.postgres.loading import load, load_visible, lock_agent
 from longmind.store.postgres.rows import memory_columns
-from longmind.text.analysis import index_terms
+from longmind.text.index_terms import index_terms
 from longmind.types import Json, Memory
 
 _write = load_queries("write.sql")

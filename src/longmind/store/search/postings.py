@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from longmind.text.analysis import HEADER
+from longmind.text.index_terms import HEADER
 
 Ints = NDArray[np.int32]
 Hashes = NDArray[np.uint32]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from longmind.pacing import Pace
 from longmind.store.base import Backend, Feed, Head, IndexRow
 from longmind.store.search.view import View
-from longmind.text.analysis import ANALYSIS_VERSION, index_terms
+from longmind.text.index_terms import ANALYSIS_VERSION, index_terms
 from longmind.types import Scope
 
 _PART = 500

@@ -10,7 +10,7 @@ from longmind.store import sql
 from longmind.store.sqlite import checksums, rows
 from longmind.store.sqlite.failures import DamagedRow
 from longmind.store.sqlite.queries import PACKAGE, QUERIES, SLOTS, fetch
-from longmind.text.analysis import ANALYSIS_VERSION
+from longmind.text.index_terms import ANALYSIS_VERSION
 
 CHECKS = sql.load(PACKAGE, "checks.sql")
 

@@ -18,7 +18,7 @@ from longmind.store.base import IndexRow
 from longmind.store.sqlite import checksums
 from longmind.store.sqlite.failures import DamagedRow
 from longmind.store.sqlite.queries import Row
-from longmind.text.analysis import index_terms
+from longmind.text.index_terms import index_terms
 from longmind.types import Json, Link, Memory, Source, construct_unvalidated
 
 SEQ_BITS = 38

@@ -11,7 +11,7 @@ import numpy as np
 from longmind.store.base import Feed, Head, IndexRow
 from longmind.store.search.view import View
 from longmind.testing import FakeClock
-from longmind.text.analysis import index_terms
+from longmind.text.index_terms import index_terms
 from longmind.types import Memory, Scope, Source
 
 DIMENSIONS = 8

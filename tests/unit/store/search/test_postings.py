@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from longmind.store.search import postings
 from longmind.store.search.postings import Postings, PostingSegment
-from longmind.text.analysis import HEADER
+from longmind.text.index_terms import HEADER
 
 ROWS = st.lists(st.dictionaries(st.integers(0, 2**32 - 1) | st.integers(0, 4), st.integers(1, 255), max_size=6))
 

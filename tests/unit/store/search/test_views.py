@@ -13,7 +13,7 @@ from longmind.store.search.ranking import by_text
 from longmind.store.search.views import Views
 from longmind.store.store import Store
 from longmind.testing import FakeClock, memory
-from longmind.text.analysis import ANALYSIS_VERSION
+from longmind.text.index_terms import ANALYSIS_VERSION
 from longmind.types import Filter, Memory, Scope
 
 SCOPE = Scope(agent="a")
