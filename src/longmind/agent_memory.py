@@ -125,7 +125,10 @@ class AgentMemory:
         """The store of this agent's scope, for those who build a memory system of their own."""
         from longmind.systems.scoped_store import ScopedStore
 
-        return ScopedStore(self.store, self.scope, self._longmind.clock, self._longmind.embedding.embed, self.recall)
+        longmind = self._longmind
+        return ScopedStore(
+            self.store, self.scope, longmind.clock, longmind.embedding.embed, self.recall, longmind.count_reads
+        )
 
     @cached_property
     def working(self) -> WorkingMemory:
@@ -471,6 +474,7 @@ class AgentMemory:
         from longmind.consolidate.cycle import consolidate
 
         settings = await self.configuration()
+        await self._longmind.count_reads()
         return await consolidate(
             self.store,
             self.scope,

@@ -202,6 +202,11 @@ class Longmind:
         self._recaller.embedder = embedder
         return self._recaller
 
+    async def count_reads(self) -> None:
+        """Wait until every read so far is counted. Recall counts them in the background."""
+        if self._recaller is not None:
+            await self._recaller.flush()
+
     async def agents(self) -> list[Scope]:
         """Every agent of this tenant that holds something."""
         known = await self.store.backend.scopes()

@@ -67,6 +67,8 @@ class RunBookmark(Model):
     """Messages that wait for a reply before they make a page."""
     due: float | None = None
     """When, in seconds since 1970, a run has something to do though nothing was written."""
+    upkeep_due: float | None = None
+    """When the upkeep of dialogue memory is due; None: at once, since none was done yet."""
 
 
 class ModelBookmark(Model):
@@ -159,6 +161,10 @@ class RunProgress:
     def move(self, **changes: object) -> None:
         """Change fields of the bookmark, to be written with the next batch."""
         self.bookmark = self.bookmark.model_copy(update=changes)
+
+    def is_upkeep_due(self) -> bool:
+        """Whether this run does the upkeep of all users."""
+        return self.bookmark.upkeep_due is None or self.clock.now().timestamp() >= self.bookmark.upkeep_due
 
     async def is_up_to_date(self, stored: Memory | None) -> bool:
         """Whether nothing but records of consolidation itself was written since the last run, and nothing is due.

@@ -117,6 +117,8 @@ class Cycle:
     """The turns of this run that wait for their answers."""
     _slice: SourceNumbers = field(default_factory=list)
     """The slice that goes through the stages now."""
+    _upkeep: bool = False
+    """Whether this run does the upkeep of dialogue memory."""
 
     def __post_init__(self) -> None:
         self._progress = RunProgress(self.store, self.scope, self.clock)
@@ -171,6 +173,7 @@ class Cycle:
         Return how many sources were read, and why the run stopped early, if it did.
         """
         began, progress = time.monotonic(), self._progress
+        self._upkeep = progress.is_upkeep_due()
         draft: Draft | None = Draft(self.store.backend, self.scope) if dry_run else None
         model_waits = self._model is not None and self._bookmarks.model.body.until is not None
         waiting, new = await progress.read_new(self._model_after if model_waits else None)
@@ -256,9 +259,12 @@ class Cycle:
         progress, notes = self._progress, work.notes
         if name == "segment":
             progress.move(pending=tuple(notes.pending))
+        if name == "forget" and self._upkeep:
+            progress.move(upkeep_due=notes.upkeep_due)
         if name in ("segment", "forget"):
             self._dues[name] = notes.due
-            progress.move(due=min(filter(None, self._dues.values()), default=None))
+            dues = (*self._dues.values(), progress.bookmark.upkeep_due)
+            progress.move(due=min(filter(None, dues), default=None))
         writes, shared = await asyncio.to_thread(_writes, work)
         if name == "extract" and self._model is not None:
             writes += self._move_model_bookmark(work.sources)
@@ -316,8 +322,7 @@ class Cycle:
         """Move the bookmark behind everything that was processed."""
         progress, record = self._progress, self._bookmarks.run
         through = await progress.reached()
-        pending, due = progress.bookmark.pending, progress.bookmark.due
-        done = RunBookmark(through=through, extracted=through, pending=pending, due=due)
+        done = progress.bookmark.model_copy(update={"through": through, "extracted": through, "running": None})
         self.watch("finish")
         if record.memory is None or record.body != done or self._model_bookmark(ended=True):
             try:
@@ -372,6 +377,7 @@ class Cycle:
             facts=[*sorted(progress.facts - self._facts.keys()), *self._facts],
             deleted=frozenset(progress.deleted),
             first_run=progress.bookmark.through == 0,
+            upkeep=self._upkeep,
             model=self._model,
             notes=Notes(),
         )

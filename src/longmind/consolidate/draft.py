@@ -55,7 +55,7 @@ _KEYS_AT_ONCE = 500
 _ID_LENGTH = 36
 _PLANNED_INLINE = 200
 """Writes of a batch that are planned on the event loop; more are in a thread."""
-_SUPPORTED = ("keys", "kinds", "states", "ids", "sessions", "users", "tags_any")
+_SUPPORTED = ("keys", "kinds", "states", "ids", "sessions", "users", "tags_any", "until")
 """The fields of a filter that a draft can be scanned by, beside metadata."""
 _UNSUPPORTED = tuple(sorted(set(Filter.model_fields) - {*_SUPPORTED, "metadata"}))
 
@@ -402,6 +402,7 @@ def _matches(memory: Memory, where: Filter) -> bool:
         and (where.ids is None or memory.id in where.ids)
         and (where.sessions is None or memory.session in where.sessions)
         and (where.users is None or memory.user in where.users)
+        and (where.until is None or memory.occurred_at < where.until)
         and (where.tags_any is None or any(tag in memory.tags for tag in where.tags_any))
         and all(memory.metadata.get(key) == value for key, value in (where.metadata or {}).items())
     )

@@ -38,6 +38,8 @@ class Notes:
     """Messages that the next run has to look at again."""
     due: float | None = None
     """When, in seconds since 1970, the stage has something to do though nothing was written."""
+    upkeep_due: float | None = None
+    """When, in seconds since 1970, the next upkeep is due; None: there is nothing to keep up, or it is turned off."""
 
 
 @dataclass(slots=True)
@@ -63,6 +65,8 @@ class Work:
     """The memories that were deleted since the last run."""
     first_run: bool = False
     """Whether no run over this scope has ended yet."""
+    upkeep: bool = False
+    """Whether this run does the upkeep of all users: what time and visits make necessary."""
     model: ModelCalls | None = None
     """The language model, where there is one."""
     notes: Notes = field(default_factory=Notes)
@@ -70,6 +74,11 @@ class Work:
     def users(self) -> list[str | None]:
         """Return the users of the new memories; no user comes first."""
         return in_order({memory.user for memory in self.sources})
+
+    async def users_with_topics(self) -> list[str | None]:
+        """Return the users who have topics in mid-term memory; no user comes first."""
+        where = Filter(kinds=("segment",), states=("active", "stale"))
+        return in_order({memory.user async for memory in self.store.scan_all(self.scope, where)})
 
     def scoped(self, user: str | None) -> ScopedStore:
         """Return the draft as a memory system uses it for one user. Vectors are made when the draft is written."""

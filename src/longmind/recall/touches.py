@@ -1,8 +1,9 @@
 """Count reads in the background.
 
 A recall hands over the ids it returned and does not wait. A background task waits a moment for more and writes the
-reads of a scope in one batch. ``flush`` returns when everything handed over so far is stored, so nothing is lost on a
-clean close.
+reads of a scope in one batch. What holds a memory that was read counts with it: the page of a dialogue, and the topic
+of the page (``systems.dialogue.visits``). ``flush`` returns when everything handed over so far is stored, so nothing
+is lost on a clean close.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from longmind.errors import LongmindError
+from longmind.pacing import load_module
 from longmind.store.base import Touch
 from longmind.store.store import Store
 from longmind.types import Scope
@@ -62,9 +64,21 @@ class Touches:
             scope = next(iter(self._waiting))
             writes = self._waiting.pop(scope)
             try:
-                await self._store.apply(scope, writes, actor="recall", reason="counted reads")
+                await self._store.apply(
+                    scope, await _with_visits(self._store, scope, writes), actor="recall", reason="counted reads"
+                )
                 self.failed = None
             except LongmindError as error:
                 self._waiting[scope] = writes + self._waiting.get(scope, [])
                 self.failed = error
                 return
+
+
+async def _with_visits(store: Store, scope: Scope, reads: Sequence[Touch]) -> Sequence[Touch]:
+    """Return the reads with the visits of dialogue topics that they are, where there are topics."""
+    if "segment" not in (await store.view(scope)).kinds.names:
+        return reads
+    await load_module("longmind.systems.dialogue.visits")
+    from longmind.systems.dialogue import with_visits
+
+    return await with_visits(store, scope, reads)

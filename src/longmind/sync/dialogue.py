@@ -22,6 +22,7 @@ class DialogueMemory(Blocking[asynchronous.DialogueMemory]):
     restore = blocking(asynchronous.DialogueMemory.restore)
     hot = blocking(asynchronous.DialogueMemory.hot)
     promoted = blocking(asynchronous.DialogueMemory.promoted)
+    promoted_many = blocking(asynchronous.DialogueMemory.promoted_many)
     promote = blocking(asynchronous.DialogueMemory.promote)
     upkeep = blocking(asynchronous.DialogueMemory.upkeep)
     recall = blocking(asynchronous.DialogueMemory.recall)

@@ -107,6 +107,7 @@ class Longmind(Blocking[asynchronous.Longmind]):
         """Register a function that procedures may call: ``@rc.tool``; its schema comes from its type hints."""
         return self._target.tool
 
+    count_reads = blocking(asynchronous.Longmind.count_reads)
     agents = blocking(asynchronous.Longmind.agents)
     reembed = blocking(asynchronous.Longmind.reembed)
     check = blocking(asynchronous.Longmind.check)

@@ -38,6 +38,10 @@ class Search(Protocol):
     ) -> list[Hit]: ...
 
 
+async def _all_counted() -> None:
+    """Return at once: nothing that uses this store counts reads in the background."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScopedStore:
     """A scope of a store, as a memory system uses it."""
@@ -47,6 +51,8 @@ class ScopedStore:
     clock: Clock
     embed: Embed
     search: Search
+    count_reads: Callable[[], Awaitable[None]] = _all_counted
+    """Wait until every read so far is counted. Reads are counted in the background, and heat depends on them."""
 
     def new(self, kind: str, content: str, *, body: Mapping[str, Any] | None = None, **fields: Any) -> Memory:
         """Build a memory of this scope, not stored yet; ``InvalidInput`` if a field is not valid."""

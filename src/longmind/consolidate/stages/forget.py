@@ -3,6 +3,9 @@
 How long a memory stays is counted from when it was last recalled, or learnt: longer the more often it was recalled (a
 tenfold number of reads doubles the time) and the more important it is. The archive is still searched on request.
 Deletion is a policy of its own and off unless an agent asks for it.
+
+The stage also does the upkeep of dialogue memory: it archives pages past their retention, pages that matter little and
+were never read, and the coldest topics past capacity. How often is a setting of dialogue memory.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from longmind.config import AgentSettings
 from longmind.consolidate.work import Work
 from longmind.kinds import SAID
 from longmind.store.base import Delete, Update, Write
+from longmind.systems.dialogue import DialogueMemory
 from longmind.types import Filter, Memory, State
 
 _SHORTEST = 0.5
@@ -74,6 +78,25 @@ class ForgetStage:
         if dues:
             work.notes.due = max(min(dues), now + _LATER).timestamp()
         await work.apply(writes)
+        if work.upkeep:
+            await _upkeep(work)
+
+
+async def _upkeep(work: Work) -> None:
+    """Do the upkeep of the dialogues of all users, and note when it is due again."""
+    settings = await DialogueMemory(work.scoped(None)).configuration()
+    users = await work.users_with_topics() if settings.upkeep_hours is not None else []
+    if settings.upkeep_hours is None or not users:
+        return
+    for user in users:
+        kept = await DialogueMemory(work.scoped(user)).upkeep(repair=bool(work.deleted))
+        for page in kept.archived_pages:
+            work.notes.why[page] = (page, "this page is too old, too unimportant or one too many for its topic")
+        for segment in kept.archived_segments:
+            work.notes.why[segment] = (segment, "this topic is the coldest of too many, or its pages are archived")
+        for moved in (*kept.moved, *kept.regrouped):
+            work.notes.why.setdefault(moved.segment, (moved.page, "this page left the window, or lost its topic"))
+    work.notes.upkeep_due = _after(work.clock.now(), settings.upkeep_hours / 24.0).timestamp()
 
 
 async def _older(work: Work, state: State, days: float) -> list[Memory]:

@@ -36,6 +36,7 @@ class ProfileStage:
 
     async def propose(self, work: Work) -> None:
         users = {m.user for m in work.sources if m.kind in ("message", "page")}
+        users.update(await work.users_with_topics() if work.upkeep else ())
         for user in in_order(users):
             scoped = work.scoped(user)
             dialogue, persona = DialogueMemory(scoped), PersonaMemory(scoped)

@@ -18,6 +18,7 @@ from longmind.systems.dialogue.models import (
 )
 from longmind.systems.dialogue.rendering import render_recalled
 from longmind.systems.dialogue.settings import DialogueSettings
+from longmind.systems.dialogue.visits import with_visits
 
 __all__ = [
     "PAGE",
@@ -36,4 +37,5 @@ __all__ = [
     "SegmentSummariser",
     "Upkeep",
     "render_recalled",
+    "with_visits",
 ]

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from longmind.store.base import Update, Write
 from longmind.systems.dialogue.heat import as_segment
 from longmind.systems.dialogue.models import PAGE, SegmentBody
+from longmind.systems.dialogue.segments import active_segments
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import mine
 from longmind.systems.scoped_store import ScopedStore
@@ -54,24 +55,48 @@ async def state_writes(scoped: ScopedStore, segments: Sequence[Memory], state: S
     ]
 
 
-async def pages_to_archive(scoped: ScopedStore, settings: DialogueSettings, kept: Collection[str]) -> list[Memory]:
-    """Return the pages to archive: too old, too unimportant, or too many in their segment."""
+async def pages_to_archive(scoped: ScopedStore, settings: DialogueSettings) -> list[Memory]:
+    """Return the pages to archive: too old, too unimportant, or too many in their segment.
+
+    Pages in the window belong to no segment yet and stay.
+    """
     now = scoped.now()
-    since = None if settings.retention_days is None else now - timedelta(days=settings.retention_days)
-    unread = now - timedelta(days=settings.prune_days)
-    old: dict[str, Memory] = {}
-    crowded: dict[str, list[Memory]] = {}
-    async for page in scoped.store.scan_all(scoped.scope, mine(scoped.scope, kinds=(PAGE,), states=("active",))):
-        segment = page.body.get("segment")
-        if page.id in kept or segment is None:
-            continue
-        unimportant = page.importance < settings.prune_below and page.access_count == 0
-        if (since is not None and page.occurred_at < since) or (unimportant and page.occurred_at < unread):
-            old[page.id] = page
-        else:
-            crowded.setdefault(str(segment), []).append(page)
-    for pages in crowded.values():
+    over: dict[str, Memory] = {}
+    if settings.retention_days is not None:
+        over.update({page.id: page for page in await _pages_before(scoped, _days_ago(now, settings.retention_days))})
+    if settings.prune_below > 0:
+        for page in await _pages_before(scoped, _days_ago(now, settings.prune_days)):
+            if page.importance < settings.prune_below and page.access_count == 0:
+                over[page.id] = page
+    for page in await _crowding_pages(scoped, settings, over):
+        over[page.id] = page
+    return list(over.values())
+
+
+def _days_ago(now: datetime, days: float) -> datetime:
+    return now - timedelta(days=days)
+
+
+async def _pages_before(scoped: ScopedStore, moment: datetime) -> list[Memory]:
+    """Return the active pages of all segments that happened before a moment."""
+    where = mine(scoped.scope, kinds=(PAGE,), states=("active",), until=moment)
+    pages = [page async for page in scoped.store.scan_all(scoped.scope, where)]
+    return [page for page in pages if page.body.get("segment") is not None]
+
+
+async def _crowding_pages(scoped: ScopedStore, settings: DialogueSettings, gone: Collection[str]) -> list[Memory]:
+    """Return the least important pages of the segments that have too many, apart from those that go anyway."""
+    records = [record for record in await active_segments(scoped) if _length(record) > settings.segment_pages]
+    crowding: list[Memory] = []
+    for ids in (await page_ids(scoped, [record.id for record in records])).values():
+        known = await scoped.store.get_all(scoped.scope, ids)
+        pages = [page for page in known if page.kind == PAGE and page.state == "active" and page.id not in gone]
         if (over := len(pages) - settings.segment_pages) > 0:
             pages.sort(key=lambda page: (page.importance, page.occurred_at, page.id))
-            old.update((page.id, page) for page in pages[:over])
-    return list(old.values())
+            crowding += pages[:over]
+    return crowding
+
+
+def _length(record: Memory) -> int:
+    """Return how many pages have joined a segment, those in the archive too."""
+    return int(record.body.get("length", 0))

@@ -34,6 +34,7 @@ def as_segment(record: Memory, settings: DialogueSettings, now: datetime) -> Dia
         summary=body.summary,
         length=body.length,
         new_pages=length,
+        new_importance=body.new_importance if length else 0.0,
         visits=visits,
         all_visits=record.access_count,
         heat=heat(settings, visits, length, (now - active_at).total_seconds()),
@@ -43,4 +44,12 @@ def as_segment(record: Memory, settings: DialogueSettings, now: datetime) -> Dia
         importance=record.importance,
         analysed_at=body.analysed.at,
         archived=record.state == "archived",
+    )
+
+
+def is_due(segment: DialogueSegment, settings: DialogueSettings) -> bool:
+    """Whether a segment is due to move to long-term memory: by its heat, or by the importance of a new page."""
+    least = settings.promote_importance
+    return segment.heat >= settings.hot or (
+        least is not None and segment.new_pages > 0 and segment.new_importance >= least
     )

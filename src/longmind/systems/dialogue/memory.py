@@ -12,7 +12,7 @@ from longmind.store.base import Update
 from longmind.systems import configuration
 from longmind.systems.dialogue import archive, mid_term, refresh, rendering, window
 from longmind.systems.dialogue import pages as page_records
-from longmind.systems.dialogue.heat import as_segment
+from longmind.systems.dialogue.heat import as_segment, is_due
 from longmind.systems.dialogue.models import (
     PAGE,
     SEGMENT,
@@ -139,6 +139,7 @@ class DialogueMemory:
 
     async def segments(self, *, archived: bool = False) -> tuple[DialogueSegment, ...]:
         """Return the segments of mid-term memory, or with ``archived=True`` those in the archive, the hottest first."""
+        await self._scoped.count_reads()
         settings, now = await self.configuration(), self._scoped.now()
         records = await self._archived() if archived else await active_segments(self._scoped)
         found_segments = [as_segment(record, settings, now) for record in records]
@@ -146,6 +147,7 @@ class DialogueMemory:
 
     async def segment(self, id: str) -> DialogueSegment:
         """Return a segment."""
+        await self._scoped.count_reads()
         return as_segment(await self._own(id, SEGMENT), await self.configuration(), self._scoped.now())
 
     async def pages(self, segment: DialogueSegment | str, *, new: bool = False) -> tuple[DialoguePage, ...]:
@@ -194,28 +196,31 @@ class DialogueMemory:
     # -- on to long-term memory ----------------------------------------------------------------------------------
 
     async def hot(self) -> tuple[DialogueSegment, ...]:
-        """Return the segments that are hot enough for long-term memory, the hottest first."""
-        limit = (await self.configuration()).hot
-        return tuple(segment for segment in await self.segments() if segment.heat >= limit)
+        """Return the segments that are hot or important enough for long-term memory, the hottest first."""
+        settings = await self.configuration()
+        return tuple(segment for segment in await self.segments() if is_due(segment, settings))
 
     async def promoted(self, segment: DialogueSegment | str) -> DialogueSegment:
         """Mark a segment as analysed: its visits and pages so far no longer count towards its heat.
 
         If you pass the ``DialogueSegment`` that was analysed, pages that joined after it was read still count.
         """
-        id = segment if isinstance(segment, str) else segment.id
+        (marked,) = await self.promoted_many([segment])
+        return marked
 
-        async def note() -> None:
-            record = await self._own(id, SEGMENT)
-            body = SegmentBody.read(record)
-            seen = as_segment(record, DialogueSettings(), self._scoped.now()) if isinstance(segment, str) else segment
-            analysed = Analysed(visits=seen.all_visits, length=seen.length, at=self._scoped.now())
-            payload = body.model_copy(update={"analysed": analysed}).model_dump(mode="json")
-            write = Update(id, {"body": payload}, expected_version=record.version)
-            await self._scoped.rewrite([write], "dialogue: analysed")
+    async def promoted_many(self, segments: Sequence[DialogueSegment | str]) -> tuple[DialogueSegment, ...]:
+        """Mark segments as analysed, in one write."""
+        settings = await self.configuration()
 
-        await retry_on_conflict(note)
-        return await self.segment(id)
+        async def mark() -> tuple[DialogueSegment, ...]:
+            now = self._scoped.now()
+            ids = [segment if isinstance(segment, str) else segment.id for segment in segments]
+            records = [await self._own(id, SEGMENT) for id in ids]
+            writes = [_analysed(record, seen, now) for record, seen in zip(records, segments, strict=True)]
+            receipt = await self._scoped.rewrite(writes, "dialogue: analysed") if writes else None
+            return tuple(as_segment(record, settings, now) for record in (receipt.memories if receipt else ()))
+
+        return await retry_on_conflict(mark)
 
     async def promote(self, analyse: Analyse) -> Promotion:
         """Pass each hot segment with its new pages to ``analyse``.
@@ -236,9 +241,15 @@ class DialogueMemory:
                 done.append(segment.id)
         return Promotion(promoted=tuple(done), failed=failed)
 
-    async def upkeep(self, summariser: SegmentSummariser | None = None) -> Upkeep:
-        """Do the maintenance that is due: retention, pruning, capacity, summaries, and repairs after an erasure."""
-        return await UpkeepRound(self._scoped, await self.configuration()).round(summariser or self._summariser)
+    async def upkeep(self, summariser: SegmentSummariser | None = None, *, repair: bool = True) -> Upkeep:
+        """Do the maintenance that is due: retention, pruning, capacity, summaries, and repairs after an erasure.
+
+        Consolidation does it by itself, as often as ``upkeep_hours`` says. Repairs read all pages; without ``repair``
+        they are left out.
+        """
+        await self._scoped.count_reads()
+        upkeep = UpkeepRound(self._scoped, await self.configuration())
+        return await upkeep.round(summariser or self._summariser, repair=repair)
 
     # -- recall --------------------------------------------------------------------------------------------------
 
@@ -293,3 +304,16 @@ class DialogueMemory:
         if record.user != self._scoped.scope.user:
             raise NotFound(f"The {kind} {id} is not of this user.", hint="Use that user's dialogue.", id=id)
         return record
+
+
+def _analysed(record: Memory, segment: DialogueSegment | str, now: datetime) -> Update:
+    """Return the write that marks a segment as analysed as far as it was read."""
+    body = SegmentBody.read(record)
+    visits, length = (
+        (record.access_count, body.length) if isinstance(segment, str) else (segment.all_visits, segment.length)
+    )
+    left = body.new_importance if length < body.length else 0.0
+    marked = body.model_copy(
+        update={"analysed": Analysed(visits=visits, length=length, at=now), "new_importance": left}
+    )
+    return Update(record.id, {"body": marked.model_dump(mode="json")}, expected_version=record.version)

@@ -117,6 +117,8 @@ class SegmentBody(Model):
     last_at: Moment
     joined_at: Moment
     analysed: Analysed = Analysed()
+    new_importance: Unit = 0.0
+    """The highest importance of the pages that joined since it was last analysed."""
 
     @classmethod
     def read(cls, record: Memory) -> SegmentBody:
@@ -155,6 +157,8 @@ class DialogueSegment(Model):
     """How many pages have joined it."""
     new_pages: int
     """The pages since it was last analysed; together with ``visits`` they determine its heat."""
+    new_importance: Unit
+    """The highest importance of these pages."""
     visits: int
     all_visits: int
     heat: float

@@ -235,6 +235,7 @@ class SegmentAssigner:
             first_at=min(body.first_at, at),
             last_at=max(body.last_at, at),
             joined_at=self._scoped.now(),
+            new_importance=max(body.new_importance, loaded.record.importance),
         )
         term_weights.add_weights(segment.terms, loaded.content.weights)
         segment.new.append(loaded)

@@ -41,6 +41,9 @@ class DialogueSettings(Model):
     """The seconds after which the recency part has fallen to about a third."""
     hot: Weight = 5.0
     """The heat from which a segment moves to long-term memory."""
+    promote_importance: Unit | None = 0.7
+    """A segment with a new page at least this important moves to long-term memory whatever its heat; None: by heat
+    alone."""
     summary_chars: Annotated[int, Field(ge=80, le=20_000)] = 600
     """The approximate length of the summary of a chain or a segment."""
     recall_segments: Annotated[int, Field(ge=1, le=100)] = 5
@@ -56,3 +59,5 @@ class DialogueSettings(Model):
     prune_days: Days = 30.0
     segment_pages: Annotated[int, Field(ge=1, le=100_000)] = 1_000
     """The number of pages in a segment; beyond it the least important are archived."""
+    upkeep_hours: Annotated[float, Field(gt=0.0, le=1e6)] | None = 24.0
+    """How often consolidation does the upkeep of all users; None: only ``upkeep`` does it."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 
 from longmind.errors import ModelError
 from longmind.store.base import Update, Write
@@ -28,11 +30,12 @@ class UpkeepRound:
     settings: DialogueSettings
     operations: list[str] = field(default_factory=list)
 
-    async def round(self, summariser: SegmentSummariser | None) -> Upkeep:
+    async def round(self, summariser: SegmentSummariser | None, *, repair: bool = True) -> Upkeep:
+        """Do everything that is due; ``repair`` also looks for what an erasure left behind, in all pages."""
         moved = await retry_on_conflict(self.shrink_window)
-        regrouped = await retry_on_conflict(self.assign_lost_pages)
+        regrouped = await retry_on_conflict(self.assign_lost_pages) if repair else ()
         pages_to_archive = await retry_on_conflict(self.archive_pages)
-        cold = await retry_on_conflict(self.archive_cold_segments)
+        cold = await retry_on_conflict(partial(self.archive_cold_segments, None if repair else pages_to_archive))
         text_before = [] if summariser is None else await self.summarise(summariser)
         return Upkeep(
             moved=moved,
@@ -45,6 +48,8 @@ class UpkeepRound:
 
     async def shrink_window(self) -> tuple[Moved, ...]:
         """Move pages that are too many or too old for the window to their segments."""
+        if self.settings.window_hours is None and await window.count(self.scoped) <= self.settings.window:
+            return ()
         seen = await window.read(self.scoped, self.settings)
         leaving = max(len(seen.line) - self.settings.window, 0)
         if self.settings.window_hours is not None:
@@ -88,15 +93,21 @@ class UpkeepRound:
 
     async def archive_pages(self) -> tuple[str, ...]:
         """Archive the pages that are too old, too unimportant or too many."""
-        seen = await window.read(self.scoped, self.settings)
-        over = await archive.pages_to_archive(self.scoped, self.settings, {loaded.id for loaded in seen.line})
+        over = await archive.pages_to_archive(self.scoped, self.settings)
         writes: list[Write] = [Update(page.id, {"state": "archived"}, page.version) for page in over]
         await self._write(writes, "retention")
         return tuple(page.id for page in over)
 
-    async def archive_cold_segments(self) -> tuple[str, ...]:
-        """Archive the segments without active pages, and then those beyond capacity."""
+    async def archive_cold_segments(self, archived_pages: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Archive the segments without active pages, and then those beyond capacity.
+
+        With the pages that were just archived, only their segments are looked at; without, all.
+        """
         records = await active_segments(self.scoped)
+        if archived_pages is not None:
+            pages_found = await self.scoped.store.get_all(self.scoped.scope, archived_pages)
+            shrunk = {page.body.get("segment") for page in pages_found}
+            records = [record for record in records if record.id in shrunk]
         empty = await self._empty(records)
         gone = [record for record in records if record.id in empty]
         await self._write(await archive.state_writes(self.scoped, gone, "archived"), "segments without pages")

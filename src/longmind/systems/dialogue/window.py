@@ -96,9 +96,18 @@ class Window:
         return self.record.overwrite(body)
 
 
+def _stored(scoped: ScopedStore) -> KeyedRecord[WindowBody]:
+    return KeyedRecord.of_user(scoped, WINDOW, WindowBody(), fields={"source": Source(role="assistant")})
+
+
+async def count(scoped: ScopedStore) -> int:
+    """Return how many pages the window lists, without reading them."""
+    return len((await _stored(scoped).read()).pages)
+
+
 async def read(scoped: ScopedStore, settings: DialogueSettings) -> Window:
     """Read the window."""
-    record = KeyedRecord.of_user(scoped, WINDOW, WindowBody(), fields={"source": Source(role="assistant")})
+    record = _stored(scoped)
     while True:
         body = await record.read()
         records = await scoped.store.get_all(scoped.scope, body.pages) if body.pages else []
