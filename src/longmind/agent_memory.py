@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -29,6 +29,7 @@ from longmind.perceive.intake import (
 )
 from longmind.perceive.messages import checked_message
 from longmind.perceive.revision import revision_writes, same_document
+from longmind.perceive.turns import Turn, recognise_turns
 from longmind.recall.filters import filter_of, narrows
 from longmind.store import journal
 from longmind.store.base import Put, Update, Write
@@ -280,8 +281,10 @@ class AgentMemory:
     ) -> Memory | Memories:
         """Store a text, a message, a list of messages, or a document, and return what was stored.
 
-        When it returns, it is durable and the next recall finds it. The same text in the same place is stored once;
-        then the memory that was there is returned. With an ``operation`` id of yours the call can be repeated safely.
+        When it returns, it is durable and the next recall finds it. Without a ``session`` the same text is stored once;
+        then the memory that was there is returned. With one, every turn is stored, also one that says the same again,
+        unless it was delivered before: a message with the same id, or a list that begins with the last turns of the
+        conversation. With an ``operation`` id of yours the call can be repeated safely.
         With a ``key`` it replaces what was stored under that key before; then any dict can be stored as a record.
         A document with a URI or title that is known replaces its former version. ``progress`` is called with the number
         of memories stored and the total, after each batch.
@@ -296,18 +299,19 @@ class AgentMemory:
             details = details._replace(passage_chars=(await self.configuration()).passage_chars)
         build = partial(build_memories, inputs, details, self.scope, self._longmind.clock)
         long = len(inputs) > _INLINE or any(isinstance(item, Document) for item in inputs)
-        memories = await asyncio.to_thread(build) if long else build()
-        stored: list[Memory] = []
-        for start in range(0, len(memories), _BATCH):
-            part = operation if operation is None or len(memories) <= _BATCH else f"{operation}:{start}"
-            stored += await self._remember_batch(memories[start : start + _BATCH], part)
-            if progress is not None:
-                progress(len(stored), len(memories))
-        if any(isinstance(item, Document) for item in inputs):
-            stored = await self._replace_documents(memories, stored)
+        built = await asyncio.to_thread(build) if long else build()
         single = isinstance(content, _SINGLE_MEMORY) or (
             isinstance(content, BaseModel) and not isinstance(content, Document)
         )
+        turns = await recognise_turns(self.store, self.scope, built, listed=not single, metadata=metadata)
+        stored: list[Memory] = []
+        for start in range(0, len(turns), _BATCH):
+            part = operation if operation is None or len(turns) <= _BATCH else f"{operation}:{start}"
+            stored += await self._remember_batch(turns[start : start + _BATCH], part)
+            if progress is not None:
+                progress(len(stored), len(turns))
+        if any(isinstance(item, Document) for item in inputs):
+            stored = await self._replace_documents(built.memories, stored)
         return stored[0] if single else stored
 
     async def _remember_keyed(
@@ -330,17 +334,28 @@ class AgentMemory:
         changes["occurred_at"] = memory.occurred_at
         return await self.update(stored.id, reason="remembered again", **changes)
 
-    async def _remember_batch(self, memories: list[Memory], operation: str | None) -> list[Memory]:
-        puts = [Put(memory) for memory in memories]
-        receipt = await self.store.apply(self.scope, puts, embed=self._embed_new(), operation=operation)
-        archived = [m for m in receipt.memories if m.state == "archived"]
+    async def _remember_batch(self, turns: Sequence[Turn], operation: str | None) -> list[Memory]:
+        """Store what is new and return all of it as it is stored; what was archived is active again.
+
+        With an operation id all of it is written, since a retry must ask for the same: a key that is taken changes
+        nothing.
+        """
+        new = [turn.known is None or operation is not None for turn in turns]
+        written: Iterator[Memory] = iter(())
+        if any(new):
+            puts = [Put(turn.memory) for turn, put in zip(turns, new, strict=True) if put]
+            receipt = await self.store.apply(self.scope, puts, embed=self._embed_new(), operation=operation)
+            written = iter(receipt.memories)
+        known = [None if put else turn.known for turn, put in zip(turns, new, strict=True)]
+        memories = [memory or next(written) for memory in known]
+        archived = [m for m in memories if m.state == "archived"]
         if not archived:
-            return list(receipt.memories)
+            return memories
         restored = await self.store.apply(
             self.scope, [Update(m.id, {"state": "active"}) for m in archived], reason="remembered again"
         )
         by_id = {m.id: m for m in restored.memories}
-        return [by_id.get(m.id, m) for m in receipt.memories]
+        return [by_id.get(m.id, m) for m in memories]
 
     async def _replace_documents(self, built: list[Memory], stored: list[Memory]) -> list[Memory]:
         """Retire what an earlier version of the documents has and this one lacks; return the passages as they are now.

@@ -65,8 +65,8 @@ async def remember(
 ) -> None:
     """Remember a text, a conversation or a document.
 
-    The same text in the same place is remembered once; a file that is given again replaces its former version. HTML and
-    PDF need: pip install "longmind[documents]".
+    Outside a conversation the same text is remembered once; messages that a conversation has already are not added
+    again; a file that is given again replaces its former version. HTML and PDF need: pip install "longmind[documents]".
     """
     content = _parse_content(text, file, messages, role, name)
     metadata = options.metadata_of(meta or ())

@@ -26,8 +26,8 @@ class MessageLog:
     async def add(self, message: Message, key: str | None, metadata: Mapping[str, Any] | None) -> Memory:
         """Store a message; with a ``key`` at most once."""
         details = InputDetails(session=self._session, metadata=metadata)
-        (memory,) = build_memories([message], details, self._scoped.scope, self._scoped.clock)
-        record_key = None if key is None else f"turn:{digest(self._session, key)}"
+        (memory,) = build_memories([message], details, self._scoped.scope, self._scoped.clock).memories
+        record_key = f"{memory.key}:{memory.id}" if key is None else f"turn:{digest(self._session, key)}"
         put = Put(memory.model_copy(update={"key": record_key}))
         receipt = await self._scoped.write([put], reason="said", actor="user")
         return receipt.memories[0]

@@ -11,6 +11,7 @@ from itertools import pairwise
 from longmind.errors import InvalidInput, OperationMismatch
 from longmind.manager.models import Experience
 from longmind.perceive.intake import InputDetails, build_memories
+from longmind.perceive.turns import recognise_turns
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems import ownership
 from longmind.systems.episodic import (
@@ -133,15 +134,17 @@ async def _message_writes(
     if not messages:
         return [], []
     details = InputDetails(experience.session or episode.id, experience.start, None, (), None, None)
-    memories = build_memories(messages, details, scoped.scope, scoped.clock)
-    known: dict[str | None, Memory] = {}
-    keys = tuple(message.key for message in memories if message.key is not None)
+    built = build_memories(messages, details, scoped.scope, scoped.clock)
+    turns = await recognise_turns(scoped.store, scoped.scope, built, listed=bool(experience.messages))
+    keys = tuple(turn.memory.key for turn in turns if turn.memory.key is not None)
+    taken: dict[str | None, Memory] = {}
     async for there in scoped.store.scan_all(scoped.scope, Filter(keys=keys, states=None)):
         if there.user == scoped.scope.user:
-            known[there.key] = there
-    writes: list[Write] = [Put(message) for message in memories if message.key not in known]
-    writes += [Update(m.id, {"state": "active"}) for m in known.values() if m.state == "archived"]
-    return [known.get(message.key, message) for message in memories], writes
+            taken[there.key] = there
+    known = [turn.known or taken.get(turn.memory.key) for turn in turns]
+    writes: list[Write] = [Put(turn.memory) for turn, there in zip(turns, known, strict=True) if there is None]
+    writes += [Update(m.id, {"state": "active"}) for m in known if m is not None and m.state == "archived"]
+    return [there or turn.memory for turn, there in zip(turns, known, strict=True)], writes
 
 
 async def _read(scoped: ScopedStore, episode: Memory) -> StoredExperience:

@@ -2,7 +2,7 @@
 
 The same text in the same place is the same memory: its key is a hash of who said it, where, when (if a time was given)
 and what was said, and the store keeps one live record for each key. If a message occurs twice within one call, the
-second is another turn and gets a key of its own; remembering the whole list again still adds nothing.
+second gets a key of its own. In a conversation the same words may be said again: ``turns`` gives each turn its key.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from longmind.perceive.documents import split_passages
 from longmind.perceive.importance import estimate_importance
 from longmind.perceive.messages import is_message, message_of, record_text
 from longmind.problems import first_problem
+from longmind.store.base import CONTENT_KEY
 from longmind.types import (
     MAX_TAGS,
     TRUST,
@@ -41,7 +42,6 @@ from longmind.types import (
     construct_unvalidated,
 )
 
-_KEY_PREFIX = "said:"
 RECORD = "record"
 """The kind of what is stored as the fields of a dict."""
 MemoryInput = str | Message | Document | Mapping[str, Any] | BaseModel
@@ -94,10 +94,17 @@ def _details_of_session(session: str | None) -> _CheckedDetails:
     return _CheckedDetails(session=session, importance=None, tags=(), metadata={}, occurred_at=None)
 
 
+class BuiltMemories(NamedTuple):
+    """The memories of one call, in order, and the ids of those whose time the caller stated."""
+
+    memories: list[Memory]
+    timed: set[str]
+
+
 def build_memories(
     inputs: MemoryInput | Iterable[MemoryInput], details: InputDetails, scope: Scope, clock: Clock
-) -> list[Memory]:
-    """Return the memories to store, in order."""
+) -> BuiltMemories:
+    """Return the memories to store."""
     memories: list[Memory] = []
     try:
         moment: object = details.occurred_at
@@ -114,7 +121,7 @@ def build_memories(
         raise InvalidInput(f"This cannot be remembered: {where or 'input'}: {reason}.", field=where) from None
     if not memories:
         raise InvalidInput("There is nothing to remember.", hint="Give a text, a message, a list, or a document.")
-    return memories
+    return BuiltMemories(memories, messages.timed)
 
 
 def build_keyed_memory(content: MemoryInput, key: str, details: InputDetails, scope: Scope, clock: Clock) -> Memory:
@@ -122,11 +129,12 @@ def build_keyed_memory(content: MemoryInput, key: str, details: InputDetails, sc
     if isinstance(content, Document):
         raise InvalidInput("A document has many passages and cannot have a key.", hint="Give it a uri or a title.")
     if is_content_key(key):
-        raise InvalidInput(f"A key of yours must not begin with {_KEY_PREFIX}")
+        raise InvalidInput(f"A key of yours must not begin with {CONTENT_KEY}")
     record = None if not isinstance(content, Mapping) or is_message(content) else dict(content)
     if record is not None and not record:
         raise InvalidInput("An empty record cannot be remembered.")
-    (memory,) = build_memories([content if record is None else record_text(record)], details, scope, clock)
+    built = build_memories([content if record is None else record_text(record)], details, scope, clock)
+    (memory,) = built.memories
     fields = {**memory.__dict__, "key": key, **({} if record is None else {"kind": RECORD, "body": record})}
     try:
         return Memory.model_validate(fields)
@@ -163,6 +171,7 @@ class _MessageConverter:
         self._details, self._scope, self._clock = details, scope, clock
         self._content_key = _ContentKey(scope.user, details.session, "message")
         self._seen: dict[str, int] = {}
+        self.timed: set[str] = set()
         self._checked: _CheckedDetails | None = None
 
     def memory(self, message: Message) -> Memory:
@@ -190,6 +199,8 @@ class _MessageConverter:
             metadata={**checked.metadata, **message.metadata},
             body={},
         )
+        if stated_time is not None:
+            self.timed.add(fields["id"])
         return construct_unvalidated(Memory, fields)
 
 
@@ -279,17 +290,18 @@ def _source(stated: Source | str | None, message: Message) -> tuple[Source, str]
     if stated is None:
         return _speaker(message.role, message.name)
     source = stated if isinstance(stated, Source) else Source(role=message.role, name=message.name, uri=stated)
-    return source, _source_key(source)
+    return source, source_key(source)
 
 
 @lru_cache(maxsize=4_096)
 def _speaker(role: Role, name: str | None) -> tuple[Source, str]:
     """Return the source of a speaker and its text for keys. Cached: a conversation has few speakers, many messages."""
     source = Source(role=role, name=name)
-    return source, _source_key(source)
+    return source, source_key(source)
 
 
-def _source_key(source: Source) -> str:
+def source_key(source: Source) -> str:
+    """Return a source as text, for keys and comparisons."""
     return f"{source.role!r}, {source.name!r}, {source.uri!r}, {source.span!r}"
 
 
@@ -305,12 +317,12 @@ class _ContentKey:
         if at is not self._at:
             self._at, self._when = at, repr(at.isoformat() if at else None)
         identity = f"[{self._where}, {source}, {self._when}]\n{content}"
-        return _KEY_PREFIX + hashlib.sha256(identity.encode()).hexdigest()[:32]
+        return CONTENT_KEY + hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
 def is_content_key(key: str | None) -> bool:
     """Return whether a key was computed from the content, so that the memory loses it when its content changes."""
-    return key is not None and key.startswith(_KEY_PREFIX)
+    return key is not None and key.startswith(CONTENT_KEY)
 
 
 class _ChangedMetadata(Model):

@@ -118,6 +118,15 @@ class Touch:
 Write = Put | Update | Delete | ClearHistory | AddLink | RemoveLink | Touch
 
 
+CONTENT_KEY = "said:"
+"""How the key of a memory begins that was computed from its content and place, not chosen by the caller."""
+
+
+def _stated_key(key: str | None) -> str | None:
+    """Return a key unless it was computed: in a retry the place may be another, since more was said in between."""
+    return None if key is not None and key.startswith(CONTENT_KEY) else key
+
+
 class Batch(NamedTuple):
     """Writes that are applied together or not at all, with who makes them and why."""
 
@@ -138,7 +147,7 @@ class Batch(NamedTuple):
         for write in self.writes:
             match write:
                 case Put(memory=m):
-                    requests.append(["put", m.user, m.session, m.kind, m.key, m.content, m.body])
+                    requests.append(["put", m.user, m.session, m.kind, _stated_key(m.key), m.content, m.body])
                 case Update():
                     requests.append(["update", write.id, write.changes, write.expected_version])
                 case Delete():

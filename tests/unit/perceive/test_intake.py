@@ -20,7 +20,7 @@ MAY = datetime(2023, 5, 8, tzinfo=UTC)
 
 
 def take(told: Any, **about: Any) -> list[Memory]:
-    return build_memories(told, InputDetails(**about), SCOPE, FakeClock())
+    return build_memories(told, InputDetails(**about), SCOPE, FakeClock()).memories
 
 
 def test_a_text_a_message_and_a_dictionary_say_the_same() -> None:
@@ -75,7 +75,9 @@ def test_keys_are_those_of_every_release_before() -> None:
         InputDetails(source=Source(role="tool", name="crm", span=(1, 9)), session="s"),
     ]
     scopes = [SCOPE, Scope(agent="a")]
-    made = [m for about in abouts for scope in scopes for m in build_memories(turns, about, scope, FakeClock())]
+    made = [
+        m for about in abouts for scope in scopes for m in build_memories(turns, about, scope, FakeClock()).memories
+    ]
     keys = sha256("\n".join(str(m.key) for m in made).encode()).hexdigest()
     assert keys == "cd4b8611c2ec6a06e487961f883976665ec57eac61990125ace637cc53774185"
 
