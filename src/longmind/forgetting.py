@@ -24,7 +24,7 @@ async def forget_memories(scoped: ScopedStore, ids: Sequence[str], *, erase: boo
         raise NotFound(f"There is no memory {missing[0]} here; nothing was forgotten.", ids=missing)
     if erase:
         return await _erase(scoped, ids, reason or "erase")
-    # Support is withdrawn first, so that shared memory never rests on a fact that is gone.
+    # Support is withdrawn first, so that shared memory never rests on what is gone.
     await withdraw_support(scoped, [memory for memory in memories if memory.state == "active"])
     if not ids:
         return Forgotten(count=0, ids=())
@@ -54,12 +54,12 @@ async def _erase(scoped: ScopedStore, ids: Sequence[str], reason: str) -> Forgot
 
 
 async def withdraw_support(scoped: ScopedStore, removed: Iterable[Memory]) -> None:
-    """Withdraw the support that removed facts gave to shared memory. Facts that return are offered again later."""
-    facts = [memory for memory in removed if memory.kind == "fact"]
-    if facts:
+    """Withdraw the support that removed memories gave to shared memory. What returns is offered again later."""
+    memories = list(removed)
+    if memories:
         from longmind.consolidate.stages.share import withdraw
 
-        await withdraw(scoped, facts)
+        await withdraw(scoped, memories)
 
 
 async def _are_forgotten(store: Store, scope: Scope, ids: Sequence[str]) -> bool:

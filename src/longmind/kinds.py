@@ -41,27 +41,31 @@ class KindInfo(NamedTuple):
     """Whether consolidation extracts facts from it."""
     listed: bool = True
     """Whether a listing shows it without being asked for this kind. Bookkeeping is not listed."""
+    shareable: bool = False
+    """Whether consolidation offers what it states to the shared memory of the tenant."""
     leads_on: bool = True
     """Whether its links can lead to memories that the search arms have not seen."""
 
 
 TABLE = (
-    KindInfo("message", "said", "remembered", "From conversations", source_of_facts=True, leads_on=False),
+    KindInfo(
+        "message", "said", "remembered", "From conversations", source_of_facts=True, shareable=True, leads_on=False
+    ),
     KindInfo("page", "derived", "dialogue", "From conversations", recallable=False, source_of_facts=True, listed=False),
     KindInfo("segment", "derived", "dialogue", "What happened", recallable=False, listed=False),
     KindInfo("summary", "derived", "dialogue", "What happened", recallable=False, listed=False),
     KindInfo("episode", "recorded", "episodic", "What happened"),
     KindInfo("event", "recorded", "episodic", "What happened", listed=False),
-    KindInfo("fact", "derived", "semantic", "Knowledge"),
+    KindInfo("fact", "derived", "semantic", "Knowledge", shareable=True),
     KindInfo("concept", "derived", "semantic", "Knowledge"),
     KindInfo("trait", "derived", "persona", "About the user"),
-    KindInfo("knowledge", "derived", "persona", "Knowledge"),
-    KindInfo("procedure", "recorded", "procedural", "How to do it"),
+    KindInfo("knowledge", "derived", "persona", "Knowledge", shareable=True),
+    KindInfo("procedure", "recorded", "procedural", "How to do it", shareable=True),
     KindInfo("run", "recorded", "procedural", "How to do it", listed=False),
     KindInfo("goal", "recorded", "goals", "Goals"),
     KindInfo("plan", "recorded", "goals", "Goals"),
     KindInfo("revision", "recorded", "goals", listed=False),
-    KindInfo("reflection", "derived", "agent", "What happened"),
+    KindInfo("reflection", "derived", "agent", "What happened", shareable=True),
     KindInfo("document", "said", "remembered", "Documents", source_of_facts=True, leads_on=False),
     KindInfo("record", "recorded", "remembered", "Knowledge"),
     KindInfo("working", "recorded", "working", "From conversations", leads_on=False),
@@ -86,6 +90,8 @@ NOT_LISTED = tuple(kind.name for kind in TABLE if not kind.listed)
 """Kinds that a listing shows only if they are asked for: bookkeeping, and the parts of which episodes, procedures and
 dialogues are made."""
 SOURCES_OF_FACTS = tuple(kind.name for kind in TABLE if kind.source_of_facts)
+SHAREABLE = frozenset(kind.name for kind in TABLE if kind.shareable)
+"""Kinds whose statements consolidation offers to shared memory."""
 DEAD_ENDS = frozenset(kind.name for kind in TABLE if not kind.leads_on)
 """Kinds whose links lead only to their neighbours in a session or document, which the search arms see anyway."""
 GROUPS: tuple[Group, ...] = (

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from longmind.store.base import Scrubbed
     from longmind.store.store import Store
     from longmind.systems.procedural import ToolDecorator, ToolRegistry
+    from longmind.systems.shared import SharedAdministration
 
 __all__ = ["AgentMemory", "Longmind"]
 
@@ -215,6 +216,15 @@ class Longmind:
     async def reembed(self, embedder: Embedder | str, progress: Callable[[int, int], None] | None = None) -> int:
         """Change the embedder of this store while it is in use; says how many memories got new vectors."""
         return await self.embedding.reembed(embedder, progress or (lambda done, total: None))
+
+    def shared(self, tenant: str | None = None) -> SharedAdministration:
+        """The shared memory of a tenant for its administrator: the rules, what waits, and reviews.
+
+        Agents read it and add to it by ``rc.agent(...).shared``; this face is not for them.
+        """
+        from longmind.systems.shared import SharedAdministration
+
+        return SharedAdministration(self.agent("administrator", tenant=tenant).scoped)
 
     # -- erasure -------------------------------------------------------------------------------------------------------
 

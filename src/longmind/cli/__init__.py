@@ -37,6 +37,7 @@ from longmind.cli import (
     reembed,
     remember,
     screen,
+    shared,
     show,
     stats,
     undo,
@@ -125,6 +126,7 @@ app.add_typer(procedures.app, name="procedures", rich_help_panel=_ROOMS)
 app.add_typer(goal.app, name="goal", rich_help_panel=_ROOMS)
 app.add_typer(dialogue.app, name="dialogue", rich_help_panel=_ROOMS)
 app.add_typer(persona.app, name="persona", rich_help_panel=_ROOMS)
+app.add_typer(shared.app, name="shared", rich_help_panel=_ROOMS)
 
 
 def _print_version(asked: bool) -> None:

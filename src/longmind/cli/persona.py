@@ -1,4 +1,4 @@
-"""``longmind persona``: profiles of the user and the agent, and the shared memory of a tenant."""
+"""``longmind persona``: profiles of the user and the agent."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ import typer
 
 from longmind.cli import screen
 from longmind.cli.command import Invocation, agent_command, creating_command
-from longmind.errors import InvalidInput, NotFound
+from longmind.errors import NotFound
 
 if TYPE_CHECKING:
     from longmind.systems.persona import Knowledge, Learnt, PersonaMemory, Profile, Trait
-    from longmind.systems.shared import SharedKnowledge, SharedMemory, ShareProposal
 
-app = typer.Typer(name="persona", help="Profiles of the user and the agent, and shared memory.")
+app = typer.Typer(name="persona", help="Profiles of the user and the agent.")
 
 _About = Annotated[Literal["user", "agent"], typer.Option("--about", help="The profile of the user, or of the agent.")]
 _Confidence = Annotated[float, typer.Option("--confidence", "-c", min=0, max=1, help="The confidence, from 0 to 1.")]
-_Status = Literal["pending", "approved", "rejected", "any"]
-_Id = Annotated[str, typer.Argument(metavar="ID", help="An id, or 8 or more characters of its beginning or end.")]
-_Note = Annotated[str, typer.Option("--note", help="The reason, stored with it.")]
 
 
 @asynccontextmanager
@@ -31,14 +27,6 @@ async def _persona(call: Invocation) -> AsyncIterator[PersonaMemory]:
 
     async with call.agent() as mem:
         yield PersonaMemory(mem.scoped)
-
-
-@asynccontextmanager
-async def _shared(call: Invocation) -> AsyncIterator[SharedMemory]:
-    from longmind.systems.shared import SharedMemory
-
-    async with call.agent() as mem:
-        yield SharedMemory(mem.scoped)
 
 
 @app.command("show")
@@ -101,56 +89,6 @@ async def learn(
     call.answer(learnt, lambda: _show_learnt(learnt))
 
 
-@app.command("shared")
-@agent_command
-async def shared(
-    call: Invocation,
-    status: Annotated[_Status, typer.Option(help="Only entries with this status.")] = "approved",
-) -> None:
-    """List the shared memory of the tenant, the best supported first."""
-    async with _shared(call) as memory:
-        entries = await memory.list(None if status == "any" else status)
-    call.answer({"shared": entries}, lambda: _show_shared(entries))
-
-
-@app.command("propose")
-@creating_command
-async def propose(call: Invocation, text: Annotated[str, typer.Argument(help="The statement.")]) -> None:
-    """Support a statement as this agent, or with --user as this user. With enough support it is shared."""
-    async with _shared(call) as memory:
-        proposal = await memory.propose(text)
-    call.answer(proposal, lambda: _show_proposal(proposal))
-
-
-@app.command("approve")
-@agent_command
-async def approve(call: Invocation, id: _Id, note: _Note = "") -> None:
-    """Share a candidate, whatever its support."""
-    async with _shared(call) as memory:
-        approved = await memory.approve(await _candidate_id(memory, id), note)
-    call.answer(approved, lambda: _show_shared([approved]))
-
-
-@app.command("reject")
-@agent_command
-async def reject(call: Invocation, id: _Id, note: _Note = "") -> None:
-    """Keep a candidate out, whatever its support."""
-    async with _shared(call) as memory:
-        rejected = await memory.reject(await _candidate_id(memory, id), note)
-    call.answer(rejected, lambda: _show_shared([rejected]))
-
-
-async def _candidate_id(memory: SharedMemory, prefix: str) -> str:
-    """Return the full id of a candidate. Candidates are not among the agent's own memories."""
-    prefix = prefix.strip().lower()
-    if len(prefix) < screen.SHORT:
-        raise InvalidInput(f"{prefix!r} is too short for an id.", hint=f"Give {screen.SHORT} or more characters.")
-    ids = [entry.id for entry in await memory.list(None) if entry.id.startswith(prefix) or entry.id.endswith(prefix)]
-    if len(ids) != 1:
-        raise NotFound(f"{len(ids)} candidates are named {prefix!r}.", hint="`longmind persona shared --status any`.")
-    return ids[0]
-
-
 def _show_profile(profile: Profile) -> None:
     out = screen.console()
     if not profile.traits and not profile.knowledge:
@@ -191,23 +129,3 @@ def _show_learnt(learnt: Learnt) -> None:
     out.print(f"{'Learnt' if learnt.created else 'Known already, surer now'}: {screen.plain(learnt.knowledge.text)}")
     if learnt.archived:
         out.print(screen.dim(f"{screen.counted(len(learnt.archived), 'entry')} went to the archive."))
-
-
-def _show_shared(entries: Sequence[SharedKnowledge]) -> None:
-    out = screen.console()
-    if not entries:
-        out.print("Nothing.")
-        return
-    table = screen.table("Id", "Status", "Support", "Text")
-    for entry in entries:
-        table.add_row(
-            screen.short(entry.id), entry.status, str(entry.support), screen.plain(" ".join(entry.text.split()))
-        )
-    out.print(table)
-
-
-def _show_proposal(proposal: ShareProposal) -> None:
-    if proposal.knowledge is None:
-        screen.console().print(f"Refused: {proposal.refused}")
-    else:
-        _show_shared([proposal.knowledge])

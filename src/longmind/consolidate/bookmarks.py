@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 
 from longmind.clock import Clock
-from longmind.kinds import SOURCES_OF_FACTS
+from longmind.kinds import SHAREABLE, SOURCES_OF_FACTS
 from longmind.store.base import IndexRow, Update, Write
 from longmind.store.store import Store
 from longmind.store.undo import Shared
@@ -151,8 +151,8 @@ class RunProgress:
     """Every journal line up to this number was processed, or is this run's own."""
     kinds: set[str] = field(default_factory=set)
     """The kinds of the memories that were written since the last run."""
-    facts: set[str] = field(default_factory=set)
-    """The facts that were written since the last run."""
+    learnt: set[str] = field(default_factory=set)
+    """The memories that were written since the last run and may be offered to shared memory."""
     deleted: set[str] = field(default_factory=set)
     """The memories of any kind that were deleted since the last run."""
     alone: bool = True
@@ -205,8 +205,8 @@ class RunProgress:
             self.deleted.update(part.gone)
             for row in part.rows:
                 self.kinds.add(row.kind)
-                if row.kind == "fact":
-                    self.facts.add(row.id)
+                if row.kind in SHAREABLE:
+                    self.learnt.add(row.id)
                 if _is_source(row) and (row.seq > bookmark.extracted or row.seq <= bookmark.through):
                     numbers[row.id] = row.seq
         waiting = {} if model_after is None else await self._waiting(model_after)

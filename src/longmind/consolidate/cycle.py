@@ -42,6 +42,7 @@ from longmind.consolidate.stages.share import ShareStage
 from longmind.consolidate.stages.summarise import SummariseStage
 from longmind.consolidate.work import Notes, Stage, Work, shared_scope
 from longmind.errors import Conflict, NotFound
+from longmind.kinds import SHAREABLE
 from longmind.store.base import Write
 from longmind.store.store import Store
 from longmind.types import ConsolidationReport, Memory, Proposed, Scope, StageReport
@@ -104,8 +105,8 @@ class Cycle:
     _reports: dict[str, StageReport] = field(default_factory=dict)
     _progress: RunProgress = field(init=False)
     _bookmarks: Bookmarks = field(init=False)
-    _facts: dict[str, None] = field(default_factory=dict)
-    """The ids of the facts that this run wrote."""
+    _learnt: dict[str, None] = field(default_factory=dict)
+    """The ids of what this run wrote and may offer to shared memory."""
     _dues: dict[str, float | None] = field(default_factory=dict)
     """By stage: when it has something to do though nothing was written."""
     _model: ModelCalls | None = None
@@ -248,7 +249,7 @@ class Cycle:
         if stage.name == "segment":
             self._pending = tuple(work.notes.pending)
         self._changes += changes
-        self._facts.update(dict.fromkeys(change.memory_id for change in changes if change.kind == "fact"))
+        self._learnt.update(dict.fromkeys(change.memory_id for change in changes if change.kind in SHAREABLE))
         new_calls = (0 if self._model is None else self._model.calls) - calls
         return build_stage_report(reported_as, changes, work.notes, time.perf_counter() - began, new_calls)
 
@@ -374,7 +375,7 @@ class Cycle:
             sources=sources,
             operation=progress.operation,
             kinds=frozenset(progress.kinds),
-            facts=[*sorted(progress.facts - self._facts.keys()), *self._facts],
+            learnt=[*sorted(progress.learnt - self._learnt.keys()), *self._learnt],
             deleted=frozenset(progress.deleted),
             first_run=progress.bookmark.through == 0,
             upkeep=self._upkeep,

@@ -59,8 +59,8 @@ class Work:
     operation: str
     kinds: frozenset[str] = frozenset()
     """The kinds of the memories that were written since the last run."""
-    facts: Sequence[str] = ()
-    """The facts that were written since the last run, by this run too."""
+    learnt: Sequence[str] = ()
+    """What was written since the last run, by this run too, and may be offered to shared memory."""
     deleted: frozenset[str] = frozenset()
     """The memories that were deleted since the last run."""
     first_run: bool = False

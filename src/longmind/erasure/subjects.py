@@ -16,7 +16,7 @@ from longmind.errors import NotFound
 from longmind.store.base import ClearHistory, Delete, Write
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.shared import AGENT as SHARED_AGENT
-from longmind.systems.shared import SharedMemory
+from longmind.systems.shared import SharedAdministration
 from longmind.types import Scope
 
 _BATCH = 500
@@ -67,7 +67,7 @@ class Erasure:
         """Take the subject out of who supports shared knowledge, also in the journal. Return of how many statements."""
         if self._subject == "tenant":
             return 0
-        statements = await SharedMemory(self._scoped).remove_supporter(**{self._subject: self._name})
+        statements = await SharedAdministration(self._scoped).remove_supporter(**{self._subject: self._name})
         if statements:
             await self._apply(
                 Scope(tenant=self._tenant, agent=SHARED_AGENT, all_users=True), [ClearHistory(tuple(statements))]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from longmind.sync.persona import PersonaMemory
     from longmind.sync.procedural import ProceduralMemory
     from longmind.sync.semantic import SemanticMemory
-    from longmind.sync.shared import SharedMemory
+    from longmind.sync.shared import SharedAdministration, SharedMemory
     from longmind.sync.working import WorkingMemory
     from longmind.systems.procedural import ToolDecorator, ToolRegistry
 
@@ -88,6 +88,15 @@ class Longmind(Blocking[asynchronous.Longmind]):
     ) -> AgentMemory:
         """Return what an agent knows with a user; without one, what belongs to no user; or all of it."""
         return AgentMemory(self._loop, self._target.agent(name, user, tenant=tenant, all_users=all_users))
+
+    def shared(self, tenant: str | None = None) -> SharedAdministration:
+        """The shared memory of a tenant for its administrator: the rules, what waits, and reviews.
+
+        Agents read it and add to it by ``rc.agent(...).shared``; this face is not for them.
+        """
+        from longmind.sync.shared import SharedAdministration
+
+        return SharedAdministration(self._loop, self._target.shared(tenant))
 
     def register(self, policy: RecallPolicy) -> None:
         """Register a recall policy of yours, for every agent."""

@@ -8,14 +8,22 @@ class SharedMemory(Blocking[asynchronous.SharedMemory]):
     """Blocking; see ``longmind.systems.shared.SharedMemory``."""
 
     configuration = blocking(asynchronous.SharedMemory.configuration)
-    configure = blocking(asynchronous.SharedMemory.configure)
     propose = blocking(asynchronous.SharedMemory.propose)
     propose_many = blocking(asynchronous.SharedMemory.propose_many)
     withdraw = blocking(asynchronous.SharedMemory.withdraw)
-    remove_supporter = blocking(asynchronous.SharedMemory.remove_supporter)
-    approve = blocking(asynchronous.SharedMemory.approve)
-    reject = blocking(asynchronous.SharedMemory.reject)
+    withdraw_many = blocking(asynchronous.SharedMemory.withdraw_many)
     get = blocking(asynchronous.SharedMemory.get)
     list = blocking(asynchronous.SharedMemory.list)
-    known = blocking(asynchronous.SharedMemory.known)
     search = blocking(asynchronous.SharedMemory.search)
+
+
+class SharedAdministration(Blocking[asynchronous.SharedAdministration]):
+    """Blocking; see ``longmind.systems.shared.SharedAdministration``."""
+
+    configuration = blocking(asynchronous.SharedAdministration.configuration)
+    configure = blocking(asynchronous.SharedAdministration.configure)
+    approve = blocking(asynchronous.SharedAdministration.approve)
+    reject = blocking(asynchronous.SharedAdministration.reject)
+    remove_supporter = blocking(asynchronous.SharedAdministration.remove_supporter)
+    get = blocking(asynchronous.SharedAdministration.get)
+    list = blocking(asynchronous.SharedAdministration.list)

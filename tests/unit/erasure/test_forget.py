@@ -99,16 +99,16 @@ async def test_what_another_user_has_from_it_goes_too(rc: Longmind, everything: 
 
 async def test_support_in_shared_memory_goes_also_after_forgetting(rc: Longmind) -> None:
     words = "On weekends nothing is deployed."
-    for user in ("ann", "bob", "cid"):
-        mem = rc.agent("a", user=user)
+    for agent, user in (("a", "ann"), ("b", "bob"), ("c", "cid")):
+        mem = rc.agent(agent, user=user)
         told = await mem.remember(words)
         fact = (await mem.semantic.learn("deploying", "avoided on", "weekends", evidence=told)).fact
-        await mem.shared.propose("deploying avoided on weekends", evidence=[fact.id])
-    shared = await rc.agent("a").shared.list(None)
+        await mem.shared.propose("deploying is avoided on weekends", evidence=[fact.id])
+    shared = await rc.shared().list(None)
     assert [statement.support for statement in shared] == [3]
     await mem.forget(told.id)
     await mem.forget(told.id, erase=True)
-    assert [statement.support for statement in await rc.agent("a").shared.list(None)] == [2]
+    assert [statement.support for statement in await rc.shared().list(None)] == [2]
 
 
 async def test_nothing_to_forget_says_how_everything_is_erased(rc: Longmind) -> None:

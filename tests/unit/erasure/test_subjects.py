@@ -87,6 +87,7 @@ async def test_an_erasure_can_be_repeated_and_finds_nothing(rc: Longmind) -> Non
 
 
 async def test_a_user_is_taken_out_of_shared_memory_and_its_journal(rc: Longmind, everything: Everything) -> None:
+    await rc.shared().configure(authenticated_users=True)
     for user in ("ann", "bob", "cid"):
         await rc.agent("a", user=user).shared.propose("deploying is avoided on weekends")
     lone = rc.agent("a", user="cid")
@@ -94,12 +95,12 @@ async def test_a_user_is_taken_out_of_shared_memory_and_its_journal(rc: Longmind
     await lone.shared.propose("trains run late in winter")
     await lone.shared.withdraw("trains run late in winter")
     receipt = await rc.erase_user("cid")
-    shared = await rc.agent("a").shared.list(None)
+    shared = await rc.shared().list(None)
     assert [(s.text, s.support, s.status) for s in shared] == [("deploying is avoided on weekends", 2, "pending")]
     assert receipt.shared >= 1
     assert "xanadu" not in await everything(Scope(agent="@shared"))
     receipt = await rc.erase_agent("a")
-    assert await rc.agent("a").shared.list(None) == ()
+    assert await rc.shared().list(None) == ()
 
 
 async def test_erase_agent_leaves_only_its_name_and_numbers(rc: Longmind, everything: Everything) -> None:

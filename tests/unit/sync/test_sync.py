@@ -40,6 +40,7 @@ PAIRS: list[tuple[type, type]] = [
     (dialogue.DialogueMemory, longmind.sync.dialogue.DialogueMemory),
     (persona.PersonaMemory, longmind.sync.persona.PersonaMemory),
     (shared.SharedMemory, longmind.sync.shared.SharedMemory),
+    (shared.SharedAdministration, longmind.sync.shared.SharedAdministration),
     (manager.MemoryManager, longmind.sync.manager.MemoryManager),
     (conversation.Conversation, longmind.sync.conversation.Conversation),
 ]

@@ -14,6 +14,7 @@ from longmind.systems.goals import Goal, Plan
 from longmind.systems.persona import Profile
 from longmind.systems.procedural import Run, Version
 from longmind.systems.semantic import Fact
+from longmind.systems.shared import SharedKnowledge
 from longmind.systems.working import Item
 
 
@@ -44,7 +45,7 @@ def use_the_memory_systems(mem: AgentMemory) -> None:
     assert_type(mem.semantic.know("Alice", "lives in"), list[Fact])
     assert_type(mem.persona.profile(), Profile)
     assert_type(mem.persona.render(), str)
-    assert_type(mem.shared.known(["x"]), frozenset[str])
+    assert_type(mem.shared.withdraw_many([]), tuple[SharedKnowledge, ...])
     assert_type(mem.dialogue.add("Hello.", "Hi.").pages[0].id, str)
     assert_type(mem.dialogue.context("hello"), str)
 

@@ -48,7 +48,8 @@ async def _taught(work: Work, scoped: ScopedStore, cluster: Cluster) -> Taught:
     accounts = [(e, [x async for x in iterate_events(real, e.id, limit=_EVENTS)]) for e in cluster.episodes]
     taught: Taught = {}
     for lesson in lessons_of(cases_of(accounts))[:_MOST]:
-        taught[lesson.subject] = (lesson.statement, _body(lesson), [*lesson.episodes, *lesson.against])
+        body = {**_body(lesson), "terms": list(cluster.terms[:3])}
+        taught[lesson.subject] = (lesson.statement, body, [*lesson.episodes, *lesson.against])
     noted = [e for e in cluster.episodes if e.outcome == "failed" and e.note.strip()]
     if noted:
         quoted = [" ".join(e.note.split())[:_NOTE] for e in noted[-_NOTED:]]

@@ -1,8 +1,12 @@
-"""Shared memory: impersonal knowledge that enough agents and users of a tenant have, for all agents of the tenant."""
+"""Shared memory: impersonal knowledge that enough agents of a tenant have, for all agents of the tenant."""
 
+from longmind.systems.shared.about import about_of
+from longmind.systems.shared.administration import SharedAdministration
 from longmind.systems.shared.memory import SharedMemory
 from longmind.systems.shared.models import (
     AGENT,
+    About,
+    ClaimParts,
     KnowledgeCandidate,
     SharedHit,
     SharedKnowledge,
@@ -13,11 +17,15 @@ from longmind.systems.shared.models import (
 
 __all__ = [
     "AGENT",
+    "About",
+    "ClaimParts",
     "KnowledgeCandidate",
     "ShareProposal",
+    "SharedAdministration",
     "SharedHit",
     "SharedKnowledge",
     "SharedMemory",
     "SharedSettings",
     "Status",
+    "about_of",
 ]

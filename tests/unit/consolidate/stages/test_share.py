@@ -26,7 +26,7 @@ async def stored(rc: Longmind) -> list[Memory]:
 
 async def test_what_enough_independent_scopes_know_is_shared(rc: Longmind) -> None:
     told = []
-    for agent, user in (("a", "ann"), ("a", "ben"), ("b", "cleo")):
+    for agent, user in (("a", "ann"), ("b", "ben"), ("c", "cleo")):
         mem = await knows(rc, agent, user)
         assert promoted(await mem.consolidate(dry_run=True)) != []
         told += promoted(await mem.consolidate())
@@ -42,19 +42,20 @@ async def test_what_enough_independent_scopes_know_is_shared(rc: Longmind) -> No
     assert "ann" not in str((await stored(rc))[0].model_dump())
 
 
-async def test_the_same_user_again_is_no_further_support(rc: Longmind) -> None:
+async def test_the_same_authenticated_user_again_is_no_further_support(rc: Longmind) -> None:
+    await rc.shared().configure(authenticated_users=True)
     for agent in ("a", "b", "c"):
         await (await knows(rc, agent, "ann")).consolidate()
-    (one,) = await rc.agent("a").shared.list(None)
+    (one,) = await rc.shared().list(None)
     assert (one.status, one.support) == ("pending", 1)
 
 
 async def test_where_a_person_has_to_approve_support_is_not_enough(rc: Longmind) -> None:
-    await rc.agent("a").shared.configure(approval=True, support=1)
+    await rc.shared().configure(approval=True, support=1)
     await (await knows(rc, "a", "ann")).consolidate()
     assert await rc.agent("a").shared.list() == ()
-    (waiting,) = await rc.agent("a").shared.list("pending")
-    await rc.agent("a").shared.approve(waiting.id)
+    (waiting,) = await rc.shared().list("pending")
+    await rc.shared().approve(waiting.id)
     assert len(await rc.agent("b").shared.list()) == 1
 
 
@@ -66,7 +67,7 @@ async def test_what_is_personal_unsure_or_unwanted_is_not_proposed(rc: Longmind)
     report = await mem.consolidate()
     assert promoted(report) == []
     assert report.of("distill").rejected["personal"] >= 2
-    await rc.agent("a").shared.configure(automatic=False)
+    await rc.shared().configure(automatic=False)
     assert promoted(await (await knows(rc, "a", "ben")).consolidate()) == []
     assert await stored(rc) == []
 
@@ -80,8 +81,8 @@ async def test_what_somebody_without_a_name_says_of_themselves_is_personal_too(r
 
 
 async def test_a_fact_that_holds_no_longer_takes_its_support_back(rc: Longmind) -> None:
-    await rc.agent("a").shared.configure(support=2)
-    ann, ben = await knows(rc, "a", "ann"), await knows(rc, "a", "ben")
+    await rc.shared().configure(support=2)
+    ann, ben = await knows(rc, "a", "ann"), await knows(rc, "b", "ben")
     await ann.consolidate()
     await ben.consolidate()
     assert len(await ann.shared.list()) == 1
@@ -89,7 +90,7 @@ async def test_a_fact_that_holds_no_longer_takes_its_support_back(rc: Longmind) 
     await ben.semantic.retract(fact, "no longer")
     await ben.consolidate()
     assert await ann.shared.list() == ()
-    (pending,) = await ann.shared.list("pending")
+    (pending,) = await rc.shared().list("pending")
     assert pending.support == 1
     (other,) = await ann.semantic.know("deploy", "needs")
     await ann.forget(other.id)

@@ -11,7 +11,7 @@ from longmind.store.base import Put
 from longmind.systems.dialogue import DialogueMemory
 from longmind.systems.persona import PersonaMemory
 from longmind.systems.scoped_store import ScopedStore
-from longmind.systems.shared import SharedMemory
+from longmind.systems.shared import SharedAdministration, SharedMemory
 
 
 async def test_every_level_answers(dialogue: DialogueMemory, scoped: ScopedStore, talk: Any) -> None:
@@ -25,7 +25,7 @@ async def test_every_level_answers(dialogue: DialogueMemory, scoped: ScopedStore
     shared = SharedMemory(scoped)
     proposal = await shared.propose("Tomatoes need six hours of sun.")
     assert proposal.knowledge is not None
-    await shared.approve(proposal.knowledge.id)
+    await SharedAdministration(scoped).approve(proposal.knowledge.id)
     found = await dialogue.recall("do tomatoes like compost?")
     assert [page.id for page in found.short_term] == window, "the window whole, whatever the question"
     assert "Vienna" in found.chain

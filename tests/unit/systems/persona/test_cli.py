@@ -27,17 +27,3 @@ def test_a_profile_grows(cli: Cli) -> None:
     assert "Likes tea." in cli("show")
     assert cli.json("show", "--about", "agent") == {"about": "agent", "traits": [], "knowledge": []}
     assert "Nothing was ever observed" in cli("history", "mood", code=3)
-
-
-def test_what_is_shared_is_proposed_and_reviewed(cli: Cli) -> None:
-    assert "Nothing." in cli("shared")
-    assert "Refused: It holds an e-mail address." in cli("propose", "Write to ana@example.org.")
-    one = cli.json("propose", "Tomatoes need six hours of sun.")["knowledge"]
-    assert one["status"] == "pending"
-    assert "pending" in cli("propose", "Tomatoes need six hours of sun.", "--user", "ann")
-    assert "approved" in cli("approve", one["id"][-8:], "--note", "checked")
-    assert [o["id"] for o in cli.json("shared")["shared"]] == [one["id"]]
-    assert "rejected" in cli("reject", one["id"])
-    assert cli.json("shared", "--status", "any")["shared"][0]["status"] == "rejected"
-    assert "0 candidates" in cli("approve", "0" * 36, code=3)
-    assert "too short" in cli("approve", "abc", code=1)

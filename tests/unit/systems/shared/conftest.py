@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from longmind.systems.scoped_store import ScopedStore
-from longmind.systems.shared import SharedMemory
+from longmind.systems.shared import SharedAdministration, SharedMemory
 
 _numbers = itertools.count(1)
 
@@ -28,6 +28,10 @@ class Tenant:
 
     async def __call__(self, agent: str = "a", user: str | None = None, **open: Any) -> SharedMemory:
         return SharedMemory(await self.scoped(agent, user, **open))
+
+    async def administration(self, embedder: str = "none") -> SharedAdministration:
+        """The same shared memory as the administrator of the tenant sees it."""
+        return (await self._scoped_stores.longmind(embedder)).shared(self.name)
 
 
 @pytest.fixture
