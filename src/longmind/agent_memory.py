@@ -189,7 +189,7 @@ class AgentMemory:
 
     @cached_property
     def manager(self) -> MemoryManager:
-        """The manager over all memory systems, with those you register; and perceive, think, act."""
+        """The manager over all memory systems, with those you register."""
         from longmind.manager import MemoryManager
 
         return MemoryManager(

@@ -69,6 +69,7 @@ TABLE = (
     KindInfo("document", "said", "remembered", "Documents", source_of_facts=True, leads_on=False),
     KindInfo("record", "recorded", "remembered", "Knowledge"),
     KindInfo("working", "recorded", "working", "From conversations", leads_on=False),
+    KindInfo("session_item", "internal", "working", recallable=False, leads_on=False, listed=False),
     KindInfo("rule", "recorded", "semantic"),
     KindInfo("alias", "internal", "semantic", recallable=False, listed=False),
     KindInfo("step", "recorded", "procedural", listed=False),

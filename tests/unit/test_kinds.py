@@ -6,7 +6,7 @@ from longmind import kinds
 
 
 def test_each_kind_has_one_row_and_a_known_group() -> None:
-    assert len(kinds.KINDS) == len(set(kinds.KINDS)) == 24
+    assert len(kinds.KINDS) == len(set(kinds.KINDS)) == 25
     assert {kind.group for kind in kinds.TABLE} == set(kinds.GROUPS)
 
 
@@ -17,7 +17,7 @@ def test_what_counts_in_word_statistics() -> None:
 
 
 def test_what_recall_leaves_out_unless_it_is_asked_for() -> None:
-    assert {"configuration", "page", "segment", "summary", "alias"} == kinds.NOT_RECALLED
+    assert {"configuration", "page", "segment", "summary", "alias", "session_item"} == kinds.NOT_RECALLED
 
 
 def test_what_a_listing_leaves_out_unless_it_is_asked_for() -> None:
@@ -28,8 +28,8 @@ def test_what_a_listing_leaves_out_unless_it_is_asked_for() -> None:
 def test_what_was_said_and_what_facts_are_extracted_from() -> None:
     assert kinds.SAID == ("message", "document")
     assert set(kinds.SOURCES_OF_FACTS) == {"message", "page", "document"}
-    assert {"alias", "configuration"} == kinds.INTERNAL
-    assert {"message", "document", "configuration", "working"} == kinds.DEAD_ENDS
+    assert {"alias", "configuration", "session_item"} == kinds.INTERNAL
+    assert {"message", "document", "configuration", "working", "session_item"} == kinds.DEAD_ENDS
 
 
 def test_a_kind_of_a_custom_system_comes_last_in_a_context() -> None:

@@ -763,7 +763,8 @@ async def test_a_procedure_is_run_and_its_outcome_learnt(mem: AgentMemory) -> No
     assert judged.learned is not None
     assert judged.learned.run is not None
     assert judged.learned.run.counted is False
-    assert judged.episode is None
+    assert judged.episode is not None
+    assert judged.episode.outcome == "failed"
     (version,) = (await mem.procedural.statistics("greet")).versions
     assert (version.successes, version.failures) == (0, 1)
     with pytest.raises(NotFound):
@@ -783,110 +784,58 @@ async def test_an_outcome_may_be_about_an_episode_alone(mem: AgentMemory) -> Non
         await mem.manager.learn_from_outcome(outcome=True)
 
 
-# -- perception, cognition, action -------------------------------------------------------------------------------
+async def episode_of(mem: AgentMemory, run: str) -> Episode | None:
+    """The episode that the manager wrote of a run."""
+    found = (await mem.manager.retrieve(f"run:{run}", systems=["episodic"])).by_system.get("episodic")
+    assert found is None or isinstance(found, Episode)
+    return found
 
 
-async def test_perceiving_remembers_and_follows_the_conversation(mem: AgentMemory) -> None:
-    seen = await mem.manager.perceive("Where shall we eat?", session="s1")
-    assert [m.content for m in seen.memories] == ["Where shall we eat?"]
-    assert seen.experience is None
-    seen = await mem.manager.perceive(
-        [{"role": "assistant", "content": "At Miro's?"}, {"role": "user", "content": "Yes."}], session="s1"
-    )
-    assert seen.conversation == await mem.working.conversation()
-    assert seen.conversation is not None
-    assert (seen.conversation.turns, seen.conversation.session) == (3, "s1")
-    assert (seen.conversation.last_user, seen.conversation.last_assistant) == ("Yes.", "At Miro's?")
-    tool = await mem.manager.perceive({"role": "tool", "content": "Miro's is open."}, session="s1")
-    assert tool.conversation is None
-    assert (await mem.working.conversation()).turns == 3
-
-
-async def test_perceiving_something_that_happened_stores_it(mem: AgentMemory) -> None:
-    seen = await mem.manager.perceive(TRIP, session="s7")
-    assert seen.experience is not None
-    assert seen.experience.episode.title == "Moving to Lisbon"
-    assert seen.memories == seen.experience.messages
-    assert {m.session for m in seen.memories} == {"s7"}
-
-
-async def test_thinking_gathers_what_speaks_to_a_task(mem: AgentMemory) -> None:
+async def test_a_run_is_written_down(mem: AgentMemory) -> None:
     await mem.manager.store(GREET, into="procedural")
-    await mem.working.put("guest", "Bob waits at the door")
-    await mem.manager.perceive("Bob likes to be greeted in French.")
-    for outcome, way in (("succeeded", "in French"), ("failed", "in haste")):
-        for _ in range(3):
-            await mem.manager.store_experience(
-                {"title": "Greet a guest", "outcome": outcome, "events": [{"what": way, "type": way}]}
-            )
-    thought = await mem.manager.think("Greet Bob politely")
-    assert [item.key for item in thought.attention] == ["guest"]
-    assert [found.version.name for found in thought.procedures] == ["greet"]
-    assert {"procedural", "remembered", "working"} <= set(thought.knowledge.by_system)
-    assert ("event:in French", "do") in {(lesson.subject, lesson.advice) for lesson in thought.lessons.lessons}
-    assert (thought.lessons.succeeded, thought.lessons.failed) == (3, 3)
-    assert (await mem.working.context("dict"))["focus"] == "Greet Bob politely"
-    with pytest.raises(InvalidInput, match="no task"):
-        await mem.manager.think("  ")
-    assert (await mem.manager.think("x" * 5_000)).task == "x" * 5_000
-
-
-async def test_acting_runs_and_writes_down_how_it_went(mem: AgentMemory) -> None:
-    await mem.manager.store(GREET, into="procedural")
-    acted = await mem.manager.act("greet", {"who": "Bob"}, task="Greet Bob at the door", key="a1")
-    assert acted.run.result == "hello Bob"
-    assert acted.episode is not None
-    assert (acted.episode.title, acted.episode.type, acted.episode.outcome) == (
-        "Greet Bob at the door",
-        "action",
-        "succeeded",
-    )
-    assert acted.episode.attributes == {"procedure": "greet", "version": 1, "run": acted.run.id}
-    assert [e.type for e in (await mem.episodic.events(acted.episode.id)).items] == ["say"]
-    again = await mem.manager.act("greet", {"who": "Bob"}, task="In other words", key="a1")
-    assert (again.run.id, again.episode) == (acted.run.id, acted.episode)
-    judged = await mem.manager.learn_from_outcome(run=acted.run.id, outcome=False, note="He was asleep.")
+    run = await mem.manager.execute_procedure("greet", {"who": "Bob"}, task="Greet Bob at the door", key="a1")
+    assert run.result == "hello Bob"
+    episode = await episode_of(mem, run.id)
+    assert episode is not None
+    assert (episode.title, episode.type, episode.outcome) == ("Greet Bob at the door", "action", "succeeded")
+    assert episode.attributes == {"procedure": "greet", "version": 1, "run": run.id}
+    assert [e.type for e in (await mem.episodic.events(episode.id)).items] == ["say"]
+    again = await mem.manager.execute_procedure("greet", {"who": "Bob"}, task="In other words", key="a1")
+    assert again.id == run.id
+    assert await episode_of(mem, run.id) == episode
+    judged = await mem.manager.learn_from_outcome(run=run.id, outcome=False, note="He was asleep.")
     assert judged.episode is not None
-    assert (judged.episode.id, judged.episode.outcome) == (acted.episode.id, "failed")
+    assert (judged.episode.id, judged.episode.outcome) == (episode.id, "failed")
     assert judged.learned is not None
-    await mem.forget(acted.run.id, erase=True)
+    await mem.forget(run.id, erase=True)
     with pytest.raises(NotFound):
-        await mem.episodic.get(acted.episode.id)
+        await mem.episodic.get(episode.id)
 
 
-async def test_acting_in_vain_is_written_down_too(mem: AgentMemory) -> None:
+async def test_a_run_that_failed_is_written_down_too(mem: AgentMemory) -> None:
     await mem.manager.store(GREET, into="procedural")
-    acted = await mem.manager.act("greet", {"who": "nobody"})
-    assert acted.run.status == "failed"
-    assert acted.episode is not None
-    assert (acted.episode.title, acted.episode.outcome) == ("Ran greet", "failed")
-    assert "nobody is there" in acted.episode.note
-    (event,) = (await mem.episodic.events(acted.episode.id)).items
+    run = await mem.manager.execute_procedure("greet", {"who": "nobody"})
+    assert run.status == "failed"
+    episode = await episode_of(mem, run.id)
+    assert episode is not None
+    assert (episode.title, episode.outcome) == ("Ran greet", "failed")
+    assert "nobody is there" in episode.note
+    (event,) = (await mem.episodic.events(episode.id)).items
     assert "nobody is there" in event.what
     assert event.valence < 0
 
 
-async def test_an_action_that_waits_is_told_when_it_has_ended(mem: AgentMemory) -> None:
+async def test_a_run_that_waits_is_written_down_when_it_has_ended(mem: AgentMemory) -> None:
     step = {**GREET["steps"][0], "needs_approval": True}  # type: ignore[dict-item]
     await mem.manager.store(GREET | {"steps": [step]}, into="procedural")
-    waiting = await mem.manager.act("greet", {"who": "Bob"}, key="a1")
-    assert (waiting.run.status, waiting.episode) == ("waiting", None)
-    await mem.procedural.approve(waiting.run.id)
-    done = await mem.manager.act("greet", {"who": "Bob"}, key="a1")
-    assert done.run.id == waiting.run.id
-    assert done.episode is not None
-    assert done.episode.outcome == "succeeded"
-
-
-async def test_perceive_think_act_is_a_loop(mem: AgentMemory) -> None:
-    await mem.manager.store(GREET, into="procedural")
-    await mem.manager.perceive("Please greet Bob.", session="s1")
-    thought = await mem.manager.think("greet Bob")
-    acted = await mem.manager.act(thought.procedures[0].version.name, {"who": "Bob"}, task=thought.task)
-    await mem.manager.perceive({"role": "assistant", "content": acted.run.result}, session="s1")
-    assert (await mem.working.conversation()).last_assistant == "hello Bob"
-    assert acted.episode is not None
-    assert acted.episode.id in (await mem.manager.think("greet Bob")).lessons.considered
+    waiting = await mem.manager.execute_procedure("greet", {"who": "Bob"}, key="a1")
+    assert (waiting.status, await episode_of(mem, waiting.id)) == ("waiting", None)
+    await mem.procedural.approve(waiting.id)
+    done = await mem.manager.execute_procedure("greet", {"who": "Bob"}, key="a1")
+    assert done.id == waiting.id
+    episode = await episode_of(mem, done.id)
+    assert episode is not None
+    assert episode.outcome == "succeeded"
 
 
 def managed(mem: AgentMemory, **options: Any) -> MemoryManager:

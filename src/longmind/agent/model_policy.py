@@ -1,7 +1,8 @@
 """A language model as a policy.
 
-The rules are one constant prompt, so that a provider can cache it. Recalled memory is quoted in the message with the
-task; earlier actions follow as tool calls and their results.
+The rules and the developer's instructions are one constant prompt, so that a provider can cache it. Recalled memory is
+quoted in the message with the task; earlier actions follow as tool calls and their results. What is in mind comes last,
+since it changes with every decision.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from contextlib import aclosing
 from typing import Any
 
 from longmind.agent.models import Action, Call, Observation, Say, Turn
+from longmind.agent.run_recorder import STEP
 from longmind.errors import InvalidAnswer
 from longmind.models import prompts
 from longmind.models.chat import Answer, Chat, ChatMessage, ChatTool, ToolCall, Usage
 from longmind.systems.procedural import ToolDescription
+from longmind.systems.working import GOAL, Item, is_of_run, items_text
 from longmind.text.quoting import quote, quote_json, strip_invisible
 
 _NAME = 64
@@ -71,16 +74,18 @@ class ModelPolicy:
     def messages(self, turn: Turn) -> list[ChatMessage]:
         """Build the messages for the model."""
         names = {tool: name for name, tool in wire_names(turn.tools).items()}
-        messages = [ChatMessage(role="system", content=self._prompt.text)]
+        messages = [ChatMessage(role="system", content=_system(self._prompt.text, turn.instructions))]
         for said in turn.conversation:
-            if said.role == "user":
+            if said.role == "user" or said.metadata.get("type") == STEP:
                 messages.append(ChatMessage(role="user", content=strip_invisible(said.content)))
             elif said.role == "assistant":
                 messages.append(ChatMessage(role="assistant", content=strip_invisible(said.content)))
-        context = f"<memory>\n{turn.context}\n</memory>\n\n" if turn.context else ""
+        context = f"<memory>\n{turn.recalled}\n</memory>\n\n" if turn.recalled else ""
         messages.append(ChatMessage(role="user", content=context + turn.task))
         for number, done in enumerate(turn.done, 1):
             messages += _exchange(number, done, names)
+        if in_mind := items_text([item for item in turn.working if not _is_goal(item)]):
+            messages.append(ChatMessage(role="user", content=f"<working_memory>\n{in_mind}\n</working_memory>"))
         if turn.critique is not None:
             objection = quote(turn.critique.objection, _LONGEST)
             messages.append(ChatMessage(role="user", content=f"Before you go on, think it over: {objection}"))
@@ -106,6 +111,19 @@ class ModelPolicy:
 
     def _count(self, usage: Usage | None) -> None:
         self._usage += usage or Usage()
+
+
+def _system(rules: str, instructions: str) -> str:
+    if not instructions:
+        return rules
+    return (
+        f"{rules.rstrip()}\n\nInstructions of the developer who runs you, to be followed in every task:\n{instructions}"
+    )
+
+
+def _is_goal(item: Item) -> bool:
+    """Whether an item only repeats the task, which is a message of its own."""
+    return is_of_run(item) and item.key == GOAL
 
 
 def wire_names(tools: Sequence[ToolDescription]) -> dict[str, str]:

@@ -11,9 +11,10 @@ from pydantic import Field
 from longmind.models.chat import Usage
 from longmind.systems.episodic import Lesson
 from longmind.systems.procedural import ProcedureHit, ToolDescription
+from longmind.systems.working import Item
 from longmind.types import Hit, Json, Memory, Message, Model
 
-Ending = Literal["answered", "failed", "timed_out", "cancelled", "out_of_budget"]
+Ending = Literal["answered", "failed", "timed_out", "cancelled", "out_of_budget", "abandoned"]
 
 
 class Call(Model):
@@ -55,10 +56,12 @@ class Critique(Model):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Everything that a policy sees: the task, what was done so far, and what was recalled."""
+    """Everything that a policy sees: the task, what was done so far, what was recalled, and what is in mind."""
 
     task: str
     session: str
+    instructions: str = ""
+    """Standing text of the developer, for the model to follow. It is no memory."""
     tools: tuple[ToolDescription, ...] = ()
     done: tuple[Observation, ...] = ()
     """The calls of this run so far, in order."""
@@ -68,8 +71,13 @@ class Turn:
     lessons: tuple[Lesson, ...] = ()
     procedures: tuple[ProcedureHit, ...] = ()
     conversation: tuple[Message, ...] = ()
+    working: tuple[Item, ...] = ()
+    """What is in working memory at this decision, the most attended first: the run's own goal, plan and results, and
+    what was put there by hand."""
+    recalled: str = ""
+    """What was recalled as text for a prompt: quoted data, within the token budget, the same in all turns of a run."""
     context: str = ""
-    """What was recalled as text for a prompt: quoted data, within the token budget."""
+    """All of memory as text for a prompt: what was recalled, and then what is in mind."""
     critique: Critique | None = None
     """An objection to the action that was just proposed; at most one for each action."""
     attempt: int = 1
@@ -128,6 +136,9 @@ class Outcome(Model):
     problems: tuple[str, ...] = ()
     """Problems beside the task, such as a memory that could not be read."""
     usage: Usage = Usage()
+    """What the models of the policy and the critic used."""
+    critic_usage: Usage = Usage()
+    """The part of the usage that a critic with a model had."""
     seconds: Annotated[float, Field(ge=0)] = 0.0
 
     @property

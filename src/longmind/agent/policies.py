@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from longmind.agent.models import Action, Call, Policy, PolicyFunction, Say, Turn
 from longmind.kinds import SAID
+from longmind.systems.working import Item, is_of_run
 from longmind.text.analysis import terms
 from longmind.text.quoting import label, quote
 from longmind.types import Hit, Memory, Message
@@ -46,7 +47,8 @@ class MemoryPolicy:
 
     async def decide(self, turn: Turn) -> Action:
         hits = _sharing_words(turn, [hit for hit in turn.memories if not _is_own_words(hit.memory)])
-        quoted = dict.fromkeys(_quote(hit) for hit in hits if hit.score >= hits[0].score * _AS_GOOD)
+        quoted = dict.fromkeys(_quote_item(item) for item in turn.working if _answers(item, turn.task))
+        quoted |= dict.fromkeys(_quote(hit) for hit in hits if hit.score >= hits[0].score * _AS_GOOD)
         if not quoted:
             return Say(text=f"I remember nothing about this. {_ALONE}")
         return Say(text="\n".join([_ALONE, *(f"- {quote}" for quote in list(quoted)[:_QUOTED])]))
@@ -66,6 +68,16 @@ def _is_own_words(memory: Memory) -> bool:
     if memory.kind == "message":
         return memory.source.role == "assistant" or memory.content.rstrip().endswith("?")
     return memory.kind == "episode" and memory.metadata.get("type") == "task"
+
+
+def _answers(item: Item, task: str) -> bool:
+    """Whether an item was put into working memory by hand and shares a word with the task."""
+    return not is_of_run(item) and bool(set(terms(task)).intersection(terms(item.content[:_READ])))
+
+
+def _quote_item(item: Item) -> str:
+    source = item.source
+    return f"{quote(item.content, _LONGEST)} ({label(source.name) if source.name else source.role}, in mind)"
 
 
 def _quote(hit: Hit) -> str:

@@ -12,6 +12,7 @@ from itertools import compress
 from typing import Protocol, TypeVar
 
 from longmind.agent.models import Limits
+from longmind.agent.run_recorder import STEP
 from longmind.agent_memory import AgentMemory
 from longmind.kinds import owned_by
 from longmind.recall import budget
@@ -95,7 +96,7 @@ class MemoryRecall:
             return ()
         said = await self.mem.conversation(session).history(limits.messages + 1)
         earlier = [m for m in said if m.metadata.get(EPISODE) != run][-limits.messages :]
-        return [Message(role=m.source.role, content=m.content, occurred_at=m.occurred_at) for m in earlier]
+        return [as_message(memory) for memory in earlier]
 
     async def _earlier(self, session: str, limits: Limits, said: int) -> Sequence[str]:
         """Return a summary of what was said before the messages that are quoted in full."""
@@ -173,6 +174,12 @@ def rendered(standing: Sequence[Memory], hits: Sequence[Hit], notes: Mapping[str
     return "\n\n".join([memories or budget.HEAD, *parts]) if memories or parts else ""
 
 
+def as_message(memory: Memory) -> Message:
+    """Return a stored message as a turn of the conversation. It says if it is a step the agent gave to itself."""
+    metadata = {"type": STEP} if memory.metadata.get("type") == STEP else {}
+    return Message(role=memory.source.role, content=memory.content, occurred_at=memory.occurred_at, metadata=metadata)
+
+
 def _split_by_text(hits: Sequence[Hit], texts: set[str]) -> tuple[list[Hit], list[Hit]]:
     """Split hits into those that are messages of the conversation, and the others."""
     said = [_folded(hit.memory.content) in texts for hit in hits]
@@ -193,8 +200,12 @@ def _render_lesson(lesson: Lesson) -> str:
 
 
 def _is_separate(memory: Memory) -> bool:
-    """Whether it is recalled separately, or is itself an answer that quoted memory and must not be quoted again."""
-    return memory.kind in _SEPARATE or memory.metadata.get("policy") == "memory"
+    """Whether it is recalled separately, or is no evidence: a quotation of memory, or a step of the agent's plan."""
+    return (
+        memory.kind in _SEPARATE
+        or memory.metadata.get("policy") == "memory"
+        or (memory.kind == "message" and memory.metadata.get("type") == STEP)
+    )
 
 
 def _title(episode: Memory) -> str:

@@ -9,24 +9,32 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
-from longmind.agent.models import Critique, Ending, Observation, Outcome
+from longmind.agent.models import Critique, Ending, Observation, Outcome, Turn
 from longmind.agent_memory import AgentMemory
 from longmind.systems import ownership
 from longmind.systems.episodic import EPISODE, EpisodeBody, EpisodeWriter, EventDraft
 from longmind.systems.episodic import Outcome as Ended
-from longmind.systems.scoped_store import validated
-from longmind.types import Link, Memory, Message
+from longmind.systems.scoped_store import ScopedStore, validated
+from longmind.systems.working import Item, RunItems, is_of_run
+from longmind.types import Link, Memory, Message, Source
 
 TYPE = "task"
 """The type of an episode that is a run."""
 CALL, ANSWER = "call", "answer"
 """The types of its events."""
 CRITIQUE = "critique"
+STEP = "step"
+"""The type of a message with which the agent gives a step of a plan to itself."""
+IN_MIND = "in_mind"
+"""What was put into working memory by hand, at a decision. It is a list, so that no lesson is drawn from it."""
 DETAILS = "run"
 """The attribute that stores how the run ended. It is nested, so that no lesson is drawn from it."""
 _TITLE, _NOTE, _SHORT = 500, 2_000, 500
+_STORED = {"ending", "text", "success", "usage", "critic_usage", "seconds"}
+"""The fields of an outcome that its episode stores as they are."""
 _ENDED: Mapping[bool | None, Ended] = {True: "succeeded", False: "failed", None: "unknown"}
 
 
@@ -42,7 +50,11 @@ class RunRecorder:
     key: str | None
     problem: Callable[[str], None]
     begun: datetime
+    own: bool = False
+    """Whether the agent gave the task to itself."""
     _message: Memory | None = None
+    _in_mind: tuple[Item, ...] = ()
+    _events: dict[int, str] = field(default_factory=dict)
     _waiting: list[tuple[str, Callable[[], Awaitable[None]]]] = field(default_factory=list)
     _written: set[str] = field(default_factory=set)
     _tried: set[str] = field(default_factory=set)
@@ -53,19 +65,28 @@ class RunRecorder:
         return "episode" in self._written
 
     async def begin(self) -> None:
-        """Store the task as a message of the user, and begin the episode."""
+        """Store the task as a message of who gave it, and begin the episode."""
         self._waiting += [("task", self._store_task), ("episode", self._store_episode)]
         await self._write()
 
+    def in_mind(self, items: tuple[Item, ...]) -> None:
+        """Note what is in working memory at the decision that follows."""
+        self._in_mind = tuple(item for item in items if not is_of_run(item))
+
+    def event_of(self, number: int) -> str | None:
+        """Return the id of the event of an action, if it is stored."""
+        return self._events.get(number)
+
     async def action(self, number: int, done: Observation, at: datetime, critique: Critique | None) -> None:
         """Store one call and its result."""
-        self._waiting.append((f"action {number}", lambda: self._store_call(number, done, at, critique)))
+        data = self._decision_data(critique)
+        self._waiting.append((f"action {number}", lambda: self._store_call(number, done, at, data)))
         await self._write()
 
     async def answer(self, text: str, metadata: Mapping[str, Any], critique: Critique | None) -> None:
         """Store the answer, as a message of the agent and as the run's last event."""
-        at = self.mem.scoped.now()
-        self._waiting.append(("answer", lambda: self._store_answer(text, metadata, at, critique)))
+        at, data = self.mem.scoped.now(), self._decision_data(critique)
+        self._waiting.append(("answer", lambda: self._store_answer(text, metadata, at, data)))
         await self._write()
 
     async def end(self, outcome: Outcome, details: Mapping[str, Any]) -> None:
@@ -87,9 +108,11 @@ class RunRecorder:
     # -- the writes ----------------------------------------------------------------------------------------------
 
     async def _store_task(self) -> None:
-        message = Message(role="user", content=self.task, occurred_at=self.begun)
+        """Store the task as what the user said, or, if the agent gave it to itself, as a step that the agent wrote."""
+        message = Message(role="assistant" if self.own else "user", content=self.task, occurred_at=self.begun)
+        metadata = {EPISODE: self.episode} | ({"type": STEP} if self.own else {})
         talk = self.mem.conversation(self.session)
-        self._message = await talk.add(message, key=f"task:{self.episode}", metadata={EPISODE: self.episode})
+        self._message = await talk.add(message, key=f"task:{self.episode}", metadata=metadata)
 
     async def _store_episode(self) -> None:
         scoped = self.mem.scoped
@@ -109,13 +132,8 @@ class RunRecorder:
             session=self.session,
         )
 
-    async def _store_call(self, number: int, done: Observation, at: datetime, critique: Critique | None) -> None:
-        data: dict[str, Any] = {
-            "tool": done.call.tool,
-            "args": done.call.args,
-            "ok": done.ok,
-            **_critique_data(critique),
-        }
+    async def _store_call(self, number: int, done: Observation, at: datetime, decision: Mapping[str, Any]) -> None:
+        data: dict[str, Any] = {"tool": done.call.tool, "args": done.call.args, "ok": done.ok, **decision}
         data |= {"result": done.result} if done.ok else {"error": done.error}
         data |= {"truncated": True} if done.truncated else {}
         data |= {"thought": done.call.thought} if done.call.thought else {}
@@ -129,37 +147,53 @@ class RunRecorder:
             "valence": 0.0 if done.ok else -0.5,
             "key": str(number),
         }
-        await self._store_event(draft)
+        event = await self._store_event(draft, source=Source(role="tool", name=done.call.tool[:200]))
+        self._events[number] = event.id
 
     async def _store_answer(
-        self, text: str, metadata: Mapping[str, Any], at: datetime, critique: Critique | None
+        self, text: str, metadata: Mapping[str, Any], at: datetime, decision: Mapping[str, Any]
     ) -> None:
         said = Message(role="assistant", content=text, occurred_at=at, metadata={**metadata, EPISODE: self.episode})
         memory = await self.mem.conversation(self.session).add(said, key=f"answer:{self.episode}")
-        data = {**metadata, **_critique_data(critique)}
+        data = {**metadata, **decision}
         draft = {"what": text, "type": ANSWER, "at": max(at, self.begun), "data": data, "key": ANSWER}
         await self._store_event(draft, also=[Link(source=memory.id, relation="derived_from", target=self.episode)])
 
-    async def _store_event(self, fields: Mapping[str, Any], also: list[Link] | None = None) -> None:
+    async def _store_event(
+        self, fields: Mapping[str, Any], also: list[Link] | None = None, source: Source | None = None
+    ) -> Memory:
         """Store an event, derived from the episode, so that erasing the task erases what was done for it."""
         draft = validated(EventDraft, fields)
         key = str(draft.key)
         first_try = key not in self._tried
         self._tried.add(key)
-        await EpisodeWriter(self.mem.scoped).add_event(
-            self.episode, draft, derived=True, links=also or (), first_try=first_try, reason="run goes on"
+        return await EpisodeWriter(self.mem.scoped).add_event(
+            self.episode,
+            draft,
+            derived=True,
+            links=also or (),
+            source=source,
+            first_try=first_try,
+            reason="run goes on",
         )
+
+    def _decision_data(self, critique: Critique | None) -> Mapping[str, Any]:
+        """Return what preceded a decision: the critique, and what was put into working memory by hand."""
+        data: dict[str, Any] = {} if critique is None else {CRITIQUE: critique.model_dump(mode="json")}
+        if self._in_mind:
+            data[IN_MIND] = [item.model_dump(mode="json") for item in self._in_mind]
+        return data
 
     async def _store_end(self, outcome: Outcome, details: Mapping[str, Any]) -> None:
         note = "" if outcome.ending == "answered" else f"{outcome.ending}: {outcome.text}"[:_NOTE]
-        await close_episode(self.mem, self.episode, _ENDED[outcome.success], note, details)
+        await close_episode(self.mem.scoped, self.episode, _ENDED[outcome.success], note, details)
 
 
 async def close_episode(
-    mem: AgentMemory, episode: str, outcome: Ended, note: str, details: Mapping[str, Any], *, free_key: bool = False
-) -> None:
-    """End the episode of a run unless it has ended. With ``free_key`` its key can be used again."""
-    await EpisodeWriter(mem.scoped).end(
+    scoped: ScopedStore, episode: str, outcome: Ended, note: str, details: Mapping[str, Any], *, free_key: bool = False
+) -> bool:
+    """End the episode of a run unless it has ended; return whether it had not. ``free_key`` frees its key."""
+    ended = await EpisodeWriter(scoped).end(
         episode,
         outcome,
         note=note,
@@ -168,19 +202,40 @@ async def close_episode(
         free_key=free_key,
         reason="run ended",
     )
+    return ended is not None
 
 
-async def close_interrupted_run(mem: AgentMemory, episode: str) -> None:
-    """End the episode of a run whose process died; its outcome is unknown."""
-    memory = await mem.scoped.store.get(mem.scope, episode)
-    if memory is not None and memory.kind == EPISODE:
-        ending: Ending = "cancelled"
-        note = "interrupted: the process that ran it is gone."
-        await close_episode(mem, episode, "unknown", note, {"ending": ending, "text": ""}, free_key=True)
+async def close_interrupted_run(scoped: ScopedStore, episode: str) -> bool:
+    """End the episode of a run that was abandoned, and remove what it had in mind; return whether it was open."""
+    memory = await scoped.store.get(scoped.scope, episode)
+    if memory is None or memory.kind != EPISODE:
+        return False
+    if memory.session is not None:
+        await RunItems(scoped, memory.session, episode).end()
+    ending: Ending = "abandoned"
+    note = "abandoned: the run was not ended within its lease, since its process died or its task was killed."
+    return await close_episode(scoped, episode, "unknown", note, {"ending": ending, "text": ""}, free_key=True)
 
 
-def _critique_data(critique: Critique | None) -> Mapping[str, Any]:
-    return {} if critique is None else {CRITIQUE: critique.model_dump(mode="json")}
+def run_details(outcome: Outcome, turn: Turn | None, origin: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the episode stores beside its events, for replay: the ending, and what was recalled."""
+    details: dict[str, Any] = {
+        **outcome.model_dump(mode="json", include=_STORED),
+        "problems": list(outcome.problems),
+        **origin,
+    }
+    if turn is not None:
+        details["brought"] = {
+            "memories": {hit.memory.id: hit.score for hit in turn.memories},
+            "reflections": [memory.id for memory in turn.reflections],
+            "lessons": [lesson.model_dump(mode="json") for lesson in turn.lessons],
+            "procedures": {hit.version.procedure.name: hit.score for hit in turn.procedures},
+            "tools": [tool.name for tool in turn.tools],
+            "context": turn.recalled,
+        }
+        if turn.instructions:
+            details["instructions"] = f"sha256:{sha256(turn.instructions.encode()).hexdigest()}"
+    return details
 
 
 def run_key(key: str) -> str:

@@ -8,19 +8,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from longmind.agent.models import Action, Call, Critique, Observation, Outcome, Policy, PolicyFunction, Say, Turn
 from longmind.agent.policies import as_policy
-from longmind.agent.run_recorder import ANSWER, CALL, CRITIQUE, DETAILS, TYPE, close_interrupted_run, run_key
+from longmind.agent.recall import as_message
+from longmind.agent.run_mind import planned
+from longmind.agent.run_recorder import (
+    ANSWER,
+    CALL,
+    CRITIQUE,
+    DETAILS,
+    IN_MIND,
+    TYPE,
+    close_interrupted_run,
+    describe_call,
+    run_key,
+)
 from longmind.agent_memory import AgentMemory
 from longmind.errors import InvalidInput, NotFound, OperationMismatch
 from longmind.models.chat import Usage
 from longmind.systems import ownership
 from longmind.systems.episodic import EPISODE, Episode, Event, Lesson, iterate_events
 from longmind.systems.procedural import ProcedureHit, ToolDescription
+from longmind.systems.working import Item, items_of_run, items_text
 from longmind.types import Filter, Hit, Memory, Message
 
 
@@ -49,7 +62,9 @@ async def replay(mem: AgentMemory, episode: str) -> list[ReplayStep]:
     steps: list[ReplayStep] = []
     done: list[Observation] = []
     async for event in iterate_events(mem.scoped, episode):
-        seen = replace(turn, done=tuple(done), critique=_critique(event))
+        working = _in_mind(turn.task, done, event)
+        context = "\n\n".join(filter(None, (turn.recalled, items_text(working))))
+        seen = replace(turn, done=tuple(done), working=working, context=context, critique=_critique(event))
         if event.type == CALL:
             observation = _observation(event)
             steps.append(ReplayStep(seen, observation.call, observation))
@@ -89,6 +104,7 @@ async def load_outcome(mem: AgentMemory, episode: str) -> Outcome:
         episode=episode,
         problems=tuple(details.get("problems", ())),
         usage=Usage.model_validate(details.get("usage", {})),
+        critic_usage=Usage.model_validate(details.get("critic_usage", {})),
         seconds=float(details.get("seconds", 0.0)),
     )
 
@@ -108,7 +124,7 @@ async def find_outcome(mem: AgentMemory, key: str, task: str) -> Outcome | None:
             f"The key {key!r} was used before for another task.", hint="Give each task a key of its own."
         )
     if run.open:
-        await close_interrupted_run(mem, there.id)
+        await close_interrupted_run(mem.scoped, there.id)
         return None
     return await load_outcome(mem, there.id)
 
@@ -139,6 +155,7 @@ async def _turn(mem: AgentMemory, run: Episode) -> Turn:
         lessons=tuple(Lesson.model_validate(lesson) for lesson in brought.get("lessons", ())),
         procedures=await _procedures(mem, brought.get("procedures", {})),
         conversation=await _conversation(mem, run),
+        recalled=str(brought.get("context", "")),
         context=str(brought.get("context", "")),
     )
 
@@ -159,7 +176,7 @@ async def _conversation(mem: AgentMemory, run: Episode) -> tuple[Message, ...]:
     where = Filter(sessions=(run.session,), until=run.start)
     page = await mem.list(kinds=("message",), where=where, order="occurred", limit=20)
     said: list[Memory] = [m for m in reversed(page.items) if m.metadata.get(EPISODE) != run.id]
-    return tuple(Message(role=m.source.role, content=m.content, occurred_at=m.occurred_at) for m in said)
+    return tuple(as_message(memory) for memory in said)
 
 
 def _task(run: Episode) -> str:
@@ -192,6 +209,14 @@ def _same_action(left: Action, right: Action) -> bool:
     if isinstance(left, Call) and isinstance(right, Call):
         return left.tool == right.tool and left.args == right.args
     return isinstance(left, Say) and isinstance(right, Say) and left.text == right.text
+
+
+def _in_mind(task: str, done: Sequence[Observation], event: Event) -> tuple[Item, ...]:
+    """Return what was in mind at a decision: what the run had put there by then, and what was put there by hand."""
+    results = [describe_call(observation) for observation in done]
+    plan = planned(done[-1].call) if done else ""
+    by_hand = [Item.model_validate(item) for item in event.data.get(IN_MIND, ())]
+    return items_of_run(task, plan, results, by_hand, event.at)
 
 
 async def _reflection(mem: AgentMemory, episode: str) -> str | None:

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 
-from longmind.agent.loop import Emit
+from longmind.agent.deciding import Emit
 from longmind.agent.models import Outcome
 
 Start = Callable[[Emit], Awaitable[Outcome]]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from longmind.agent import agent as asynchronous
 from longmind.agent import stored_runs, streaming
-from longmind.agent.critics import Critic
+from longmind.agent.agent import CriticChoice
 from longmind.agent.loop import TaskRun as AsyncTaskRun
 from longmind.agent.models import Judge, Limits, Outcome, Policy, PolicyFunction
 from longmind.agent.recall import RecallSource
@@ -50,10 +50,11 @@ class Agent(Blocking[asynchronous.Agent]):
         self,
         mem: AgentMemory,
         *,
+        instructions: str = "",
         policy: Policy | PolicyFunction | None = None,
         chat: Chat | None = None,
         tools: ToolRegistry | None = None,
-        critic: Critic | None = None,
+        critic: CriticChoice | None = None,
         limits: Limits | None = None,
         judge: Judge | None = None,
         recall: RecallSource | None = None,
@@ -61,6 +62,7 @@ class Agent(Blocking[asynchronous.Agent]):
         self.mem = mem
         target = self._kind(
             mem._target,
+            instructions=instructions,
             policy=_threaded_policy(policy),
             chat=chat,
             tools=tools,
@@ -105,9 +107,15 @@ class Agent(Blocking[asynchronous.Agent]):
         """Answer piece by piece: ``for text in agent.stream(...)``; the stream has the ``outcome`` afterwards."""
         return Stream(self._loop, self._target.stream(message, session=session, timeout=timeout))
 
-    def begin(self, task: str, *, session: str | None = None, timeout: float | None = None) -> TaskRun:
-        """Begin a task, to be done step by step with ``step``. Call ``cancel`` on the run to abort it."""
-        return TaskRun(self._loop, self._loop.run(self._target.begin(task, session=session, timeout=timeout)))
+    def perceive(self, task: str, *, session: str | None = None, timeout: float | None = None) -> TaskRun:
+        """Begin a run: store the task, and have it in mind as the goal.
+
+        ``think`` and ``act`` go on with it; ``run`` calls the same three. Call ``cancel`` on the run to abort it.
+        """
+        return TaskRun(self._loop, self._loop.run(self._target.perceive(task, session=session, timeout=timeout)))
+
+    think = blocking(asynchronous.Agent.think)
+    act = blocking(asynchronous.Agent.act)
 
     def pursue(
         self, goal: str | Goal, *, limits: PursuitLimits | None = None, on_event: OnEvent | None = None
@@ -128,19 +136,26 @@ class Agent(Blocking[asynchronous.Agent]):
 
 
 class ReflectiveAgent(Agent):
-    """The agent that has all parts: it remembers, reflects by rules and with its model, and has goals."""
+    """The agent that has all parts; see ``longmind.agent.ReflectiveAgent``."""
 
     _kind = asynchronous.ReflectiveAgent
 
 
 class TaskRun(Blocking[AsyncTaskRun]):
-    """One run of an agent that was begun with ``begin``; see ``longmind.agent.TaskRun``."""
+    """One run of an agent that was begun with ``perceive``; see ``longmind.agent.TaskRun``."""
 
     @property
     def outcome(self) -> Outcome | None:
         """How the run ended; None while it goes on."""
         return self._target.outcome
 
+    def perceive(self) -> Self:
+        """Acquire the session and store the task, before anything else is done; then have it in mind as the goal."""
+        self._loop.run(self._target.perceive())
+        return self
+
+    think = blocking(AsyncTaskRun.think)
+    act = blocking(AsyncTaskRun.act)
     step = blocking(AsyncTaskRun.step)
     to_end = blocking(AsyncTaskRun.to_end)
     cancel = blocking(AsyncTaskRun.cancel)

@@ -3,13 +3,11 @@
 from longmind.manager.fact_learning import Extract
 from longmind.manager.memory_manager import MemoryManager
 from longmind.manager.models import (
-    ActResult,
     Experience,
     ExperienceEvent,
     ExperienceResult,
     ExtractedClaim,
     OutcomeResult,
-    PerceiveResult,
     RefusedFact,
     RetrieveResult,
     SearchResult,
@@ -17,12 +15,10 @@ from longmind.manager.models import (
     StoreResult,
     SystemFailure,
     SystemHit,
-    ThinkResult,
 )
 from longmind.manager.registry import MemorySystem, RecordSystem
 
 __all__ = [
-    "ActResult",
     "Experience",
     "ExperienceEvent",
     "ExperienceResult",
@@ -31,7 +27,6 @@ __all__ = [
     "MemoryManager",
     "MemorySystem",
     "OutcomeResult",
-    "PerceiveResult",
     "RecordSystem",
     "RefusedFact",
     "RetrieveResult",
@@ -40,5 +35,4 @@ __all__ = [
     "StoreResult",
     "SystemFailure",
     "SystemHit",
-    "ThinkResult",
 ]

@@ -20,17 +20,14 @@ from longmind.manager.built_in import (
 from longmind.manager.experience_store import find_experience, write_experience
 from longmind.manager.fact_learning import Extract, FactLearner
 from longmind.manager.models import (
-    ActResult,
     Experience,
     ExperienceResult,
     OutcomeResult,
-    PerceiveResult,
     RetrieveResult,
     SearchResult,
     StoreResult,
     SystemFailure,
     SystemHit,
-    ThinkResult,
     experience_of,
 )
 from longmind.manager.registry import MemorySystem, Names, SystemRegistry, hits_of
@@ -40,12 +37,11 @@ from longmind.systems.procedural import ProceduralMemory, Run
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.systems.semantic import SemanticMemory
 from longmind.systems.working import WorkingMemory
-from longmind.types import Filter, Hit, Memory, Model, Name
+from longmind.types import Filter, Hit, Model, Name
 
 Recall = Callable[..., Awaitable[list[Hit]]]
 TIMEOUT = 30.0
 MAX_K = 1_000
-_FOCUS = 2_000
 
 
 class _Key(Model):
@@ -191,11 +187,19 @@ class MemoryManager:
         name: str,
         params: Mapping[str, Any] | None = None,
         *,
+        task: str | None = None,
         version: int | str | None = None,
         key: str | None = None,
     ) -> Run:
-        """Run a procedure; see ``procedural.execute``. To have it in episodic memory as well, ``act``."""
-        return await self._procedural.execute(name, params, version=version, key=key)
+        """Run a procedure and store an episode of it, titled by the task, with an event for each step.
+
+        ``retrieve(f"run:{run.id}")`` returns the episode. A run that waits for an approval has none yet; with a
+        ``key``, the same call after the approval writes it. ``procedural.execute`` only runs.
+        """
+        run = await self._procedural.execute(name, params, version=version, key=key)
+        if run.finished:
+            await self._record_run(run, task)
+        return run
 
     async def learn_from_outcome(
         self,
@@ -210,7 +214,7 @@ class MemoryManager:
         """Report how something came out: it succeeded, failed, or is unknown (None).
 
         The procedure's statistics count it, and may decide about a version on trial. The episode, the one named or the
-        one that ``act`` wrote of the run, is judged anew, with ``note`` saying why.
+        one that ``execute_procedure`` wrote of the run, is judged anew, with ``note`` saying why.
         """
         if procedure is None and run is None and episode is None:
             raise InvalidInput("An outcome of what?", hint="Name a procedure, a run or an episode.")
@@ -230,72 +234,11 @@ class MemoryManager:
             judged = await self._episodic.judge(episode, OUTCOMES[outcome], note=note)
         return OutcomeResult(learned=learned, episode=judged)
 
-    # -- perception, cognition, action ---------------------------------------------------------------------------
-
-    async def perceive(self, data: Any, *, session: str | None = None) -> PerceiveResult:
-        """Take in what comes from outside: a text, messages, a document, or something that happened.
-
-        An experience, or a mapping with a ``title``, is stored as one. Everything else is remembered, and working
-        memory notes the turns of the conversation.
-        """
-        if isinstance(data, Experience) or (isinstance(data, Mapping) and "title" in data):
-            experience = experience_of(data)
-            if session is not None and experience.session is None:
-                experience = experience.model_copy(update={"session": session})
-            stored = await self.store_experience(experience)
-            return PerceiveResult(memories=stored.messages, experience=stored)
-        remembered = await self._remember(data, session=session)
-        memories: list[Memory] = [remembered] if isinstance(remembered, Memory) else list(remembered)
-        conversation = None
-        turns = [m for m in memories if m.kind == "message" and m.source.role in ("user", "assistant")]
-        if turns and session is not None and (await self._working.conversation()).session != session:
-            await self._working.converse(session=session)
-        for turn in turns:
-            conversation = await self._working.turn(turn.source.role, turn.content)
-        return PerceiveResult(memories=tuple(memories), conversation=conversation)
-
-    async def think(self, task: str, *, k: int = 20, procedures: int = 3) -> ThinkResult:
-        """Focus working memory on a task and gather what is known for it.
-
-        That is what is in mind, what is known, which procedures might do it, and what earlier episodes teach. Nothing
-        is decided here; that is the caller's part.
-        """
-        if not task.strip():
-            raise InvalidInput("There is no task to think about.", hint="Say in a sentence what is to be done.")
-        await self._working.focus(task[:_FOCUS])
-        return ThinkResult(
-            task=task,
-            attention=await self._working.attend(),
-            knowledge=await self.search(task, k, explain=True),
-            procedures=tuple(await self._procedural.search(task, procedures)),
-            lessons=await self._episodic.lessons(task),
-        )
-
-    async def act(
-        self,
-        procedure: str,
-        params: Mapping[str, Any] | None = None,
-        *,
-        task: str | None = None,
-        version: int | str | None = None,
-        key: str | None = None,
-    ) -> ActResult:
-        """Run a procedure and store an episode of it, titled by the task, with an event for each step.
-
-        A run that waits for an approval has no episode yet; with a ``key``, the same call after the approval writes it.
-        """
-        run = await self.execute_procedure(procedure, params, version=version, key=key)
-        if not run.finished:
-            return ActResult(run=run, episode=None)
-        return ActResult(run=run, episode=await self._episode_of_run(run, task))
-
     # -- inside --------------------------------------------------------------------------------------------------
 
-    async def _episode_of_run(self, run: Run, task: str | None) -> Episode:
-        known = await find_experience(self._scoped, run_key(run.id))
-        if known is None:
-            known = (await write_experience(self._scoped, experience_of_run(run, task), derived_from=[run.id])).episode
-        return Episode.of(known)
+    async def _record_run(self, run: Run, task: str | None) -> None:
+        if await find_experience(self._scoped, run_key(run.id)) is None:
+            await write_experience(self._scoped, experience_of_run(run, task), derived_from=[run.id])
 
     def _claimed(self) -> frozenset[str]:
         return frozenset(kind for name in self._registry.names for kind in self._registry.kinds(name))

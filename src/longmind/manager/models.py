@@ -9,11 +9,10 @@ from typing import Annotated, Any, Protocol
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from longmind.errors import InvalidInput, LongmindError
-from longmind.systems.episodic import Episode, Event, Lessons, Outcome, Title
-from longmind.systems.procedural import LearningResult, ProcedureHit, Run
+from longmind.systems.episodic import Episode, Event, Outcome, Title
+from longmind.systems.procedural import LearningResult
 from longmind.systems.scoped_store import validated
 from longmind.systems.semantic import Learned
-from longmind.systems.working import ConversationState, Item
 from longmind.types import Hit, Id, Memory, Message, Model, Moment, Name, PlainJson, Scalar, Source, Tag, Text, Unit
 
 MOST = 1_000
@@ -227,32 +226,3 @@ class OutcomeResult(Model):
     """What it did to the procedure's statistics, and what it decided."""
     episode: Episode | None
     """The episode it was about, judged anew."""
-
-
-class PerceiveResult(Model):
-    """What was stored of an input."""
-
-    memories: tuple[Memory, ...]
-    conversation: ConversationState | None = None
-    """Where the conversation stands, if it was part of one."""
-    experience: ExperienceResult | None = None
-
-
-class ThinkResult(Model):
-    """What an agent should have in mind for a task. All of it is evidence, none of it an instruction."""
-
-    task: str
-    attention: tuple[Item, ...]
-    """What is in working memory and matters for the task."""
-    knowledge: SearchResult
-    procedures: tuple[ProcedureHit, ...]
-    """Ways of doing it that are known."""
-    lessons: Lessons
-    """What went well and badly before."""
-
-
-class ActResult(Model):
-    """A run, and its episode; None while the run has not ended."""
-
-    run: Run
-    episode: Episode | None

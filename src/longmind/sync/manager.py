@@ -20,6 +20,3 @@ class MemoryManager(Blocking[asynchronous.MemoryManager]):
     store_experience = blocking(asynchronous.MemoryManager.store_experience)
     execute_procedure = blocking(asynchronous.MemoryManager.execute_procedure)
     learn_from_outcome = blocking(asynchronous.MemoryManager.learn_from_outcome)
-    perceive = blocking(asynchronous.MemoryManager.perceive)
-    think = blocking(asynchronous.MemoryManager.think)
-    act = blocking(asynchronous.MemoryManager.act)

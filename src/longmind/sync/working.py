@@ -1,11 +1,17 @@
 """Blocking working memory."""
 
+from __future__ import annotations
+
 from longmind.sync.blocking import Blocking, blocking
 from longmind.systems import working as asynchronous
 
 
 class WorkingMemory(Blocking[asynchronous.WorkingMemory]):
     """Blocking; see ``longmind.systems.working.WorkingMemory``."""
+
+    def session(self, id: str) -> WorkingMemory:
+        """Return the working memory of one session: slots of its own, beside what is in mind in all sessions."""
+        return WorkingMemory(self._loop, self._target.session(id))
 
     put = blocking(asynchronous.WorkingMemory.put)
     fetch = blocking(asynchronous.WorkingMemory.fetch)

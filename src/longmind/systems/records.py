@@ -26,6 +26,8 @@ from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, valida
 from longmind.types import Memory, Model, Moment, Scope, Source
 
 B = TypeVar("B", bound=BaseModel)
+LEASE = "lease:"
+"""How the keys of lease records begin."""
 CONFIGURATION = "configuration"
 """The kind of records that systems keep for themselves; recall does not return them."""
 _RENEWALS = 3
@@ -216,7 +218,7 @@ class Lease:
     _renewing: asyncio.Task[None] | None = None
 
     def __post_init__(self) -> None:
-        self._record = KeyedRecord.of_user(self.scoped, f"lease:{self.name}", LeaseBody())
+        self._record = KeyedRecord.of_user(self.scoped, f"{LEASE}{self.name}", LeaseBody())
         self._lock = _lock_of(self.scoped.store, f"{self.scoped.scope.model_dump_json()}:{self.name}")
 
     async def acquire(self, wait: float) -> bool:

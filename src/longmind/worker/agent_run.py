@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from longmind.consolidate.bookmarks import PAUSED, Bookmarks, next_midnight
+from longmind.pacing import load_module
 from longmind.worker.models import JobOutcome
 
 if TYPE_CHECKING:
@@ -18,15 +19,20 @@ MAX_RUNS = 3
 
 
 async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> JobOutcome:
-    """Consolidate an agent until a run changes nothing, so that its watermark is exact.
+    """Consolidate an agent until a run changes nothing, so that its watermark is exact; close its abandoned runs first.
 
     Consolidation itself moves the head of the journal. Only a run that leaves the head where it was proves that
     everything up to there is consolidated; over an unchanged agent such a run costs next to nothing. An agent that is
-    written to all the time is left after a few runs, with the last head that is certain.
+    written to all the time is left after a few runs, with the last head that is certain. While a run of the agent holds
+    a lease, the next look is due when that ends.
     """
+    await load_module("longmind.agent.abandoned")
+    from longmind.agent.abandoned import close_abandoned_runs
+
     began = time.perf_counter()
     memory = rc.agent(scope.agent, tenant=scope.tenant, all_users=True)
     backend = rc.store.backend
+    abandoned = await close_abandoned_runs(memory.scoped, thorough=True)
     first = head = (await backend.head(scope)).seq
     reports: list[str] = []
     stopped: str | None = None
@@ -45,7 +51,7 @@ async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> JobOutcome:
         paused=stopped == PAUSED,
         until=None if stopped is None else await _resumes_at(rc, scope, stopped),
         why=stopped or "",
-        due=await _due(rc, scope),
+        due=min(filter(None, (await _due(rc, scope), abandoned.next_end)), default=None),
     )
 
 

@@ -185,10 +185,10 @@ async def test_step_by_step(mem: AgentMemory) -> None:
     agent = weather(mem)
     with pytest.raises(InvalidInput, match="no run to step"):
         await agent.step()
-    run = await agent.begin("weather", session="s")
+    run = await agent.perceive("weather", session="s")
     assert await messages(mem, "s") == [("user", "weather")]
     with pytest.raises(Conflict, match="still going on"):
-        await agent.begin("another")
+        await agent.perceive("another")
     assert isinstance(await agent.step(), Observation)
     outcome = await agent.step()
     assert isinstance(outcome, Outcome)
@@ -197,7 +197,7 @@ async def test_step_by_step(mem: AgentMemory) -> None:
     with pytest.raises(Conflict, match="ended"):
         await run.step()
     async with agent:
-        left = await agent.begin("weather", session="s")
+        left = await agent.perceive("weather", session="s")
         await agent.step()
     assert left.outcome is not None
     assert left.outcome.ending == "cancelled"

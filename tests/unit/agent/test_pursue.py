@@ -612,7 +612,11 @@ async def test_a_model_plans_and_acts(scripted: AgentMemory) -> None:
     plan = await plan_of(mem, goal)
     assert plan.origin == "model"
     assert [(one.how, one.result) for one in pursuit.outcomes] == [("tool", 120), ("agent", "It is enough: 120 g.")]
-    assert '"results_of_earlier_steps": {"s1": 120}' in model.requests[1].messages[-1].content
+    _, task, in_mind = model.requests[1].messages
+    assert '"results_of_earlier_steps": {"s1": 120}' in task.content
+    assert "s1 (done): Weigh the salt; s2 (running): Say whether it is enough" in in_mind.content
+    written = [m for m in (await mem.list(kinds=["message"])).items if "results_of_earlier_steps" in m.content]
+    assert [(m.source.role, m.metadata["type"], m.trust) for m in written] == [("assistant", "step", 0.7)]
     assert pursuit.usage.requests == 3
     assert pursuit.usage.tokens > 5
 

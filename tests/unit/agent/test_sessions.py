@@ -147,7 +147,7 @@ async def test_another_process_excludes_us_and_its_death_frees_the_session(tmp_p
             assert outcome.ending == "answered"
             closed = await mem.episodic.get(theirs.id)
             assert not closed.open
-            assert closed.note.startswith("interrupted")
+            assert closed.note.startswith("abandoned")
             assert closed.outcome == "unknown"
     finally:
         if child.returncode is None:
@@ -158,7 +158,7 @@ async def test_another_process_excludes_us_and_its_death_frees_the_session(tmp_p
 async def test_a_run_that_was_begun_and_forgotten_does_not_keep_its_session_for_ever(mem: AgentMemory) -> None:
     limits = Limits(lease_seconds=0.05, tool_seconds=0.01, wait_seconds=30)
     agent = Agent(mem, policy=lambda turn: Say(text="hi"), limits=limits)
-    await agent.begin("forgotten", session="s", timeout=0.01)
+    await agent.perceive("forgotten", session="s", timeout=0.01)
     agent.current = None
     gc.collect()
     assert (await agent.run("the next", session="s")).ending == "answered"
@@ -198,6 +198,6 @@ async def test_a_crashed_run_with_a_key_is_run_again(mem: AgentMemory) -> None:
     assert outcome.problems == ()
     assert outcome.episode not in (None, died)
     closed = await mem.episodic.get(died)
-    assert (closed.open, closed.outcome, closed.note[:11]) == (False, "unknown", "interrupted")
+    assert (closed.open, closed.outcome, closed.note[:9]) == (False, "unknown", "abandoned")
     assert (await agent.run("count", key="k")).episode == outcome.episode
     assert told == []

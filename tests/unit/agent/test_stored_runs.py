@@ -87,7 +87,7 @@ async def test_what_is_no_run_is_not_replayed(mem: AgentMemory) -> None:
     with pytest.raises(NotFound, match="not a run"):
         await replay(mem, other.id)
     agent = counting(mem, [])
-    run = await agent.begin("Count")
+    run = await agent.perceive("Count")
     (open_one,) = (await mem.episodic.list(type="task", open=True)).items
     with pytest.raises(InvalidInput, match="has not ended"):
         await load_outcome(mem, open_one.id)

@@ -109,7 +109,7 @@ async def test_time_ends_a_stream_that_nobody_reads(mem: AgentMemory) -> None:
 
 async def test_what_keeps_a_stream_from_beginning_is_raised(mem: AgentMemory) -> None:
     agent = Agent(mem, policy=lambda turn: Say(text="hi"))
-    run = await agent.begin("busy", session="s")
+    run = await agent.perceive("busy", session="s")
     hasty = Agent(mem, policy=lambda turn: Say(text="hi"), limits=Limits(wait_seconds=0.01))
     with pytest.raises(Conflict):
         await drained(hasty.stream("hello", session="s"))

@@ -25,8 +25,8 @@ PAIRS = [
     (longmind.agent.Stream, longmind.agent.sync.Stream),
 ]
 OTHER_NAME = {"aclose": "close"}
-NOT_MIRRORED = {"open", "goals", "current", "own_chat"}
-"""A run is opened by ``begin``; the others hand out asynchronous objects."""
+NOT_MIRRORED = {"goals", "current", "own_chat"}
+"""They hand out asynchronous objects."""
 MEMBERS = [
     (one, other, name)
     for one, other in PAIRS
@@ -44,7 +44,7 @@ def test_every_method_has_a_blocking_twin(one: type, other: type, name: str) -> 
 
 
 def test_the_methods_are_those_there_are() -> None:
-    assert {"run", "stream", "pursue", "begin", "step", "close"} <= {name for _, _, name in MEMBERS}
+    assert {"run", "stream", "pursue", "perceive", "think", "act", "step", "close"} <= {name for _, _, name in MEMBERS}
 
 
 @pytest.mark.parametrize("kind", ["Agent", "ReflectiveAgent"])
@@ -161,14 +161,14 @@ def test_a_stream_that_is_closed_cancels_its_run(mem: AgentMemory) -> None:
 def test_a_run_is_done_step_by_step(mem: AgentMemory) -> None:
     agent = Agent(mem, policy=double_then_say)
     agent.tool(lambda_double, name="double")
-    run = agent.begin("Double 21.")
+    run = agent.perceive("Double 21.")
     with pytest.raises(Conflict, match="still going on"):
-        agent.begin("Another.")
+        agent.perceive("Another.")
     assert run.outcome is None
     agent.step()
     outcome = run.to_end()
     assert run.outcome == outcome
-    assert agent.begin("Double 21.").cancel().ending == "cancelled"
+    assert agent.perceive("Double 21.").cancel().ending == "cancelled"
 
 
 def lambda_double(n: int) -> int:
@@ -201,7 +201,7 @@ with Longmind.open("memory:") as rc, ReflectiveAgent(rc.agent("assistant")) as a
 
     reveal_type(double(1))
     reveal_type(agent.run("x"))
-    reveal_type(agent.begin("x").step())
+    reveal_type(agent.perceive("x").step())
     reveal_type(agent.pursue("x"))
     for piece in agent.stream("x"):
         reveal_type(piece)

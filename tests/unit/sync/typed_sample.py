@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Any, assert_type
 
 from longmind import AgentSettings, Forgotten, Hit, Memory, Message, Page, Stats
-from longmind.manager import ActResult, SearchResult, ThinkResult
+from longmind.manager import SearchResult
 from longmind.sync import AgentMemory, Longmind
 from longmind.sync.conversation import Conversation
 from longmind.sync.episodic import RunningEpisode
@@ -71,8 +71,7 @@ def use_procedures(rc: Longmind, mem: AgentMemory) -> None:
     procedure = {"name": "twice", "purpose": "Double it", "parameters": schema, "steps": [step]}
     assert_type(mem.procedural.store(procedure), Version)
     assert_type(mem.procedural.execute("twice", {"n": 21}), Run)
-    assert_type(mem.manager.act("twice", {"n": 4}), ActResult)
-    assert_type(mem.manager.think("double it"), ThinkResult)
+    assert_type(mem.manager.execute_procedure("twice", {"n": 4}), Run)
     assert_type(mem.manager.search("double"), SearchResult)
     assert_type(mem.manager.names, tuple[str, ...])
 

@@ -75,7 +75,7 @@ class GoalPursuit:
         interrupted = self._lease.taken_over_from
         if interrupted is None:
             return
-        await close_interrupted_run(self.context.mem, interrupted)
+        await close_interrupted_run(self.context.mem.scoped, interrupted)
         plan = await self.context.goals.plan(self.id)
         for step in plan.steps if plan else ():
             if step.status == "running" and step.episode == interrupted:

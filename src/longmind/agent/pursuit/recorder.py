@@ -60,9 +60,11 @@ class PursuitRecorder:
         if self._begun:
             ended_as, note = ending or "cancelled", f"{ending or 'cancelled'}: {why}"[:_NOTE]
             outcome: Ended = "unknown" if ending is None else _ENDED.get(ending, "unknown")
-            await self._stored("end", lambda: close_episode(self.mem, self.id, outcome, note, {"ending": ended_as}))
+            await self._stored(
+                "end", lambda: close_episode(self.mem.scoped, self.id, outcome, note, {"ending": ended_as})
+            )
 
-    async def _stored(self, what: str, store: Callable[[], Awaitable[None]]) -> bool:
+    async def _stored(self, what: str, store: Callable[[], Awaitable[object]]) -> bool:
         try:
             await store()
         except Exception as error:

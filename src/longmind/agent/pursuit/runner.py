@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from longmind.agent.agent import run_plan_step
 from longmind.agent.pursuit.context import PursuitContext
 from longmind.agent.pursuit.counted_chat import CountedChat
 from longmind.agent.pursuit.goal_pursuit import GoalPursuit
@@ -73,7 +74,7 @@ async def _build_context(agent: Agent, limits: PursuitLimits, on_event: OnEvent 
 
     own_tools = agent.tools is not mem.procedural.tools
     procedural = ProceduralMemory(mem.scoped, agent.tools) if own_tools else mem.procedural
-    context.executor = StepExecutor(agent, procedural, await agent.decides(), limits)
+    context.executor = StepExecutor(agent, procedural, await agent.decides(), limits, run_plan_step)
 
     async def can_execute(step: PlanStep) -> bool:
         return not await context.executor.missing(step)

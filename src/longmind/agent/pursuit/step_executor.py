@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from longmind.agent.models import Call, Outcome
 from longmind.agent.pursuit.models import How, PursuitLimits
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 REFUSED = "NOT DONE"
 """How an agent's answer begins if it could not do a step."""
-_SHOWN, _EARLIER, _LINE = 1_000, 3, 10_000
+_SHOWN, _EARLIER, _LINE, _PLANNED = 1_000, 3, 10_000, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,12 @@ class StepResult:
     problems: tuple[str, ...] = ()
 
 
+class RunPlanStep(Protocol):
+    """Does a step of a plan as a run of the agent."""
+
+    async def __call__(self, agent: Agent, task: str, *, session: str, timeout: float, plan: str) -> Outcome: ...
+
+
 @dataclass(slots=True)
 class StepExecutor:
     """Executes steps with the tools, procedures and policy of one agent."""
@@ -53,6 +59,8 @@ class StepExecutor:
     decides: bool
     """Whether the agent has a policy or a model, and so can do steps that name no tool."""
     limits: PursuitLimits
+    run_plan_step: RunPlanStep
+    """Gives a step to the agent; see ``longmind.agent.agent.run_plan_step``."""
 
     async def missing(self, step: PlanStep) -> str:
         """Return what a step needs that is missing here; empty if it can be executed."""
@@ -121,10 +129,12 @@ class StepExecutor:
 
     async def _ask(self, state: GoalState, plan: Plan, step: PlanStep) -> StepResult:
         """Give a step to the agent. Attempts share a session, so each sees what the one before said."""
-        outcome = await self.agent.run(
+        outcome = await self.run_plan_step(
+            self.agent,
             task_of(state, plan, step),
             session=f"goal:{state.goal.id}:{step.id}",
             timeout=self.limits.step_seconds,
+            plan=plan_text(plan),
         )
         fields: dict[str, Any] = {
             "episode": outcome.episode,
@@ -143,6 +153,11 @@ def succeeded(outcome: Outcome) -> bool:
     if outcome.success is not None:
         return outcome.success
     return outcome.ending == "answered" and not outcome.text.lstrip(" *_#\n").upper().startswith(REFUSED)
+
+
+def plan_text(plan: Plan) -> str:
+    """Return the steps of a plan with their status, in one line."""
+    return "; ".join(f"{step.id} ({step.status}): {flatten(step.description, _PLANNED)}" for step in plan.steps)
 
 
 def task_of(state: GoalState, plan: Plan, step: PlanStep) -> str:

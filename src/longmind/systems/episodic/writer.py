@@ -70,13 +70,14 @@ class EpisodeWriter:
         *,
         derived: bool = False,
         links: Sequence[Link] = (),
+        source: Source | None = None,
         first_try: bool = False,
         reason: str = "event recorded",
     ) -> Memory:
         """Add an event to an episode. With a key it is added once: a repeated call returns the existing event.
 
-        A ``derived`` event is erased with its episode. ``first_try`` says that the key cannot exist yet, which saves a
-        look-up.
+        A ``derived`` event is erased with its episode. Its ``source`` is by default the agent, named as its actor.
+        ``first_try`` says that the key cannot exist yet, which saves a look-up.
         """
         look = not first_try
 
@@ -86,7 +87,7 @@ class EpisodeWriter:
             if look and draft.key is not None and (known := await self.find_event(episode, draft.key)) is not None:
                 return known
             look = True
-            event = self.new_event(owner, draft)
+            event = self.new_event(owner, draft, source=source)
             writes = await self.event_writes(owner, [event])
             if derived:
                 writes.append(AddLink(Link(source=event.id, relation="derived_from", target=episode)))

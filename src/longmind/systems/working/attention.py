@@ -37,14 +37,19 @@ async def score_relevance(scoped: ScopedStore, query: str, texts: Sequence[str])
 
     This is the share of the query's words in the text, or the cosine if it is higher.
     """
-    query_terms = set(terms(query))
-    shares = [coverage(query_terms, terms(text)) for text in texts]
+    shares = word_relevance(query, texts)
     vectors, _ = await scoped.embed([query, *texts])
     if any(vector is None for vector in vectors):
         return shares
     rows = np.stack([np.asarray(vector, np.float64) for vector in vectors])
     cosines = np.clip(rows[1:] @ rows[0], 0.0, 1.0)
     return [max(share, float(cosine)) for share, cosine in zip(shares, cosines, strict=True)]
+
+
+def word_relevance(query: str, texts: Sequence[str]) -> list[float]:
+    """Return the share of the query's words in each text."""
+    query_terms = set(terms(query))
+    return [coverage(query_terms, terms(text)) for text in texts]
 
 
 async def find_relations(scoped: ScopedStore, texts: Sequence[str]) -> dict[tuple[int, int], float]:

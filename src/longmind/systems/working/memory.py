@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, overload
 
@@ -24,11 +24,15 @@ from longmind.systems.working.models import (
     WorkingContext,
     WorkingLimits,
 )
-from longmind.systems.working.state import Tokens, WorkingState, last_event, new_item, read
+from longmind.systems.working.state import Tokens, WorkingState, last_event, new_item, read, session_items
 from longmind.tokens import estimate
-from longmind.types import TRUST, Json, Memory, Role, Source
+from longmind.types import TRUST, Json, Memory, Model, Name, Role, Source
 
 _LINE = 2_000
+
+
+class _Session(Model):
+    id: Name
 
 
 @checked_arguments
@@ -38,6 +42,9 @@ class WorkingMemory:
     ``items`` and ``tokens`` set the limits permanently, from the next change on. Without them the stored limits apply,
     by default 7 slots and 2,000 tokens. ``tokens_of`` counts the tokens of a text; the default is an estimate. With
     ``chunking=False`` items never share a slot by themselves.
+
+    Without a ``session`` it holds what is in mind in all sessions of the user. With one it holds what is in mind in
+    that session alone, in slots of its own, and shows the items for all sessions beside them.
     """
 
     def __init__(
@@ -48,13 +55,19 @@ class WorkingMemory:
         tokens: int | None = None,
         chunking: bool = True,
         tokens_of: Tokens = estimate,
+        session: str | None = None,
     ) -> None:
         self._scoped = scoped
+        self._session = None if session is None else validated(_Session, {"id": session}).id
         self._chunking = chunking
         self._tokens_of = tokens_of
         limits = {"items": items, "tokens": tokens}
         self._limits = {name: value for name, value in limits.items() if value is not None}
         validated(WorkingLimits, self._limits)
+
+    def session(self, id: str) -> WorkingMemory:
+        """Return the working memory of one session: slots of its own, beside what is in mind in all sessions."""
+        return WorkingMemory(self._scoped, chunking=self._chunking, tokens_of=self._tokens_of, session=id)
 
     # -- items ---------------------------------------------------------------------------------------------------
 
@@ -76,7 +89,7 @@ class WorkingMemory:
         fields = {"importance": importance, "source": said_by, "trust": TRUST[said_by.role]}
 
         async def place() -> Placed:
-            return await self._place(await read(self._scoped), key, content, fields)
+            return await self._place(await self._read(), key, content, fields)
 
         return await retry_on_conflict(place)
 
@@ -87,11 +100,11 @@ class WorkingMemory:
         """
 
         async def bring() -> Placed:
-            state = await read(self._scoped)
+            state = await self._read()
             if (present := state.find(key)) is not None:
                 await self._scoped.store.touch(self._scoped.scope, [present.id])
-                return Placed(item=self._item(present, state, state.now, 0.0, focused=False))
-            event = await last_event(self._scoped, key)
+                return Placed(item=self._item(present, _chunk_of(state, present.id), state.now))
+            event = await last_event(state, key)
             if event is None:
                 raise NotFound(
                     f"Working memory never held {key!r}, or it was forgotten.",
@@ -107,7 +120,7 @@ class WorkingMemory:
         """Remove an item; episodic memory keeps it."""
 
         async def go() -> Evicted:
-            state = await read(self._scoped)
+            state = await self._read()
             item = state.find(key)
             if item is None:
                 raise NotFound(
@@ -124,7 +137,7 @@ class WorkingMemory:
         """Remove all items; episodic memory keeps them. The focus, the task and the conversation stay."""
 
         async def go() -> tuple[Evicted, ...]:
-            state = await read(self._scoped)
+            state = await self._read()
             state.remove(list(state.items), "released")
             return await self._fit_and_write(state, "cleared") if state.leaving else ()
 
@@ -135,7 +148,10 @@ class WorkingMemory:
         return next((item for item in await self.items() if item.key == key), None)
 
     async def items(self, sort: Sort = "attention") -> tuple[Item, ...]:
-        """Return all items, sorted by ``importance``, ``recency`` or ``attention``, the highest first."""
+        """Return all items, sorted by ``importance``, ``recency`` or ``attention``, the highest first.
+
+        Those of sessions, such as what a run has in mind now, are among them; ``item.session`` says which.
+        """
         orders: dict[str, Callable[[Item], Any]] = {
             "importance": lambda item: (-item.importance, -item.attended_at.timestamp(), item.id),
             "recency": lambda item: (-item.attended_at.timestamp(), -item.importance, item.id),
@@ -143,8 +159,12 @@ class WorkingMemory:
         }
         if sort not in orders:
             raise InvalidInput(f"Items cannot be sorted by {sort!r}.", hint=f"There are: {', '.join(orders)}.")
-        state = await read(self._scoped)
-        return tuple(sorted(await self._score_items(state, state.body.focus), key=orders[sort]))
+        states = await self._states()
+        items = await self._score_items(states, _focus_of(states))
+        if self._session is None:
+            now = self._scoped.now()
+            items += [self._item(record, None, now) for record in await session_items(self._scoped)]
+        return tuple(sorted(items, key=orders[sort]))
 
     async def slots(self) -> tuple[Slot, ...]:
         """Return the slots in use, the most attended first."""
@@ -154,7 +174,7 @@ class WorkingMemory:
         """Join all closely related items into chunks; return how many slots that freed."""
 
         async def join() -> int:
-            state = await read(self._scoped)
+            state = await self._read()
             freed = await fitting.chunk(self._scoped, state)
             if freed:
                 await self._fit_and_write(state, "chunked")
@@ -170,7 +190,7 @@ class WorkingMemory:
         self._limits |= changes
 
         async def fit() -> tuple[Evicted, ...]:
-            return await self._fit_and_write(await read(self._scoped), "resized")
+            return await self._fit_and_write(await self._read(), "resized")
 
         return await retry_on_conflict(fit)
 
@@ -185,9 +205,9 @@ class WorkingMemory:
         """Return the ``n`` items that matter most for a query, or else for the focus. They count as just used."""
         if n < 1:
             raise InvalidInput(f"n must be at least 1, not {n}.")
-        state = await read(self._scoped)
+        states = await self._states()
         ranked = sorted(
-            await self._score_items(state, state.body.focus if query is None else query),
+            await self._score_items(states, _focus_of(states) if query is None else query),
             key=lambda i: (-i.attention, i.id),
         )
         chosen = tuple(ranked[:n])
@@ -212,7 +232,7 @@ class WorkingMemory:
 
     async def task(self) -> Task:
         """Return the current task with its variables."""
-        return (await read(self._scoped)).body.task
+        return (await self._read()).body.task
 
     async def begin_task(self, name: str, *, goal: str = "", variables: Mapping[str, Any] | None = None) -> Task:
         """Begin a task with its own variables; those of the previous task move to episodic memory."""
@@ -246,7 +266,7 @@ class WorkingMemory:
 
     async def conversation(self) -> ConversationState:
         """Return the state of the conversation."""
-        return (await read(self._scoped)).body.conversation
+        return (await self._read()).body.conversation
 
     async def converse(self, /, **changes: Any) -> ConversationState:
         """Change fields of the state of the conversation; see ``ConversationState``."""
@@ -269,6 +289,14 @@ class WorkingMemory:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
+    async def _read(self) -> WorkingState:
+        return await read(self._scoped, self._session)
+
+    async def _states(self) -> list[WorkingState]:
+        """Return the states whose items are in mind: that of the session, if it has one, and that of all sessions."""
+        own = await self._read()
+        return [own] if self._session is None else [own, await read(self._scoped)]
+
     async def _place(
         self, state: WorkingState, key: str, content: str, fields: Mapping[str, Any], origin: str | None = None
     ) -> Placed:
@@ -281,19 +309,19 @@ class WorkingMemory:
             )
         current = state.find(key)
         if current is None:
-            item = new_item(self._scoped, key, content, origin, occurred_at=state.now, **fields)
+            item = new_item(state, key, content, origin, occurred_at=state.now, **fields)
             state.add(item)
         else:
             changes = {**fields, "source": fields["source"].model_dump(), "occurred_at": state.now}
             item = await state.change(current, {"content": content, **changes})
         left = await self._fit_and_write(state, "put", keep=item.id)
-        return Placed(item=self._item(item, state, state.now, 0.0, focused=False), evicted=left)
+        return Placed(item=self._item(item, _chunk_of(state, item.id), state.now), evicted=left)
 
     async def _fit(self, state: WorkingState, limits: WorkingLimits, keep: str | None) -> None:
         if self._chunking and len(state.slots) > limits.items:
             await fitting.chunk(self._scoped, state, until=limits.items)
         if fitting.exceeds_limits(state, limits, self._tokens_of):
-            items = await self._score_items(state, state.body.focus)
+            items = await self._score_items([state], state.body.focus)
             fitting.evict(state, limits, self._tokens_of, {i.id: i.attention for i in items}, keep)
 
     async def _fit_and_write(self, state: WorkingState, reason: str, keep: str | None = None) -> tuple[Evicted, ...]:
@@ -305,7 +333,7 @@ class WorkingMemory:
 
     async def _changed(self, change: Callable[[StateBody], Mapping[str, Any]], reason: str) -> StateBody:
         async def apply() -> StateBody:
-            state = await read(self._scoped)
+            state = await self._read()
             state.body = validated(StateBody, state.body.model_dump() | dict(change(state.body)))
             await self._fit_and_write(state, reason)
             return state.body
@@ -314,7 +342,7 @@ class WorkingMemory:
 
     async def _with_task(self, task: Task) -> Task:
         async def apply() -> Task:
-            state = await read(self._scoped)
+            state = await self._read()
             before = state.body.task
             if before.name or before.variables:
                 state.notes.append(_task_note(before, state.now))
@@ -328,11 +356,12 @@ class WorkingMemory:
         return body.limits.model_copy(update=self._limits)
 
     async def _context(self) -> WorkingContext:
-        state = await read(self._scoped)
-        items = {item.id: item for item in await self._score_items(state, state.body.focus)}
-        slots = [self._slot(slot, items) for slot in state.slots]
+        states = await self._states()
+        state = states[0]
+        items = {item.id: item for item in await self._score_items(states, _focus_of(states))}
+        slots = [self._slot(slot, items) for own in states for slot in own.slots]
         return WorkingContext(
-            focus=state.body.focus,
+            focus=_focus_of(states),
             task=state.body.task,
             conversation=state.body.conversation,
             slots=tuple(sorted(slots, key=lambda s: (-s.attention, s.items[0].id))),
@@ -349,25 +378,28 @@ class WorkingMemory:
             attention=max(item.attention for item in items),
         )
 
-    async def _score_items(self, state: WorkingState, query: str) -> list[Item]:
-        """Return the items with their current scores; an empty query counts as none."""
-        records = list(state.items.values())
-        focused = bool(query.strip()) and bool(records)
-        fits = [0.0] * len(records)
-        if focused:
-            fits = await attention.score_relevance(self._scoped, query, [r.content for r in records])
+    async def _score_items(self, states: Sequence[WorkingState], query: str) -> list[Item]:
+        """Return the items of these states with their current scores; an empty query counts as none."""
+        records = [(record, _chunk_of(state, record.id)) for state in states for record in state.items.values()]
+        relevances: Iterable[float | None] = [None] * len(records)
+        if query.strip() and records:
+            relevances = await attention.score_relevance(self._scoped, query, [record.content for record, _ in records])
         now = self._scoped.now()
-        return [self._item(r, state, now, fit, focused=focused) for r, fit in zip(records, fits, strict=True)]
+        return [
+            self._item(record, chunk, now, relevance)
+            for (record, chunk), relevance in zip(records, relevances, strict=True)
+        ]
 
-    def _item(self, record: Memory, state: WorkingState, now: datetime, relevance: float, *, focused: bool) -> Item:
+    def _item(self, record: Memory, chunk: str | None, now: datetime, relevance: float | None = None) -> Item:
+        """Return an item with its scores. ``relevance`` is None if there is neither a focus nor a query."""
         attended = max(record.occurred_at, record.last_accessed_at or record.occurred_at)
         recent = attention.recency(now, attended)
         score = attention.score(record.importance, recent)
-        slot = next((s for s in state.slots if record.id in s.members), None)
         return Item(
             id=record.id,
             key=record.body["key"],
             content=record.content,
+            session=record.session,
             importance=record.importance,
             source=record.source,
             trust=record.trust,
@@ -376,10 +408,20 @@ class WorkingMemory:
             attended_at=attended,
             recency=recent,
             score=score,
-            relevance=relevance,
-            attention=(score + relevance) / 2 if focused else score,
-            chunk=slot.label if slot is not None and len(slot.members) > 1 else None,
+            relevance=relevance or 0.0,
+            attention=score if relevance is None else (score + relevance) / 2,
+            chunk=chunk,
         )
+
+
+def _chunk_of(state: WorkingState, id: str) -> str | None:
+    """Return the label of the chunk that an item is in, if it shares its slot."""
+    slot = next((slot for slot in state.slots if id in slot.members), None)
+    return slot.label if slot is not None and len(slot.members) > 1 else None
+
+
+def _focus_of(states: Sequence[WorkingState]) -> str:
+    return next((state.body.focus for state in states if state.body.focus), "")
 
 
 def _with(task: Task, variables: Mapping[str, Any]) -> Task:

@@ -3,6 +3,9 @@
 An item is a memory of the kind ``working``. One more record of that kind, the state, lists the items in their slots,
 with the focus, the task and the conversation. Every change expects the version of the state, so concurrent writers
 together cannot exceed the limits.
+
+A session has a state of its own, and items of the kind ``session_item``. These are internal: recall does not return
+them, so nothing of one session reaches another.
 """
 
 from __future__ import annotations
@@ -15,9 +18,13 @@ from pydantic import AfterValidator, Field, StringConstraints
 from longmind.types import Id, Json, Model, Moment, Name, PlainJson, Source, Text, Unit
 
 KIND = "working"
+SESSION_KIND = "session_item"
 STATE = "working:state"
+SESSION_STATE = "working:session"
 LOG = "episode:working memory"
-"""The keys of the state, and of the episode that evicted items are written to."""
+"""The keys of the state, of the states of sessions, and of the episode that evicted items are written to."""
+MAX_LEFT = 50
+"""How many items that left without an event of their own a state remembers."""
 MAX_VARIABLES = 200
 MAX_VARIABLE_CHARS = 65_536
 Sort = Literal["importance", "recency", "attention"]
@@ -78,16 +85,21 @@ class StateBody(Model):
     slots: tuple[SlotBody, ...] = ()
     task: Task = Task()
     conversation: ConversationState = ConversationState()
+    left: dict[Name, Id] = Field(default_factory=dict)
+    """Where in episodic memory the text of items is that left without an event of their own, by key."""
     revision: int = 0
     """Counts the changes, so that the record changes even if only an item's text did."""
 
 
 class ItemBody(Model):
-    """An item as it is stored; its text is the record's content."""
+    """An item as it is stored; its text is the record's content, or ``text`` for an item of a session."""
 
     key: Name
     origin: Id | None = None
-    """The event it was fetched back from."""
+    """The memory that its text is from: the event it was fetched back from, or what a run recorded."""
+    recorded: bool = False
+    """Whether the origin keeps the text in episodic memory, so that no other event is written when the item leaves."""
+    text: str | None = None
 
 
 class Item(Model):
@@ -96,6 +108,8 @@ class Item(Model):
     id: str
     key: str
     content: str
+    session: str | None = None
+    """The session it belongs to; None if it is for all sessions of the user."""
     importance: Unit
     source: Source
     trust: Unit
@@ -124,7 +138,7 @@ class Slot(Model):
 
 
 class Evicted(Model):
-    """An evicted item, and the event in episodic memory that keeps it."""
+    """An evicted item, and the event or episode in episodic memory that keeps it."""
 
     key: str
     event: str

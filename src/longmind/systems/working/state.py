@@ -6,9 +6,10 @@ are never exceeded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, Literal
 
 from longmind.store.base import AddLink, Delete, Put, RemoveLink, Update, Write
@@ -16,10 +17,23 @@ from longmind.systems import ownership
 from longmind.systems.episodic import EVENT, EpisodeBody, EpisodeWriter, EventDraft, begin_writes
 from longmind.systems.records import KeyedRecord
 from longmind.systems.scoped_store import ScopedStore, validated
-from longmind.systems.working.models import KIND, LOG, STATE, Evicted, ItemBody, SlotBody, StateBody
+from longmind.systems.working.models import (
+    KIND,
+    LOG,
+    MAX_LEFT,
+    SESSION_KIND,
+    SESSION_STATE,
+    STATE,
+    Evicted,
+    ItemBody,
+    SlotBody,
+    StateBody,
+)
 from longmind.types import Filter, Link, Memory, Source
 
 Reason = Literal["evicted", "replaced", "released"]
+_ITEM = "item"
+"""The mark of a session's items, which its state does not have."""
 Tokens = Callable[[str], int]
 _LOG_BODY = EpisodeBody(
     title="Working memory", type="working memory", description="What left working memory.", standing=True
@@ -31,6 +45,7 @@ class WorkingState:
     """The state as it was read, and the changes to be written to it."""
 
     scoped: ScopedStore
+    session: str | None
     record: KeyedRecord[StateBody]
     body: StateBody
     items: dict[str, Memory]
@@ -46,24 +61,34 @@ class WorkingState:
         return next((item for item in self.items.values() if item.body.get("key") == key), None)
 
     def add(self, item: Memory) -> None:
-        """Put a new item into its own slot. If it was fetched from an event, it is linked as derived from it."""
+        """Put a new item into its own slot. If its text is from a memory, it is linked as derived from that."""
         self.items[item.id] = item
         self.slots.append(SlotBody(members=(item.id,)))
-        self.writes.append(Put(item))
+        self.writes.append(Put(_stored(item)))
         if origin := item.body.get("origin"):
             self.writes.append(AddLink(Link(source=item.id, relation="derived_from", target=origin)))
 
     async def change(self, item: Memory, changes: dict[str, Any]) -> Memory:
-        """Change an item. Its old text is logged, and the new text is no longer linked to an event."""
+        """Change an item. Its old text is kept in episodic memory, and the new text is not derived from the old one."""
         if changes["content"] != item.content:
             self.leaving.append((item, "replaced"))
-            changes = changes | {"body": item.body | {"origin": None}}
+            changes = changes | {"body": item.body | {"origin": None, "recorded": False}}
             came = await self.scoped.store.links(self.scoped.scope, [item.id], relation="derived_from", direction="out")
             self.writes += [RemoveLink(link.source, link.relation, link.target) for link in came]
         after = validated(Memory, item.model_dump() | changes)
         self.items[item.id] = after
-        self.writes.append(Update(item.id, changes))
+        stored = _stored(after)
+        self.writes.append(Update(item.id, changes | {"content": stored.content, "body": stored.body}))
         return after
+
+    def replace(self, item: Memory, replacement: Memory) -> None:
+        """Put an item into the slot of another one, which leaves."""
+        self.leaving.append((self.items.pop(item.id), "replaced"))
+        self.writes.append(Delete(item.id))
+        self.add(replacement)
+        self.slots.pop()
+        swapped = [tuple(replacement.id if m == item.id else m for m in slot.members) for slot in self.slots]
+        self.slots = [slot.model_copy(update={"members": m}) for slot, m in zip(self.slots, swapped, strict=True)]
 
     def remove(self, ids: Sequence[str], reason: Reason) -> None:
         """Evict items, and remove the slots that become empty."""
@@ -81,19 +106,30 @@ class WorkingState:
 
     async def write(self, reason: str) -> tuple[Evicted, ...]:
         """Write all changes, or none if the state changed since it was read; return the evicted items."""
-        events, logged = await self._log_events()
-        body = self.body.model_copy(update={"slots": tuple(self.slots), "revision": self.body.revision + 1})
-        state = self.record.overwrite(body)
-        await self.scoped.rewrite([state, *self.writes, *logged], reason)
+        kept = {item.body["key"]: item.body["origin"] for item, _ in self.leaving if item.body.get("recorded")}
+        logged, event_writes = await self._log_events()
+        left = dict(list(({**self.body.left, **kept}).items())[-MAX_LEFT:])
+        body = self.body.model_copy(
+            update={"slots": tuple(self.slots), "left": left, "revision": self.body.revision + 1}
+        )
+        await self.scoped.rewrite([*self._state_writes(body), *self.writes, *event_writes], reason)
         return tuple(
-            Evicted(key=item.body["key"], event=event.id, reason=why)
-            for (item, why), event in zip(self.leaving, events, strict=False)
+            Evicted(key=item.body["key"], event=logged.get(item.id) or item.body["origin"], reason=why)
+            for item, why in self.leaving
         )
 
-    async def _log_events(self) -> tuple[list[Memory], list[Write]]:
-        """Return the events that keep the evicted items, and the writes that record them."""
-        if not self.leaving and not self.notes:
-            return [], []
+    def _state_writes(self, body: StateBody) -> list[Write]:
+        """Return the write of the state. A session that holds nothing more needs no record."""
+        if self.session is None or not _is_empty(body):
+            return [self.record.overwrite(body)]
+        stored = self.record.memory
+        return [] if stored is None else [Delete(stored.id, stored.version)]
+
+    async def _log_events(self) -> tuple[Mapping[str, str], list[Write]]:
+        """Return the events that keep the evicted items, by the item's id, and the writes that record them."""
+        leaving = [(item, why) for item, why in self.leaving if not item.body.get("recorded")]
+        if not leaving and not self.notes:
+            return {}, []
         log = await ownership.find_own(self.scoped, LOG)
         first: list[Write] = []
         stored = log is not None
@@ -102,14 +138,15 @@ class WorkingState:
             key = ownership.own_key(self.scoped.scope, LOG)
             log = writer.new_episode(_LOG_BODY, self.now, key=key)
             first += begin_writes(log)
-        events = [_event(writer, log, item, why, self.now) for item, why in self.leaving]
+        events = [_event(writer, log, item, why, self.now) for item, why in leaving]
+        logged = {item.id: event.id for (item, _), event in zip(leaving, events, strict=True)}
+        origins = {event.id: item.body.get("origin") for (item, _), event in zip(leaving, events, strict=True)}
         events += [writer.new_event(log, _not_before_log(log, note)) for note in self.notes]
         writes = first + await writer.event_writes(log, events, stored=stored)
-        return events, writes + await self._origin_links(events)
+        return logged, writes + await self._origin_links(origins)
 
-    async def _origin_links(self, events: Sequence[Memory]) -> list[Write]:
-        """Return links from evicted items to the events they were fetched from, so that they are erased together."""
-        came = {e.id: i.body.get("origin") for (i, _), e in zip(self.leaving, events, strict=False)}
+    async def _origin_links(self, came: Mapping[str, str | None]) -> list[Write]:
+        """Return links from events to the memories that their text is from, so that they are erased together."""
         origins = sorted({origin for origin in came.values() if origin})
         there = {m.id for m in await self.scoped.store.get_all(self.scoped.scope, origins)} if origins else set()
         return [
@@ -119,21 +156,39 @@ class WorkingState:
         ]
 
 
-async def read(scoped: ScopedStore) -> WorkingState:
-    """Read the state, without items that were forgotten meanwhile."""
-    record = KeyedRecord.of_user(scoped, STATE, StateBody(), kind=KIND, fields={"source": Source(role="assistant")})
+async def read(scoped: ScopedStore, session: str | None = None) -> WorkingState:
+    """Read the state of a user, or of one session, without items that were forgotten meanwhile."""
+    record = _record(scoped, session)
     while True:
         body = await record.read()
         ids = [id for slot in body.slots for id in slot.members]
-        items = {m.id: m for m in await scoped.store.get_all(scoped.scope, ids)} if ids else {}
+        items = {m.id: _with_text(m) for m in await scoped.store.get_all(scoped.scope, ids)} if ids else {}
         if len(items) < len(ids) and not await record.is_current():
             continue  # another writer changed it between the two reads
         slots = [SlotBody(members=tuple(m for m in s.members if m in items), label=s.label) for s in body.slots]
-        return WorkingState(scoped, record, body, items, [slot for slot in slots if slot.members], scoped.now())
+        kept = [slot for slot in slots if slot.members]
+        return WorkingState(scoped, session, record, body, items, kept, scoped.now())
 
 
-async def last_event(scoped: ScopedStore, key: str) -> Memory | None:
+def _record(scoped: ScopedStore, session: str | None) -> KeyedRecord[StateBody]:
+    fields: dict[str, Any] = {"source": Source(role="assistant")}
+    if session is None:
+        return KeyedRecord.of_user(scoped, STATE, StateBody(), kind=KIND, fields=fields)
+    key = f"{SESSION_STATE}:{sha256(session.encode()).hexdigest()[:32]}"
+    return KeyedRecord.of_user(scoped, key, StateBody(), kind=SESSION_KIND, fields=fields | {"session": session})
+
+
+async def session_items(scoped: ScopedStore) -> list[Memory]:
+    """Return the items of all sessions of the user."""
+    where = ownership.mine(scoped.scope, metadata={_ITEM: True}, kinds=(SESSION_KIND,))
+    return [_with_text(memory) async for memory in scoped.store.scan_all(scoped.scope, where)]
+
+
+async def last_event(state: WorkingState, key: str) -> Memory | None:
     """Return the latest event that keeps an item with this key, or None."""
+    scoped = state.scoped
+    if (recorded := state.body.left.get(key)) is not None:
+        return await scoped.store.get(scoped.scope, recorded)
     log = await ownership.find_own(scoped, LOG)
     if log is None:
         return None
@@ -142,9 +197,35 @@ async def last_event(scoped: ScopedStore, key: str) -> Memory | None:
     return page.items[0] if page.items else None
 
 
-def new_item(scoped: ScopedStore, key: str, content: str, origin: str | None = None, **fields: Any) -> Memory:
-    body = validated(ItemBody, {"key": key, "origin": origin})
-    return scoped.new(KIND, content, body=body.model_dump(mode="json"), metadata={"key": key}, **fields)
+def new_item(
+    state: WorkingState, key: str, content: str, origin: str | None = None, *, recorded: bool = False, **fields: Any
+) -> Memory:
+    """Build an item, not stored yet. ``recorded``: its text is in episodic memory already, in its origin."""
+    scoped, session = state.scoped, state.session
+    body = validated(ItemBody, {"key": key, "origin": origin, "recorded": recorded}).model_dump(mode="json")
+    if session is None:
+        return scoped.new(KIND, content, body=body, metadata={"key": key}, **fields)
+    metadata = ownership.marks(scoped.scope, key=key, **{_ITEM: True})
+    return scoped.new(SESSION_KIND, content, body=body, metadata=metadata, session=session, **fields)
+
+
+def _stored(item: Memory) -> Memory:
+    """Return an item as it is stored. The text of a session's item is in its body, where no search reads it."""
+    if item.kind != SESSION_KIND:
+        return item
+    return item.model_copy(update={"content": "", "body": item.body | {"text": item.content}})
+
+
+def _with_text(item: Memory) -> Memory:
+    """Return a stored item with its text as the content."""
+    if item.kind != SESSION_KIND:
+        return item
+    body = ItemBody.model_validate(item.body)
+    return item.model_copy(update={"content": body.text or "", "body": item.body | {"text": None}})
+
+
+def _is_empty(body: StateBody) -> bool:
+    return body.model_copy(update={"left": {}, "revision": 0}) == StateBody()
 
 
 def _event(writer: EpisodeWriter, log: Memory, item: Memory, why: Reason, now: datetime) -> Memory:

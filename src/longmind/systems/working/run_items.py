@@ -1,0 +1,154 @@
+"""What a run of an agent has in mind: its goal, its plan and its results, in the working memory of its session.
+
+The texts of these items are recorded in the episode of the run. So they leave working memory without an event of their
+own, are derived from the episode, and are erased with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
+from longmind.systems.working import attention
+from longmind.systems.working.memory import WorkingMemory
+from longmind.systems.working.models import Item, WorkingLimits
+from longmind.systems.working.state import WorkingState, new_item
+from longmind.tokens import estimate
+from longmind.types import TRUST, Source
+
+GOAL, PLAN, RESULT = "goal", "plan", "result"
+_NAME = "run"
+IMPORTANCE = {GOAL: 0.9, PLAN: 0.8, RESULT: 0.7}
+"""How important the items of a run are."""
+_LONGEST = 500
+
+
+class RunItems(WorkingMemory):
+    """The working memory of a session, as a run in it uses it."""
+
+    def __init__(self, scoped: ScopedStore, session: str, episode: str) -> None:
+        super().__init__(scoped, session=session, chunking=False)  # its results are short, and the last ones matter
+        self._episode = episode
+
+    async def begin(self, goal: str, plan: str = "") -> None:
+        """Put the goal, and the plan if there is one. What a run left whose process died is removed."""
+
+        def change(state: WorkingState) -> None:
+            _remove_run_items(state)
+            self._put(state, GOAL, goal, self._episode)
+            if plan:
+                self._put(state, PLAN, plan, self._episode)
+
+        await self._change(change, "run begun")
+
+    async def plan(self, text: str) -> None:
+        """Put what is to be done next, in place of what was."""
+        await self._change(lambda state: self._put(state, PLAN, text, self._episode), "run goes on")
+
+    async def result(self, number: int, text: str, event: str | None) -> None:
+        """Put the result of an action; ``event`` is the id of the event that recorded it, if it is stored."""
+        key = f"{RESULT} {number}"
+        await self._change(lambda state: self._put(state, key, text, event or self._episode), "run goes on")
+
+    async def attended(self, query: str) -> tuple[Item, ...]:
+        """Return what is in mind for a query, the most attended first: as many items as there are slots.
+
+        What was put by hand counts as just used. If all items fit, none has to be chosen, and their words alone decide
+        the order; so an embedder is asked only when something is left out.
+        """
+        states = await self._states()
+        most = self._limits_of(states[0].body).items
+        records = [(record, None) for state in states for record in state.items.values()]
+        if len(records) <= most:
+            words = attention.word_relevance(query, [record.content for record, _ in records])
+            now = self._scoped.now()
+            items = [self._item(record, chunk, now, fit) for (record, chunk), fit in zip(records, words, strict=True)]
+        else:
+            items = await self._score_items(states, query)
+        ranked = sorted(items, key=lambda item: (-item.attention, item.id))[:most]
+        by_hand = [item.id for item in ranked if not is_of_run(item)]
+        if by_hand:
+            await self._scoped.store.touch(self._scoped.scope, by_hand)
+        return tuple(ranked)
+
+    async def end(self) -> None:
+        """Remove the items of the run; what was put by hand stays."""
+        await self._change(_remove_run_items, "run ended")
+
+    async def _change(self, change: Callable[[WorkingState], None], reason: str) -> None:
+        async def attempt() -> None:
+            state = await self._read()
+            change(state)
+            newest = next(reversed(state.items), None)
+            await self._fit_and_write(state, reason, keep=newest)
+
+        await retry_on_conflict(attempt)
+
+    def _put(self, state: WorkingState, key: str, text: str, origin: str) -> None:
+        fields: dict[str, Any] = {
+            "importance": IMPORTANCE[key.partition(" ")[0]],
+            "source": Source(role="assistant", name=_NAME),
+            "trust": TRUST["assistant"],
+            "occurred_at": state.now,
+        }
+        item = new_item(state, key, _shortened(text), origin, recorded=True, **fields)
+        known = state.find(key)
+        if known is None:
+            state.add(item)
+        else:
+            state.replace(known, item)
+
+
+def is_of_run(item: Item) -> bool:
+    """Whether an item was put by a run, and not by hand."""
+    return item.session is not None and item.source.name == _NAME
+
+
+def items_of_run(
+    goal: str, plan: str, results: Sequence[str], by_hand: Sequence[Item], at: datetime
+) -> tuple[Item, ...]:
+    """Return what a run has in mind after these results, for a replay: as ``attended`` returned it then."""
+    texts = {GOAL: goal, PLAN: plan, **{f"{RESULT} {n}": text for n, text in enumerate(results, 1)}}
+    slots = WorkingLimits().items
+    kept = [key for key, text in texts.items() if text]
+    kept = kept[:2] + kept[2:][-(slots - 2) :]
+    contents = [_shortened(texts[key]) for key in kept]
+    items = [
+        _replayed(key, content, fit, at)
+        for key, content, fit in zip(kept, contents, attention.word_relevance(goal, contents), strict=True)
+    ]
+    return tuple(sorted([*items, *by_hand], key=lambda item: -item.attention)[:slots])
+
+
+def _replayed(key: str, content: str, relevance: float, at: datetime) -> Item:
+    importance = IMPORTANCE[key.partition(" ")[0]]
+    score = attention.score(importance, 1.0)
+    return Item(
+        id="",
+        key=key,
+        content=content,
+        session="replay",
+        importance=importance,
+        source=Source(role="assistant", name=_NAME),
+        trust=TRUST["assistant"],
+        tokens=estimate(content),
+        put_at=at,
+        attended_at=at,
+        recency=1.0,
+        score=score,
+        relevance=relevance,
+        attention=(score + relevance) / 2,
+    )
+
+
+def _shortened(text: str) -> str:
+    content = " ".join(text.split())
+    return content if len(content) <= _LONGEST else content[: _LONGEST - 1] + "…"
+
+
+def _remove_run_items(state: WorkingState) -> None:
+    own = [id for id, item in state.items.items() if item.body.get("recorded") and item.source.name == _NAME]
+    if own:
+        state.remove(own, "released")
