@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from longmind.agent.models import Limits
 from longmind.agent.run_recorder import STEP
+from longmind.agent.task_similarity import without_subject
 from longmind.agent_memory import AgentMemory
 from longmind.kinds import owned_by
 from longmind.recall import budget
@@ -128,7 +129,7 @@ class MemoryRecall:
         if not limits.memories:
             return ()
         where = Filter(states=("active",))
-        return await self.mem.recall(task, limits.memories, kinds=("reflection",), where=where)
+        return await self.mem.recall(without_subject(task), limits.memories, kinds=("reflection",), where=where)
 
     async def _lessons(self, task: str, limits: Limits) -> Sequence[Lesson]:
         if not limits.episodes:

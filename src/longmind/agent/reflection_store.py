@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longmind.agent.critics import ReflectionDraft, describe_conclusions
-from longmind.agent.task_similarity import in_family
+from longmind.agent.task_similarity import in_family, without_subject
 from longmind.agent_memory import AgentMemory
 from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.scoped_store import retry_on_conflict
@@ -38,7 +38,7 @@ class ReflectionStore:
     async def of_family(self, task: str) -> list[Memory]:
         """Return the active reflections about tasks of this family, best match first."""
         where = Filter(states=("active",))
-        hits = await self.mem.recall(task, _LOOKED_AT, kinds=(REFLECTION,), where=where)
+        hits = await self.mem.recall(without_subject(task), _LOOKED_AT, kinds=(REFLECTION,), where=where)
         return [hit.memory for hit in hits if in_family(task, hit.memory.body.get("family", ()))]
 
     async def _kept(self, draft: ReflectionDraft, episode: str | None) -> str:
