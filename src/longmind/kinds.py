@@ -13,6 +13,7 @@ Origin = Literal["said", "recorded", "derived", "internal"]
 Group = Literal[
     "Goals",
     "About the user",
+    "About the agent itself",
     "Knowledge",
     "What happened",
     "How to do it",
@@ -98,6 +99,7 @@ DEAD_ENDS = frozenset(kind.name for kind in TABLE if not kind.leads_on)
 GROUPS: tuple[Group, ...] = (
     "Goals",
     "About the user",
+    "About the agent itself",
     "Knowledge",
     "What happened",
     "How to do it",
@@ -106,11 +108,17 @@ GROUPS: tuple[Group, ...] = (
     "Other",
 )
 """The headings of a context in their order. What rarely changes comes first."""
+_IN_PROFILES = frozenset(kind.name for kind in TABLE if kind.owner == "persona")
 _GROUP_OF: dict[str, Group] = {kind.name: kind.group for kind in TABLE}
 
 
-def group_of(kind: str) -> Group:
-    """Return the heading of a context under which a kind stands."""
+def group_of(kind: str, about: object = None) -> Group:
+    """Return the heading of a context under which a kind stands.
+
+    ``about`` says whose profile it is part of: what the agent is like must not be taken for the user's.
+    """
+    if about == "agent" and kind in _IN_PROFILES:
+        return "About the agent itself"
     return _GROUP_OF.get(kind, "Other")
 
 

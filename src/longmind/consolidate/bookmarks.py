@@ -67,6 +67,8 @@ class RunBookmark(Model):
     """Messages that wait for a reply before they make a page."""
     due: float | None = None
     """When, in seconds since 1970, a run has something to do though nothing was written."""
+    reflected: int = 0
+    """Reflections that were written or strengthened up to this number are counted in the agent's persona."""
     upkeep_due: float | None = None
     """When the upkeep of dialogue memory is due; None: at once, since none was done yet."""
 
@@ -155,6 +157,10 @@ class RunProgress:
     """The memories that were written since the last run and may be offered to shared memory."""
     deleted: set[str] = field(default_factory=set)
     """The memories of any kind that were deleted since the last run."""
+    reflections: dict[str, None] = field(default_factory=dict)
+    """The reflections that were written or strengthened since they were last counted."""
+    read_through: int = 0
+    """The head of the journal when this run read what is new."""
     alone: bool = True
     """Whether no other writer is known to have written since the new sources were read."""
 
@@ -207,8 +213,15 @@ class RunProgress:
                 self.kinds.add(row.kind)
                 if row.kind in SHAREABLE:
                     self.learnt.add(row.id)
+                if row.kind == "reflection":
+                    self.reflections[row.id] = None
                 if _is_source(row) and (row.seq > bookmark.extracted or row.seq <= bookmark.through):
                     numbers[row.id] = row.seq
+        self.read_through = self.processed
+        if self.reflections and bookmark.reflected > bookmark.through:  # a run that was broken off counted some
+            parts = self.store.backend.feed(self.scope, bookmark.reflected)
+            rows = [row async for part in parts for row in part.rows if row.kind == "reflection"]
+            self.reflections = dict.fromkeys(row.id for row in rows)
         waiting = {} if model_after is None else await self._waiting(model_after)
         for id in bookmark.pending:
             numbers.setdefault(id, 0)

@@ -260,6 +260,9 @@ class Cycle:
         progress, notes = self._progress, work.notes
         if name == "segment":
             progress.move(pending=tuple(notes.pending))
+        if name == "profile" and progress.reflections:
+            progress.move(reflected=progress.read_through)
+            progress.reflections = {}
         if name == "forget" and self._upkeep:
             progress.move(upkeep_due=notes.upkeep_due)
         if name in ("segment", "forget"):
@@ -379,6 +382,7 @@ class Cycle:
             deleted=frozenset(progress.deleted),
             first_run=progress.bookmark.through == 0,
             upkeep=self._upkeep,
+            reflections=tuple(progress.reflections),
             model=self._model,
             notes=Notes(),
         )

@@ -65,6 +65,8 @@ class Work:
     """The memories that were deleted since the last run."""
     first_run: bool = False
     """Whether no run over this scope has ended yet."""
+    reflections: Sequence[str] = ()
+    """The agent's reflections on its runs that are new, or were strengthened, since they were last counted."""
     upkeep: bool = False
     """Whether this run does the upkeep of all users: what time and visits make necessary."""
     model: ModelCalls | None = None

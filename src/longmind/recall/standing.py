@@ -7,9 +7,9 @@ from longmind.types import Filter, Memory, Scope
 
 STANDING = (
     Filter(kinds=("goal",), states=("active",), metadata={"open": True}),
-    Filter(kinds=("trait",), states=("active",)),
+    Filter(kinds=("trait",), states=("active",), metadata={"about": "user", "established": True}),
 )
-"""Goals that are not reached yet, and the traits of the user."""
+"""Goals that are not reached yet, and the traits of the user for which there is enough evidence."""
 MAX_OF_EACH = 20
 
 

@@ -26,7 +26,7 @@ async def outcome(rc: Longmind) -> dict[str, Any]:
         "facts": sorted([m.content, m.state, round(m.body["confidence"], 6)] for m in facts),
         "summaries": sorted([m.content, m.body["phrases"]] for m in summaries if "phrases" in m.body),
         "knowledge": sorted(entry.text for entry in await mem.persona.knowledge()),
-        "traits": sorted([t.dimension, t.value, round(t.confidence, 6)] for t in await mem.persona.traits()),
+        "traits": sorted([t.dimension, t.value, round(t.confidence, 3)] for t in await mem.persona.traits()),
     }
 
 

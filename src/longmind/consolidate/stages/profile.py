@@ -1,22 +1,24 @@
-"""The stage ``profile``: adds what hot topics say about the user to the user's profile.
+"""The stage ``profile``: adds what hot topics say about the user to the user's profile, and about the agent to its own.
 
-A topic is hot when it was visited often, is long, or is recent. The facts that were extracted from its pages become
-knowledge about the user. How the user writes becomes traits, each with the topic as evidence. No value is overwritten:
-a contrary observation lowers the confidence of what was believed.
+A topic is hot when it was visited often, is long, or is recent; one with an important page is promoted too. The facts
+that were extracted from its pages become knowledge about the user. How the user writes becomes traits, and so does how
+the agent writes and what it says and does (``agent_persona``). No value is overwritten: a contrary observation lowers
+the confidence of what was believed.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from longmind.consolidate.stages import agent_persona
+from longmind.consolidate.stages.style import confidence_of_style, styles
 from longmind.consolidate.work import Work, in_order
 from longmind.errors import InvalidInput
 from longmind.store.reads import all_links
 from longmind.systems.dialogue import DialogueMemory, DialoguePage, DialogueSegment
 from longmind.systems.ownership import own_key
-from longmind.systems.persona import PersonaMemory, entry_name
+from longmind.systems.persona import MAX_EVIDENCE, PersonaMemory, entry_name
 from longmind.types import Scope
 
 _ABOUT_USER = frozenset(
@@ -24,8 +26,6 @@ _ABOUT_USER = frozenset(
     | {"has", "owns", "plays", "speaks", "name", "age"}
 )
 """Predicates that say who somebody is, rather than what happened."""
-_MIN_TURNS = 5
-_POLITE = re.compile(r"\b(?:please|thanks|thank you|appreciate|sorry)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +36,20 @@ class ProfileStage:
 
     async def propose(self, work: Work) -> None:
         users = {m.user for m in work.sources if m.kind in ("message", "page")}
-        users.update(await work.users_with_topics() if work.upkeep else ())
+        users.update(await work.users_with_topics() if work.upkeep and not work.first_run else ())
         for user in in_order(users):
             scoped = work.scoped(user)
-            dialogue, persona = DialogueMemory(scoped), PersonaMemory(scoped)
+            dialogue = DialogueMemory(scoped)
             hot = await dialogue.hot()
+            if not hot:
+                continue
             await _prefetch(work, scoped.scope, hot)
-            for segment in hot:
-                pages = await dialogue.pages(segment, new=True)
-                await _knowledge(work, persona, pages, segment)
-                await _style(work, persona, pages, segment)
-                await dialogue.promoted(segment)
+            pages = {segment.id: await dialogue.pages(segment, new=True) for segment in hot}
+            await _knowledge(work, PersonaMemory(scoped), hot, pages)
+            await _user_style(work, PersonaMemory(scoped), hot, pages)
+            await agent_persona.observe_turns(work, user, [page for own in pages.values() for page in own])
+            await dialogue.promoted_many(hot)
+        await agent_persona.observe_reflections(work)
 
 
 async def _prefetch(work: Work, scope: Scope, segments: Sequence[DialogueSegment]) -> None:
@@ -63,13 +66,21 @@ async def _prefetch(work: Work, scope: Scope, segments: Sequence[DialogueSegment
 
 
 async def _knowledge(
-    work: Work, persona: PersonaMemory, pages: Sequence[DialoguePage], segment: DialogueSegment
+    work: Work,
+    persona: PersonaMemory,
+    segments: Sequence[DialogueSegment],
+    pages: Mapping[str, Sequence[DialoguePage]],
 ) -> None:
     """Add the facts that were extracted from what the user said in these pages."""
-    said = [turn.memory for page in pages for turn in page.turns if turn.memory and turn.role == "user"]
-    if not said:
-        return
-    links = await all_links(work.draft, work.scope, said, relation="derived_from", direction="in")
+    topics = {
+        turn.memory: segment
+        for segment in segments
+        for page in pages[segment.id]
+        for turn in page.turns
+        if turn.memory and turn.role == "user"
+    }
+    links = await all_links(work.draft, work.scope, list(topics), relation="derived_from", direction="in")
+    said_in = {link.source: topics[link.target] for link in reversed(links)}
     facts = await work.draft.get(work.scope, list(dict.fromkeys(link.source for link in links)))
     for fact in facts:
         if fact.kind != "fact" or fact.state != "active" or fact.body["predicate"] not in _ABOUT_USER:
@@ -82,31 +93,30 @@ async def _knowledge(
         except InvalidInput:  # a statement too long for an entry stays a fact
             work.notes.rejected["invalid"] += 1
             continue
-        work.notes.why.setdefault(learnt.knowledge.id, (fact.id, f"known from a topic at heat {segment.heat:.1f}"))
+        segment = said_in[fact.id]
+        why = f"known from a topic at heat {segment.heat:.1f}, importance {segment.importance:.2f}"
+        work.notes.why.setdefault(learnt.knowledge.id, (fact.id, why))
         for id in learnt.archived:
             work.notes.why[id] = (learnt.knowledge.id, "the least useful entry made room")
 
 
-async def _style(work: Work, persona: PersonaMemory, pages: Sequence[DialoguePage], segment: DialogueSegment) -> None:
-    """Add traits of how the user writes, by counting."""
-    turns = [turn for page in pages for turn in page.turns if turn.role == "user" and turn.text]
-    if len(turns) < _MIN_TURNS:
+async def _user_style(
+    work: Work,
+    persona: PersonaMemory,
+    segments: Sequence[DialogueSegment],
+    pages: Mapping[str, Sequence[DialoguePage]],
+) -> None:
+    """Add traits of how the user writes, by counting.
+
+    The evidence is a page of each conversation: more turns of one conversation are not more independent pieces.
+    """
+    spoken = [page for own in pages.values() for page in own if any(t.role == "user" and t.text for t in page.turns)]
+    texts = [turn.text for page in spoken for turn in page.turns if turn.role == "user" and turn.text]
+    if not texts:
         return
-    texts = [turn.text for turn in turns]
+    by_session = {page.session: page.id for page in reversed(spoken)}
+    sources = [*(segment.id for segment in segments), *by_session.values()][-MAX_EVIDENCE:]
+    sure = confidence_of_style(len(texts), len(by_session))
     for dimension, value, score in styles(texts):
-        trait = await persona.observe(dimension, value, score=score, confidence=0.4, evidence=[segment.id])
-        work.notes.why.setdefault(trait.id, (segment.id, f"counted over {len(texts)} turns"))
-
-
-def styles(texts: Sequence[str]) -> list[tuple[str, str, float]]:
-    """Return dimension, value and score of each trait that can be counted."""
-    words = sum(len(text.split()) for text in texts) / len(texts)
-    asking = sum("?" in text for text in texts) / len(texts)
-    lively = sum("!" in text for text in texts) / len(texts)
-    polite = sum(bool(_POLITE.search(text)) for text in texts) / len(texts)
-    return [
-        ("verbosity", "brief" if words < 12 else "detailed" if words > 60 else "moderate", min(words / 100, 1.0)),
-        ("curiosity", "asks often" if asking >= 0.4 else "asks sometimes" if asking >= 0.15 else "asks rarely", asking),
-        ("tone", "lively" if lively >= 0.5 else "calm" if lively < 0.15 else "even", lively),
-        ("politeness", "polite" if polite >= 0.25 else "plain", polite),
-    ]
+        trait = await persona.observe(dimension, value, score=score, confidence=sure, evidence=sources)
+        work.notes.why.setdefault(trait.id, (segments[0].id, f"counted over {len(texts)} turns"))

@@ -3,6 +3,7 @@
 from longmind.systems.persona.knowledge import entry_name
 from longmind.systems.persona.memory import PersonaMemory
 from longmind.systems.persona.models import (
+    MAX_EVIDENCE,
     Knowledge,
     Learnt,
     PersonaSettings,
@@ -15,6 +16,7 @@ from longmind.systems.persona.models import (
 from longmind.systems.persona.rendering import knowledge_line, trait_line
 
 __all__ = [
+    "MAX_EVIDENCE",
     "Knowledge",
     "Learnt",
     "PersonaMemory",

@@ -18,10 +18,10 @@ from longmind.systems.persona.models import (
     KnowledgeBody,
     Label,
     Learnt,
+    Observation,
     PersonaSettings,
     Profile,
     ProfileSubject,
-    Rival,
     Statement,
     Trait,
 )
@@ -68,35 +68,45 @@ class PersonaMemory:
         score: float | None = None,
         confidence: float = 0.5,
         evidence: Sequence[str] = (),
+        count: int = 1,
         about: ProfileSubject = "user",
         correction: bool = False,
     ) -> Trait:
         """Record an observation of a trait, and return the trait as it is now.
 
-        The same value again raises its confidence. Another value lowers it, and replaces the current value once it is
-        surer and was observed often enough; with ``correction`` (somebody said so) it replaces it at once. Replaced
-        values are kept as history. Evidence that was already counted does not count again.
+        ``confidence`` is how sure the observation is. How sure the trait is follows from the number and the age of the
+        independent observations of each value, so one is not enough. Another value lowers it, and replaces the current
+        value once it has more support and was observed often enough; with ``correction`` (somebody said so) it replaces
+        it at once and is as sure as the correction. Replaced values are kept as history.
+
+        Evidence that was already counted does not count again, and what is from one conversation counts once. Without
+        ``evidence``, ``count`` says how many independent pieces the observation sums up.
         """
-        fields = {"value": value, "score": score, "confidence": confidence, "evidence": tuple(dict.fromkeys(evidence))}
-        observed = validated(Rival, fields)
+        fields = {
+            "value": value,
+            "score": score,
+            "confidence": confidence,
+            "observations": count,
+            "evidence": tuple(dict.fromkeys(evidence)),
+        }
+        observed = validated(Observation, fields)
         if confidence <= 0.0:
             raise InvalidInput("An observation needs some confidence: more than 0, at most 1.")
-        traits = Traits(self._scoped, _about(about))
-        settings = await self.configuration()
+        traits = await self._traits(about)
         named = validated(_Dimension, {"dimension": dimension}).dimension
-        return await retry_on_conflict(lambda: traits.observe(named, observed, settings, correction))
+        return await retry_on_conflict(lambda: traits.observe(named, observed, correction))
 
     async def trait(self, dimension: str, about: ProfileSubject = "user") -> Trait | None:
         """Return the current trait of a dimension, or None."""
-        return await Traits(self._scoped, _about(about)).find(dimension)
+        return await (await self._traits(about)).find(dimension)
 
     async def traits(self, about: ProfileSubject = "user") -> tuple[Trait, ...]:
         """Return all current traits, the highest confidence first."""
-        return tuple(await Traits(self._scoped, _about(about)).current())
+        return tuple(await (await self._traits(about)).current())
 
     async def history(self, dimension: str, about: ProfileSubject = "user") -> tuple[Trait, ...]:
         """Return every value a dimension has had, the oldest first."""
-        return tuple(await Traits(self._scoped, _about(about)).history(dimension))
+        return tuple(await (await self._traits(about)).history(dimension))
 
     # -- knowledge -----------------------------------------------------------------------------------------------
 
@@ -148,12 +158,24 @@ class PersonaMemory:
     async def render(
         self, about: Sequence[ProfileSubject] = PROFILE_SUBJECTS, *, traits: int = 20, knowledge: int = 20
     ) -> str:
-        """Return profiles for a prompt, quoted as data: the surest traits and the most useful entries of each."""
+        """Return profiles for a prompt, quoted as data: the surest traits and the most useful entries of each.
+
+        Traits with too little evidence are left out.
+        """
         profiles = [await self.profile(subject) for subject in about]
         short = [
-            p.model_copy(update={"traits": p.traits[:traits], "knowledge": p.knowledge[:knowledge]}) for p in profiles
+            p.model_copy(
+                update={
+                    "traits": tuple(trait for trait in p.traits if trait.established)[:traits],
+                    "knowledge": p.knowledge[:knowledge],
+                }
+            )
+            for p in profiles
         ]
         return rendering.render_profiles(short)
+
+    async def _traits(self, about: ProfileSubject) -> Traits:
+        return Traits(self._scoped, _about(about), await self.configuration())
 
 
 def _about(about: str) -> ProfileSubject:

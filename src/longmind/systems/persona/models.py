@@ -21,6 +21,8 @@ ProfileSubject = Literal["user", "agent"]
 PROFILE_SUBJECTS: tuple[ProfileSubject, ...] = ("user", "agent")
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
 Statement = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+Support = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+"""The pieces of evidence for a value, each weighted by its confidence and its age."""
 MAX_EVIDENCE = 50
 MAX_RIVALS = 8
 MAX_READINGS = 50
@@ -31,8 +33,14 @@ class PersonaSettings(Model):
 
     knowledge: Annotated[int, Field(ge=1, le=100_000)] = 100
     """The most entries about the user, and as many of the agent; beyond it the least useful is archived."""
-    contradiction: Unit = 0.5
-    """The share of a contradicting observation's confidence that is taken from the current value."""
+    traits: Annotated[int, Field(ge=1, le=100_000)] = 100
+    """The most traits of the user, and as many of the agent; beyond it the least sure is archived."""
+    prior: Annotated[float, Field(gt=0.0, le=1_000.0)] = 1.0
+    """How many pieces of evidence the doubt about a trait weighs: confidence = support / (all support + prior)."""
+    half_life_days: Annotated[float, Field(gt=0.0, le=36_500.0)] = 180.0
+    """The days in which the weight of evidence for a trait halves."""
+    established: Unit = 0.5
+    """The confidence from which a trait is shown in prompts: one remark is not a trait."""
     overturn: Annotated[int, Field(ge=1, le=1_000)] = 2
     """The observations that another value needs before it can replace the current one."""
 
@@ -45,11 +53,28 @@ class TraitReading(Model):
     confidence: Unit
 
 
+class Observation(Model):
+    """What was observed of a trait at once."""
+
+    value: Label
+    score: Unit | None = None
+    confidence: Unit
+    observations: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    """How many independent pieces of evidence it sums up."""
+    evidence: tuple[Id, ...] = ()
+
+    @property
+    def weight(self) -> float:
+        """What it adds to the support of its value."""
+        return self.confidence * self.observations
+
+
 class Rival(Model):
     """Another value that was observed for the same dimension."""
 
     value: Label
     score: Unit | None = None
+    support: Support = 0.0
     confidence: Unit
     observations: Annotated[int, Field(ge=1)] = 1
     evidence: tuple[Id, ...] = ()
@@ -62,9 +87,12 @@ class TraitBody(Model):
     dimension: Label
     value: Label
     score: Unit | None = None
+    support: Support = 0.0
     confidence: Unit
     observations: Annotated[int, Field(ge=1)] = 1
     evidence: tuple[Id, ...] = ()
+    weighed_at: Moment | None = None
+    """When its support, and that of its rivals, was last brought up to date."""
     against: Annotated[int, Field(ge=0)] = 0
     """Observations of other values while this one was current."""
     rivals: tuple[Rival, ...] = ()
@@ -88,7 +116,11 @@ class Trait(Model):
     value: str
     score: Unit | None
     """How pronounced it is, if it was scored."""
+    support: float
+    """The pieces of evidence for it, weighted by their confidence and age."""
     confidence: Unit
+    established: bool
+    """Whether there is enough evidence to show it in prompts: one remark is not a trait."""
     observations: int
     against: int
     evidence: tuple[str, ...]

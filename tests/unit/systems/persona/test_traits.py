@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -28,8 +29,9 @@ async def test_an_observation_is_a_trait(persona: PersonaMemory, scoped: ScopedS
         "Diet",
         "vegetarian",
         0.9,
-        0.6,
+        pytest.approx(0.6 / 1.6),
     )
+    assert not made.established, "one remark is not a trait"
     assert (made.observations, made.against, made.evidence, made.since, made.until) == (
         1,
         0,
@@ -47,21 +49,72 @@ async def test_an_observation_is_a_trait(persona: PersonaMemory, scoped: ScopedS
 async def test_agreement_makes_surer(persona: PersonaMemory) -> None:
     await persona.observe("diet", "vegetarian", confidence=0.6, score=0.5)
     again = await persona.observe("diet", "Vegetarian", confidence=0.5, score=1.0)
-    assert again.confidence == pytest.approx(0.8)
+    assert again.confidence == pytest.approx(1.1 / 2.1)
+    assert again.established
     assert again.score == pytest.approx((0.5 * 0.6 + 1.0 * 0.5) / 1.1)
     assert again.observations == 2
-    assert [reading.confidence for reading in again.readings] == [pytest.approx(0.6), pytest.approx(0.8)]
-    for _ in range(20):
-        again = await persona.observe("diet", "vegetarian", confidence=0.9)
+    assert [reading.confidence for reading in again.readings] == [
+        pytest.approx(0.6 / 1.6),
+        pytest.approx(1.1 / 2.1),
+    ]
+    again = await persona.observe("diet", "vegetarian", confidence=0.9, count=20)
+    assert again.observations == 22
+    assert again.confidence == pytest.approx(19.1 / 20.1)
+    again = await persona.observe("diet", "vegetarian", confidence=1.0, count=10_000)
     assert again.confidence == 0.99, "nothing that is only observed is certain"
+
+
+async def test_a_trait_is_as_sure_as_its_evidence_is_much(persona: PersonaMemory) -> None:
+    once = await persona.observe("tone", "calm", confidence=1.0)
+    often = await persona.observe("pace", "slow", confidence=0.4, count=10)
+    assert once.confidence <= 0.5 < often.confidence
+    for _ in range(9):
+        later = await persona.observe("pace", "slow", confidence=0.4)
+    assert often.confidence < later.confidence < 1.0
+
+
+async def test_what_is_from_one_conversation_counts_once(persona: PersonaMemory, scoped: ScopedStore) -> None:
+    turns = [scoped.new("message", f"calm words {n}", session="one") for n in range(4)]
+    more = [scoped.new("message", f"calm words {n}", session=f"s{n}") for n in range(3)]
+    await scoped.write([Put(memory) for memory in (*turns, *more)])
+    one = await persona.observe("tone", "calm", evidence=[memory.id for memory in turns])
+    assert one.observations == 1
+    four = await persona.observe("tone", "calm", evidence=[memory.id for memory in (*turns, *more)])
+    assert four.observations == 1 + 3, "only what is new counts, each conversation once"
+
+
+async def test_evidence_fades(persona: PersonaMemory, clock: FakeClock) -> None:
+    before = await persona.observe("tone", "calm", confidence=0.5, count=6)
+    clock.advance(timedelta(days=180))
+    faded = await persona.trait("tone")
+    assert faded is not None
+    assert faded.support == pytest.approx(before.support / 2)
+    assert faded.confidence == pytest.approx(1.5 / 2.5)
+    clock.advance(timedelta(days=720))
+    gone = await persona.trait("tone")
+    assert gone is not None
+    assert not gone.established
+    fresh = await persona.observe("tone", "lively", confidence=0.5, count=2)
+    assert fresh.value == "lively", "what is recent outweighs what is old"
+
+
+async def test_beyond_the_limit_the_least_sure_trait_is_archived(persona: PersonaMemory, scoped: ScopedStore) -> None:
+    await persona.configure(traits=2)
+    await persona.observe("tone", "calm", count=3)
+    weak = await persona.observe("pace", "slow")
+    await persona.observe("mood", "merry", count=2)
+    assert sorted(trait.dimension for trait in await persona.traits()) == ["mood", "tone"]
+    stored = await scoped.store.get(scoped.scope, weak.id)
+    assert stored is not None
+    assert stored.state == "archived"
 
 
 async def test_contradiction_lowers_confidence_and_does_not_overwrite(persona: PersonaMemory) -> None:
     await persona.observe("diet", "vegetarian", confidence=0.8)
     after = await persona.observe("diet", "vegan", confidence=1.0)
     assert (after.value, after.against) == ("vegetarian", 1)
-    assert after.confidence == pytest.approx(0.8 * 0.5)
-    assert [(rival.value, rival.confidence) for rival in after.rivals] == [("vegan", pytest.approx(0.6))]
+    assert after.confidence == pytest.approx(0.8 / 2.8)
+    assert [(rival.value, rival.confidence) for rival in after.rivals] == [("vegan", pytest.approx(1.0 / 2.8))]
     assert await persona.history("diet") == (after,)
 
 
@@ -77,7 +130,7 @@ async def test_a_value_that_is_observed_again_and_again_takes_over(
     old, new = await persona.history("diet")
     assert (old.id, old.value, old.until) == (first.id, "vegetarian", clock.now())
     assert (new, new.until) == (now, None)
-    assert old.confidence < 0.8, "it went down before it lost"
+    assert old.confidence < first.confidence, "it went down before it lost"
     stored = await scoped.store.get(scoped.scope, old.id)
     assert stored is not None
     assert stored.state == "superseded"
@@ -91,7 +144,10 @@ async def test_a_correction_counts_at_once(persona: PersonaMemory) -> None:
     for _ in range(3):
         await persona.observe("home", "Lisbon", confidence=0.9)
     now = await persona.observe("home", "Porto", confidence=0.8, correction=True)
-    assert (now.value, now.confidence) == ("Porto", 0.8)
+    assert (now.value, now.confidence) == ("Porto", pytest.approx(0.8))
+    assert now.established
+    first = await persona.observe("name", "Ana", confidence=0.9, correction=True)
+    assert first.confidence == pytest.approx(0.9), "what somebody says explicitly needs no second time"
     assert [trait.value for trait in await persona.history("home")] == ["Lisbon", "Porto"]
 
 
