@@ -165,6 +165,7 @@ async def learning(
     call: Invocation,
     seeds: Annotated[int, typer.Option(min=1, help="How many simulated worlds; the bands are over them.")] = 20,
     tasks: Annotated[int, typer.Option(min=40, help="Tasks in each, with memory and without.")] = 200,
+    first: Annotated[int, typer.Option(min=0, help="The first seed, to measure with others than before.")] = 0,
     embedder: Model = "static",
     out: Out = None,
 ) -> None:
@@ -174,7 +175,7 @@ async def learning(
 
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder, _progress(call, "Learning") as progress:
-        learnt = await benchmark.run(Path(folder), seeds, tasks, embedder, progress)
+        learnt = await benchmark.run(Path(folder), seeds, tasks, embedder, progress, first=first)
     about = {**_about(call, f"Learning at a help desk ({learnt.seeds} seeds)", embedder, began), **learnt.as_json()}
     about["figures"] = [list(row) for row in learnt.figures()]
     if out is not None:

@@ -334,8 +334,10 @@ class LearningReport:
         return asdict(self)
 
 
-async def run(folder: Path, seeds: int, tasks: int, embedder: Any, progress: Progress) -> LearningReport:
-    """Measure with a number of seeds and summarise them. The progress ends at 1."""
+async def run(
+    folder: Path, seeds: int, tasks: int, embedder: Any, progress: Progress, *, first: int = 0
+) -> LearningReport:
+    """Measure with a number of seeds, from the first on, and summarise them. The progress ends at 1."""
     tasks = max(2 * BLOCK, tasks - tasks % BLOCK)
     total, done = seeds * (2 * tasks + AFTER_CHANGE), 0
 
@@ -346,7 +348,7 @@ async def run(folder: Path, seeds: int, tasks: int, embedder: Any, progress: Pro
 
     results: list[SeedResult] = []
     stated: list[StatedFactsResult] = []
-    for seed in range(seeds):
+    for seed in range(first, first + seeds):
         async with Longmind.open(str(folder / f"desk-{seed}.db"), embedder=embedder) as rc:
             results.append(await run_seed(rc, seed, tasks, step))
         stated.append(await use_stated_facts(folder, seed, embedder))

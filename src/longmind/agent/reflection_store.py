@@ -51,7 +51,7 @@ class ReflectionStore:
             count = int(same.metadata.get("count", 1)) + 1
             stronger = min(1.0, same.importance + _STRONGER)
             changes: Json = {"metadata": {**same.metadata, "count": count}, "importance": stronger}
-            writes.append(Update(same.id, changes, same.version))
+            writes.append(Update(same.id, changes | _added_conclusion(same, draft), same.version))
             id = same.id
         else:
             reflection = self._new(draft, against)
@@ -80,6 +80,15 @@ class ReflectionStore:
             valence=0.0 if success is None else 0.3 if success else -0.5,
             trust=TRUST["assistant"],
         )
+
+
+def _added_conclusion(known: Memory, draft: ReflectionDraft) -> Json:
+    """Return what changes in a reflection that a model's conclusion is new to; what the rules found is the same."""
+    conclusion = draft.text.removeprefix(describe_conclusions(draft.body)) if "quote" in draft.body else ""
+    if not conclusion.strip() or "quote" in known.body:
+        return {}
+    origin = {name: draft.body[name] for name in ("quote", "model", "prompt") if name in draft.body}
+    return {"content": known.content + conclusion, "body": known.body | origin}
 
 
 def says_same(left: Mapping[str, Any], right: Mapping[str, Any]) -> bool:

@@ -23,6 +23,7 @@ class RunMind:
     problem: Callable[[str], None]
     _plan: str = ""
     _begun: bool = False
+    _results: int = 0
 
     async def begin(self, task: str, plan: str) -> None:
         """Put the task as the goal, and the plan if there is one."""
@@ -45,6 +46,19 @@ class RunMind:
         """Put what is to be done next, unless the run follows a plan that it was given."""
         if self._begun and not self._plan:
             await self._do("be given the plan", lambda: self.items.plan(planned(call)))
+
+    async def replan(self, plan: str) -> None:
+        """Put the plan that the run follows, if it has changed."""
+        if self._begun and plan != self._plan:
+            self._plan = plan
+            await self._do("be given the plan", lambda: self.items.plan(plan))
+
+    async def note(self, text: str) -> None:
+        """Put the result of a step, after those before it."""
+        self._results += 1
+        number = self._results
+        if self._begun:
+            await self._do("be given a result", lambda: self.items.result(number, text, None))
 
     async def result(self, number: int, done: Observation, event: str | None) -> None:
         """Put the result of an action."""

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from longmind import Longmind
 from longmind.agent import (
     Action,
@@ -20,6 +22,7 @@ from longmind.agent.critics import ReflectionDraft, describe_conclusions, draw_c
 from longmind.agent.reflection_store import ReflectionStore
 from longmind.agent.task_similarity import FROM_TASK, call_shape, in_family, task_family
 from longmind.agent_memory import AgentMemory
+from longmind.errors import InvalidInput
 from longmind.systems.episodic.models import Lesson
 from longmind.systems.procedural import ToolRegistry
 from longmind.testing import ScriptedModel
@@ -265,6 +268,50 @@ async def test_a_model_critic_objects_with_evidence() -> None:
     by_rule = await critic.before(turn, Call(tool="push"))
     assert by_rule is not None
     assert len(model.requests) == 3
+
+
+def knocking(mem: AgentMemory, model: ScriptedModel, **parts: Any) -> ReflectiveAgent:
+    """An agent that knocks twice and then answers, by a policy; the model is only there for a critic."""
+
+    def policy(turn: Turn) -> Action:
+        return (
+            Say(text="Nobody is home.", success=True)
+            if len(turn.done) == 2
+            else Call(tool="knock", args={"n": len(turn.done)})
+        )
+
+    agent = ReflectiveAgent(mem, policy=policy, chat=model.chat(), tools=ToolRegistry(), **parts)
+
+    @agent.tool
+    async def knock(n: int) -> str:
+        return "silence"
+
+    return agent
+
+
+async def test_a_model_reflects_only_if_asked_to_and_its_requests_are_counted(mem: AgentMemory) -> None:
+    quiet = ScriptedModel()
+    by_rules = await knocking(mem, quiet).run("Knock at the door")
+    assert (quiet.requests, by_rules.critic_usage.requests, by_rules.usage.requests) == ([], 0, 0)
+    assert by_rules.reflection is not None
+    model = ScriptedModel(*[{"objects": False}] * 3, {"lesson": "Ring the bell.", "quote": "silence"})
+    asked = await knocking(mem, model, critic="model").run("Knock at the door of the neighbour")
+    assert asked.problems == ()
+    assert len(model.requests) == 4, "before two calls and the answer, and after the run: n + 2"
+    assert asked.critic_usage.requests == asked.usage.requests == 4
+    assert asked.reflection is not None
+    learnt = await mem.get(asked.reflection)
+    assert learnt is not None
+    assert "Ring the bell." in learnt.content
+
+
+async def test_a_critic_is_named_or_given(mem: AgentMemory) -> None:
+    with pytest.raises(InvalidInput, match="no critic 'strict'"):
+        Agent(mem, critic="strict")  # type: ignore[arg-type]
+    alone = await Agent(mem, policy=lambda turn: Say(text="ok", success=True), critic="model").run("Say ok")
+    assert alone.text == "ok"
+    assert "no model for the critic" in alone.problems[0]
+    assert alone.reflection is not None
 
 
 async def test_what_happened_with_one_user_changes_and_tells_nothing_of_anothers(opened: Longmind) -> None:

@@ -621,6 +621,26 @@ async def test_a_model_plans_and_acts(scripted: AgentMemory) -> None:
     assert pursuit.usage.tokens > 5
 
 
+async def test_goal_plan_and_results_are_in_mind_during_a_pursuit(mem: AgentMemory) -> None:
+    seen: list[dict[str, tuple[float, str]]] = []
+
+    async def weigh(what: str) -> int:
+        seen.append({item.key: (item.importance, item.content) for item in await mem.working.items()})
+        return 120
+
+    goal = await planned(
+        mem,
+        uses("a", "weigh", args={"what": "salt"}),
+        uses("b", "weigh", "a", args={"what": "rice"}, criteria=["c1"]),
+    )
+    pursuit = await pursue(agent_with(mem, weigh), goal, limits=QUICK)
+    assert (pursuit.ending, pursuit.problems) == ("achieved", ())
+    assert seen[0]["goal"] == (0.9, goal.description)
+    assert (seen[0]["plan"][0], seen[0]["plan"][1][:11]) == (0.8, "a (pending)")
+    assert (seen[1]["result 1"][0], seen[1]["plan"][1][:8]) == (0.7, "a (done)")
+    assert await mem.working.items() == ()
+
+
 async def test_the_tokens_of_a_pursuit_are_limited(scripted: AgentMemory) -> None:
     mem = scripted
     model = ScriptedModel(*["Done."] * 10)

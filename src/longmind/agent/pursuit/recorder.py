@@ -13,17 +13,25 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from longmind.agent.pursuit.models import PursuitEnding, StepOutcome
+from longmind.agent.run_mind import RunMind
 from longmind.agent.run_recorder import DETAILS, close_episode
 from longmind.agent_memory import AgentMemory
 from longmind.systems.episodic import EpisodeBody, EpisodeWriter, EventDraft
 from longmind.systems.episodic import Outcome as Ended
-from longmind.systems.goals import Goal, PlanStep, truncate_text
+from longmind.systems.goals import Goal, Plan, PlanStep, truncate_text
 from longmind.systems.scoped_store import validated
+from longmind.systems.working import RunItems
+from longmind.text.quoting import flatten
 
 TYPE, STEP = "pursuit", "step"
 """The type of the episode, and of its events."""
-_TITLE, _TOLD, _NOTE = 500, 500, 2_000
+_TITLE, _TOLD, _NOTE, _PLANNED = 500, 500, 2_000, 100
 _ENDED: Mapping[PursuitEnding, Ended] = {"achieved": "succeeded", "failed": "failed", "abandoned": "failed"}
+
+
+def plan_text(plan: Plan) -> str:
+    """Return the steps of a plan with their status, in one line."""
+    return "; ".join(f"{step.id} ({step.status}): {flatten(step.description, _PLANNED)}" for step in plan.steps)
 
 
 @dataclass(slots=True)
@@ -35,6 +43,7 @@ class PursuitRecorder:
     problem: Callable[[str], None]
     _begun: bool = False
     _tried: bool = False
+    _mind: RunMind | None = None
     _steps: dict[str, datetime] = field(default_factory=dict)
 
     @property
@@ -42,11 +51,18 @@ class PursuitRecorder:
         """The id of the episode, if it is stored."""
         return self.id if self._begun else None
 
-    async def began(self, goal: Goal, step: PlanStep) -> None:
-        """Record that a step is about to start."""
+    async def began(self, goal: Goal, plan: Plan | None, step: PlanStep) -> None:
+        """Record that a step is about to start. The goal and the plan are in mind while the pursuit goes on."""
+        planned = "" if plan is None else plan_text(plan)
         if not self._tried:
             self._tried = True
             self._begun = await self._stored("beginning", lambda: self._store_episode(goal))
+            if self._begun:
+                items = RunItems(self.mem.scoped, pursuit_session(goal.id), self.id)
+                self._mind = RunMind(items, self.problem)
+                await self._mind.begin(goal.description, planned)
+        elif self._mind is not None:
+            await self._mind.replan(planned)
         self._steps[step.id] = self.mem.scoped.now()
 
     async def ended(self, step: PlanStep, outcome: StepOutcome) -> None:
@@ -54,9 +70,13 @@ class PursuitRecorder:
         if self._begun:
             at = self._steps.get(step.id) or self.mem.scoped.now()
             await self._stored(f"step {step.id}", lambda: self._store_step(step, outcome, at))
+            if self._mind is not None:
+                await self._mind.note(f"{step.id}: {_described(step, outcome)}")
 
     async def close(self, ending: PursuitEnding | None, why: str) -> None:
         """Close the episode. An ending of None means that the pursuit was cancelled."""
+        if self._mind is not None:
+            await self._mind.end()
         if self._begun:
             ended_as, note = ending or "cancelled", f"{ending or 'cancelled'}: {why}"[:_NOTE]
             outcome: Ended = "unknown" if ending is None else _ENDED.get(ending, "unknown")
@@ -89,9 +109,8 @@ class PursuitRecorder:
         data |= {"uses": used, "args": step.args} if used else {}
         data |= {"result": outcome.result} if outcome.ok else {"error": outcome.error}
         data |= {"run": outcome.episode} if outcome.episode not in (None, self.id) else {}
-        came = outcome.result if outcome.ok else f"failed: {outcome.error}"
         fields = {
-            "what": f"{step.description} -> {_short(came)}",
+            "what": _described(step, outcome),
             "type": STEP,
             "at": at,
             "duration": timedelta(seconds=outcome.seconds),
@@ -101,6 +120,16 @@ class PursuitRecorder:
         }
         draft = validated(EventDraft, fields)
         await EpisodeWriter(self.mem.scoped).add_event(self.id, draft, derived=True, reason="a step ended")
+
+
+def pursuit_session(goal: str) -> str:
+    """Return the name of the session whose working memory holds a pursuit."""
+    return f"goal:{goal}"
+
+
+def _described(step: PlanStep, outcome: StepOutcome) -> str:
+    came = outcome.result if outcome.ok else f"failed: {outcome.error}"
+    return f"{step.description} -> {_short(came)}"
 
 
 def _short(value: Any) -> str:

@@ -86,8 +86,8 @@ class StepAttempt:
 
     async def _start(self) -> None:
         goals, lease = self.context.goals, self.context.limits.lease_seconds
-        goal = await goals.get(self.goal)
-        await self.recorder.began(goal, self.step)
+        state = await goals.state(self.goal)
+        await self.recorder.began(state.goal, state.plan, self.step)
         self._begun = await goals.start_step(
             self.goal, self.step.id, episode=self.recorder.episode, lease_seconds=lease
         )

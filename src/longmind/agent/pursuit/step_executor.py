@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from longmind.agent.models import Call, Outcome
 from longmind.agent.pursuit.models import How, PursuitLimits
+from longmind.agent.pursuit.recorder import plan_text
 from longmind.agent.toolbox import Toolbox
 from longmind.errors import LongmindError, NotFound
 from longmind.models.chat import Usage
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 REFUSED = "NOT DONE"
 """How an agent's answer begins if it could not do a step."""
-_SHOWN, _EARLIER, _LINE, _PLANNED = 1_000, 3, 10_000, 100
+_SHOWN, _EARLIER, _LINE = 1_000, 3, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +154,6 @@ def succeeded(outcome: Outcome) -> bool:
     if outcome.success is not None:
         return outcome.success
     return outcome.ending == "answered" and not outcome.text.lstrip(" *_#\n").upper().startswith(REFUSED)
-
-
-def plan_text(plan: Plan) -> str:
-    """Return the steps of a plan with their status, in one line."""
-    return "; ".join(f"{step.id} ({step.status}): {flatten(step.description, _PLANNED)}" for step in plan.steps)
 
 
 def task_of(state: GoalState, plan: Plan, step: PlanStep) -> str:
