@@ -59,7 +59,7 @@ def view_of(rows: list[str]) -> View:
     for number, text in enumerate(rows):
         memory = Memory(id=f"00000000-0000-7000-8000-{number:012x}", tenant="t", agent="a", content=text,
                         occurred_at=NOW, recorded_at=NOW)  # fmt: skip
-        index_rows.append(IndexRow(memory.id, number + 1, None, None, "message", "active", 0.5, 0.8, 0.0, 0.0, None, None,
+        index_rows.append(IndexRow(memory.id, number + 1, None, None, "message", "active", 0.5, 0.8, 0.0, 0.0, None, None, None,
                              index_terms(memory), None))  # fmt: skip
     started = time.process_time()
     view.take_in(Feed(Head(len(index_rows), 1), index_rows))

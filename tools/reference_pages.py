@@ -162,7 +162,7 @@ def record_page() -> str:
 def kinds_table() -> str:
     """Return the table of the kinds of memory."""
     rows = [
-        (f"`{kind.name}`", kind.origin, kind.owner, kind.group, "yes" if kind.recallable else "only by `kinds=`")
+        (f"`{kind.name}`", kind.origin, kind.owner, kind.group, "only by `kinds=`" if kind.on_request else "yes")
         for kind in TABLE
     ]
     return table(rows, "kind", "origin", "memory system", "heading in a context", "recalled")

@@ -55,6 +55,8 @@ from longmind.types import (
     Source,
     StageReport,
     Stats,
+    Undone,
+    UndoneChange,
 )
 
 if TYPE_CHECKING:
@@ -108,6 +110,8 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreUnavailable",
+    "Undone",
+    "UndoneChange",
     "VersionConflict",
     "read_document",
 ]

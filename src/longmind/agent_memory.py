@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast, overload
 
@@ -14,25 +14,24 @@ from longmind import telemetry
 from longmind.arguments import checked_arguments
 from longmind.clock import as_utc
 from longmind.config import AgentSettings
-from longmind.errors import InvalidInput, KeyTaken, NotFound
-from longmind.forgetting import forget_memories, withdraw_support
-from longmind.kinds import NOT_LISTED
+from longmind.errors import InvalidInput, NotFound
+from longmind.forgetting import forget_memories, undo_operation
+from longmind.kinds import ON_REQUEST
 from longmind.pacing import load_module
 from longmind.perceive.intake import (
-    RECORD,
     InputDetails,
     MemoryInput,
     build_keyed_memory,
     build_memories,
     check_metadata,
+    expiry_after,
     is_content_key,
 )
 from longmind.perceive.messages import checked_message
-from longmind.perceive.revision import revision_writes, same_document
-from longmind.perceive.turns import Turn, recognise_turns
+from longmind.perceive.turns import recognise_turns
 from longmind.recall.filters import filter_of, narrows
-from longmind.store import journal
-from longmind.store.base import Put, Update, Write
+from longmind.remembering import store_documents, store_keyed, store_turns
+from longmind.store.base import Update
 from longmind.systems.configuration import configuration, configure
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import (
@@ -51,6 +50,7 @@ from longmind.types import (
     Scope,
     Source,
     Stats,
+    Undone,
 )
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ if TYPE_CHECKING:
     from longmind.manager import MemoryManager
     from longmind.memory import Longmind
     from longmind.models.chat_model import ChatModel
-    from longmind.store.base import Vector
-    from longmind.store.store import Embed, Store
+    from longmind.store.store import Store
     from longmind.systems.dialogue import DialogueMemory
     from longmind.systems.episodic import EpisodicMemory
     from longmind.systems.goals import GoalMemory
@@ -70,28 +69,11 @@ if TYPE_CHECKING:
     from longmind.systems.shared import SharedMemory
     from longmind.systems.working import WorkingMemory
 
-_BATCH = 1_000
-"""How many memories are written in one transaction."""
 _INLINE = 50
 """How many messages are made into memories on the event loop; more are in a thread."""
 _SINGLE_MEMORY = (str, dict, Mapping, Message)
 """Inputs that become one memory. ``dict`` is listed beside ``Mapping`` because that check is faster."""
 _SINGLE_INPUT = (*_SINGLE_MEMORY, Model, BaseModel)
-_KEYED_KINDS = ("message", RECORD)
-"""Kinds that ``remember`` stores under a key of the caller's."""
-_REPLACED = (
-    "kind",
-    "content",
-    "body",
-    "importance",
-    "tags",
-    "metadata",
-    "source",
-    "trust",
-    "session",
-    "state",
-)
-"""What changes when something else is remembered under the same key."""
 _SETTINGS = "agent"
 _FORGET_EVERYTHING = (
     "All that is a user's own is forgotten with where={'users': [user], 'states': None}, and erased by \
@@ -231,6 +213,7 @@ class AgentMemory:
         metadata: Mapping[str, Any] | None = None,
         source: Source | str | None = None,
         operation: str | None = None,
+        expires_at: datetime | timedelta | str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Memory: ...
 
@@ -246,6 +229,7 @@ class AgentMemory:
         metadata: Mapping[str, Any] | None = None,
         source: Source | str | None = None,
         operation: str | None = None,
+        expires_at: datetime | timedelta | str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Memories: ...
 
@@ -262,6 +246,7 @@ class AgentMemory:
         metadata: Mapping[str, Any] | None = None,
         source: Source | str | None = None,
         operation: str | None = None,
+        expires_at: datetime | timedelta | str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Memory: ...
 
@@ -277,6 +262,7 @@ class AgentMemory:
         metadata: Mapping[str, Any] | None = None,
         source: Source | str | None = None,
         operation: str | None = None,
+        expires_at: datetime | timedelta | str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Memory | Memories:
         """Store a text, a message, a list of messages, or a document, and return what was stored.
@@ -286,117 +272,36 @@ class AgentMemory:
         unless it was delivered before: a message with the same id, or a list that begins with the last turns of the
         conversation. With an ``operation`` id of yours the call can be repeated safely.
         With a ``key`` it replaces what was stored under that key before; then any dict can be stored as a record.
-        A document with a URI or title that is known replaces its former version. ``progress`` is called with the number
-        of memories stored and the total, after each batch.
+        A document with a URI or title that is known replaces its former version, in one transaction. From
+        ``expires_at`` on, a moment or how long from now, it is no longer returned, and consolidation removes it.
+        ``progress`` is called with the number of memories done and the total, after each batch.
         """
-        details = InputDetails(session, cast("datetime | None", occurred_at), importance, tags, metadata, source)
+        details = InputDetails(
+            session, cast("datetime | None", occurred_at), importance, tags, metadata, source, expires_at=expires_at
+        )
         if key is not None:
-            return await self._remember_keyed(content, key, details, operation)
+            if not isinstance(content, _SINGLE_INPUT):
+                raise InvalidInput(
+                    "A key is for one memory, not for a list.", hint="Remember each with a key of its own."
+                )
+            memory = build_keyed_memory(content, key, details, self.scope, self._longmind.clock)
+            embed = self._longmind.embedding.embed_new()
+            return await store_keyed(self.scoped, memory, embed, operation, dated=occurred_at is not None)
         inputs = (
             list(content) if not isinstance(content, _SINGLE_INPUT) and isinstance(content, Iterable) else [content]
         )
-        if any(isinstance(item, Document) for item in inputs):
+        documents = any(isinstance(item, Document) for item in inputs)
+        if documents:
             details = details._replace(passage_chars=(await self.configuration()).passage_chars)
         build = partial(build_memories, inputs, details, self.scope, self._longmind.clock)
-        long = len(inputs) > _INLINE or any(isinstance(item, Document) for item in inputs)
-        built = await asyncio.to_thread(build) if long else build()
+        built = await asyncio.to_thread(build) if documents or len(inputs) > _INLINE else build()
         single = isinstance(content, _SINGLE_MEMORY) or (
             isinstance(content, BaseModel) and not isinstance(content, Document)
         )
         turns = await recognise_turns(self.store, self.scope, built, listed=not single, metadata=metadata)
-        stored: list[Memory] = []
-        for start in range(0, len(turns), _BATCH):
-            part = operation if operation is None or len(turns) <= _BATCH else f"{operation}:{start}"
-            stored += await self._remember_batch(turns[start : start + _BATCH], part)
-            if progress is not None:
-                progress(len(stored), len(turns))
-        if any(isinstance(item, Document) for item in inputs):
-            stored = await self._replace_documents(built.memories, stored)
+        store = store_documents if documents else store_turns
+        stored = await store(self.scoped, turns, self._longmind.embedding.embed_new, operation, progress)
         return stored[0] if single else stored
-
-    async def _remember_keyed(
-        self, content: MemoryInput | Iterable[MemoryInput], key: str, details: InputDetails, operation: str | None
-    ) -> Memory:
-        """Store what belongs to a key, or change what is there."""
-        if not isinstance(content, _SINGLE_INPUT):
-            raise InvalidInput("A key is for one memory, not for a list.", hint="Remember each with a key of its own.")
-        memory = build_keyed_memory(content, key, details, self.scope, self._longmind.clock)
-        receipt = await self.store.apply(self.scope, [Put(memory)], embed=self._embed_new(), operation=operation)
-        (stored,) = receipt.memories
-        if receipt.created[0] or receipt.replayed:
-            return stored
-        if stored.kind not in _KEYED_KINDS:
-            raise KeyTaken(f"The key {key} belongs to a {stored.kind}.", hint="Choose another key.", key=key)
-        changes = {name: getattr(memory, name) for name in _REPLACED}
-        same = all(getattr(stored, name) == value for name, value in changes.items())
-        if same and details.occurred_at in (None, stored.occurred_at):
-            return stored
-        changes["occurred_at"] = memory.occurred_at
-        return await self.update(stored.id, reason="remembered again", **changes)
-
-    async def _remember_batch(self, turns: Sequence[Turn], operation: str | None) -> list[Memory]:
-        """Store what is new and return all of it as it is stored; what was archived is active again.
-
-        With an operation id all of it is written, since a retry must ask for the same: a key that is taken changes
-        nothing.
-        """
-        new = [turn.known is None or operation is not None for turn in turns]
-        written: Iterator[Memory] = iter(())
-        if any(new):
-            puts = [Put(turn.memory) for turn, put in zip(turns, new, strict=True) if put]
-            receipt = await self.store.apply(self.scope, puts, embed=self._embed_new(), operation=operation)
-            written = iter(receipt.memories)
-        known = [None if put else turn.known for turn, put in zip(turns, new, strict=True)]
-        memories = [memory or next(written) for memory in known]
-        archived = [m for m in memories if m.state == "archived"]
-        if not archived:
-            return memories
-        restored = await self.store.apply(
-            self.scope, [Update(m.id, {"state": "active"}) for m in archived], reason="remembered again"
-        )
-        by_id = {m.id: m for m in restored.memories}
-        return [by_id.get(m.id, m) for m in memories]
-
-    async def _replace_documents(self, built: list[Memory], stored: list[Memory]) -> list[Memory]:
-        """Retire what an earlier version of the documents has and this one lacks; return the passages as they are now.
-
-        It looks only at what is stored, so a call that was interrupted is completed by the next one.
-        """
-        new = {memory.id for memory in built}
-        writes: list[Write] = []
-        left = [(b, s) for b, s in zip(built, stored, strict=True) if same_document(b, b)]
-        while left:
-            first = left[0][0]
-            same = [(b, s) for b, s in left if same_document(b, first)]
-            left = [(b, s) for b, s in left if not same_document(b, first)]
-            where = Filter(kinds=("document",), sessions=(first.session,) if first.session else None)
-            passages = await self.store.get_all(self.scope, await self.store.backend.matching(self.scope, where))
-            former = [p for p in passages if p.id not in new and p.state != "superseded" and same_document(p, first)]
-            writes += await asyncio.to_thread(revision_writes, former, [b for b, _ in same], [s for _, s in same])
-        by_id: dict[str, Memory] = {}
-        for start in range(0, len(writes), _BATCH):
-            receipt = await self.store.apply(
-                self.scope, writes[start : start + _BATCH], reason="a new version of the document"
-            )
-            by_id |= {memory.id: memory for memory in receipt.memories}
-        return [by_id.get(memory.id, memory) for memory in stored]
-
-    def _embed_new(self) -> Embed:
-        """Return the function that makes the vectors of one batch of new memories.
-
-        It does not ask the store beforehand which embedder is in use now, since another process may have changed that
-        at any moment: the store refuses vectors of a space that it no longer reads. Asked again, after a refusal, it
-        looks.
-        """
-        embedding, refused = self._longmind.embedding, False
-
-        async def embed(texts: Sequence[str]) -> tuple[Sequence[Vector | None], str | None]:
-            nonlocal refused
-            known = None if refused else embedding.embedder
-            refused = True
-            return await embedding.embed(texts) if known is None else (list(await known.embed(texts)), known.name)
-
-        return embed
 
     async def recall(
         self,
@@ -473,12 +378,14 @@ class AgentMemory:
             raise InvalidInput("Say what to forget: ids, or a filter.", hint=_FORGET_EVERYTHING)
         if which is None:
             matching = filter_of(where)
+            if "expired" not in matching.model_fields_set:
+                matching = matching.model_copy(update={"expired": None})
             if not narrows(matching):
                 raise InvalidInput(
                     "The filter is empty, so it would forget everything; nothing was forgotten.",
                     hint=_FORGET_EVERYTHING,
                 )
-            ids = sorted(await self.store.backend.matching(self.scope, matching))
+            ids = sorted(await self.store.matching(self.scope, matching))
         else:
             ids = [which] if isinstance(which, str) else list(dict.fromkeys(which))
         return await forget_memories(self.scoped, ids, erase=erase, reason=reason)
@@ -502,25 +409,33 @@ class AgentMemory:
     # -- the plain ones ------------------------------------------------------------------------------------------
 
     async def get(
-        self, id: str | None = None, *, key: str | None = None, as_of: datetime | None = None
+        self,
+        id: str | None = None,
+        *,
+        key: str | None = None,
+        as_of: datetime | None = None,
+        include_expired: bool = False,
     ) -> Memory | None:
-        """Return a memory by its id or its key, or None; with ``as_of`` as it was recorded at that moment."""
+        """Return a memory by its id or its key, or None; with ``as_of`` as it was recorded at that moment.
+
+        One that has expired is returned only with ``include_expired``.
+        """
         if (id is None) == (key is None):
             raise InvalidInput("Say which memory: its id, or its key.")
-        if id is None:
-            holder = await self.store.by_key(self.scope, key or "")
-            if holder is None or as_of is None:
-                return holder
-            id = holder.id
-        if as_of is not None:
-            return await self.store.get_at(self.scope, id, as_utc(as_of))
-        return await self.store.get(self.scope, id)
+        memory = await (self.store.by_key(self.scope, key or "") if id is None else self.store.get(self.scope, id))
+        if memory is not None and not include_expired and memory.has_expired(self._longmind.clock.now()):
+            return None
+        if as_of is None or (id is None and memory is None):
+            return memory
+        return await self.store.get_at(self.scope, id or (memory.id if memory else ""), as_utc(as_of))
 
     async def update(
         self, id: str, /, *, expected_version: int | None = None, reason: str = "", **changes: Any
     ) -> Memory:
         """Change fields of a memory. With ``expected_version`` it fails if the memory was changed since it was read."""
         check_metadata(changes)
+        if isinstance(expiry := changes.get("expires_at"), timedelta):
+            changes = {**changes, "expires_at": expiry_after(expiry, self._longmind.clock.now())}
         stored = await self.store.get(self.scope, id)
         if (
             stored is not None
@@ -550,7 +465,7 @@ class AgentMemory:
         """
         asked = filter_of(where, kinds=kinds)
         if asked.kinds is None and asked.ids is None and asked.keys is None and asked.without_kinds is None:
-            asked = asked.model_copy(update={"without_kinds": NOT_LISTED})
+            asked = asked.model_copy(update={"without_kinds": ON_REQUEST})
         return await self.store.scan(self.scope, asked, order=order, descending=descending, limit=limit, cursor=cursor)
 
     async def history(self, id: str) -> Changes:
@@ -560,18 +475,9 @@ class AgentMemory:
             raise NotFound(f"There never was a memory {id} here.")
         return changes
 
-    async def undo(self, operation: str) -> int:
-        """Undo an operation by its id, which is in ``history`` and in reports. Return how many records changed."""
-        from longmind.consolidate.bookmarks import SHARED
-
-        receipt = await self.store.undo(self.scope, operation, self._longmind.embedding.embed, shared=SHARED)
-        undone = journal.changes(self.store.backend, self.scope, operation=receipt.operation)
-        removed = [change.before async for change in undone if change.action == "delete"]
-        gone = await asyncio.to_thread(
-            lambda: [Memory.model_validate(before) for before in removed if before is not None]
-        )
-        await withdraw_support(self.scoped, gone)
-        return len(receipt.memories)
+    async def undo(self, operation: str) -> Undone:
+        """Undo an operation by its id, which is in ``history`` and in reports. Return what that changed."""
+        return await undo_operation(self.scoped, operation)
 
     async def users(self) -> Names:
         """Return the users with whom this agent has memories, sorted by name. Open it with ``all_users`` to see all."""

@@ -21,6 +21,7 @@ from longmind.store.store import Store
 if TYPE_CHECKING:
     from longmind.models.embed import Embedder
     from longmind.store.base import Vector
+    from longmind.store.store import Embed
 
 log = logging.getLogger("longmind")
 DEFAULT = "static"
@@ -70,6 +71,23 @@ class Embedding:
         if embedder is None:
             return [None] * len(texts), None
         return list(await embedder.embed(texts)), embedder.name
+
+    def embed_new(self) -> Embed:
+        """Return the function that makes the vectors of one batch of new memories.
+
+        It does not ask the store beforehand which embedder is in use now, since another process may have changed that
+        at any moment: the store refuses vectors of a space that it no longer reads. Asked again, after a refusal, it
+        looks.
+        """
+        refused = False
+
+        async def embed(texts: Sequence[str]) -> tuple[Sequence[Vector | None], str | None]:
+            nonlocal refused
+            known = None if refused else self.embedder
+            refused = True
+            return await self.embed(texts) if known is None else (list(await known.embed(texts)), known.name)
+
+        return embed
 
     async def reembed(
         self, spec: Embedder | str, progress: Callable[[int, int], None] = lambda done, total: None

@@ -1,14 +1,16 @@
-"""Forgetting and erasing the memories of an agent."""
+"""Taking away what an agent remembers: forgetting, erasing, and undoing an operation."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 
 from longmind.errors import NotFound
+from longmind.store import journal
 from longmind.store.base import ClearHistory, Delete, Write
 from longmind.store.store import Store
 from longmind.systems.scoped_store import ScopedStore
-from longmind.types import Forgotten, Memory, Scope
+from longmind.types import Change, Forgotten, Memory, Scope, Undone, UndoneChange
 
 
 async def forget_memories(scoped: ScopedStore, ids: Sequence[str], *, erase: bool, reason: str) -> Forgotten:
@@ -69,3 +71,43 @@ async def _are_forgotten(store: Store, scope: Scope, ids: Sequence[str]) -> bool
         if not last or last[0].action != "delete" or last[0].before is None:
             return False
     return True
+
+
+async def undo_operation(scoped: ScopedStore, operation: str) -> Undone:
+    """Undo an operation and return what that changed."""
+    from longmind.consolidate.bookmarks import SHARED
+
+    store, scope = scoped.store, scoped.scope
+    receipt = await store.undo(scope, operation, scoped.embed, shared=SHARED)
+    lines = [line async for line in journal.changes(store.backend, scope, operation=receipt.operation)]
+    records = await store.get_all(scope, [line.memory_id for line in lines if line.action == "update"])
+    undone, removed = await asyncio.to_thread(_undone, operation, receipt.operation, lines, records)
+    await withdraw_support(scoped, removed)
+    return undone
+
+
+def _undone(
+    operation: str, own: str, lines: Sequence[Change], records: Sequence[Memory]
+) -> tuple[Undone, list[Memory]]:
+    """Return the report of an undo from its journal lines and the records as they are, and what it removed."""
+    current = {memory.id: memory for memory in records}
+    changes: list[UndoneChange] = []
+    removed: list[Memory] = []
+    for line in lines:
+        if line.link is not None:
+            continue
+        if line.action == "delete" and line.before is not None:
+            memory = Memory.model_validate(line.before)
+            removed.append(memory)
+            changes.append(UndoneChange(action="removed", **_told(memory)))
+        elif line.action == "put" and line.after is not None:
+            changes.append(UndoneChange(action="restored", **_told(Memory.model_validate(line.after))))
+        elif line.action == "update" and line.memory_id in current:
+            fields = tuple(sorted(line.before or ()))
+            changes.append(UndoneChange(action="changed", fields=fields, **_told(current[line.memory_id])))
+    links = sum(line.link is not None for line in lines)
+    return Undone(undone=operation, operation=own, changes=tuple(changes), links=links), removed
+
+
+def _told(memory: Memory) -> dict[str, str]:
+    return {"memory_id": memory.id, "kind": memory.kind, "content": memory.content}

@@ -2,7 +2,7 @@
 
 Everything that treats kinds differently reads this table: search, recall, the context of a prompt, consolidation and
 the agent. A custom memory system may store kinds of its own. Those are not in the table; they count as recorded, are
-recalled by default and come last in a context.
+recalled and listed by default and come last in a context.
 """
 
 from __future__ import annotations
@@ -35,13 +35,12 @@ class KindInfo(NamedTuple):
     """The memory system that writes it; ``remembered`` is what ``remember`` stores."""
     group: Group = "Other"
     """The heading under which it stands in a context."""
-    recallable: bool = True
-    """Whether recall returns it without being asked for this kind. Kinds that only gather what other memories say
-    would take the places of those memories and add nothing."""
+    on_request: bool = False
+    """Whether recall and listings return it only if it is asked for: by its kind, or by id or key. So are bookkeeping,
+    the parts of which episodes, runs and plans are made, and what only gathers what other memories say: these would
+    take the places of memories that say it better."""
     source_of_facts: bool = False
     """Whether consolidation extracts facts from it."""
-    listed: bool = True
-    """Whether a listing shows it without being asked for this kind. Bookkeeping is not listed."""
     shareable: bool = False
     """Whether consolidation offers what it states to the shared memory of the tenant."""
     leads_on: bool = True
@@ -52,30 +51,30 @@ TABLE = (
     KindInfo(
         "message", "said", "remembered", "From conversations", source_of_facts=True, shareable=True, leads_on=False
     ),
-    KindInfo("page", "derived", "dialogue", "From conversations", recallable=False, source_of_facts=True, listed=False),
-    KindInfo("segment", "derived", "dialogue", "What happened", recallable=False, listed=False),
-    KindInfo("summary", "derived", "dialogue", "What happened", recallable=False, listed=False),
+    KindInfo("page", "derived", "dialogue", "From conversations", source_of_facts=True, on_request=True),
+    KindInfo("segment", "derived", "dialogue", "What happened", on_request=True),
+    KindInfo("summary", "derived", "dialogue", "What happened", on_request=True),
     KindInfo("episode", "recorded", "episodic", "What happened"),
-    KindInfo("event", "recorded", "episodic", "What happened", listed=False),
+    KindInfo("event", "recorded", "episodic", "What happened", on_request=True),
     KindInfo("fact", "derived", "semantic", "Knowledge", shareable=True),
     KindInfo("concept", "derived", "semantic", "Knowledge"),
     KindInfo("trait", "derived", "persona", "About the user"),
     KindInfo("knowledge", "derived", "persona", "Knowledge", shareable=True),
     KindInfo("procedure", "recorded", "procedural", "How to do it", shareable=True),
-    KindInfo("run", "recorded", "procedural", "How to do it", listed=False),
+    KindInfo("run", "recorded", "procedural", "How to do it", on_request=True),
     KindInfo("goal", "recorded", "goals", "Goals"),
     KindInfo("plan", "recorded", "goals", "Goals"),
-    KindInfo("revision", "recorded", "goals", listed=False),
+    KindInfo("revision", "recorded", "goals", on_request=True),
     KindInfo("reflection", "derived", "agent", "What happened", shareable=True),
     KindInfo("document", "said", "remembered", "Documents", source_of_facts=True, leads_on=False),
     KindInfo("record", "recorded", "remembered", "Knowledge"),
     KindInfo("working", "recorded", "working", "From conversations", leads_on=False),
-    KindInfo("session_item", "internal", "working", recallable=False, leads_on=False, listed=False),
+    KindInfo("session_item", "internal", "working", leads_on=False, on_request=True),
     KindInfo("rule", "recorded", "semantic"),
-    KindInfo("alias", "internal", "semantic", recallable=False, listed=False),
-    KindInfo("step", "recorded", "procedural", listed=False),
-    KindInfo("decision", "recorded", "procedural", listed=False),
-    KindInfo("configuration", "internal", "configuration", recallable=False, leads_on=False, listed=False),
+    KindInfo("alias", "internal", "semantic", on_request=True),
+    KindInfo("step", "recorded", "procedural", on_request=True),
+    KindInfo("decision", "recorded", "procedural", on_request=True),
+    KindInfo("configuration", "internal", "configuration", leads_on=False, on_request=True),
 )
 
 KINDS = tuple(kind.name for kind in TABLE)
@@ -86,11 +85,8 @@ INTERNAL = frozenset(kind.name for kind in TABLE if kind.origin == "internal")
 UNCOUNTED = frozenset(kind.name for kind in TABLE if kind.origin in ("derived", "internal"))
 """Kinds that do not count in how rare a word is nor in how long a text usually is. They repeat words that were said:
 what consolidation derives must not change how what was said is found."""
-NOT_RECALLED = frozenset(kind.name for kind in TABLE if not kind.recallable)
-"""Kinds that recall returns only if they are asked for by name."""
-NOT_LISTED = tuple(kind.name for kind in TABLE if not kind.listed)
-"""Kinds that a listing shows only if they are asked for: bookkeeping, and the parts of which episodes, procedures and
-dialogues are made."""
+ON_REQUEST = tuple(kind.name for kind in TABLE if kind.on_request)
+"""Kinds that recall and listings return only if they are asked for."""
 SOURCES_OF_FACTS = tuple(kind.name for kind in TABLE if kind.source_of_facts)
 SHAREABLE = frozenset(kind.name for kind in TABLE if kind.shareable)
 """Kinds whose statements consolidation offers to shared memory."""

@@ -278,7 +278,7 @@ class Longmind:
         return await backend.check() if isinstance(backend, Checkable) else []
 
     def export(self, scopes: Sequence[Scope] | None = None, *, across_tenants: bool = False) -> AsyncIterator[str]:
-        """The lines of an export: of these scopes, or of every agent of the tenant.
+        """The lines of an export: of these scopes, or of every agent of the tenant, without its shared memory.
 
         ``across_tenants`` takes every tenant, and the agents that are Longmind's own, such as shared memory.
         """

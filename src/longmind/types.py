@@ -267,6 +267,9 @@ class Memory(Model):
     recorded_at: Moment
     valid_from: Moment | None = None
     valid_to: Moment | None = None
+    expires_at: Moment | None = None
+    """When it stops being remembered: from then on no read returns it unless it is asked for, and the next
+    consolidation removes it. Not when it stops being true, which is ``valid_to``."""
     access_count: Annotated[int, Field(ge=0, lt=2**62)] = 0
     last_accessed_at: Moment | None = None
     interaction: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
@@ -286,6 +289,10 @@ class Memory(Model):
         return f"Memory({self.id}, {', '.join(about + state)}: {shown!r})"
 
     __str__ = __repr__
+
+    def has_expired(self, at: datetime) -> bool:
+        """Return whether it has expired at a moment."""
+        return self.expires_at is not None and self.expires_at <= at
 
     def content_hash(self) -> str:
         """Return a hash of this memory, independent of where it is stored and how often it was read."""
@@ -399,6 +406,10 @@ class Filter(Model):
     recorded_since: Moment | None = None
     recorded_until: Moment | None = None
     valid_at: Moment | None = None
+    expired: bool | None = False
+    """Whether memories match that have expired: False for those that have not, True for only those, None for both."""
+    expired_at: Moment | None = None
+    """The moment at which ``expired`` is decided: now, unless it is given."""
     min_importance: Unit | None = None
     min_trust: Unit | None = None
     metadata: Annotated[Mapping[str, Scalar | Range], Field(max_length=MAX_METADATA_VALUES)] | None = None
@@ -406,6 +417,10 @@ class Filter(Model):
     ``{"price": {"gte": 5, "lt": 10}}``. True and 1 are different, and a number is in no range of texts."""
     without_kinds: _Listed[Kind] | None = None
     """Kinds that do not match."""
+
+    def matches_expiry(self, memory: Memory) -> bool:
+        """Return whether a memory is as ``expired`` asks. Without a moment, any memory is."""
+        return self.expired is None or self.expired_at is None or memory.has_expired(self.expired_at) == self.expired
 
     def metadata_values(self) -> dict[str, Scalar]:
         """Return the metadata that must equal a value."""
@@ -453,6 +468,36 @@ class Forgotten(Model):
     operation: str | None = None
     """The operation's id; None if nothing was removed, or if it was erased and cannot be undone."""
     erased: bool = False
+
+
+class UndoneChange(Model):
+    """What an undo did to one memory."""
+
+    action: Literal["removed", "restored", "changed"]
+    """``removed``: the operation had stored it. ``restored``: the operation had deleted it. ``changed``: its fields
+    are what they were before the operation."""
+    memory_id: str
+    kind: str
+    content: str
+    """What the memory says now, or said before it was removed."""
+    fields: tuple[str, ...] = ()
+    """Of what was changed: the fields."""
+
+
+class Undone(Model):
+    """What ``undo`` changed. It is an operation too: ``undo(undone.operation)`` takes it back."""
+
+    undone: str
+    """The operation that was undone."""
+    operation: str
+    """The id of the undo itself."""
+    changes: tuple[UndoneChange, ...]
+    links: int = 0
+    """How many links were added or removed."""
+
+    def ids(self, action: Literal["removed", "restored", "changed"]) -> tuple[str, ...]:
+        """Return the ids of the memories to which this was done."""
+        return tuple(change.memory_id for change in self.changes if change.action == action)
 
 
 class Change(Model):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 
-from longmind import Document, Longmind
+from longmind import Document, Longmind, OperationMismatch
 
 FIRST = "# Bins\n\nTuesdays.\n\n# Noise\n\nNot after ten.\n\n# Pets\n\nNo snakes."
 SECOND = "A preface.\n\n# Bins\n\nTuesdays.\n\n# Noise\n\nNot after eleven."
@@ -77,3 +78,61 @@ async def test_context_shows_title_and_heading(longmind: Longmind) -> None:
     mem = longmind.agent("house")
     await mem.remember(Document(content=FIRST, title="House rules", uri="rules.md"))
     assert "House rules > Noise" in await mem.context("noise after ten")
+
+
+async def test_a_new_version_is_one_operation_that_undo_takes_back_whole(longmind: Longmind) -> None:
+    mem = longmind.agent("house")
+    await mem.remember(Document(content=FIRST, title="House rules"))
+    before = {m.id: (m.state, m.body) async for m in longmind.store.scan_all(mem.scope)}
+    preface, *_ = await mem.remember(Document(content=SECOND, title="House rules"))
+    lines = await longmind.store.journal(mem.scope, after=len(before), limit=100)
+    assert len({line.operation for line in lines}) == 1
+    undone = await mem.undo(lines[0].operation)
+    assert preface.id in undone.ids("removed")
+    assert {m.id: (m.state, m.body) async for m in longmind.store.scan_all(mem.scope)} == before
+
+
+async def test_unchanged_passages_get_the_tags_and_metadata_of_the_new_version(longmind: Longmind) -> None:
+    mem = longmind.agent("house")
+    first = await mem.remember(Document(content=FIRST, title="House rules", metadata={"edition": 1}), tags=["draft"])
+    again = await mem.remember(Document(content=FIRST, title="House rules", metadata={"edition": 2}), tags=["final"])
+    assert [m.id for m in again] == [m.id for m in first]
+    assert {(m.tags, m.metadata["edition"]) for m in again} == {(("final",), 2)}
+
+
+async def test_a_passage_that_comes_back_is_no_longer_marked_as_replaced(longmind: Longmind) -> None:
+    mem = longmind.agent("house")
+    _, noise, _ = await mem.remember(Document(content=FIRST, title="House rules"))
+    await mem.remember(Document(content=SECOND, title="House rules"))
+    await mem.remember(Document(content=FIRST, title="House rules"))
+    assert not await longmind.store.links(mem.scope, [noise.id], relation="supersedes", direction="in")
+
+
+async def test_a_retry_of_a_new_version_changes_nothing(longmind: Longmind) -> None:
+    mem = longmind.agent("house")
+    first = await mem.remember(Document(content=FIRST, title="House rules"), operation="v1")
+    assert await mem.remember(Document(content=FIRST, title="House rules"), operation="v1") == first
+    second = await mem.remember(Document(content=SECOND, title="House rules"), operation="v2")
+    head = await longmind.store.backend.head(mem.scope)
+    assert await mem.remember(Document(content=SECOND, title="House rules"), operation="v2") == second
+    assert await longmind.store.backend.head(mem.scope) == head
+    with pytest.raises(OperationMismatch):
+        await mem.remember(Document(content="Another text.", title="House rules"), operation="v2")
+
+
+async def test_two_tasks_that_ingest_one_document_leave_one_version(longmind: Longmind) -> None:
+    mem = longmind.agent("house")
+    texts = [f"# Bins\n\nTuesdays.\n\n# Noise\n\nNot after {hour}." for hour in ("nine", "ten", "eleven")]
+    await asyncio.gather(*(mem.remember(Document(content=text, title="House rules")) for text in texts))
+    active = {m.content for m in (await mem.list()).items if m.state == "active"}
+    assert active in [{"# Bins\n\nTuesdays.", f"# Noise\n\nNot after {hour}."} for hour in ("nine", "ten", "eleven")]
+
+
+async def test_progress_goes_up_to_the_total(longmind: Longmind) -> None:
+    seen: list[tuple[int, int]] = []
+    text = "\n\n".join(f"# Part {n}\n\nText {n}." for n in range(2_500))
+    stored = await longmind.agent("house").remember(
+        Document(content=text, title="Long"), progress=lambda done, total: seen.append((done, total))
+    )
+    assert [done for done, _ in seen] == [1_000, 2_000, 2_500]
+    assert {total for _, total in seen} == {len(stored)} == {2_500}

@@ -18,13 +18,10 @@ def test_what_counts_in_word_statistics() -> None:
     assert set(kinds.KINDS) - kinds.UNCOUNTED == counted
 
 
-def test_what_recall_leaves_out_unless_it_is_asked_for() -> None:
-    assert {"configuration", "page", "segment", "summary", "alias", "session_item"} == kinds.NOT_RECALLED
-
-
-def test_what_a_listing_leaves_out_unless_it_is_asked_for() -> None:
-    assert {"configuration", "page", "event", "run", "step"} <= set(kinds.NOT_LISTED)
-    assert not {"message", "document", "record", "fact", "episode", "goal"} & set(kinds.NOT_LISTED)
+def test_what_recall_and_listings_leave_out_unless_it_is_asked_for() -> None:
+    gathered = {"page", "segment", "summary"}
+    parts = {"event", "run", "step", "decision", "revision"}
+    assert gathered | parts | kinds.INTERNAL == set(kinds.ON_REQUEST)
 
 
 def test_what_was_said_and_what_facts_are_extracted_from() -> None:

@@ -162,7 +162,7 @@ async def test_forgetting_can_be_undone_and_erasing_cannot(rc: Longmind) -> None
     assert (await mem.forget(stored.id)).count == 1
     assert not await mem.recall("swordfish")
     forgotten = (await mem.history(stored.id))[-1]
-    assert await mem.undo(forgotten.operation) == 1
+    assert len((await mem.undo(forgotten.operation)).changes) == 1
     assert (await mem.recall("swordfish"))[0].memory.content == stored.content
     await mem.forget(stored.id, erase=True)
     history = await mem.history(stored.id)
@@ -198,7 +198,7 @@ async def test_forget_returns_the_operation_that_undo_takes(rc: Longmind) -> Non
     forgotten = await mem.forget([first.id, second.id])
     assert (forgotten.count, forgotten.ids, forgotten.erased) == (2, (first.id, second.id), False)
     assert forgotten.operation is not None
-    assert await mem.undo(forgotten.operation) == 2
+    assert len((await mem.undo(forgotten.operation)).ids("restored")) == 2
     assert await mem.forget(where={"tags_any": ["none has it"]}) == Forgotten(count=0, ids=())
     erased = await mem.forget(first.id, erase=True)
     assert (erased.count, erased.operation, erased.erased) == (1, None, True)

@@ -27,6 +27,7 @@ async def forget(
     meta: options.Metas = None,
     since: options.Since = None,
     until: options.Until = None,
+    expired: options.Expired = False,
     all: Annotated[
         bool, typer.Option("--all", help="Everything this agent knows (with --user: with this user).")
     ] = False,
@@ -44,14 +45,14 @@ async def forget(
     What is forgotten is found no more, but its history stays and `longmind undo` brings it back, unless --erase.
     """
     matching = options.filter_of(
-        kinds=kind, session=session, tags=tag, names=name, metas=meta, since=since, until=until
+        kinds=kind, session=session, tags=tag, names=name, metas=meta, since=since, until=until, expired=expired
     )
     filtered = matching != Filter()
     if sum((bool(id), filtered, all)) != 1:
         raise typer.BadParameter("Say what to forget: ids, or what must match, or --all.", param_hint="ID")
     async with call.agent() as mem:
-        where = _all_of(call.user) if all else matching
-        ids = await memory_ids(mem, id) if id else sorted(await mem.store.backend.matching(mem.scope, where))
+        where = _all_of(call.user) if all else matching if expired else matching.model_copy(update={"expired": None})
+        ids = await memory_ids(mem, id) if id else sorted(await mem.store.matching(mem.scope, where))
         if ids and not yes and (erase or not id):
             ask(call, len(ids), erase=erase)
         forgotten = await mem.forget(ids, erase=erase, reason=reason)
@@ -60,7 +61,7 @@ async def forget(
 
 def _all_of(user: str | None) -> Filter:
     """Return the filter for everything of the agent, or of one user: what belongs to nobody in particular is not."""
-    return Filter(states=None, users=None if user is None else (user,))
+    return Filter(states=None, expired=None, users=None if user is None else (user,))
 
 
 def ask(call: Invocation, count: int, *, erase: bool) -> None:

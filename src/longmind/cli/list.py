@@ -23,6 +23,7 @@ async def list_(
     since: options.Since = None,
     until: options.Until = None,
     state: options.States = None,
+    expired: options.Expired = False,
     order: Annotated[Order, typer.Option(help="By when it was recorded, occurred or last read, or by importance.")] = (
         "recorded"
     ),
@@ -32,7 +33,15 @@ async def list_(
 ) -> None:
     """List memories, the newest first."""
     where = options.filter_of(
-        kinds=kind, session=session, tags=tag, names=name, metas=meta, since=since, until=until, states=state
+        kinds=kind,
+        session=session,
+        tags=tag,
+        names=name,
+        metas=meta,
+        since=since,
+        until=until,
+        states=state,
+        expired=expired,
     )
     async with call.agent() as mem:
         page = await mem.list(where=where, order=order, descending=not ascending, limit=limit, cursor=cursor)

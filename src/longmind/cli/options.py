@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 import typer
@@ -22,6 +22,25 @@ def moment(text: str | datetime) -> datetime:
         return as_utc(datetime.fromisoformat(text))
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(f"{text!r} is not a date: write 2026-05-31 or 2026-05-31T18:30+02:00.") from error
+
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def moment_or_duration(text: str | datetime | timedelta) -> datetime | timedelta:
+    """A date, a date and time, or how long from now: 30m, 12h, 7d, 2w."""
+    if not isinstance(text, str):
+        return text
+    if duration := _DURATION.fullmatch(text.strip().lower()):
+        try:
+            return timedelta(**{_UNITS[duration[2]]: float(duration[1])})
+        except OverflowError as error:
+            raise typer.BadParameter(f"{text!r} is too long.") from error
+    try:
+        return moment(text)
+    except typer.BadParameter:
+        raise typer.BadParameter(f"{text!r} is no date and no duration: write 2026-05-31, 30m, 12h or 7d.") from None
 
 
 def metadata_of(pairs: Sequence[str]) -> dict[str, Any]:
@@ -94,6 +113,9 @@ States = Annotated[
 ]
 
 
+Expired = Annotated[bool, typer.Option("--expired", help="Only what has expired; by default what has not.")]
+
+
 def filter_of(
     *,
     kinds: Sequence[str] | None = None,
@@ -104,6 +126,7 @@ def filter_of(
     since: datetime | None = None,
     until: datetime | None = None,
     states: Sequence[str] | None = None,
+    expired: bool = False,
 ) -> Filter:
     """The filter that the options describe."""
     from longmind.recall.filters import filter_of
@@ -117,6 +140,8 @@ def filter_of(
         "since": since,
         "until": until,
     }
+    if expired:
+        fields["expired"] = True
     if unknown := sorted(set(states or ()) - {*STATES, "any"}):
         raise typer.BadParameter(f"{unknown[0]!r} is no state.", param_hint="--state")
     if states:

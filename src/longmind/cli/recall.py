@@ -28,6 +28,7 @@ async def recall(
     since: options.Since = None,
     until: options.Until = None,
     state: options.States = None,
+    expired: options.Expired = False,
     as_of: Annotated[
         datetime | None,
         typer.Option(parser=options.moment, metavar="WHEN", help="Only what was valid at this moment."),
@@ -37,7 +38,15 @@ async def recall(
 ) -> None:
     """Find the memories that fit a question, each with its score and the reason."""
     where = options.filter_of(
-        kinds=kind, session=session, tags=tag, names=name, metas=meta, since=since, until=until, states=state
+        kinds=kind,
+        session=session,
+        tags=tag,
+        names=name,
+        metas=meta,
+        since=since,
+        until=until,
+        states=state,
+        expired=expired,
     )
     async with call.agent() as mem:
         hits = await mem.recall(query, k, where=where, as_of=as_of, min_score=min_score)

@@ -60,6 +60,14 @@ async def remember(
     meta: Annotated[
         list[str] | None, typer.Option("--meta", "-m", metavar="KEY=VALUE", help="Metadata; may repeat.")
     ] = None,
+    expires: Annotated[
+        datetime | None,
+        typer.Option(
+            parser=options.moment_or_duration,
+            metavar="WHEN",
+            help="When it is forgotten again: a date, or how long from now, such as 12h or 7d. By default never.",
+        ),
+    ] = None,
     role: Annotated[Role, typer.Option(help="Who says the text.")] = "user",
     name: Annotated[str | None, typer.Option("--name", "-n", help="The speaker's name.")] = None,
 ) -> None:
@@ -80,6 +88,7 @@ async def remember(
                 importance=importance,
                 tags=tag or (),
                 metadata=metadata,
+                expires_at=expires,
                 progress=advance,
             )
     known = sum(memory.recorded_at < before for memory in stored)

@@ -29,7 +29,7 @@ async def show(
     """Show one memory: its text, where it comes from, and what it is linked to."""
     async with call.agent() as mem:
         full = await memory_id(mem, id, forgotten=as_of is not None)
-        memory = await mem.get(full, as_of=as_of)
+        memory = await mem.get(full, as_of=as_of, include_expired=True)
         if memory is None:
             when = "" if as_of is None else f" at {as_of.isoformat()}"
             raise NotFound(f"There is no memory {full} here{when}.", hint="`longmind history` knows those forgotten.")
@@ -59,6 +59,7 @@ def _show(memory: Memory, links: Sequence[Link]) -> None:
                 "recorded": screen.minute(memory.recorded_at),
                 "valid from": memory.valid_from and screen.minute(memory.valid_from),
                 "valid to": memory.valid_to and screen.minute(memory.valid_to),
+                "expires": memory.expires_at and screen.minute(memory.expires_at),
                 "importance": f"{memory.importance:.2f}",
                 "trust": f"{memory.trust:.2f}",
                 "state": memory.state,

@@ -33,6 +33,13 @@ async def update(
         typer.Option("--meta", "-m", metavar="KEY=VALUE", help="Metadata; may repeat. KEY=null removes a key."),
     ] = None,
     state: Annotated[State | None, typer.Option(help="active, archived, superseded, stale or quarantined.")] = None,
+    expires: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHEN",
+            help="When it is forgotten: a date, how long from now, such as 12h or 7d, or never.",
+        ),
+    ] = None,
     version: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Only if the memory still has this version.")
     ] = None,
@@ -50,6 +57,8 @@ async def update(
         }.items()
         if value is not None
     }
+    if expires is not None:
+        changes["expires_at"] = None if expires == "never" else options.moment_or_duration(expires)
     if not changes and not meta:
         raise typer.BadParameter("Say what to change: a text, or one of the options.", param_hint="TEXT")
     async with call.agent() as mem:

@@ -238,8 +238,9 @@ class RunProgress:
         return {row.id: row.seq for row in rows if _is_source(row)}
 
     async def load(self, ids: Sequence[str]) -> list[Memory]:
-        """Return those of these memories that have a text."""
-        return [memory for memory in await self.store.get_all(self.scope, ids) if memory.content]
+        """Return those of these memories that have a text and do not expire."""
+        memories = await self.store.get_all(self.scope, ids)
+        return [memory for memory in memories if memory.content and memory.expires_at is None]
 
     def note_write(self, before: int, after: int, writes: Sequence[Write]) -> None:
         """Note, by the heads before and after a batch of this run, whether another writer wrote in between."""
@@ -264,7 +265,8 @@ class RunProgress:
 
 
 def _is_source(row: IndexRow) -> bool:
-    return row.kind in SOURCES_OF_FACTS and row.state in ("active", "stale")
+    """Whether a row is read by the stages. Nothing lasting is learnt from what expires."""
+    return row.kind in SOURCES_OF_FACTS and row.state in ("active", "stale") and row.expires_at is None
 
 
 def _in_order(numbers: dict[str, int]) -> SourceNumbers:

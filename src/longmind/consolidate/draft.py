@@ -56,8 +56,8 @@ _ID_LENGTH = 36
 _PLANNED_INLINE = 200
 """Writes of a batch that are planned on the event loop; more are in a thread."""
 _SUPPORTED = ("keys", "kinds", "states", "ids", "sessions", "users", "tags_any", "until")
-"""The fields of a filter that a draft can be scanned by, beside metadata."""
-_UNSUPPORTED = tuple(sorted(set(Filter.model_fields) - {*_SUPPORTED, "metadata"}))
+"""The fields of a filter that a draft can be scanned by, beside metadata and expiry."""
+_UNSUPPORTED = tuple(sorted(set(Filter.model_fields) - {*_SUPPORTED, "metadata", "expired", "expired_at"}))
 
 
 class Draft:
@@ -202,7 +202,8 @@ class Draft:
         )
         if scan not in self._scanned:
             self._scanned.add(scan)
-            async for memory in scan_all(self._base, self._scope, where):
+            whether_expired_or_not = where.model_copy(update={"expired": None})
+            async for memory in scan_all(self._base, self._scope, whether_expired_or_not):
                 self._keep(memory)
 
     async def head(self, scope: Scope) -> Head:
@@ -399,6 +400,7 @@ def _matches(memory: Memory, where: Filter) -> bool:
         (where.keys is None or memory.key in where.keys)
         and (where.kinds is None or memory.kind in where.kinds)
         and (where.states is None or memory.state in where.states)
+        and where.matches_expiry(memory)
         and (where.ids is None or memory.id in where.ids)
         and (where.sessions is None or memory.session in where.sessions)
         and (where.users is None or memory.user in where.users)

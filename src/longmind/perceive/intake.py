@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Annotated, Any, NamedTuple
 
@@ -58,6 +58,8 @@ class InputDetails(NamedTuple):
     metadata: Mapping[str, Any] | None = None
     source: Source | str | None = None
     passage_chars: int = 1000
+    expires_at: datetime | timedelta | str | None = None
+    """A moment, or how long from now."""
 
 
 class _CheckedDetails(Model):
@@ -68,6 +70,7 @@ class _CheckedDetails(Model):
     tags: Annotated[tuple[Tag, ...], Field(max_length=MAX_TAGS)]
     metadata: Metadata
     occurred_at: Moment | None
+    expires_at: Moment | None = None
 
     @classmethod
     def of(cls, details: InputDetails) -> _CheckedDetails:
@@ -75,9 +78,9 @@ class _CheckedDetails(Model):
             raise InvalidInput(
                 f"The tags {details.tags[:50]!r} are one text.", hint="Give a list, such as tags=['home']."
             )
-        optional = (details.importance, details.metadata, details.occurred_at)
+        optional = (details.importance, details.metadata, details.occurred_at, details.expires_at)
         named = details.session is None or type(details.session) is str
-        if optional == (None, None, None) and type(details.tags) is tuple and not details.tags and named:
+        if optional == (None, None, None, None) and type(details.tags) is tuple and not details.tags and named:
             return _details_of_session(details.session)
         return cls(
             session=details.session,
@@ -85,6 +88,7 @@ class _CheckedDetails(Model):
             tags=tuple(dict.fromkeys(details.tags)),
             metadata={**(details.metadata or {})},
             occurred_at=details.occurred_at,
+            expires_at=details.expires_at,
         )
 
 
@@ -107,6 +111,8 @@ def build_memories(
     """Return the memories to store."""
     memories: list[Memory] = []
     try:
+        if details.expires_at is not None:
+            details = details._replace(expires_at=_expiry(details, clock.now()))
         moment: object = details.occurred_at
         if moment is not None and not isinstance(moment, datetime):  # a text is read as one, or refused
             details = details._replace(occurred_at=_CheckedDetails.of(details).occurred_at)
@@ -122,6 +128,25 @@ def build_memories(
     if not memories:
         raise InvalidInput("There is nothing to remember.", hint="Give a text, a message, a list, or a document.")
     return BuiltMemories(memories, messages.timed)
+
+
+def _expiry(details: InputDetails, now: datetime) -> datetime:
+    """Return the moment at which memories expire that are made now; one that has passed is refused."""
+    if isinstance(details.expires_at, timedelta):
+        details = details._replace(expires_at=expiry_after(details.expires_at, now))
+    moment = _CheckedDetails.of(details).expires_at
+    assert moment is not None
+    if moment <= now:
+        raise InvalidInput("expires_at has passed, so nothing would be remembered.", hint="Give a later moment.")
+    return moment
+
+
+def expiry_after(duration: timedelta, now: datetime) -> datetime:
+    """Return the moment that is so long from now."""
+    try:
+        return now + duration
+    except OverflowError:
+        raise InvalidInput("expires_at is too far away.", hint="Leave it out for what does not expire.") from None
 
 
 def build_keyed_memory(content: MemoryInput, key: str, details: InputDetails, scope: Scope, clock: Clock) -> Memory:
@@ -195,6 +220,7 @@ class _MessageConverter:
             source=source,
             importance=checked.importance,
             tags=checked.tags,
+            expires_at=checked.expires_at,
             occurred_at=message.occurred_at or checked.occurred_at,
             metadata={**checked.metadata, **message.metadata},
             body={},
@@ -230,6 +256,7 @@ def _document_memories(document: Document, details: InputDetails, scope: Scope, 
             source=source,
             importance=details.importance,
             tags=checked.tags,
+            expires_at=checked.expires_at,
             occurred_at=stated_time,
             metadata={**checked.metadata, **document.metadata},
             body=body,
@@ -251,6 +278,7 @@ def _fields(
     source: Source,
     importance: float | None,
     tags: tuple[str, ...],
+    expires_at: datetime | None,
     occurred_at: datetime | None,
     metadata: Json,
     body: Json,
@@ -278,6 +306,7 @@ def _fields(
         "recorded_at": now,
         "valid_from": None,
         "valid_to": None,
+        "expires_at": expires_at,
         "access_count": 0,
         "last_accessed_at": None,
         "interaction": 0.0,

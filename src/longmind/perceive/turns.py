@@ -135,7 +135,7 @@ async def _turns_at_times(
 def _of_session(scope: Scope, memory: Memory) -> Filter:
     assert memory.session is not None
     users = None if scope.user is None else (scope.user,)
-    return Filter(kinds=("message",), sessions=(memory.session,), users=users, states=None)
+    return Filter(kinds=("message",), sessions=(memory.session,), users=users, states=None, expired=None)
 
 
 # -- the place in the conversation -------------------------------------------------------------------------------------

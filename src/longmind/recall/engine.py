@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
-from longmind.kinds import NOT_RECALLED
+from longmind.kinds import ON_REQUEST
 from longmind.recall import anchors, arms, budget, fusion, policy
 from longmind.recall.filters import NOT_NARROWED, filter_of
 from longmind.recall.query import Query, parse_query
@@ -155,6 +155,8 @@ class Recaller:
         ids = await self.store.allowed_ids(scope, narrowed)
         view = await self.store.view(scope)
         allowed = _allowed(view, narrowed, ids)
+        if view.expiring and narrowed.expired is not None:
+            allowed = allowed & (view.expired(narrowed.expired_at or self.clock.now()) == narrowed.expired)
         if space != view.space:
             vector = None  # the store has changed its embedder since: vectors of two models cannot be compared
         self.watch("view")
@@ -239,7 +241,7 @@ def _check(query: str, k: int, min_score: float) -> None:
 
 
 def _allowed(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
-    """Return which rows pass the filter. Kinds that are not recalled by default pass only if they are asked for."""
+    """Return which rows pass the filter. Bookkeeping passes only if it is asked for."""
     if ids is None and narrowed is NOT_NARROWED:
         return view.kept("all that recall tells", lambda: _passing(view, narrowed, ids))
     return _passing(view, narrowed, ids)
@@ -249,8 +251,9 @@ def _passing(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.b
     allowed = view.allowed(narrowed, ids)
     if narrowed.kinds is None:
         allowed &= (view.column("length")[: view.rows] > 0) | view.column("has_vector")[: view.rows]
-        for kind in NOT_RECALLED.intersection(view.kinds.names):
-            allowed &= view.column("kind")[: view.rows] != view.kinds.names.index(kind)
+    if narrowed.kinds is None and narrowed.ids is None and narrowed.keys is None:
+        for code in view.kinds.known(ON_REQUEST):
+            allowed &= view.column("kind")[: view.rows] != code
     if narrowed.valid_at is not None:
         # a memory without a validity of its own is valid from when it happened
         plain = np.isinf(view.column("valid_from")[: view.rows]) & np.isinf(view.column("valid_to")[: view.rows])

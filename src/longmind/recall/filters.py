@@ -56,9 +56,16 @@ def filter_of(
 
 
 def narrows(where: Filter) -> bool:
-    """Return whether a filter restricts anything. An explicit ``states`` counts even if it is None."""
-    explicit = {name: getattr(where, name) for name in where.model_fields_set}
-    return "states" in explicit or any(value is not None and value != {} for value in explicit.values())
+    """Return whether a filter restricts anything. An explicit ``states`` counts even if it is None.
+
+    That expired memories are left out is no restriction; that only they are meant is one.
+    """
+    explicit = {name: getattr(where, name) for name in where.model_fields_set - {"expired", "expired_at"}}
+    return (
+        "states" in explicit
+        or where.expired is True
+        or any(value is not None and value != {} for value in explicit.values())
+    )
 
 
 def _checked(where: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -16,6 +16,8 @@ Invariants that the conformance suite checks:
   ``OperationMismatch``.
 * Nothing outside ``scope`` is read or written, whatever ids are given.
 * ``Touch`` counts reads. It is neither journalled nor versioned.
+* A backend makes no time of its own. ``Filter.expired`` is decided at ``Filter.expired_at``, which ``Store`` fills in;
+  a filter without that moment does not look at expiry.
 """
 
 from __future__ import annotations
@@ -140,11 +142,13 @@ class Batch(NamedTuple):
     """Whether the caller chose the operation id and may send the batch again; only then is the id remembered."""
     space: str | None = None
     """The space of the vectors in this batch. If it is set and not the active one, the batch is ``ModelMismatch``."""
+    request: tuple[Write, ...] | None = None
+    """What the caller asked for, where the writes also depend on what is stored: a retry is known by this."""
 
     def fingerprint(self) -> str:
         """Return a hash of what this batch asks for, without the ids and times that differ in a retry."""
         requests: list[Any] = []
-        for write in self.writes:
+        for write in self.writes if self.request is None else self.request:
             match write:
                 case Put(memory=m):
                     requests.append(["put", m.user, m.session, m.kind, _stated_key(m.key), m.content, m.body])
@@ -199,6 +203,7 @@ class IndexRow:
     recorded_at: float
     valid_from: float | None
     valid_to: float | None
+    expires_at: float | None
     terms: bytes
     """``text.index_terms.index_terms`` of the memory, as it was stored."""
     vector: bytes | None

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 Listener = Callable[[Scope, Receipt], None]
 """Called with the scope and receipt of every batch that was applied."""
-ANY = Filter(states=None)
+ANY = Filter(states=None, expired=None)
 _log = logging.getLogger(__name__)
 
 
@@ -153,15 +153,18 @@ class Store:
         actor: str = "user",
         reason: str = "",
         generated: str | None = None,
+        request: Sequence[Write] | None = None,
     ) -> Receipt:
         """Apply these writes together, durably. With ``embed``, new and changed texts get their vectors here.
 
         ``operation`` is the caller's own id, with which a retry is harmless. ``generated`` only names the batch.
+        ``request`` is what the caller asked for, where the writes also depend on what is stored.
         """
         batch_id, at = operation or generated or self.clock.new_id(), self.clock.now()
+        asked = None if request is None else tuple(request)
 
         def batch(ready: tuple[Write, ...], space: str | None) -> Batch:
-            return Batch(scope, batch_id, at, ready, actor, reason, operation is not None, space)
+            return Batch(scope, batch_id, at, ready, actor, reason, operation is not None, space, asked)
 
         with telemetry.span("longmind.store.apply", {"longmind.agent": scope.agent, "longmind.writes": len(writes)}):
             if embed is None:
@@ -230,7 +233,7 @@ class Store:
     async def by_key(self, scope: Scope, key: str) -> Memory | None:
         """Return the memory that holds a key; the user's own before one that belongs to no user."""
         other: Memory | None = None
-        async for memory in self.scan_all(scope, Filter(keys=(key,), states=None)):
+        async for memory in self.scan_all(scope, Filter(keys=(key,), states=None, expired=None)):
             if memory.user == scope.user:
                 return memory
             other = other or memory
@@ -246,11 +249,22 @@ class Store:
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Memory]:
+        where = self._at_this_moment(where)
         return await self.backend.scan(scope, where, order=order, descending=descending, limit=limit, cursor=cursor)
 
     def scan_all(self, scope: Scope, where: Filter = ANY, *, order: Order = "recorded") -> AsyncIterator[Memory]:
         """Yield all memories that match, read page by page."""
-        return reads.scan_all(self.backend, scope, where, order=order)
+        return reads.scan_all(self.backend, scope, self._at_this_moment(where), order=order)
+
+    async def matching(self, scope: Scope, where: Filter) -> set[str]:
+        """Return the ids of all memories that match."""
+        return await self.backend.matching(scope, self._at_this_moment(where))
+
+    def _at_this_moment(self, where: Filter) -> Filter:
+        """Return a filter that knows which memories have expired: backends make no time of their own."""
+        if where.expired is None or where.expired_at is not None:
+            return where
+        return where.model_copy(update={"expired_at": self.clock.now()})
 
     async def links(
         self,
@@ -384,12 +398,13 @@ class Store:
         """Return the ids that match a filter, for ``View.allowed``; None if the view can decide the filter alone."""
         from longmind.store.search.view import needs_database
 
-        return await self.backend.matching(scope, where) if needs_database(where) else None
+        return await self.matching(scope, where) if needs_database(where) else None
 
     async def search_text(self, scope: Scope, text: str, *, k: int = 10, where: Filter = ANY) -> list[Scored]:
         """Return the memories whose words fit best, by BM25."""
         from longmind.store.search import ranking
 
+        where = self._at_this_moment(where)
         ids = await self.allowed_ids(scope, where)
         return ranking.by_text(await self.view(scope), text, k, where, ids)
 
@@ -397,6 +412,7 @@ class Store:
         """Return the memories whose vectors are nearest, by the cosine."""
         from longmind.store.search import ranking
 
+        where = self._at_this_moment(where)
         ids = await self.allowed_ids(scope, where)
         return ranking.by_vector(await self.view(scope), vector, k, where, ids)
 

@@ -94,7 +94,7 @@ def test_forgetting_all_in_a_script(cli: Any) -> None:
     cli.remember("Two.")
     told = cli.json("forget", "--all", "--yes")
     assert told["count"] == 2
-    assert cli.json("undo", told["operation"])["changed"] == 2
+    assert [change["action"] for change in cli.json("undo", told["operation"])["changes"]] == ["restored"] * 2
     assert cli.json("stats")["memories"] == 2
 
 
@@ -178,5 +178,6 @@ def test_undo_of_what_was_changed_since_is_refused(cli: Any) -> None:
 def test_undo_takes_an_operation_by_a_part_of_its_id(cli: Any) -> None:
     id = cli.remember("First.")
     operation = cli.json("history", id)["changes"][0]["operation"]
-    assert cli("undo", operation[-8:]).stdout == f"Undone: operation {operation[-8:]}.\n"
+    told = cli("undo", operation[-8:]).stdout.splitlines()
+    assert told == [f"Undone: operation {operation[-8:]}.", f"  removed: message {id[-8:]} First."]
     assert cli.json("stats")["memories"] == 0

@@ -150,3 +150,21 @@ def test_the_message_that_is_wrong_is_named(cli: Any, tmp_path: Path) -> None:
     told = cli.error("remember", "--messages", str(file))
     assert "talk.jsonl, message 2: content" in told["message"]
     assert told["hint"]
+
+
+def test_a_memory_can_expire(cli: Any) -> None:
+    (stored,) = cli.json("remember", "The door code is 4711.", "--expires", "7d")["memories"]
+    assert stored["expires_at"] is not None
+    assert "expires" in cli("show", stored["id"]).stdout
+    assert cli.json("list", "--expired")["items"] == []
+    assert len(cli.json("list")["items"]) == 1
+    assert cli.json("update", stored["id"], "--expires", "never")["memory"]["expires_at"] is None
+    cli("update", stored["id"], "--expires", "2020-01-01")
+    assert cli.json("list")["items"] == []
+    assert [memory["id"] for memory in cli.json("list", "--expired")["items"]] == [stored["id"]]
+    assert cli.json("forget", "--expired", "--yes")["ids"] == [stored["id"]]
+
+
+@pytest.mark.parametrize("when", ["soon", "7x", "", "99999999999999d"])
+def test_an_expiry_that_is_none_is_refused(cli: Any, when: str) -> None:
+    assert cli("remember", "x", "--expires", when, code=2).stdout == ""

@@ -28,9 +28,10 @@ class ExtractedClaims:
 def is_source(memory: Memory) -> bool:
     """Whether facts may be extracted from a memory.
 
-    What was recalled is no evidence, and neither is what an unnamed assistant says: it repeats or supposes.
+    What was recalled is no evidence, and neither is what an unnamed assistant says: it repeats or supposes. Nothing
+    lasting is learnt from what expires.
     """
-    if memory.kind not in SOURCES_OF_FACTS or memory.metadata.get("recalled"):
+    if memory.kind not in SOURCES_OF_FACTS or memory.metadata.get("recalled") or memory.expires_at is not None:
         return False
     return memory.source.role != "assistant" or memory.source.name is not None
 

@@ -2,7 +2,7 @@
 
 How long a memory stays is counted from when it was last recalled, or learnt: longer the more often it was recalled (a
 tenfold number of reads doubles the time) and the more important it is. The archive is still searched on request.
-Deletion is a policy of its own and off unless an agent asks for it.
+Deletion is a policy of its own and off unless an agent asks for it. What has expired is deleted in any case.
 
 The stage also does the upkeep of dialogue memory: it archives pages past their retention, pages that matter little and
 were never read, and the coldest topics past capacity. How often is a setting of dialogue memory.
@@ -63,6 +63,10 @@ class ForgetStage:
         settings, now = work.settings, work.clock.now()
         writes: list[Write] = []
         dues: list[datetime] = []
+        expired = Filter(states=None, expired=True, expired_at=now)
+        async for memory in work.store.scan_all(work.scope, expired):
+            writes.append(Delete(memory.id, memory.version))
+            work.notes.why[memory.id] = (memory.id, "it has expired")
         if settings.archive_after_days is not None:
             old = await _older(work, "active", settings.archive_after_days * _SHORTEST)
             for memory in faded(old, settings, now):
@@ -75,8 +79,8 @@ class ForgetStage:
                 writes.append(Delete(memory.id, memory.version))
                 work.notes.why[memory.id] = (memory.id, "its time in the archive is over, by the agent's policy")
             dues.append(_after(now, settings.delete_archived_after_days * _SHORTEST))
-        if dues:
-            work.notes.due = max(min(dues), now + _LATER).timestamp()
+        archiving = max(min(dues), now + _LATER).timestamp() if dues else None
+        work.notes.due = min(filter(None, (archiving, await _next_expiry(work, now))), default=None)
         await work.apply(writes)
         if work.upkeep:
             await _upkeep(work)
@@ -97,6 +101,12 @@ async def _upkeep(work: Work) -> None:
         for moved in (*kept.moved, *kept.regrouped):
             work.notes.why.setdefault(moved.segment, (moved.page, "this page left the window, or lost its topic"))
     work.notes.upkeep_due = _after(work.clock.now(), settings.upkeep_hours / 24.0).timestamp()
+
+
+async def _next_expiry(work: Work, now: datetime) -> float | None:
+    """When the next memory expires that has not expired yet, in seconds since 1970."""
+    view = await work.store.view(work.scope)
+    return view.next_expiry(after=now) if view.expiring else None
 
 
 async def _older(work: Work, state: State, days: float) -> list[Memory]:

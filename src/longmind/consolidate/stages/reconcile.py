@@ -63,7 +63,7 @@ class ReconcileStage:
 async def _alone(work: Work) -> AsyncIterator[Memory]:
     where = Filter(kinds=SAID, states=("active",))
     async for memory in work.store.scan_all(work.scope, where):
-        if memory.session is None:
+        if memory.session is None and memory.expires_at is None:
             yield memory
 
 

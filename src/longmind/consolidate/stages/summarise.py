@@ -130,7 +130,7 @@ async def _load_turns(work: Work, sessions: Collection[str]) -> dict[Conversatio
     turns += await work.store.get_all(work.scope, older)
     by_conversation: dict[Conversation, list[Memory]] = {}
     for memory in sorted(turns, key=lambda memory: (memory.recorded_at, memory.id)):
-        if memory.session is not None:
+        if memory.session is not None and memory.expires_at is None:
             by_conversation.setdefault((memory.user, memory.session), []).append(memory)
     return by_conversation
 

@@ -69,6 +69,7 @@ class Feeds:
             recorded_at=0.0,
             valid_from=0.0,
             valid_to=None,
+            expires_at=None,
             terms=index_terms(new),
             vector=float16_bytes(vector),
         )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from longmind.store.base import Backend, Put
-from longmind.store.conformance.steps import AGENT, ALICE, ANY, BOB, NOON, apply, matching_ids, put
+from longmind.store.conformance.steps import AGENT, ALICE, ANY, BOB, NOON, apply, matching_ids, put, update
 from longmind.testing import memory
 from longmind.types import STATES, Filter, Range, Source
 
@@ -111,6 +111,22 @@ class Filters:
             ids = await matching_ids(backend, Filter(valid_at=at))
             assert ids == {m.id for m in expected}
             assert never.id not in ids
+
+    async def test_expiry(self, backend: Backend) -> None:
+        lasting = await put(backend)
+        expiring = await put(backend, expires_at=NOON)
+        for at, expired, expected in (
+            (NOON - SECOND, False, [lasting, expiring]),
+            (NOON - SECOND, True, []),
+            (NOON, False, [lasting]),
+            (NOON, True, [expiring]),
+            (NOON, None, [lasting, expiring]),
+            (None, False, [lasting, expiring]),
+        ):
+            ids = await matching_ids(backend, Filter(expired=expired, expired_at=at))
+            assert ids == {m.id for m in expected}
+        await update(backend, expiring.id, expires_at=None)
+        assert await matching_ids(backend, Filter(expired=True, expired_at=NOON)) == set()
 
     async def test_at_least(self, backend: Backend) -> None:
         low = await put(backend, importance=0.1, trust=0.9)

@@ -274,7 +274,7 @@ async def comparable_feed(backend: Backend, scope: Scope, after: int) -> Any:
     """A feed in one piece and in an order; its times to a tenth of a millisecond, since they are floats."""
     chunks: list[Feed] = [chunk async for chunk in backend.feed(scope, after)]
     rows = [row for chunk in chunks for row in chunk.rows]
-    times = ("occurred_at", "recorded_at", "valid_from", "valid_to")
+    times = ("occurred_at", "recorded_at", "valid_from", "valid_to", "expires_at")
     for row in rows:
         for name in times:
             moment = getattr(row, name)

@@ -64,6 +64,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "trust": pick(0.0, 0.8),
     "occurred_at": MOMENTS,
     "valid_from": st.none() | MOMENTS,
+    "expires_at": st.none() | MOMENTS,
     "state": st.sampled_from(STATES),
 }
 INVALID = pick(
@@ -159,6 +160,8 @@ FILTERS = st.builds(
     since=st.none() | MOMENTS,
     recorded_until=st.none() | MOMENTS,
     valid_at=st.none() | MOMENTS,
+    expired=st.none() | st.booleans(),
+    expired_at=st.none() | MOMENTS,
     min_importance=st.none() | pick(0.1, 0.5),
     metadata=st.none() | pick({"a": 1}, {"a": True}, {"a": "1"}, {"a": 1.5}, {'it\'s "x"': "100%"}, {}),
 )

@@ -44,6 +44,7 @@ EVERYTHING: dict[str, Any] = {
     "occurred_at": NOON - timedelta(days=3),
     "valid_from": NOON,
     "valid_to": NOON + timedelta(days=1),
+    "expires_at": NOON + timedelta(days=2),
     "state": "stale",
 }
 
@@ -73,6 +74,7 @@ class Updates:
             "key": None,
             "valid_from": None,
             "valid_to": None,
+            "expires_at": None,
             "tags": (),
             "metadata": {},
         }

@@ -115,6 +115,7 @@ class Values:
     )
     async def test_every_moment(self, backend: Backend, moment: datetime) -> None:
         times: dict[str, Any] = {"occurred_at": moment, "recorded_at": moment, "valid_from": moment, "valid_to": moment}
+        times["expires_at"] = moment
         new = await put(backend, **times, last_accessed_at=moment)
         assert await get(backend, new.id) == new
         loop = await link(backend, new, "x", new, valid_from=moment, valid_to=moment)

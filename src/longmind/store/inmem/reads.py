@@ -47,6 +47,7 @@ def matches(memory: Memory, where: Filter) -> bool:
         and _within(memory.occurred_at, where.since, where.until)
         and _within(memory.recorded_at, where.recorded_since, where.recorded_until)
         and (where.valid_at is None or _valid(memory, where.valid_at))
+        and where.matches_expiry(memory)
         and (where.min_importance is None or memory.importance >= where.min_importance)
         and (where.min_trust is None or memory.trust >= where.min_trust)
         and (where.without_kinds is None or memory.kind not in where.without_kinds)
@@ -136,6 +137,7 @@ def index_row(row: Row, agent: AgentState, active: Space | None) -> IndexRow:
         recorded_at=memory.recorded_at.timestamp(),
         valid_from=_seconds(memory.valid_from),
         valid_to=_seconds(memory.valid_to),
+        expires_at=_seconds(memory.expires_at),
         terms=row.terms,
         vector=agent.vectors.get((active.name, memory.id)) if active else None,
     )

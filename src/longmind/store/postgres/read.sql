@@ -4,8 +4,8 @@
 -- Memories of an agent, all columns.
 SELECT
     m.id::text, m.seq, m.version, m.user_id, m.session, m.kind, m.key, m.state, m.importance, m.valence, m.trust,
-    m.occurred_at, m.recorded_at, m.valid_from, m.valid_to, m.access_count, m.last_accessed_at, m.interaction, m.role,
-    m.speaker, m.uri, m.span_start, m.span_end, m.tags, m.content, m.body::text, m.metadata::text
+    m.occurred_at, m.recorded_at, m.valid_from, m.valid_to, m.expires_at, m.access_count, m.last_accessed_at,
+    m.interaction, m.role, m.speaker, m.uri, m.span_start, m.span_end, m.tags, m.content, m.body::text, m.metadata::text
 FROM memories m WHERE m.tenant = %(tenant)s AND m.agent = %(agent)s
 
 -- name: select_ids
@@ -79,6 +79,14 @@ AND m.recorded_at < %(recorded_until)s
 -- name: and_valid_at
 -- Filter.valid_at
 AND (m.valid_from IS NULL OR m.valid_from <= %(valid_at)s) AND (m.valid_to IS NULL OR m.valid_to > %(valid_at)s)
+
+-- name: and_expired
+-- Filter.expired, True
+AND m.expires_at <= %(expired_at)s
+
+-- name: and_not_expired
+-- Filter.expired, False
+AND (m.expires_at IS NULL OR m.expires_at > %(expired_at)s)
 
 -- name: and_min_importance
 -- Filter.min_importance
@@ -285,7 +293,7 @@ SELECT
 -- What search reads of every memory the scope sees; each vector is looked up, as in count_all.
 SELECT
     m.id::text, m.seq, m.user_id, m.session, m.kind, m.state, m.importance, m.trust, m.occurred_at, m.recorded_at,
-    m.valid_from, m.valid_to, m.terms, v.vector
+    m.valid_from, m.valid_to, m.expires_at, m.terms, v.vector
 FROM memories m
 LEFT JOIN LATERAL (
     SELECT vector FROM vectors
@@ -314,7 +322,7 @@ changed AS (
 )
 SELECT
     r.head, r.epoch, c.memory_id::text, m.seq, m.user_id, m.session, m.kind, m.state, m.importance, m.trust,
-    m.occurred_at, m.recorded_at, m.valid_from, m.valid_to, m.terms, v.vector
+    m.occurred_at, m.recorded_at, m.valid_from, m.valid_to, m.expires_at, m.terms, v.vector
 FROM reached r
 LEFT JOIN changed c ON true
 LEFT JOIN LATERAL (

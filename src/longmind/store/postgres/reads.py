@@ -143,6 +143,9 @@ def _filtered(beginning: str, scope: Scope, where: Filter) -> tuple[bytes, Json]
         if (value := getattr(where, name)) is not None:
             parts.append(_read[f"and_{name}"])
             params[name] = value
+    if where.expired is not None and where.expired_at is not None:
+        parts.append(_read["and_expired" if where.expired else "and_not_expired"])
+        params["expired_at"] = where.expired_at
     if where.metadata and not all(map(storable, where.metadata)):
         return None
     if values := where.metadata_values():

@@ -42,6 +42,7 @@ def memory_columns(memories: Sequence[Memory], terms: Sequence[bytes | None]) ->
         "recorded_at": moments([m["recorded_at"] for m in d]),
         "valid_from": moments([m["valid_from"] for m in d]),
         "valid_to": moments([m["valid_to"] for m in d]),
+        "expires_at": moments([m["expires_at"] for m in d]),
         "access_count": longs([m["access_count"] for m in d]),
         "last_accessed_at": moments([m["last_accessed_at"] for m in d]),
         "interaction": doubles([m["interaction"] for m in d]),
@@ -75,8 +76,8 @@ def _source(role: Any, name: str | None, uri: str | None, start: int | None, end
 def stored(row: Sequence[Any], tenant: str, agent: str) -> StoredMemory:
     """A memory and its number, from the columns of ``select_memories``."""
     (id, seq, version, user, session, kind, key, state, importance, valence, trust, occurred_at, recorded_at,
-     valid_from, valid_to, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end, tags,
-     content, body, metadata) = row  # fmt: skip
+     valid_from, valid_to, expires_at, access_count, last_accessed_at, interaction, role, speaker, uri, span_start,
+     span_end, tags, content, body, metadata) = row  # fmt: skip
     fields = {
         "id": id,
         "version": version,
@@ -98,6 +99,7 @@ def stored(row: Sequence[Any], tenant: str, agent: str) -> StoredMemory:
         "recorded_at": recorded_at,
         "valid_from": valid_from,
         "valid_to": valid_to,
+        "expires_at": expires_at,
         "access_count": access_count,
         "last_accessed_at": last_accessed_at,
         "interaction": interaction,
@@ -135,14 +137,14 @@ def link_columns(links: Sequence[Link]) -> dict[str, Column]:
 
 def index_rows(rows: Sequence[Sequence[Any]]) -> list[IndexRow]:
     """What search reads, from the columns of the feed queries."""
-    vectors = float16([row[13] for row in rows])
+    vectors = float16([row[14] for row in rows])
     return [
         IndexRow(
             id, seq, user, session, kind, state, importance, trust, occurred.timestamp(), recorded.timestamp(),
-            _seconds(start), _seconds(end), terms, vector,
+            _seconds(start), _seconds(end), _seconds(expires), terms, vector,
         )
-        for (id, seq, user, session, kind, state, importance, trust, occurred, recorded, start, end, terms, _), vector
-        in zip(rows, vectors, strict=True)
+        for (id, seq, user, session, kind, state, importance, trust, occurred, recorded, start, end, expires, terms,
+             _), vector in zip(rows, vectors, strict=True)
     ]  # fmt: skip
 
 

@@ -30,6 +30,7 @@ CREATE TABLE memories (
     recorded_at timestamptz NOT NULL,
     valid_from timestamptz,
     valid_to timestamptz,
+    expires_at timestamptz,
     access_count bigint NOT NULL,
     last_accessed_at timestamptz,
     interaction double precision NOT NULL,

@@ -9,14 +9,14 @@ WITH given AS (
         %(id)s::uuid[], %(version)s::bigint[], %(user_id)s::text[], %(session)s::text[], %(kind)s::text[],
         %(key)s::text[], %(state)s::text[], %(importance)s::float8[], %(valence)s::float8[], %(trust)s::float8[],
         %(occurred_at)s::timestamptz[], %(recorded_at)s::timestamptz[], %(valid_from)s::timestamptz[],
-        %(valid_to)s::timestamptz[], %(access_count)s::bigint[], %(last_accessed_at)s::timestamptz[],
-        %(interaction)s::float8[], %(role)s::text[], %(speaker)s::text[], %(uri)s::text[],
+        %(valid_to)s::timestamptz[], %(expires_at)s::timestamptz[], %(access_count)s::bigint[],
+        %(last_accessed_at)s::timestamptz[], %(interaction)s::float8[], %(role)s::text[], %(speaker)s::text[], %(uri)s::text[],
         %(span_start)s::bigint[], %(span_end)s::bigint[], %(tags)s::text[], %(content)s::text[],
         %(body)s::text[], %(metadata)s::text[], %(terms)s::bytea[], %(vector)s::halfvec[]
     ) WITH ORDINALITY AS g (
         id, version, user_id, session, kind, key, state, importance, valence, trust, occurred_at, recorded_at,
-        valid_from, valid_to, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end,
-        tags, content, body, metadata, terms, vector, place
+        valid_from, valid_to, expires_at, access_count, last_accessed_at, interaction, role, speaker, uri, span_start,
+        span_end, tags, content, body, metadata, terms, vector, place
     )
 ),
 taken AS (
@@ -46,13 +46,13 @@ numbered AS (
 stored AS (
     INSERT INTO memories (
         tenant, agent, id, seq, version, user_id, session, kind, key, state, importance, valence, trust, occurred_at,
-        recorded_at, valid_from, valid_to, access_count, last_accessed_at, interaction, role, speaker, uri,
+        recorded_at, valid_from, valid_to, expires_at, access_count, last_accessed_at, interaction, role, speaker, uri,
         span_start, span_end, tags, content, body, metadata, terms
     )
     SELECT
         %(tenant)s, %(agent)s, g.id, n.start + g.place, g.version, g.user_id, g.session, g.kind, g.key, g.state,
-        g.importance, g.valence, g.trust, g.occurred_at, g.recorded_at, g.valid_from, g.valid_to, g.access_count,
-        g.last_accessed_at, g.interaction, g.role, g.speaker, g.uri, g.span_start, g.span_end, g.tags::text[],
+        g.importance, g.valence, g.trust, g.occurred_at, g.recorded_at, g.valid_from, g.valid_to, g.expires_at,
+        g.access_count, g.last_accessed_at, g.interaction, g.role, g.speaker, g.uri, g.span_start, g.span_end, g.tags::text[],
         g.content, g.body::json, g.metadata::json, g.terms
     FROM numbered n CROSS JOIN given g
 ),
@@ -123,26 +123,26 @@ FROM (
 -- Store new memories.
 INSERT INTO memories (
     tenant, agent, id, seq, version, user_id, session, kind, key, state, importance, valence, trust, occurred_at,
-    recorded_at, valid_from, valid_to, access_count, last_accessed_at, interaction, role, speaker, uri,
+    recorded_at, valid_from, valid_to, expires_at, access_count, last_accessed_at, interaction, role, speaker, uri,
     span_start, span_end, tags, content, body, metadata, terms
 )
 SELECT
     %(tenant)s, %(agent)s, g.id, g.seq, g.version, g.user_id, g.session, g.kind, g.key, g.state,
-    g.importance, g.valence, g.trust, g.occurred_at, g.recorded_at, g.valid_from, g.valid_to, g.access_count,
-    g.last_accessed_at, g.interaction, g.role, g.speaker, g.uri, g.span_start, g.span_end, g.tags::text[],
+    g.importance, g.valence, g.trust, g.occurred_at, g.recorded_at, g.valid_from, g.valid_to, g.expires_at,
+    g.access_count, g.last_accessed_at, g.interaction, g.role, g.speaker, g.uri, g.span_start, g.span_end, g.tags::text[],
     g.content, g.body::json, g.metadata::json, g.terms
 FROM unnest(
     %(id)s::uuid[], %(seq)s::bigint[], %(version)s::bigint[], %(user_id)s::text[], %(session)s::text[],
     %(kind)s::text[], %(key)s::text[], %(state)s::text[], %(importance)s::float8[], %(valence)s::float8[],
     %(trust)s::float8[], %(occurred_at)s::timestamptz[], %(recorded_at)s::timestamptz[],
-    %(valid_from)s::timestamptz[], %(valid_to)s::timestamptz[], %(access_count)s::bigint[],
+    %(valid_from)s::timestamptz[], %(valid_to)s::timestamptz[], %(expires_at)s::timestamptz[], %(access_count)s::bigint[],
     %(last_accessed_at)s::timestamptz[], %(interaction)s::float8[], %(role)s::text[], %(speaker)s::text[],
     %(uri)s::text[], %(span_start)s::bigint[], %(span_end)s::bigint[], %(tags)s::text[], %(content)s::text[],
     %(body)s::text[], %(metadata)s::text[], %(terms)s::bytea[]
 ) AS g (
     id, seq, version, user_id, session, kind, key, state, importance, valence, trust, occurred_at, recorded_at,
-    valid_from, valid_to, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end,
-    tags, content, body, metadata, terms
+    valid_from, valid_to, expires_at, access_count, last_accessed_at, interaction, role, speaker, uri, span_start,
+    span_end, tags, content, body, metadata, terms
 );
 
 -- name: update_memories
@@ -150,22 +150,22 @@ FROM unnest(
 UPDATE memories m SET
     seq = g.seq, version = g.version, user_id = g.user_id, session = g.session, kind = g.kind, key = g.key,
     state = g.state, importance = g.importance, valence = g.valence, trust = g.trust, occurred_at = g.occurred_at,
-    recorded_at = g.recorded_at, valid_from = g.valid_from, valid_to = g.valid_to, access_count = g.access_count,
-    last_accessed_at = g.last_accessed_at, interaction = g.interaction, role = g.role, speaker = g.speaker,
+    recorded_at = g.recorded_at, valid_from = g.valid_from, valid_to = g.valid_to, expires_at = g.expires_at,
+    access_count = g.access_count, last_accessed_at = g.last_accessed_at, interaction = g.interaction, role = g.role, speaker = g.speaker,
     uri = g.uri, span_start = g.span_start, span_end = g.span_end, tags = g.tags::text[], content = g.content,
     body = g.body::json, metadata = g.metadata::json, terms = coalesce(g.terms, m.terms)
 FROM unnest(
     %(id)s::uuid[], %(seq)s::bigint[], %(version)s::bigint[], %(user_id)s::text[], %(session)s::text[],
     %(kind)s::text[], %(key)s::text[], %(state)s::text[], %(importance)s::float8[], %(valence)s::float8[],
     %(trust)s::float8[], %(occurred_at)s::timestamptz[], %(recorded_at)s::timestamptz[],
-    %(valid_from)s::timestamptz[], %(valid_to)s::timestamptz[], %(access_count)s::bigint[],
+    %(valid_from)s::timestamptz[], %(valid_to)s::timestamptz[], %(expires_at)s::timestamptz[], %(access_count)s::bigint[],
     %(last_accessed_at)s::timestamptz[], %(interaction)s::float8[], %(role)s::text[], %(speaker)s::text[],
     %(uri)s::text[], %(span_start)s::bigint[], %(span_end)s::bigint[], %(tags)s::text[], %(content)s::text[],
     %(body)s::text[], %(metadata)s::text[], %(terms)s::bytea[]
 ) AS g (
     id, seq, version, user_id, session, kind, key, state, importance, valence, trust, occurred_at, recorded_at,
-    valid_from, valid_to, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end,
-    tags, content, body, metadata, terms
+    valid_from, valid_to, expires_at, access_count, last_accessed_at, interaction, role, speaker, uri, span_start,
+    span_end, tags, content, body, metadata, terms
 )
 WHERE m.tenant = %(tenant)s AND m.agent = %(agent)s AND m.id = g.id;
 

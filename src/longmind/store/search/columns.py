@@ -30,6 +30,7 @@ COLUMNS: dict[str, type[np.generic]] = {
     "recorded_at": np.float64,
     "valid_from": np.float64,
     "valid_to": np.float64,
+    "expires_at": np.float64,
     "before": np.int32,
     "after": np.int32,
     "near_norm": np.float32,

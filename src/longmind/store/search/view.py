@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -59,6 +60,8 @@ class View:
         self.postings = Postings()
         self.vectors = Vectors(dimensions)
         self.living = 0
+        self.expiring = False
+        """Whether any row may expire, so that what passes a filter changes with time alone."""
         self._row_of: dict[str, int] = {}
         self._last_of_thread: dict[int, int] = {}
         self._total_length = 0.0
@@ -155,12 +158,14 @@ class View:
             "recorded_at": [r.recorded_at for r in new],
             "valid_from": [-math.inf if r.valid_from is None else r.valid_from for r in new],
             "valid_to": [math.inf if r.valid_to is None else r.valid_to for r in new],
+            "expires_at": [math.inf if r.expires_at is None else r.expires_at for r in new],
             "before": [NONE] * len(new),
             "after": [NONE] * len(new),
             "near_norm": [0.0] * len(new),
         }
         for name, column_values in values.items():
             self._columns[name][part] = column_values
+        self.expiring = self.expiring or any(r.expires_at is not None for r in new)
         self.ids.extend(r.id for r in new)
         self._row_of.update((r.id, first + i) for i, r in enumerate(new))
         self.rows, self.living = end, self.living + len(new)
@@ -261,11 +266,24 @@ class View:
         if where.valid_at is not None:
             moment = where.valid_at.timestamp()
             flags &= (self.column("valid_from")[:n] <= moment) & (self.column("valid_to")[:n] > moment)
+        if where.expired is not None and where.expired_at is not None:
+            flags &= self.expired(where.expired_at) == where.expired
         if ids is not None:
             passing = np.zeros(n, np.bool_)
             passing[self.rows_of(ids)] = True
             flags &= passing
         return flags
+
+    def expired(self, at: datetime) -> Flags:
+        """Return which rows have expired at a moment."""
+        flags: Flags = self.column("expires_at")[: self.rows] <= at.timestamp()
+        return flags
+
+    def next_expiry(self, after: datetime) -> float | None:
+        """Return when the first row expires after a moment, in seconds since 1970; None if none does."""
+        times = self.column("expires_at")[: self.rows][self.column("alive")[: self.rows]]
+        first = float(times[times > after.timestamp()].min(initial=math.inf))
+        return None if math.isinf(first) else first
 
     def held(self, term: int) -> Held:
         """Return the live rows of a term. Cached until the next change, since the same words recur."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import struct
 from zlib import crc32
 
-_pack_numbers = struct.Struct("<3d7q").pack
+_pack_numbers = struct.Struct("<3d8q").pack
 _SEPARATOR = "\x1f"
 _NONE = -(2**63)
 """Stands for no moment and no position; no moment is so early."""
@@ -26,9 +26,9 @@ FAULTS = (TypeError, struct.error)
 
 def of_row(
     id_: str, user: str, session: str | None, kind: str, state: str, importance: float, trust: float, occurred_at: int,
-    recorded_at: int, valid_from: int | None, valid_to: int | None, version: int, key: str | None, valence: float,
-    role: str, speaker: str | None, uri: str | None, span_start: int | None, span_end: int | None, tags: str | None,
-    content: str, body: str | None, metadata: str | None,
+    recorded_at: int, valid_from: int | None, valid_to: int | None, expires_at: int | None, version: int,
+    key: str | None, valence: float, role: str, speaker: str | None, uri: str | None, span_start: int | None,
+    span_end: int | None, tags: str | None, content: str, body: str | None, metadata: str | None,
 ) -> int:  # fmt: skip
     """Return the checksum of what a memory says. Raise if a value has not the type of its column.
 
@@ -37,6 +37,7 @@ def of_row(
     numbers = _pack_numbers(
         importance + 0.0, trust + 0.0, valence + 0.0, occurred_at, recorded_at, version,
         _NONE if valid_from is None else valid_from, _NONE if valid_to is None else valid_to,
+        _NONE if expires_at is None else expires_at,
         _NONE if span_start is None else span_start, _NONE if span_end is None else span_end,
     )  # fmt: skip
     texts = _SEPARATOR.join((

@@ -64,6 +64,12 @@ m.recorded_at < :recorded_until
 -- name: valid_at
 (m.valid_from IS NULL OR m.valid_from <= :valid_at) AND (m.valid_to IS NULL OR m.valid_to > :valid_at)
 
+-- name: expired
+m.expires_at <= :expired_at
+
+-- name: not_expired
+(m.expires_at IS NULL OR m.expires_at > :expired_at)
+
 -- name: min_importance
 m.importance >= :min_importance
 

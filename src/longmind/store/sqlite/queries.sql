@@ -4,13 +4,13 @@
 -- name: memory_columns
 -- What rows.memory reads, in its order.
 m.id, m.user, m.session, m.kind, m.state, m.importance, m.trust, m.occurred_at, m.recorded_at, m.valid_from,
-m.valid_to, m.version, m.key, m.valence, m.access_count, m.last_accessed_at, m.interaction, m.role, m.speaker, m.uri,
+m.valid_to, m.expires_at, m.version, m.key, m.valence, m.access_count, m.last_accessed_at, m.interaction, m.role, m.speaker, m.uri,
 m.span_start, m.span_end, m.tags, m.content, m.body, m.metadata, m.checksum
 
 -- name: index_columns
 -- What rows.index_row reads, in its order.
 m.row, m.id, m.user, m.session, m.kind, m.state, m.importance, m.trust, m.occurred_at, m.recorded_at, m.valid_from,
-m.valid_to, m.terms, v.vector
+m.valid_to, m.expires_at, m.terms, v.vector
 
 -- name: scope
 -- The number of an agent and how far its journal has come.
@@ -38,17 +38,17 @@ SELECT (SELECT head FROM scopes WHERE scope = ?), (SELECT max(epoch) FROM spaces
 -- Store memories; queries.many repeats the group of values.
 INSERT INTO memories (
     row, scope, id, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to,
-    terms, version, key, valence, access_count, last_accessed_at, interaction, role, speaker, uri, span_start,
+    expires_at, terms, version, key, valence, access_count, last_accessed_at, interaction, role, speaker, uri, span_start,
     span_end, checksum, tags, content, body, metadata
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: memory_change
 -- Replace what a memory says; its number and scope stay.
 UPDATE memories SET (
-    id, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, terms, version,
+    id, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, expires_at, terms, version,
     key, valence, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end, checksum,
     tags, content, body, metadata
-) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+) = (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 WHERE row = ?;
 
 -- name: memory_remove

@@ -260,6 +260,9 @@ def conditions(scope: Scope, number: int, where: Filter) -> tuple[str, Params]:
         if (moment := getattr(where, name)) is not None:
             names.append(name)
             params[name] = micros(moment)
+    if where.expired is not None and where.expired_at is not None:
+        names.append("expired" if where.expired else "not_expired")
+        params["expired_at"] = micros(where.expired_at)
     for name in FLOORS:
         if (floor := getattr(where, name)) is not None:
             names.append(name)

@@ -84,18 +84,20 @@ def memory_row(memory: Memory, terms: bytes | None = None) -> Row:
     importance, trust, valence, version = d["importance"], d["trust"], d["valence"], d["version"]
     occurred_at, recorded_at = micros(d["occurred_at"]), micros(d["recorded_at"])
     valid_from, valid_to = maybe_micros(d["valid_from"]), maybe_micros(d["valid_to"])
+    expires_at = maybe_micros(d["expires_at"])
     role, speaker, uri = source.role, source.name, source.uri
     start, end = source.span or (None, None)
     tags, content, body, metadata = text(d["tags"]), d["content"], text(d["body"]), text(d["metadata"])
     if terms is None:
         terms = index_terms(memory)
     checksum = checksums.of_row(
-        id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, version,
-        key, valence, role, speaker, uri, start, end, tags, content, body, metadata,
+        id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, expires_at,
+        version, key, valence, role, speaker, uri, start, end, tags, content, body, metadata,
     )  # fmt: skip
-    return (id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, terms,
-            version, key, valence, d["access_count"], maybe_micros(d["last_accessed_at"]), d["interaction"], role,
-            speaker, uri, start, end, checksums.joined(checksum, terms), tags, content, body, metadata)  # fmt: skip
+    return (id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to,
+            expires_at, terms, version, key, valence, d["access_count"], maybe_micros(d["last_accessed_at"]),
+            d["interaction"], role, speaker, uri, start, end, checksums.joined(checksum, terms), tags, content, body,
+            metadata)  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
@@ -106,13 +108,13 @@ def _source(role: Any, name: str | None, uri: str | None, start: int | None, end
 
 def memory(row: Row, tenant: str, agent: str) -> Memory:
     """A memory from the columns that the query fragment ``memory_columns`` names; ``DamagedRow`` if they changed."""
-    (id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, version, key,
-     valence, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end, tags, content,
-     body, metadata, checksum) = row  # fmt: skip
+    (id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to, expires_at,
+     version, key, valence, access_count, last_accessed_at, interaction, role, speaker, uri, span_start, span_end,
+     tags, content, body, metadata, checksum) = row  # fmt: skip
     try:
         intact = checksum & checksums.ROW_PART == checksums.of_row(
             id_, user, session, kind, state, importance, trust, occurred_at, recorded_at, valid_from, valid_to,
-            version, key, valence, role, speaker, uri, span_start, span_end, tags, content, body, metadata,
+            expires_at, version, key, valence, role, speaker, uri, span_start, span_end, tags, content, body, metadata,
         )  # fmt: skip
     except checksums.FAULTS:
         intact = False
@@ -139,6 +141,7 @@ def memory(row: Row, tenant: str, agent: str) -> Memory:
         "recorded_at": moment(recorded_at),
         "valid_from": maybe_moment(valid_from),
         "valid_to": maybe_moment(valid_to),
+        "expires_at": maybe_moment(expires_at),
         "access_count": access_count,
         "last_accessed_at": maybe_moment(last_accessed_at),
         "interaction": interaction,
@@ -176,7 +179,8 @@ def link(row: Sequence[Any]) -> Link:
 
 def index_row(row: Row) -> IndexRow:
     """What search reads, from the columns of the feed queries."""
-    number, id_, user, session, kind, state, importance, trust, occurred, recorded, start, end, terms, vector = row
+    (number, id_, user, session, kind, state, importance, trust, occurred, recorded, start, end, expires, terms,
+     vector) = row  # fmt: skip
     return IndexRow(
         id_,
         number & SEQ_MASK,
@@ -190,6 +194,7 @@ def index_row(row: Row) -> IndexRow:
         recorded / 1_000_000,
         None if start is None else start / 1_000_000,
         None if end is None else end / 1_000_000,
+        None if expires is None else expires / 1_000_000,
         terms,
         vector,
     )

@@ -28,6 +28,7 @@ CREATE TABLE memories (
     recorded_at INTEGER NOT NULL,
     valid_from INTEGER,
     valid_to INTEGER,
+    expires_at INTEGER,
     terms BLOB NOT NULL,
     version INTEGER NOT NULL,
     key TEXT,

@@ -58,6 +58,7 @@ def row(memory: Memory, seq: int, *, with_vector: bool = True) -> IndexRow:
         recorded_at=memory.recorded_at.timestamp(),
         valid_from=None if memory.valid_from is None else memory.valid_from.timestamp(),
         valid_to=None if memory.valid_to is None else memory.valid_to.timestamp(),
+        expires_at=None if memory.expires_at is None else memory.expires_at.timestamp(),
         terms=index_terms(memory),
         vector=vector_of(memory).astype("<f2").tobytes() if with_vector else None,
     )
