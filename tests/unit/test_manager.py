@@ -429,12 +429,13 @@ async def test_search_goes_across_all_kinds_and_names_their_system(mem: AgentMem
     assert owner == {
         "working": "working",
         "episode": "episodic",
-        "event": "episodic",
         "concept": "semantic",
         "fact": "semantic",
         "procedure": "procedural",
         "message": "remembered",
     }
+    asked = await mem.manager.search("Lisbon", k=50, systems=["episodic"])
+    assert {hit.memory.kind for hit in asked.hits} == {"episode", "event"}
     for name in BUILT_IN:
         only = await mem.manager.search("Lisbon", k=50, systems=name)
         assert {hit.system for hit in only.hits} == {name}
