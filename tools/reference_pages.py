@@ -20,8 +20,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from longmind import errors
-from longmind.config import PREFIX, AgentSettings, Settings
+from longmind.config import PREFIX, SYSTEMS, AgentSettings, Settings, variable_of
 from longmind.kinds import TABLE
+from longmind.systems.configuration import settings_class
 from longmind.types import Change, Link, Memory, Source
 
 MADE_BY = "<!-- Written by `python -m tools.reference_pages docs/reference`. Do not edit. -->"
@@ -80,6 +81,7 @@ def settings_page() -> str:
     environment = [
         (f"`{PREFIX}{name.upper()}`", type_name(field.annotation), default_of(field), process.get(name, ""))
         for name, field in Settings.model_fields.items()
+        if name != "defaults"
     ]
     stored = [
         (f"`{name}`", type_name(field.annotation), default_of(field), agent.get(name, ""))
@@ -98,10 +100,27 @@ def settings_page() -> str:
                 "Stored with the agent, so they survive a restart and have a history. "
                 "Change them with `await mem.configure(recall_k=20)`.",
                 table(stored, "setting", "type", "default", "meaning"),
+                "## Defaults for all agents",
+                "Every setting of an agent and of its memory systems has a default for the whole process: set "
+                "`LONGMIND_<SYSTEM>_<SETTING>` in the environment, or pass `Settings(defaults={...})`. The word `none` "
+                "stands for no value. What an agent has configured itself wins, and only that is stored. A default "
+                "that is not usable is refused when the store is opened.",
+                *(part for system in SYSTEMS if system != "agent" for part in _defaults_of(system)),
             ]
         )
         + "\n"
     )
+
+
+def _defaults_of(system: str) -> tuple[str, str]:
+    """Return the heading and the table of one memory system's settings."""
+    settings = settings_class(system)
+    docs = attribute_docs(settings)
+    rows = [
+        (f"`{variable_of(system, name)}`", type_name(field.annotation), default_of(field), docs.get(name, ""))
+        for name, field in settings.model_fields.items()
+    ]
+    return f"### {system.capitalize()}", table(rows, "variable", "type", "default", "meaning")
 
 
 def error_tree(error: type[errors.LongmindError], depth: int = 0) -> Iterator[tuple[type[errors.LongmindError], int]]:

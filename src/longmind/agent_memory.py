@@ -180,6 +180,10 @@ class AgentMemory:
             episodic=self.episodic,
             semantic=self.semantic,
             procedural=self.procedural,
+            goals=self.goals,
+            persona=self.persona,
+            dialogue=self.dialogue,
+            shared=self.shared,
             recall=self.recall,
             remember=self.remember,
         )

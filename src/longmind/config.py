@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError
 
@@ -20,6 +20,8 @@ from longmind.problems import first_problem
 from longmind.types import Model, Name, Unit
 
 PREFIX = "LONGMIND_"
+SYSTEMS = ("agent", "working", "dialogue", "persona", "shared", "goal monitoring", "goal revision")
+"""What has settings for each agent; ``agent`` stands for ``AgentSettings``."""
 
 
 class Settings(Model):
@@ -48,6 +50,10 @@ class Settings(Model):
     busy_seconds: Annotated[float, Field(ge=0, le=3600)] = 30.0
     """How long to wait for another process that is writing to the same SQLite file."""
 
+    defaults: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+    """Defaults for every agent, by memory system and setting; what an agent has configured itself wins. In the
+    environment each is ``LONGMIND_<SYSTEM>_<SETTING>``, such as ``LONGMIND_DIALOGUE_WINDOW``."""
+
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, **overrides: object) -> Settings:
         """Load the settings: defaults, then the environment, then ``overrides`` that are not None."""
@@ -55,8 +61,10 @@ class Settings(Model):
         values: dict[str, object] = {}
         for field in cls.model_fields:
             value = environment.get(PREFIX + field.upper())
-            if value:
+            if value and field != "defaults":
                 values[field] = value
+        if defaults := _defaults_in(environment):
+            values["defaults"] = defaults
         values.update({key: value for key, value in overrides.items() if value is not None})
         try:
             return cls.model_validate(values)
@@ -70,6 +78,23 @@ class Settings(Model):
         not work on the user's own store.
         """
         return str(default_path()) if self.url is None else self.url
+
+
+def _defaults_in(environment: Mapping[str, str]) -> dict[str, dict[str, str | None]]:
+    """Return the defaults of memory systems that the environment sets; the word ``none`` stands for None."""
+    defaults: dict[str, dict[str, str | None]] = {}
+    for system in SYSTEMS:
+        prefix = variable_of(system, "")
+        for variable, value in environment.items():
+            if variable.startswith(prefix) and len(variable) > len(prefix) and value:
+                setting = variable.removeprefix(prefix).lower()
+                defaults.setdefault(system, {})[setting] = None if value.lower() == "none" else value
+    return defaults
+
+
+def variable_of(system: str, setting: str) -> str:
+    """Return the environment variable that sets the default of a memory system's setting."""
+    return f"{PREFIX}{system.replace(' ', '_').upper()}_{setting.upper()}"
 
 
 def default_path(environment: Mapping[str, str] | None = None) -> Path:

@@ -97,6 +97,10 @@ class Longmind:
     async def __aenter__(self) -> Longmind:
         if self.settings.otel:
             telemetry.configure(True)
+        if self.settings.defaults:
+            from longmind.systems.configuration import check_defaults
+
+            check_defaults(self.settings.defaults)
         self._store = await open_store(self.url, clock=self.clock, settings=self.settings, create=self._create)
         self._embedding = Embedding(self._store, self._asked_embedder, self.settings)
         try:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from longmind import Longmind
-from longmind.config import AgentSettings, Settings, default_path
+from longmind.config import SYSTEMS, AgentSettings, Settings, default_path, variable_of
 from longmind.errors import InvalidSetting
+from longmind.systems.configuration import check_defaults, settings_class
 
 
 def test_the_environment_changes_defaults_and_the_caller_changes_both() -> None:
@@ -51,3 +52,52 @@ async def test_a_store_with_an_empty_url_is_refused(tmp_path: Path, monkeypatch:
     with pytest.raises(InvalidSetting, match="URL is empty"):
         await Longmind.open("")
     assert not await asyncio.to_thread(own.exists)
+
+
+async def test_a_default_of_the_process_holds_until_the_agent_has_its_own(tmp_path: Path) -> None:
+    settings = Settings.load({"LONGMIND_DIALOGUE_WINDOW": "3", "LONGMIND_AGENT_RECALL_K": "4"})
+    assert settings.defaults == {"dialogue": {"window": "3"}, "agent": {"recall_k": "4"}}
+    async with Longmind.open(str(tmp_path / "a.db"), settings=settings) as rc:
+        mem = rc.agent("a")
+        assert (await mem.dialogue.configuration()).window == 3
+        assert (await mem.configuration()).recall_k == 4
+        await mem.dialogue.configure(hot=4.0)
+        await mem.configure(recall_k=6)
+        assert (await mem.dialogue.configuration()).window == 3
+    async with Longmind.open(str(tmp_path / "a.db"), settings=Settings.load({})) as rc:
+        mem = rc.agent("a")
+        assert (await mem.dialogue.configuration()).window == 7, "only what the agent chose is stored"
+        assert (await mem.dialogue.configuration()).hot == 4.0
+        assert (await mem.configuration()).recall_k == 6
+
+
+async def test_the_defaults_of_the_process_reach_the_cycle(tmp_path: Path) -> None:
+    settings = Settings.load({"LONGMIND_DIALOGUE_WINDOW": "2"})
+    async with Longmind.open(str(tmp_path / "a.db"), settings=settings) as rc:
+        mem = rc.agent("a")
+        for number in range(5):
+            turns = [{"role": "user", "content": f"Line {number}"}, {"role": "assistant", "content": f"Yes {number}"}]
+            await mem.remember(turns, session="s")
+        await mem.consolidate()
+        assert len(await mem.dialogue.short_term()) == 2
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "what"),
+    [("LONGMIND_DIALOGUE_WINDOW", "0", "window"), ("LONGMIND_PERSONA_COLOUR", "red", "colour")],
+)
+async def test_a_bad_default_is_refused_when_the_store_is_opened(variable: str, value: str, what: str) -> None:
+    with pytest.raises(InvalidSetting, match=what) as refused:
+        await Longmind.open("memory:", settings=Settings.load({variable: value}))
+    assert variable in refused.value.hint
+
+
+async def test_every_default_can_be_set_by_the_environment() -> None:
+    for system in SYSTEMS:
+        for name, field in settings_class(system).model_fields.items():
+            value = field.get_default(call_default_factory=True)
+            if isinstance(value, tuple):
+                continue
+            settings = Settings.load({variable_of(system, name): str(value).lower()})
+            check_defaults(settings.defaults)
+            assert set(settings.defaults[system]) == {name}

@@ -24,12 +24,15 @@ from longmind.manager import MemoryManager
 from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
 from longmind.systems.episodic import Episode, Event
+from longmind.systems.persona import Trait
 from longmind.systems.procedural import Run, Version
 from longmind.systems.semantic import Concept, Fact, Learned, SemanticMemory
 from longmind.systems.working import Item
 from longmind.types import Memory, Source
 
-BUILT_IN = ("working", "episodic", "semantic", "procedural", "remembered")
+BUILT_IN = (
+    "working", "episodic", "semantic", "procedural", "goals", "persona", "dialogue", "shared", "remembered",
+)  # fmt: skip
 MAY = datetime(2025, 5, 1, 9, tzinfo=UTC)
 TRIP = {
     "title": "Moving to Lisbon",
@@ -230,6 +233,7 @@ async def test_one_thing_goes_to_many_systems(mem: AgentMemory) -> None:
         ("semantic", {"name": "Lisbon", "category": "city"}, "Lisbon", Concept),
         ("procedural", GREET, "greet", Version),
         ("episodic", {"title": "A walk", "key": "walk"}, "walk", Episode),
+        ("persona", {"dimension": "patience", "value": "high"}, "patience", Trait),
     ],
 )
 async def test_what_a_system_stores_is_retrieved_by_key(
@@ -240,6 +244,63 @@ async def test_what_a_system_stores_is_retrieved_by_key(
     assert set(found) == {into}
     assert isinstance(found[into], type_)
     assert (await mem.manager.retrieve(key, systems=[n for n in BUILT_IN if n != into])).by_system == {}
+
+
+@pytest.mark.parametrize(
+    ("data", "systems"),
+    [
+        ("The boiler was serviced", {"working", "remembered"}),
+        ([{"role": "user", "content": "Hello"}], {"remembered"}),
+        ({"subject": "Alice", "predicate": "lives in", "object": "Lisbon"}, {"working", "semantic"}),
+        ({"name": "Lisbon", "category": "city"}, {"semantic"}),
+        ({"title": "A walk", "outcome": "succeeded"}, {"episodic"}),
+        (GREET, {"procedural"}),
+        ({"goal": "Run a marathon", "criteria": ["Finish in Porto"]}, {"goals"}),
+        ({"dimension": "patience", "value": "high"}, {"persona"}),
+        ({"user": "Hi", "reply": "Hello Alice"}, {"dialogue"}),
+    ],
+)
+async def test_without_a_target_it_goes_to_every_system_that_takes_it(
+    mem: AgentMemory, data: Any, systems: set[str]
+) -> None:
+    stored = (await mem.manager.store(data)).check()
+    assert set(stored.stored) == systems
+
+
+async def test_without_a_target_a_registered_system_takes_everything_unless_it_says_otherwise(mem: AgentMemory) -> None:
+    class Picky(Notes):
+        name = "picky"
+
+        def takes(self, data: Any) -> bool:
+            return isinstance(data, dict) and "recipe" in data
+
+    mem.manager.register(Notes(mem))
+    mem.manager.register(Picky(mem))
+    assert set((await mem.manager.store({"key": "n", "content": "Buy basil"})).stored) == {
+        "notes", "working", "remembered",
+    }  # fmt: skip
+
+
+async def test_what_no_system_takes_is_refused_with_the_names_of_all(mem: AgentMemory) -> None:
+    with pytest.raises(InvalidInput, match="No memory system takes this") as refused:
+        await mem.manager.store({"colour": "red"})
+    assert "goals" in refused.value.hint
+
+
+async def test_a_goal_with_steps_is_stored_with_its_plan(mem: AgentMemory) -> None:
+    stored = await mem.manager.store({"goal": "Tidy the garage", "steps": ["Sort the boxes", "Sweep the floor"]})
+    goal, plan = stored.stored["goals"]
+    assert [step.description for step in plan.steps] == ["Sort the boxes", "Sweep the floor"]
+    assert (await mem.manager.retrieve(goal.id)).by_system["goals"].description == "Tidy the garage"
+
+
+async def test_a_question_for_goals_is_answered_by_goals_first(mem: AgentMemory) -> None:
+    for text in ("My goal keeper gloves are in the car.", "What a goal that was last night!", "Goals, goals, goals."):
+        await mem.remember(text)
+    await mem.manager.store({"goal": "Run the Porto marathon under four hours"})
+    found = await mem.manager.search("What is my goal?")
+    assert found.hits[0].system == "goals"
+    assert "marathon" in found.hits[0].memory.content
 
 
 async def test_ids_are_keys_too(mem: AgentMemory) -> None:
@@ -436,7 +497,7 @@ async def test_search_goes_across_all_kinds_and_names_their_system(mem: AgentMem
     }
     asked = await mem.manager.search("Lisbon", k=50, systems=["episodic"])
     assert {hit.memory.kind for hit in asked.hits} == {"episode", "event"}
-    for name in BUILT_IN:
+    for name in set(owner.values()):
         only = await mem.manager.search("Lisbon", k=50, systems=name)
         assert {hit.system for hit in only.hits} == {name}
     both = await mem.manager.search("Lisbon", k=50, systems=("working", "procedural"))
@@ -842,5 +903,6 @@ async def test_a_run_that_waits_is_written_down_when_it_has_ended(mem: AgentMemo
 def managed(mem: AgentMemory, **options: Any) -> MemoryManager:
     """A manager with options of its own."""
     parts: dict[str, Any] = {"working": mem.working, "episodic": mem.episodic, "semantic": mem.semantic}
-    parts |= {"procedural": mem.procedural, "recall": mem.recall, "remember": mem.remember}
+    parts |= {"procedural": mem.procedural, "goals": mem.goals, "persona": mem.persona, "dialogue": mem.dialogue}
+    parts |= {"shared": mem.shared, "recall": mem.recall, "remember": mem.remember}
     return MemoryManager(mem.scoped, **parts | options)

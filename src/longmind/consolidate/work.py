@@ -101,7 +101,8 @@ class Work:
 
     def _drafted(self, draft: Draft, user: str | None) -> ScopedStore:
         clock = DraftClock(self.clock, draft)
-        return ScopedStore(Store(draft, clock), self._scope_of(user), clock, _no_vectors, _no_search)
+        store = Store(draft, clock, defaults=self.store.defaults)
+        return ScopedStore(store, self._scope_of(user), clock, _no_vectors, _no_search)
 
     def _scope_of(self, user: str | None) -> Scope:
         return self.scope if user is None and self.scope.all_users else self.scope.of_user(user)

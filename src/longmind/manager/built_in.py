@@ -15,12 +15,17 @@ from longmind.errors import InvalidInput, NotFound
 from longmind.kinds import INTERNAL, KINDS
 from longmind.manager.experience_store import find_experience, write_experience
 from longmind.manager.models import Experience, experience_of, headline
+from longmind.systems.dialogue import DialogueMemory
 from longmind.systems.episodic import Episode, Event
+from longmind.systems.goals import GoalMemory
+from longmind.systems.persona import PersonaMemory
 from longmind.systems.procedural import RUN, ProceduralMemory, Procedure
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import Fact, Rule, SemanticMemory
+from longmind.systems.shared import AGENT as SHARED_AGENT
+from longmind.systems.shared import SharedMemory
 from longmind.systems.working import WorkingMemory
-from longmind.types import Hit, Memory, Message
+from longmind.types import Hit, Memory, Message, Scope
 
 Remember = Callable[..., Awaitable[Any]]
 _FACT = ("subject", "predicate", "object")
@@ -36,6 +41,10 @@ class BuiltInSystem(ABC):
 
     def __init__(self, scoped: ScopedStore) -> None:
         self._scoped = scoped
+
+    @abstractmethod
+    def takes(self, data: Any) -> bool:
+        """Whether data that is stored without naming a system belongs here."""
 
     @abstractmethod
     async def store(self, data: Any) -> object:
@@ -72,6 +81,9 @@ class WorkingSystem(BuiltInSystem):
         super().__init__(scoped)
         self._memory = memory
 
+    def takes(self, data: Any) -> bool:
+        return isinstance(data, str) or _has(data, "content") or _has(data, *_FACT)
+
     async def store(self, data: Any) -> object:
         fields = self._known_fields(data)
         content = _text(fields, self.name)
@@ -87,6 +99,9 @@ class EpisodicSystem(BuiltInSystem):
 
     name, kinds = "episodic", ("episode", "event")
     fields = frozenset(Experience.model_fields) - {"facts", "text"} | {"content", *_FACT}
+
+    def takes(self, data: Any) -> bool:
+        return isinstance(data, Experience) or _has(data, "title")
 
     async def store(self, data: Any) -> object:
         return Episode.of((await write_experience(self._scoped, self._experience(data))).episode)
@@ -119,6 +134,9 @@ class SemanticSystem(BuiltInSystem):
         super().__init__(scoped)
         self._memory = memory
 
+    def takes(self, data: Any) -> bool:
+        return _has(data, *_FACT) or (_has(data, "name") and any(_has(data, f) for f in self._concept - {"name"}))
+
     async def store(self, data: Any) -> object:
         fields = self._known_fields(data)
         if set(_FACT) <= set(fields):
@@ -147,6 +165,9 @@ class ProceduralSystem(BuiltInSystem):
         super().__init__(scoped)
         self._memory = memory
 
+    def takes(self, data: Any) -> bool:
+        return isinstance(data, Procedure) or _has(data, "name", "steps")
+
     async def store(self, data: Any) -> object:
         return await self._memory.store(data if isinstance(data, Procedure) else self._known_fields(data))
 
@@ -158,6 +179,120 @@ class ProceduralSystem(BuiltInSystem):
             return await self._memory.retrieve(key)
         except NotFound:
             return None
+
+
+class GoalSystem(BuiltInSystem):
+    """Stores a goal, with its criteria, and a plan if it has ``steps``."""
+
+    name, kinds = "goals", ("goal", "plan", "revision")
+    _options = frozenset({"criteria", "priority", "deadline", "parent", "tags", "attributes"})
+    fields = _options | {"goal", "steps", "content"}
+
+    def __init__(self, scoped: ScopedStore, memory: GoalMemory) -> None:
+        super().__init__(scoped)
+        self._memory = memory
+
+    def takes(self, data: Any) -> bool:
+        return _has(data, "goal")
+
+    async def store(self, data: Any) -> object:
+        fields = self._known_fields(data)
+        text = _text({"content": fields.get("goal", fields.get("content"))}, self.name)
+        options = {name: value for name, value in fields.items() if name in self._options}
+        if "steps" not in fields:
+            return await self._memory.create(text, **options)
+        return await self._memory.create_goal_with_plan(text, steps=fields["steps"], **options)
+
+    async def retrieve(self, key: str) -> object | None:
+        record = await self._record(key)
+        if record is None or record.kind != "goal":
+            return record
+        return await self._memory.get(key)
+
+
+class PersonaSystem(BuiltInSystem):
+    """Observes a trait (dimension and value), or stores a text as knowledge about the user or the agent."""
+
+    name, kinds = "persona", ("trait", "knowledge")
+    _trait = frozenset({"dimension", "value", "score", "confidence", "evidence", "about", "correction"})
+    _knowledge = frozenset({"confidence", "importance", "evidence", "about"})
+    fields = _trait | _knowledge | {"content"}
+
+    def __init__(self, scoped: ScopedStore, memory: PersonaMemory) -> None:
+        super().__init__(scoped)
+        self._memory = memory
+
+    def takes(self, data: Any) -> bool:
+        return _has(data, "dimension", "value")
+
+    async def store(self, data: Any) -> object:
+        fields = self._known_fields(data)
+        if _has(fields, "dimension", "value"):
+            return await self._memory.observe(**{name: value for name, value in fields.items() if name in self._trait})
+        options = {name: value for name, value in fields.items() if name in self._knowledge}
+        return await self._memory.learn(_text(fields, self.name), **options)
+
+    async def retrieve(self, key: str) -> object | None:
+        record = await self._record(key)
+        if record is None:
+            return await self._memory.trait(key)
+        return await self._memory.entry(key) if record.kind == "knowledge" else record
+
+
+class DialogueSystem(BuiltInSystem):
+    """Adds a page: what the user said and the reply."""
+
+    name, kinds = "dialogue", ("page", "segment", "summary")
+    fields = frozenset({"user", "reply", "messages", "session", "occurred_at", "importance", "key"})
+
+    def __init__(self, scoped: ScopedStore, memory: DialogueMemory) -> None:
+        super().__init__(scoped)
+        self._memory = memory
+
+    def takes(self, data: Any) -> bool:
+        return _has(data, "user", "reply")
+
+    async def store(self, data: Any) -> object:
+        fields = {"user": data} if isinstance(data, str) else self._known_fields(data)
+        return await self._memory.add(**fields)
+
+    async def retrieve(self, key: str) -> object | None:
+        record = await self._record(key)
+        if record is None or record.kind == "summary":
+            return record
+        return await (self._memory.page(key) if record.kind == "page" else self._memory.segment(key))
+
+
+class SharedSystem(BuiltInSystem):
+    """Proposes a text to all agents of the tenant. Its records belong to the tenant, so recall does not return them."""
+
+    name, kinds = "shared", ()
+    fields = frozenset({"content", "evidence", "names", *_FACT})
+
+    def __init__(self, scoped: ScopedStore, memory: SharedMemory) -> None:
+        super().__init__(scoped)
+        self._memory = memory
+
+    def takes(self, data: Any) -> bool:
+        """Nothing is shared without being asked to."""
+        return False
+
+    async def store(self, data: Any) -> object:
+        fields = self._known_fields(data)
+        options = {name: fields[name] for name in ("evidence", "names") if name in fields}
+        return await self._memory.propose(_text(fields, self.name), **options)
+
+    async def retrieve(self, key: str) -> object | None:
+        try:
+            return await self._memory.get(key)
+        except NotFound:
+            return None
+
+    async def search(self, query: str, k: int) -> list[Hit]:
+        scores = {hit.knowledge.id: hit.score for hit in await self._memory.search(query, k=k)}
+        scope = Scope(tenant=self._scoped.scope.tenant, agent=SHARED_AGENT)
+        records = await self._scoped.store.get_all(scope, list(scores))
+        return [Hit(memory=record, score=scores[record.id], why="shared by many agents") for record in records]
 
 
 class RememberedSystem(BuiltInSystem):
@@ -176,6 +311,9 @@ class RememberedSystem(BuiltInSystem):
     def unclaimed(self) -> tuple[str, ...]:
         """Return the kinds of memory that no system claims."""
         return tuple(kind for kind in KINDS if kind not in INTERNAL and kind not in self._claimed())
+
+    def takes(self, data: Any) -> bool:
+        return not isinstance(data, Mapping | Experience | Procedure) or _has(data, "content")
 
     async def store(self, data: Any) -> object:
         if not isinstance(data, Mapping):
@@ -204,6 +342,10 @@ def check_fields(data: Any, systems: Sequence[BuiltInSystem]) -> None:
         raise InvalidInput(
             f"{names.capitalize()} memory reads no {', '.join(unknown)}.", hint=f"It reads: {', '.join(sorted(known))}."
         )
+
+
+def _has(data: Any, *fields: str) -> bool:
+    return isinstance(data, Mapping) and all(data.get(field) is not None for field in fields)
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:

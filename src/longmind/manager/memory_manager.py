@@ -9,11 +9,15 @@ from longmind.arguments import checked_arguments
 from longmind.errors import InvalidInput
 from longmind.manager.built_in import (
     BuiltInSystem,
+    DialogueSystem,
     EpisodicSystem,
+    GoalSystem,
+    PersonaSystem,
     ProceduralSystem,
     Remember,
     RememberedSystem,
     SemanticSystem,
+    SharedSystem,
     WorkingSystem,
     check_fields,
 )
@@ -32,10 +36,14 @@ from longmind.manager.models import (
 )
 from longmind.manager.registry import MemorySystem, Names, SystemRegistry, hits_of
 from longmind.manager.run_experience import OUTCOMES, experience_of_run, run_key
+from longmind.systems.dialogue import DialogueMemory
 from longmind.systems.episodic import Episode, EpisodicMemory, Event
+from longmind.systems.goals import GoalMemory
+from longmind.systems.persona import PersonaMemory
 from longmind.systems.procedural import ProceduralMemory, Run
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.systems.semantic import SemanticMemory
+from longmind.systems.shared import SharedMemory
 from longmind.systems.working import WorkingMemory
 from longmind.types import Filter, Hit, Model, Name
 
@@ -65,6 +73,10 @@ class MemoryManager:
         episodic: EpisodicMemory,
         semantic: SemanticMemory,
         procedural: ProceduralMemory,
+        goals: GoalMemory,
+        persona: PersonaMemory,
+        dialogue: DialogueMemory,
+        shared: SharedMemory,
         recall: Recall,
         remember: Remember,
         extract: Extract | None = None,
@@ -86,6 +98,10 @@ class MemoryManager:
                 EpisodicSystem(scoped),
                 SemanticSystem(scoped, semantic),
                 ProceduralSystem(scoped, procedural),
+                GoalSystem(scoped, goals),
+                PersonaSystem(scoped, persona),
+                DialogueSystem(scoped, dialogue),
+                SharedSystem(scoped, shared),
                 self._remembered,
             )
         }
@@ -106,14 +122,18 @@ class MemoryManager:
         """Remove a registered system; what it holds is not touched."""
         self._registry.remove(name)
 
-    async def store(self, data: Any, into: Names) -> StoreResult:
-        """Store something in one system, or in several.
+    async def store(self, data: Any, into: Names | None = None) -> StoreResult:
+        """Store something in one system, in several, or without ``into`` in every system that takes it.
+
+        A text is taken by working memory and remembered. A mapping is taken by the systems whose fields it has: a fact
+        by semantic memory, a title by episodic, steps by procedural, a goal by goals. A registered system takes
+        everything unless it has a method ``takes(data)``. Nothing is shared without naming ``shared``.
 
         A built-in system reads from a mapping the fields it knows; a registered one gets the data as it is. With one
         system an error is raised. With several each is on its own, and ``failed`` lists those that could not
         (``check()`` raises then). What one system stored is kept even if others fail.
         """
-        names = self._registry.chosen(into)
+        names = self._registry.takers(data) if into is None else self._registry.chosen(into)
         if all(self._registry.built_in(name) for name in names):
             check_fields(data, [self._built_in[name] for name in names])
         if len(names) == 1:
@@ -245,7 +265,7 @@ class MemoryManager:
 
     def _recalled(self, names: Iterable[str], *, every: bool) -> tuple[list[str], tuple[str, ...] | None]:
         """Which of these systems one recall answers for, and the kinds to ask it for; None lets its policies choose."""
-        own = [name for name in names if self._registry.built_in(name) or self._registry.kinds(name)]
+        own = [name for name in names if self._registry.kinds(name) or name == self._remembered.name]
         if every:
             return own, None
         kinds = [kind for name in own for kind in self._registry.kinds(name)]

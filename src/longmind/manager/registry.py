@@ -48,6 +48,13 @@ class RecordSystem(Protocol):
     def kinds(self) -> Sequence[str]: ...
 
 
+@runtime_checkable
+class SelectiveSystem(Protocol):
+    """A system that does not take everything that is stored without naming a system."""
+
+    def takes(self, data: Any) -> bool: ...
+
+
 class _Named(Model):
     name: Name
 
@@ -108,6 +115,13 @@ class SystemRegistry:
             self.get(name)
         return chosen_names
 
+    def takers(self, data: Any) -> tuple[str, ...]:
+        """The systems that take some data when none is named: those whose ``takes`` says so, or that have none."""
+        names = tuple(name for name, system in self._systems.items() if _takes(system, data))
+        if not names:
+            raise InvalidInput("No memory system takes this.", hint=f"Name one of: {', '.join(self._systems)}.")
+        return names
+
     def kinds(self, name: str) -> tuple[str, ...]:
         """The kinds of memory a system keeps in this store; none for one that keeps its memories elsewhere."""
         system = self._systems[name]
@@ -147,6 +161,10 @@ class SystemRegistry:
             else:
                 by_system[name] = answer
         return by_system, tuple(failed)
+
+
+def _takes(system: MemorySystem, data: Any) -> bool:
+    return bool(system.takes(data)) if isinstance(system, SelectiveSystem) else True
 
 
 async def _called(method: Callable[..., Any], *args: Any) -> Any:

@@ -6,6 +6,7 @@ the texts: short turns are found by the words around them, long texts by their o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -115,7 +116,8 @@ def fuse(
     total = leaning * leaning_on + speaking * (weights.own * arms.own + weights.vector * arms.own_meaning)
     total += weights.speaker * arm_scores.speaker
     total += weights.time * arm_scores.time
-    unfound = total <= 0
+    answers = _of_kinds(view, arm_scores, plan.answering)
+    unfound = (total <= 0) & ~answers
     total += leaning * (weights.fullness * marks.fullness + weights.question * marks.asks)
     total -= speaking * (weights.reply * marks.reply)
     if weights.dated:
@@ -127,7 +129,7 @@ def fuse(
     total[unfound] = 0
     if demote:
         _demote(view, arm_scores, total)
-    return Fused(total, arm_scores, arms, weights, priors, _confidence(arm_scores, total, allowed))
+    return Fused(total, arm_scores, arms, weights, priors, _confidence(arm_scores, total, allowed, answers))
 
 
 def _scaled(arm_scores: ArmScores, scale: NDArray[np.bool_]) -> ArmShares:
@@ -178,12 +180,23 @@ def _demote(view: View, arm_scores: ArmScores, total: Floats) -> None:
         total[states == view.state_code(state)] *= np.float32(factor)
 
 
-def _confidence(arm_scores: ArmScores, total: Floats, allowed: NDArray[np.bool_]) -> float:
-    """Return how well the best row fits, independently of the others: by the share of the question it contains, or by
-    its similarity in meaning."""
+def _of_kinds(view: View, arm_scores: ArmScores, kinds: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which rows are of these kinds."""
+    codes = [view.kinds.names.index(kind) for kind in kinds if kind in view.kinds.names]
+    of_kinds: NDArray[np.bool_] = (
+        np.isin(view.column("kind")[arm_scores.rows], codes) if codes else np.zeros(len(arm_scores.rows), np.bool_)
+    )
+    return of_kinds
+
+
+def _confidence(arm_scores: ArmScores, total: Floats, allowed: NDArray[np.bool_], answers: NDArray[np.bool_]) -> float:
+    """Return how well the best row fits, independently of the others: by the share of the question it contains, by
+    its similarity in meaning, or because it is of the kind that the question asks for."""
     if not len(total) or not allowed.any():
         return 0.0
     best = int(np.argmax(np.where(allowed, total, -np.inf)))
+    if answers[best]:
+        return SUREST
     covered = arm_scores.words.coverage(best)
     alike = max(float(arm_scores.cosine[best]), float(arm_scores.near_cosine[best]))
     unlike = 1 - min(max((alike - 0.15) / 0.65, 0.0), 1.0)

@@ -60,6 +60,8 @@ class RecallPlan:
     """Search only these kinds of memory; None searches all."""
     boosts: Mapping[str, float] = field(default_factory=dict)
     """A bonus, or with a negative number a penalty, for a kind of memory."""
+    answering: tuple[str, ...] = ()
+    """Kinds of memory that answer the question by being of that kind: found though no word or meaning matches."""
     fusion: str = "scores"
     """``scores`` adds the scores of the arms; ``ranks`` is reciprocal-rank fusion."""
     policies: tuple[str, ...] = ()
@@ -101,8 +103,8 @@ class KindOfQuestion:
         return self.adjust(plan)
 
 
-def _boosted(plan: RecallPlan, **boosts: float) -> RecallPlan:
-    return replace(plan, boosts={**plan.boosts, **boosts})
+def _boosted(chosen: RecallPlan, **boosts: float) -> RecallPlan:
+    return replace(chosen, boosts={**chosen.boosts, **boosts})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ BUILT_IN: tuple[RecallPolicy, ...] = (
     AssistantSaid(),
     KindOfQuestion("preference", "preference", lambda plan: _boosted(plan, trait=1.0, knowledge=0.5)),
     KindOfQuestion("procedure", "procedure", lambda plan: _boosted(plan, procedure=1.5)),
+    KindOfQuestion("goal", "goal", lambda plan: replace(_boosted(plan, goal=12.0), answering=("goal",))),
 )
 
 

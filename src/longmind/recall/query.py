@@ -32,6 +32,13 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("preference", re.compile(r"\b(?:prefer\w*|favou?rite|like|likes|love|loves|hate|hates|enjoy\w*|dislike\w*)\b")),
     ("procedure", re.compile(r"\bhow (?:do|can|should|to|did) \b|\bsteps?\b|\bprocedure\b")),
+    (
+        "goal",
+        re.compile(
+            r"\b(?:my|our|your|current|active|open) (?:\w+ )?(?:goals?|objectives?|aims?)\b|\bmy plans?\b|"
+            r"\b(?:goals?|objectives?) (?:do|does|did|have|has|are|is)\b|\bworking towards?\b|\bdeadlines?\b"
+        ),
+    ),
     ("list", re.compile(r"\b(?:list|all|every|which .*s\b|summar\w+|overview)\b")),
 )
 
@@ -43,7 +50,7 @@ class Query:
     text: str
     phrases: tuple[str, ...] = ()
     kinds: frozenset[str] = field(default=frozenset())
-    """The kinds of question it is, any of: when, count, who, where, latest, preference, procedure, list."""
+    """The kinds of question it is, any of: when, count, who, where, latest, preference, procedure, goal, list."""
     span: TimeSpan | None = None
     anchor: Anchor | None = None
     """The event before or after which it asks, if it names no date."""

@@ -19,7 +19,8 @@ async def open_store(url: str, *, clock: Clock, settings: Settings, create: bool
     """Open the store at a URL. With ``create`` a new one is created; without, it is ``NotFound``."""
     if not create:
         require_store(url)
-    return Store(await _backend(url, clock, settings, create), clock, view_bytes=settings.view_mb * 2**20)
+    backend = await _backend(url, clock, settings, create)
+    return Store(backend, clock, view_bytes=settings.view_mb * 2**20, defaults=settings.defaults)
 
 
 async def _backend(url: str, clock: Clock, settings: Settings, create: bool) -> Backend:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -110,7 +110,14 @@ class Transaction:
 class Store:
     """Memories, links and the journal of one database."""
 
-    def __init__(self, backend: Backend, clock: Clock, *, view_bytes: int = 256 * 2**20) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        clock: Clock,
+        *,
+        view_bytes: int = 256 * 2**20,
+        defaults: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         from longmind.store.search.views import Views
 
         self.owner = Owner()
@@ -118,6 +125,8 @@ class Store:
         self.clock = clock
         self.listeners: list[Listener] = []
         """Called after every write of this process, once it is durable. They run in line, so they must be quick."""
+        self.defaults = defaults or {}
+        """Settings of the memory systems that hold for every agent unless it has its own, by system and setting."""
         self._views = Views(backend, view_bytes)
 
     @property

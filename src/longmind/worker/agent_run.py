@@ -1,9 +1,9 @@
-"""Consolidation of one agent until nothing is left to do, as the service and the worker both run it."""
+"""What the service and the worker do for one agent: monitor its goals, and consolidate until nothing is left to do."""
 
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from longmind.consolidate.bookmarks import PAUSED, Bookmarks, next_midnight
@@ -11,7 +11,7 @@ from longmind.pacing import load_module
 from longmind.worker.models import JobOutcome
 
 if TYPE_CHECKING:
-    from longmind.memory import Longmind
+    from longmind.memory import AgentMemory, Longmind
     from longmind.types import Scope
 
 MAX_RUNS = 3
@@ -19,7 +19,7 @@ MAX_RUNS = 3
 
 
 async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> JobOutcome:
-    """Consolidate an agent until a run changes nothing, so that its watermark is exact; close its abandoned runs first.
+    """Close its abandoned runs, report problems of its goals, and consolidate an agent until a run changes nothing.
 
     Consolidation itself moves the head of the journal. Only a run that leaves the head where it was proves that
     everything up to there is consolidated; over an unchanged agent such a run costs next to nothing. An agent that is
@@ -33,6 +33,7 @@ async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> JobOutcome:
     memory = rc.agent(scope.agent, tenant=scope.tenant, all_users=True)
     backend = rc.store.backend
     abandoned = await close_abandoned_runs(memory.scoped, thorough=True)
+    look_again = await monitor_goals(memory)
     first = head = (await backend.head(scope)).seq
     reports: list[str] = []
     stopped: str | None = None
@@ -51,8 +52,20 @@ async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> JobOutcome:
         paused=stopped == PAUSED,
         until=None if stopped is None else await _resumes_at(rc, scope, stopped),
         why=stopped or "",
-        due=min(filter(None, (await _due(rc, scope), abandoned.next_end)), default=None),
+        due=min(filter(None, (await _due(rc, scope), abandoned.next_end, look_again)), default=None),
     )
+
+
+async def monitor_goals(memory: AgentMemory) -> datetime | None:
+    """Report problems of the agent's active plans; return when to look again, or None if there is no active plan.
+
+    A stall or a deadline needs no write to become a problem, so an agent with active plans has its turn again though
+    nothing was written.
+    """
+    if not (await memory.goals.list(status="active", limit=1)).items:
+        return None
+    await memory.goals.report_problems()
+    return memory.scoped.now() + timedelta(seconds=(await memory.goals.monitoring()).every_seconds)
 
 
 async def _due(rc: Longmind, scope: Scope) -> datetime | None:

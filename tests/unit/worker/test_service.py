@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from tests.unit.worker.troubled import TroubledStore, told, until
@@ -13,6 +14,8 @@ from longmind.errors import InvalidSetting
 from longmind.testing import FakeClock
 from longmind.types import Scope
 from longmind.worker import ConsolidationService
+
+DAY = timedelta(days=1)
 
 
 async def test_it_runs_when_it_starts_and_then_at_the_interval(rc: Longmind) -> None:
@@ -136,3 +139,30 @@ async def test_an_agent_that_nobody_writes_to_has_its_turn_when_something_has_fa
     done = await service.run_now()
     assert (done.consolidated, done.put_off) == (1, 0)
     assert (await mem.get(dull.id) or dull).state == "archived"
+
+
+async def test_active_plans_are_monitored_and_each_problem_is_an_event_once(tmp_path: Path) -> None:
+    clock = FakeClock()
+    async with Longmind.open(str(tmp_path / "a.db"), clock=clock) as rc:
+        ann, bob = rc.agent("a", user="ann"), rc.agent("a", user="bob")
+        goal, _ = await ann.goals.create_goal_with_plan("Publish the report", steps=["Write it", "Send it"])
+        await bob.goals.create_goal_with_plan("Paint the shed", steps=["Buy paint"], deadline=clock.now() + DAY)
+        service = ConsolidationService(rc)
+        assert (await service.run_now()).consolidated == 1
+        assert (await service.run_now()).unchanged == 1
+        clock.advance(timedelta(hours=2))
+        await service.run_now()
+        (event,) = (await ann.episodic.events(type="finding")).items
+        assert event.data["kind"] == "stall"
+        assert event.data["goal"] == goal.id
+        assert {e.data["kind"] for e in (await bob.episodic.events(type="finding")).items} == {"stall"}
+        clock.advance(timedelta(hours=2))
+        await service.run_now()
+        assert len((await ann.episodic.events(type="finding")).items) == 1, "it still lasts, and was reported"
+        await ann.goals.start_step(goal.id, "s1")
+        await ann.goals.complete_step(goal.id, "s1")
+        clock.advance(timedelta(minutes=20))
+        await service.run_now()
+        clock.advance(timedelta(hours=2))
+        await service.run_now()
+        assert len((await ann.episodic.events(type="finding")).items) == 2, "it came back"

@@ -13,7 +13,9 @@ from longmind.systems.goals.models import (
     PlanStep,
     Revision,
 )
+from longmind.systems.goals.monitor import MonitorSettings
 from longmind.systems.goals.records import GoalRecords
+from longmind.systems.goals.revising import RevisionSettings
 from longmind.systems.goals.steps import ready_steps, result_note, truncate_text, truncate_value
 
 __all__ = [
@@ -26,9 +28,11 @@ __all__ = [
     "GoalProgress",
     "GoalRecords",
     "GoalState",
+    "MonitorSettings",
     "Plan",
     "PlanStep",
     "Revision",
+    "RevisionSettings",
     "ready_steps",
     "result_note",
     "truncate_text",

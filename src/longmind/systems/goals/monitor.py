@@ -43,6 +43,8 @@ _Seconds = Annotated[float, Field(gt=0, le=86_400 * 365, allow_inf_nan=False)]
 class MonitorSettings(Model):
     """The thresholds from which something counts as a problem."""
 
+    every_seconds: _Seconds = 900.0
+    """How often the consolidation service and the worker check the active plans, at most."""
     failures: Annotated[int, Field(ge=1, le=20)] = 3
     """The number of failures of one step, or of steps failing in the same way, that makes a repeated failure."""
     stall_seconds: _Seconds = 3_600.0
@@ -109,7 +111,10 @@ class Monitor:
             state = await self._records.need(goal)
             parents = {child.parent for child in await self._records.children([goal]) if child.open}
             return await self._check([state], parents)
-        states = await self._records.every(open=True)
+        return await self.check_states(await self._records.every(open=True))
+
+    async def check_states(self, states: Sequence[GoalState]) -> tuple[Finding, ...]:
+        """Return the findings for all open goals, which were already read."""
         return await self._check(states, {each.goal.parent for each in states})
 
     async def check_state(self, state: GoalState) -> tuple[Finding, ...]:

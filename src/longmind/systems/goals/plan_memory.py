@@ -8,6 +8,7 @@ from typing import Any, Self
 from longmind.arguments import checked_arguments
 from longmind.errors import Conflict, InvalidInput
 from longmind.store.base import Write
+from longmind.systems import configuration
 from longmind.systems.goals import criteria as criteria_
 from longmind.systems.goals import steps as steps_
 from longmind.systems.goals.criteria import EvidenceInput, build_evidence
@@ -20,10 +21,11 @@ from longmind.systems.goals.models import (
     Revision,
     Strategy,
 )
-from longmind.systems.goals.monitor import Monitor
+from longmind.systems.goals.monitor import MONITORING, Monitor, MonitorSettings
 from longmind.systems.goals.planning import CanExecute, How, Planner, StepInput, step_list
 from longmind.systems.goals.progress import ProgressPropagation
 from longmind.systems.goals.records import ABOUT, GoalRecords
+from longmind.systems.goals.reporting import report_findings
 from longmind.systems.goals.revising import Reviser
 from longmind.systems.goals.steps import ready_steps
 from longmind.systems.goals.strategy_selection import ChatProvider
@@ -245,6 +247,24 @@ class PlanMemory:
         if isinstance(goal, GoalState):
             return await self._monitor.check_state(goal)
         return await self._monitor.check(goal)
+
+    async def report_problems(self) -> tuple[Finding, ...]:
+        """Check every active plan and record each new problem as an event of episodic memory; return the new ones.
+
+        A problem is reported once for as long as it lasts, and again if it comes back. The consolidation service and
+        the worker call this on their schedule.
+        """
+        states = await self.records.every(open=True)
+        goals = [state.goal for state in states]
+        return await report_findings(self._scoped, goals, await self._monitor.check_states(states))
+
+    async def monitoring(self) -> MonitorSettings:
+        """Return the thresholds from which something counts as a problem."""
+        return await configuration.configuration(self._scoped, MONITORING, MonitorSettings())
+
+    async def configure_monitoring(self, /, **changes: Any) -> MonitorSettings:
+        """Change thresholds of this agent permanently."""
+        return await configuration.configure(self._scoped, MONITORING, MonitorSettings(), changes)
 
     async def revise(
         self, id: str, finding: Finding | None = None, strategy: Strategy | None = None, why: str = ""

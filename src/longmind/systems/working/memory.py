@@ -9,6 +9,7 @@ from typing import Any, Literal, overload
 from longmind.arguments import checked_arguments
 from longmind.errors import InvalidInput, NotFound
 from longmind.systems.episodic import EventDraft
+from longmind.systems import configuration
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.working import attention, fitting, rendering
 from longmind.systems.working.models import (
@@ -328,7 +329,7 @@ class WorkingMemory:
         """Fit the state into its limits and write it."""
         limits = self._limits_of(state.body)
         await self._fit(state, limits, keep)
-        state.body = state.body.model_copy(update={"limits": limits})
+        state.body = state.body.model_copy(update={"limits": state.body.limits.model_copy(update=self._limits)})
         return await state.write(f"working memory: {reason}")
 
     async def _changed(self, change: Callable[[StateBody], Mapping[str, Any]], reason: str) -> StateBody:
@@ -353,7 +354,8 @@ class WorkingMemory:
         return await retry_on_conflict(apply)
 
     def _limits_of(self, body: StateBody) -> WorkingLimits:
-        return body.limits.model_copy(update=self._limits)
+        limits = configuration.with_defaults(self._scoped, "working", WorkingLimits())
+        return limits.model_copy(update=body.limits.model_dump(exclude_none=True) | self._limits)
 
     async def _context(self) -> WorkingContext:
         states = await self._states()

@@ -47,6 +47,13 @@ class WorkingLimits(Model):
     tokens: Annotated[int, Field(ge=1, le=10_000_000)] = 2_000
 
 
+class ChosenLimits(Model):
+    """The limits that were set for this working memory; None leaves the default."""
+
+    items: int | None = None
+    tokens: int | None = None
+
+
 class Task(Model):
     """What the agent is doing, with its variables."""
 
@@ -80,7 +87,7 @@ class SlotBody(Model):
 class StateBody(Model):
     """The state as it is stored."""
 
-    limits: WorkingLimits = WorkingLimits()
+    limits: ChosenLimits = ChosenLimits()
     focus: Line = ""
     slots: tuple[SlotBody, ...] = ()
     task: Task = Task()
