@@ -101,3 +101,16 @@ async def test_every_default_can_be_set_by_the_environment() -> None:
             settings = Settings.load({variable_of(system, name): str(value).lower()})
             check_defaults(settings.defaults)
             assert set(settings.defaults[system]) == {name}
+
+
+async def test_the_limits_of_working_memory_have_a_default_for_all_agents(tmp_path: Path) -> None:
+    async with Longmind.open(str(tmp_path / "a.db"), settings=Settings.load({"LONGMIND_WORKING_ITEMS": "2"})) as rc:
+        working = rc.agent("a").working
+        for number in range(4):
+            await working.put(f"item {number}", f"Something else entirely, number {number}")
+        assert len(await working.slots()) == 2
+        await working.resize(items=3)
+        await working.put("more", "A third thing")
+    async with Longmind.open(str(tmp_path / "a.db"), settings=Settings.load({})) as rc:
+        context = await rc.agent("a").working.context("dict")
+        assert context["limits"] == {"items": 3, "tokens": 2_000}

@@ -8,8 +8,8 @@ from typing import Any, Literal, overload
 
 from longmind.arguments import checked_arguments
 from longmind.errors import InvalidInput, NotFound
-from longmind.systems.episodic import EventDraft
 from longmind.systems import configuration
+from longmind.systems.episodic import EventDraft
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.systems.working import attention, fitting, rendering
 from longmind.systems.working.models import (
