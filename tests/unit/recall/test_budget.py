@@ -100,7 +100,7 @@ def test_a_budget_of_nothing_is_refused() -> None:
 
 async def test_context_puts_standing_kinds_first_and_stays_the_same_from_call_to_call(world: Any) -> None:
     await world.add("Finish the book", kind="goal")
-    await world.add("Calm", kind="trait")
+    await world.add("Calm", kind="trait", metadata={"about": "user", "established": True})
     await world.add("The printer is in room 4")
     text = await world.recaller.context(world.scope, "where is the printer?", tokens=300)
     assert text.index("Finish the book") < text.index("Calm") < text.index("room 4")
