@@ -161,6 +161,20 @@ async def cycle(
 
 
 @store_command
+async def tiers(call: Invocation, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
+    """Multi-level recall against flat recall on the project's own set, at equal numbers of tokens."""
+    from benchmarks import tiers as benchmark
+    from benchmarks.evaluation import files
+    from longmind.models.embed_open import open_embedder
+
+    chosen, began = list(files.cases())[:cases], time.perf_counter()
+    async with _store(call, open_embedder(embedder)) as rc:
+        with _progress(call, "Asking") as progress:
+            figures = await benchmark.measure(rc, chosen, progress)
+    _report_figures(call, "tiers", "Multi-level and flat recall at equal tokens", embedder, began, figures, out)
+
+
+@store_command
 async def learning(
     call: Invocation,
     seeds: Annotated[int, typer.Option(min=1, help="How many simulated worlds; the bands are over them.")] = 20,
@@ -267,7 +281,21 @@ def report(
     screen.console().print(f"Wrote {written}.")
 
 
-for _command in (evaluation, context, locomo, beam, facts, qmsum, speed, scale, cycle, learning, versions, report):
+for _command in (
+    evaluation,
+    context,
+    locomo,
+    beam,
+    facts,
+    qmsum,
+    speed,
+    scale,
+    cycle,
+    tiers,
+    learning,
+    versions,
+    report,
+):
     app.command(_command.__name__)(_command)
 
 

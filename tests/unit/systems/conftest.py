@@ -42,7 +42,7 @@ def scoped_store_of(rc: Longmind, agent: str, user: str | None = None, *, all_us
     ) -> list[Hit]:
         return await mem.recall(query, k, kinds=kinds, where=where)
 
-    return ScopedStore(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=search)
+    return ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, search, rc.count_reads)
 
 
 class ScopedStores:

@@ -254,44 +254,42 @@ class DialogueMemory:
     # -- recall --------------------------------------------------------------------------------------------------
 
     async def recall(
-        self,
-        query: str,
-        *,
-        segments: int | None = None,
-        pages: int | None = None,
-        archived: bool = False,
-        visit: bool = True,
+        self, query: str, *, segments: int | None = None, pages: int | None = None, archived: bool = False
     ) -> Recalled:
         """Return what each level has on a query. The segments and pages returned count as visited."""
         settings = await self.configuration()
         if (segments is not None and segments < 1) or (pages is not None and pages < 1):
             raise InvalidInput("A recall brings at least one segment and one page.", hint="Leave the number out.")
+        most = pages or settings.recall_pages
+        return await self._recall(query, settings, 2 * most, segments or settings.recall_segments, most, archived)
+
+    async def context(self, query: str, tokens: int | None = None) -> str:
+        """Return what each level has on a query as text for a prompt, quoted as data, within a budget of tokens."""
+        settings = await self.configuration()
+        budget = settings.context_tokens if tokens is None else tokens
+        if budget < 1:
+            raise InvalidInput(f"tokens must be at least 1, not {budget}.")
+        k = max(10, min(200, budget // 15))
+        return rendering.render_recalled(await self._recall(query, settings, k, k, k, False), budget)
+
+    async def _recall(
+        self, query: str, settings: DialogueSettings, k: int, segments: int, pages: int, archived: bool
+    ) -> Recalled:
         seen = await window.read(self._scoped, settings)
-        hits = await mid_term.recall_mid_term(
-            self._scoped,
-            settings,
-            query,
-            segments=segments or settings.recall_segments,
-            most=pages or settings.recall_pages,
-            archived=archived,
-        )
-        if visit and hits:
-            touched = [hit.segment.id for hit in hits] + [page_hit.page.id for hit in hits for page_hit in hit.pages]
-            await self._scoped.store.touch(self._scoped.scope, touched)
+        turns = await mid_term.search_turns(self._scoped, query, k=k, archived=archived)
+        topics = await mid_term.group_by_topic(self._scoped, settings, turns, segments=segments, most=pages)
         persona = PersonaMemory(self._scoped)
+        traits = (*await persona.traits("user"), *await persona.traits("agent"))
         return Recalled(
             query=query,
             short_term=tuple(loaded.to_page() for loaded in seen.line),
             chain=window.context_of(seen).summary,
-            mid_term=tuple(hits),
-            traits=(*await persona.traits("user"), *await persona.traits("agent")),
+            turns=tuple(turns),
+            mid_term=tuple(topics),
+            traits=tuple(trait for trait in traits if trait.established),
             knowledge=await persona.search(query, k=settings.recall_knowledge),
             shared=await SharedMemory(self._scoped).search(query, k=settings.recall_shared),
         )
-
-    async def context(self, query: str) -> str:
-        """Return what each level has on a query as text for a prompt, quoted as data."""
-        return rendering.render_recalled(await self.recall(query))
 
     # -- inside --------------------------------------------------------------------------------------------------
 

@@ -1,148 +1,86 @@
-"""Recall from mid-term memory: the segments that match a query best, and the best of their pages.
+"""Recall over the levels: the hits of the ordinary search, ordered by the level and topic they belong to.
 
-The keywords of a query are compared like those of a page. Recalled segments and pages count as visited, by one write
-that counts reads; no index is rewritten.
+Every turn is a message, or stands in a page, and both are searched. So the levels find what a flat recall finds, with
+the same ranking. What they add is the order: the window, the topics with their best pages, and the profiles.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from longmind.systems.dialogue import archive, pages, term_weights
+from longmind.systems.dialogue import pages
 from longmind.systems.dialogue.heat import as_segment
-from longmind.systems.dialogue.models import SEGMENT, PageHit, SegmentHit
+from longmind.systems.dialogue.models import PAGE, SEGMENT, PageHit, SegmentHit, TurnHit
 from longmind.systems.dialogue.pages import LoadedPage
-from longmind.systems.dialogue.segments import SegmentAssigner, active_segments, stored_vectors
 from longmind.systems.dialogue.settings import DialogueSettings
-from longmind.systems.ownership import mine
 from longmind.systems.scoped_store import ScopedStore
-from longmind.text.similarity import cosine, jaccard
-from longmind.types import Memory
+from longmind.types import Filter, Hit, Memory
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
-
-_ARCHIVED = 50
-"""The most archived segments that are considered, the best by words."""
-_PAGES = 2_000
-"""The most pages of the best segments that are considered."""
+_STATES = Filter().states
 
 
-async def recall_mid_term(
-    scoped: ScopedStore, settings: DialogueSettings, query: str, *, segments: int, most: int, archived: bool
-) -> list[SegmentHit]:
-    """Return the segments that match a query best, the best first, each with its best pages."""
-    records = await active_segments(scoped)
-    if archived:
-        records += await _archived(scoped, query)
-    if not records or not query.strip():
+async def search_turns(scoped: ScopedStore, query: str, *, k: int, archived: bool) -> list[TurnHit]:
+    """Return the turns and pages that match a query, the best first, each with the page that holds it."""
+    if not query.strip():
         return []
-    vector = (await scoped.embed([query]))[0][0]
-    best = await _best_segments(scoped, settings, records, query, vector, segments)
-    inside = await _load_pages(scoped, [record.id for record, _ in best], archived=archived)
-    scored = await _score_pages(scoped, settings, [loaded for own in inside.values() for loaded in own], query, vector)
-    kept = {loaded.id: score for loaded, score in scored[:most]}
+    states = (*(_STATES or ()), "archived") if archived else _STATES
+    hits = await scoped.search(query, k=k, kinds=("message",), where=Filter(states=states))
+    if await _has_texts(scoped):
+        found_pages = await scoped.search(query, k=k, kinds=(PAGE,), where=Filter(states=states))
+        with_text = [hit for hit in found_pages if hit.memory.content]
+        hits = sorted([*hits, *with_text], key=lambda hit: -hit.score)[:k]
+    own = [hit for hit in hits if hit.memory.user in (None, scoped.scope.user)]
+    page_of = await _pages_of(scoped, own)
+    return [TurnHit(memory=hit.memory, score=hit.score, page=page_of.get(hit.memory.id)) for hit in own]
+
+
+async def _has_texts(scoped: ScopedStore) -> bool:
+    """Whether there are pages that hold their own texts; others point to messages, which are searched anyway."""
+    view = await scoped.store.view(scoped.scope)
+    if PAGE not in view.kinds.names:
+        return False
+    pages_here = view.column("kind")[: view.rows] == view.kinds.names.index(PAGE)
+    return bool((pages_here & (view.column("length")[: view.rows] > 0)).any())
+
+
+async def _pages_of(scoped: ScopedStore, hits: Sequence[Hit]) -> dict[str, str]:
+    """Return the page of each hit that has one."""
+    page_of = {hit.memory.id: hit.memory.id for hit in hits if hit.memory.kind == PAGE}
+    said = [hit.memory.id for hit in hits if hit.memory.kind != PAGE]
+    links = await scoped.store.all_links(scoped.scope, said, relation="derived_from", direction="in") if said else []
+    records = await scoped.store.get_all(scoped.scope, sorted({link.source for link in links})) if links else []
+    known = {record.id for record in records if record.kind == PAGE}
+    return page_of | {link.target: link.source for link in links if link.source in known}
+
+
+async def group_by_topic(
+    scoped: ScopedStore, settings: DialogueSettings, turns: Sequence[TurnHit], *, segments: int, most: int
+) -> list[SegmentHit]:
+    """Return the topics of these turns with their pages, the best first; turns in the window have no topic yet."""
+    scores: dict[str, float] = {}
+    for turn in turns:
+        if turn.page is not None:
+            scores[turn.page] = max(turn.score, scores.get(turn.page, 0.0))
+    records = await scoped.store.get_all(scoped.scope, list(scores)) if scores else []
+    chosen: dict[str, list[Memory]] = defaultdict(list)
+    for record in sorted(records, key=lambda record: -scores[record.id]):
+        segment = record.body.get("segment")
+        room = (segment in chosen or len(chosen) < segments) and sum(map(len, chosen.values())) < most
+        if segment is not None and room:
+            chosen[segment].append(record)
+    topics = await scoped.store.get_all(scoped.scope, list(chosen))
+    loaded = await pages.load_pages(scoped, [record for own in chosen.values() for record in own])
+    by_segment: dict[str | None, list[LoadedPage]] = defaultdict(list)
+    for page in loaded:
+        by_segment[page.body.segment].append(page)
     now = scoped.now()
     return [
         SegmentHit(
-            segment=as_segment(record, settings, now),
-            score=score,
-            pages=tuple(
-                PageHit(page=loaded.to_page(), score=kept[loaded.id]) for loaded in _ranked(inside[record.id], kept)
-            ),
+            segment=as_segment(topic, settings, now),
+            score=scores[by_segment[topic.id][0].id],
+            pages=tuple(PageHit(page=page.to_page(), score=scores[page.id]) for page in by_segment[topic.id]),
         )
-        for record, score in best
+        for topic in topics
+        if topic.kind == SEGMENT
     ]
-
-
-async def _archived(scoped: ScopedStore, query: str) -> list[Memory]:
-    where = mine(scoped.scope, kinds=(SEGMENT,), states=("archived",))
-    hits = await scoped.store.search_text(scoped.scope, query, k=_ARCHIVED, where=where)
-    return await scoped.store.get_all(scoped.scope, [hit.id for hit in hits]) if hits else []
-
-
-async def _best_segments(
-    scoped: ScopedStore,
-    settings: DialogueSettings,
-    records: Sequence[Memory],
-    query: str,
-    vector: Vector | None,
-    most: int,
-) -> list[tuple[Memory, float]]:
-    assigner = SegmentAssigner(scoped, settings, records)
-    stored = {} if vector is None else await stored_vectors(scoped, [record.id for record in records])
-    for segment in assigner.segments:
-        segment.vector = stored.get(segment.id)
-    weights = term_weights.weigh_text(query)
-    keys = term_weights.keywords(weights, assigner.rarity, settings.keywords)
-    fits = assigner.fits(term_weights.scale(weights, assigner.rarity), keys, vector)
-    ranked = sorted((n for n in fits if fits[n] > 0), key=lambda n: (-fits[n], n))[:most]
-    return [(records[n], min(fits[n] / 2, 1.0)) for n in ranked]
-
-
-async def _load_pages(scoped: ScopedStore, segments: Sequence[str], *, archived: bool) -> dict[str, list[LoadedPage]]:
-    members = await archive.page_ids(scoped, segments)
-    ids = [id for segment in segments for id in members[segment]]
-    newest = sorted(ids, reverse=True)[:_PAGES]
-    records = await scoped.store.get_all(scoped.scope, newest) if newest else []
-    loaded_members = await pages.load_pages(scoped, [page for page in records if archived or page.state == "active"])
-    by_segment: dict[str, list[LoadedPage]] = {segment: [] for segment in segments}
-    for loaded in loaded_members:
-        if loaded.body.segment in by_segment:
-            by_segment[loaded.body.segment].append(loaded)
-    return by_segment
-
-
-async def _score_pages(
-    scoped: ScopedStore,
-    settings: DialogueSettings,
-    loaded_pages: Sequence[LoadedPage],
-    query: str,
-    vector: Vector | None,
-) -> list[tuple[LoadedPage, float]]:
-    """Return the pages that match at all, each with its score, the best first."""
-    rarity = term_weights.Rarity(loaded.content.weights for loaded in loaded_pages)
-    weights = term_weights.weigh_text(query)
-    query_weights, keys = term_weights.scale(weights, rarity), term_weights.keywords(weights, rarity, settings.keywords)
-    by_vector = {} if vector is None else await _page_vectors(scoped, loaded_pages)
-    scored: list[tuple[LoadedPage, float]] = []
-    for loaded in loaded_pages:
-        own = by_vector.get(loaded.id)
-        if own is None or vector is None:
-            close = term_weights.to_embedding_scale(
-                cosine(query_weights, term_weights.scale(loaded.content.weights, rarity))
-            )
-        else:
-            close = float(np.clip(own @ vector, 0.0, 1.0))
-        shared = jaccard(keys, term_weights.keywords(loaded.content.weights, rarity, settings.keywords))
-        score = min((close + shared) / 2, 1.0)
-        if score > 0:
-            scored.append((loaded, score))
-    return sorted(scored, key=lambda item: (-item[1], item[0].id))
-
-
-async def _page_vectors(scoped: ScopedStore, loaded_pages: Sequence[LoadedPage]) -> dict[str, Vector]:
-    """Return the vector of each page: its own, or the mean of its messages' vectors."""
-    parts = {
-        loaded.id: [turn.memory for turn in loaded.content.turns if turn.memory] or [loaded.id]
-        for loaded in loaded_pages
-    }
-    stored = await stored_vectors(scoped, [id for ids in parts.values() for id in ids])
-    vectors: dict[str, Vector] = {}
-    for id, ids in parts.items():
-        parts_found = [stored[part] for part in ids if part in stored]
-        if parts_found:
-            mean = np.mean(parts_found, axis=0)
-            length = float(np.linalg.norm(mean))
-            vectors[id] = np.asarray(mean / length if length else mean, np.float32)
-    return vectors
-
-
-def _ranked(loaded_pages: Sequence[LoadedPage], scores: dict[str, float]) -> list[LoadedPage]:
-    kept = [loaded for loaded in loaded_pages if loaded.id in scores]
-    return sorted(kept, key=lambda loaded: (-scores[loaded.id], loaded.id))

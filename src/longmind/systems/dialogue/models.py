@@ -198,6 +198,15 @@ class PageHit(Model):
     score: Unit
 
 
+class TurnHit(Model):
+    """A turn that matches a query, or a page that holds its own texts, ranked as ``recall`` ranks it."""
+
+    memory: Memory
+    score: Unit
+    page: str | None
+    """The page that holds it; None for a turn that is in no page yet."""
+
+
 class SegmentHit(Model):
     """A segment that matches a query, with its best pages."""
 
@@ -214,7 +223,10 @@ class Recalled(Model):
     """The whole window, the oldest page first."""
     chain: str
     """The rolling summary of the current conversation."""
+    turns: tuple[TurnHit, ...]
+    """What was said that matches, at any level, the best first."""
     mid_term: tuple[SegmentHit, ...]
+    """The topics of these turns, each with its best pages."""
     traits: tuple[Trait, ...]
     knowledge: tuple[Knowledge, ...]
     shared: tuple[SharedHit, ...]

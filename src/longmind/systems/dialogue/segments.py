@@ -216,10 +216,6 @@ class SegmentAssigner:
     def segments(self) -> Sequence[LoadedSegment]:
         return self._segments
 
-    @property
-    def rarity(self) -> term_weights.Rarity:
-        return self._rarity
-
     def _begin(self, loaded: LoadedPage) -> LoadedSegment:
         at, now = loaded.record.occurred_at, self._scoped.now()
         body = SegmentBody(first_at=at, last_at=at, joined_at=now)

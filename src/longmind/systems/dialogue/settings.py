@@ -52,6 +52,8 @@ class DialogueSettings(Model):
     recall_knowledge: Annotated[int, Field(ge=1, le=1_000)] = 10
     recall_shared: Annotated[int, Field(ge=1, le=1_000)] = 5
     """The number of persona entries, and of shared entries, that a recall returns."""
+    context_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 1_500
+    """The number of tokens that a context has unless a call says otherwise."""
     retention_days: Days | None = None
     """Pages of mid-term memory older than this are archived; None for no limit in time."""
     prune_below: Unit = 0.0

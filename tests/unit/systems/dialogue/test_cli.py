@@ -33,7 +33,7 @@ def test_pages_move_on_to_topics(cli: Cli) -> None:
     assert "Water them" in cli("pages", segment["id"][-8:])
     assert [p["id"] for p in cli.json("pages", segment["id"])["pages"]] != []
     assert cli.json("segments", "--archived")["segments"] == []
-    assert "Earlier conversations" in cli("recall", "dry tomatoes")
+    assert "Earlier, on" in cli("recall", "dry tomatoes")
     assert cli.json("recall", "dry tomatoes")["mid_term"][0]["segment"]["id"] == segment["id"]
     assert "Nothing to do." in cli("upkeep")
     cli("configure", "window=1")
