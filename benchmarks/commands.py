@@ -199,6 +199,28 @@ async def learning(
 
 
 @store_command
+async def soak(
+    call: Invocation,
+    days: Annotated[int, typer.Option(min=1, help="How many simulated days.")] = 60,
+    seed: Annotated[int, typer.Option(help="Another seed gives another life.")] = 1,
+    out: Out = None,
+) -> None:
+    """Soak: one agent that lives for sixty simulated days, with restarts, and the same questions every week."""
+    from benchmarks import report as results
+    from benchmarks.soak import weeks as benchmark
+
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder, _progress(call, "Living") as progress:
+        weeks = benchmark.run(Path(folder), days, seed, progress)
+    about = {**_about(call, f"{days} days of one agent", "static", began), "weeks": weeks}
+    about["answered no worse at the end"] = benchmark.answered_no_worse(weeks)
+    if out is not None:
+        results.write(out, "soak", about, benchmark.chart(weeks))
+    head = ["at the end of day", *(str(week["days"]) for week in weeks)]
+    call.answer(about, lambda: _show(about["title"], head, benchmark.rows(weeks)))
+
+
+@store_command
 async def versions(
     call: Invocation,
     trials: Annotated[int, typer.Option(min=1, help="How many simulated trials for each pair of rates.")] = 500,
@@ -293,6 +315,7 @@ for _command in (
     cycle,
     tiers,
     learning,
+    soak,
     versions,
     report,
 ):

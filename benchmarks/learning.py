@@ -121,9 +121,10 @@ class TicketResult:
     steps: int
 
 
-async def _work_on(
+async def work_on(
     mem: AgentMemory, desk: HelpDesk, policy: TriesWhatWorked, ticket: Ticket, recall: RecallSource
 ) -> TicketResult:
+    """Let an agent with this policy and recall work on a ticket of the help desk."""
     desk.take(ticket)
 
     def judge(outcome: Outcome) -> bool:
@@ -161,14 +162,14 @@ async def run_seed(rc: Longmind, seed: int, tasks: int, progress: Progress) -> S
         recall: RecallSource = MemoryRecall(mem) if remembers else NoRecall()
         desk, policy = HelpDesk(seed), TriesWhatWorked(random.Random(f"policy {seed}"))
         for ticket in desk.tickets(tasks):
-            runs[remembers].append(await _work_on(mem, desk, policy, ticket, recall))
+            runs[remembers].append(await work_on(mem, desk, policy, ticket, recall))
             progress(1)
         if remembers:
             affected = desk.change()
             after: list[bool] = []
             for ticket in desk.tickets(AFTER_CHANGE, affected):
                 numbered = Ticket(tasks + ticket.number, ticket.kind, ticket.text)
-                after.append((await _work_on(mem, desk, policy, numbered, recall)).solved)
+                after.append((await work_on(mem, desk, policy, numbered, recall)).solved)
                 progress(1)
             recovery = recovered(statistics.fmean(result.solved for result in runs[True][-2 * BLOCK :]), after)
     return SeedResult(tuple(runs[True]), tuple(runs[False]), recovery)

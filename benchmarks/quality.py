@@ -58,11 +58,12 @@ async def load(rc: Longmind, prefix: str, case: Case) -> AgentMemory:
     """Remember a case as one agent's memory, in order, and return that memory."""
     mem = rc.agent(f"{prefix} {case.name}")
     for session, items in itertools.groupby(case.items, key=lambda item: item.session):
-        await mem.remember([_message(item) for item in items], session=session)
+        await mem.remember([to_message(item) for item in items], session=session)
     return mem
 
 
-def _message(item: Item) -> dict[str, Any]:
+def to_message(item: Item) -> dict[str, Any]:
+    """Return an item as a message to remember, with its label in the metadata."""
     message: dict[str, Any] = {"role": item.role, "content": item.text, "metadata": {"label": item.label}}
     if item.speaker:
         message["name"] = item.speaker

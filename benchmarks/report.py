@@ -70,6 +70,11 @@ def page(folder: Path) -> str:
             parts.append(_markdown(*quality_rows(Line(**line) for line in result["lines"])))
         if "figures" in result:
             parts.append(_markdown(["figure", "value", "unit"], [list(map(str, row)) for row in result["figures"]]))
+        if "weeks" in result:
+            from benchmarks.soak import weeks
+
+            head = ["at the end of day", *(str(week["days"]) for week in result["weeks"])]
+            parts.append(_markdown(head, weeks.rows(result["weeks"])))
         if path.with_suffix(".svg").is_file():
             parts.append(f"![{result['title']}](benchmarks/{path.stem}.svg)")
     return "\n\n".join(parts) + "\n"

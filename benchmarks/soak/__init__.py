@@ -1,0 +1,1 @@
+"""One agent that lives for sixty simulated days, and what its memory is like at the end of each week."""

@@ -1,0 +1,203 @@
+"""The days of the simulated agent: conversations, a task, what other agents hear, and the nightly consolidation.
+
+A stretch of days runs in a process of its own, so that the next stretch begins with nothing but the file. Every second
+stretch ends without closing the store, as if the process had been killed.
+
+    python -m benchmarks.soak.life STORE FIRST_DAY LAST_DAY SEED --crash
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import os
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from benchmarks.cases import Case, Item
+from benchmarks.evaluation.files import cases
+from benchmarks.help_desk import HelpDesk
+from benchmarks.learning import TriesWhatWorked, work_on
+from benchmarks.quality import recalled_labels, share, to_message
+from benchmarks.soak.chatter import WORLD, talk
+from longmind.agent import MemoryRecall
+from longmind.memory import AgentMemory, Longmind
+from longmind.testing import START, FakeClock
+from longmind.worker.service import ConsolidationService
+
+AGENT = "companion"
+SIBLINGS = ("concierge", "librarian", "dispatcher")
+"""Agents of the same tenant that hear about the world, so that something can be shared."""
+CONVERSATIONS = 10
+"""Conversations on each day."""
+FIRST_DAYS = 14
+"""The days on which everything is said that is asked about later."""
+TICKET_KINDS = 8
+WEEK = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation: whose it is, and its messages."""
+
+    user: str
+    id: str
+    messages: tuple[dict[str, Any], ...]
+
+
+def sessions_of(day: int, seed: int) -> list[Session]:
+    """Return the conversations of a day; the same day and seed give the same conversations."""
+    asked_about = _sessions_asked_about()
+    share_of_day = -(-len(asked_about) // FIRST_DAYS)
+    today = asked_about[day * share_of_day : (day + 1) * share_of_day] if day < FIRST_DAYS else []
+    chance = random.Random(f"soak {seed} {day}")
+    users = [case.name for case in cases()]
+    while len(today) < CONVERSATIONS:
+        messages = [
+            {"role": role, "content": text}
+            for pair in talk(chance, chance.randint(3, 6))
+            for role, text in zip(("user", "assistant"), pair, strict=True)
+        ]
+        today.append(Session(chance.choice(users), f"day {day} talk {len(today)}", tuple(messages)))
+    return today
+
+
+def _sessions_asked_about() -> list[Session]:
+    """Return the sessions of the evaluation set, case by case in turn, so that every user speaks in the first days."""
+
+    def of_case(case: Case) -> Iterator[Session]:
+        for session, items in itertools.groupby(case.items, key=_session):
+            yield Session(case.name, str(session), tuple(to_message(item) for item in items))
+
+    columns = itertools.zip_longest(*(of_case(case) for case in cases()))
+    return [session for column in columns for session in column if session is not None]
+
+
+def _session(item: Item) -> str | None:
+    return item.session
+
+
+async def live(url: str, first: int, last: int, seed: int, *, crash: bool) -> dict[str, Any]:
+    """Live through the days from ``first`` to before ``last`` and return what was measured at their end."""
+    clock = FakeClock(START + timedelta(days=first), tick=timedelta(milliseconds=50), seed=seed * 1_000 + first)
+    rc = await Longmind.open(url, clock=clock)
+    service = ConsolidationService(rc)
+    service.start()
+    measured: dict[str, Any] = {"days": last, "solved": 0, "tickets": 0}
+    desk, policy = HelpDesk(seed), TriesWhatWorked(random.Random(f"soak policy {seed} {first}"))
+    tickets = desk.tickets(last, list(range(TICKET_KINDS)))
+    for day in range(first, last):
+        clock.set(START + timedelta(days=day, hours=8))
+        for session in sessions_of(day, seed):
+            await _converse(rc.agent(AGENT, user=session.user), session, clock)
+        await work_on(rc.agent(AGENT), desk, policy, tickets[day], MemoryRecall(rc.agent(AGENT)))
+        measured["tickets"] += 1
+        measured["solved"] += desk.solved
+        await _hear_of_the_world(rc, day, seed, clock)
+        clock.set(START + timedelta(days=day + 1) - timedelta(hours=2))
+        await service.run_now()
+    measured |= await _measure(rc)
+    if crash:
+        sys.stdout.write(json.dumps(measured))
+        sys.stdout.flush()
+        os._exit(0)  # nothing is closed: what was acknowledged must be in the file
+    await service.stop()
+    await rc.close()
+    return measured
+
+
+async def _converse(mem: AgentMemory, session: Session, clock: FakeClock) -> None:
+    """Hold a conversation turn by turn, with a context before each reply, as a chat bot does."""
+    conversation = mem.conversation(session.id)
+    for message in session.messages:
+        clock.advance(20)
+        await conversation.add(message)
+        if message["role"] == "user":
+            await conversation.context(tokens=400)
+
+
+async def _hear_of_the_world(rc: Longmind, day: int, seed: int, clock: FakeClock) -> None:
+    chance = random.Random(f"world {seed} {day}")
+    for agent in (AGENT, *SIBLINGS):
+        clock.advance(60)
+        mem = rc.agent(agent, user=f"{agent}'s visitor {chance.randint(1, 4)}")
+        await mem.remember(chance.choice(WORLD), session=f"day {day}")
+
+
+async def _measure(rc: Longmind) -> dict[str, Any]:
+    everybody = rc.agent(AGENT, all_users=True)
+    stats = await everybody.stats()
+    asked = await _ask(rc)
+    users = [rc.agent(AGENT, user=case.name) for case in cases()]
+    profiles = [await mem.persona.profile() for mem in users]
+    segments = [segment for mem in users for segment in await mem.dialogue.segments()]
+    archived = [segment for mem in users for segment in await mem.dialogue.segments(archived=True)]
+    short_term = [len(await mem.dialogue.short_term()) for mem in users]
+    return {
+        **asked,
+        "memories": stats.memories,
+        "by_kind": dict(stats.by_kind),
+        "by_state": dict(stats.by_state),
+        "short_term_pages": sum(short_term),
+        "segments": len(segments),
+        "visits": sum(segment.all_visits for segment in segments),
+        "promoted": sum(bool(segment.analysed_at) for segment in segments),
+        "archived_segments": len(archived),
+        "traits": sum(len(profile.traits) for profile in profiles),
+        "knowledge": sum(len(profile.knowledge) for profile in profiles),
+        "shared": len(await rc.agent(AGENT).shared.list()),
+    }
+
+
+async def _ask(rc: Longmind) -> dict[str, float]:
+    """Ask the questions whose evidence was said, each of the user it belongs to."""
+    at_5: list[float] = []
+    at_10: list[float] = []
+    for case in cases():
+        mem = rc.agent(AGENT, user=case.name)
+        said = await _labels(mem)
+        for question in case.questions:
+            if question.evidence and question.evidence <= said:
+                labels = await recalled_labels(mem, await mem.recall(question.text, k=10))
+                at_5.append(share(labels[:5], question.evidence))
+                at_10.append(share(labels, question.evidence))
+    return {"questions": len(at_5), "R@5": _percent(at_5), "R@10": _percent(at_10)}
+
+
+async def _labels(mem: AgentMemory) -> frozenset[str]:
+    labels: set[str] = set()
+    cursor: str | None = None
+    while True:
+        page = await mem.list(kinds=["message"], limit=200, cursor=cursor)
+        labels.update(str(memory.metadata["label"]) for memory in page.items if "label" in memory.metadata)
+        cursor = page.cursor
+        if cursor is None:
+            return frozenset(labels)
+
+
+def _percent(shares: Sequence[float]) -> float:
+    return round(100 * sum(shares) / len(shares), 2) if shares else 0.0
+
+
+def main() -> None:
+    """Live through a stretch of days in this process and print what was measured as JSON."""
+    options = argparse.ArgumentParser()
+    options.add_argument("url")
+    options.add_argument("first", type=int)
+    options.add_argument("last", type=int)
+    options.add_argument("seed", type=int)
+    options.add_argument("--crash", action="store_true")
+    arguments = options.parse_args()
+    url, first, last, seed = arguments.url, arguments.first, arguments.last, arguments.seed
+    measured = asyncio.run(live(url, first, last, seed, crash=arguments.crash))
+    sys.stdout.write(json.dumps(measured))
+
+
+if __name__ == "__main__":
+    main()

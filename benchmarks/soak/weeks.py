@@ -1,0 +1,82 @@
+"""The soak as a whole: stretches of a week, each in a process of its own, and the table of what was measured."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks import charts
+from benchmarks.soak.life import FIRST_DAYS, WEEK
+
+Progress = Callable[[float], None]
+ROWS = (
+    ("questions", "questions asked"),
+    ("R@5", "R@5"),
+    ("R@10", "R@10"),
+    ("memories", "memories"),
+    ("messages", "messages"),
+    ("short_term_pages", "pages in short-term memory"),
+    ("segments", "topics in mid-term memory"),
+    ("visits", "visits to topics"),
+    ("promoted", "topics promoted"),
+    ("archived_segments", "topics in the archive"),
+    ("facts", "facts"),
+    ("traits", "traits"),
+    ("knowledge", "profile entries"),
+    ("reflections", "reflections"),
+    ("procedures", "procedures"),
+    ("shared", "shared entries"),
+    ("tickets", "tasks"),
+    ("solved", "tasks solved"),
+    ("megabytes", "size of the file, MB"),
+)
+
+
+def run(folder: Path, days: int, seed: int, progress: Progress) -> list[dict[str, Any]]:
+    """Live through the days and return what was measured at the end of each week."""
+    weeks: list[dict[str, Any]] = []
+    for number, first in enumerate(range(0, days, WEEK)):
+        last = min(first + WEEK, days)
+        crash = ["--crash"] if number % 2 else []
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.soak.life",
+            str(folder / "soak.db"),
+            str(first),
+            str(last),
+            str(seed),
+        ]
+        ended = subprocess.run([*command, *crash], capture_output=True, text=True, check=False)
+        if ended.returncode:
+            raise RuntimeError(f"Days {first} to {last} failed:\n{ended.stderr[-2_000:]}")
+        measured = json.loads(ended.stdout)
+        measured["megabytes"] = round((folder / "soak.db").stat().st_size / 1e6, 1)
+        by_kind = measured["by_kind"]
+        for kind in ("message", "fact", "reflection", "procedure"):
+            measured[f"{kind}s"] = by_kind.get(kind, 0)
+        weeks.append(measured)
+        progress(last / days)
+    return weeks
+
+
+def rows(weeks: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Return the table: a row for each measure, a column for the end of each week."""
+    return [[title, *(f"{week[key]:g}" for week in weeks)] for key, title in ROWS]
+
+
+def answered_no_worse(weeks: Sequence[dict[str, Any]], slack: float = 1.0) -> bool:
+    """Whether the questions are answered as well at the end as when everything had just been said."""
+    complete = [week for week in weeks if week["days"] >= FIRST_DAYS]
+    return len(complete) > 1 and complete[-1]["R@10"] >= complete[0]["R@10"] - slack
+
+
+def chart(weeks: Sequence[dict[str, Any]]) -> str:
+    """Draw the recall of the same questions over the days."""
+    complete = [week for week in weeks if week["days"] >= FIRST_DAYS]
+    series = {name: [(week[name],) * 3 for week in complete] for name in ("R@5", "R@10")}
+    return charts.lines("The same questions at the end of each week", [str(w["days"]) for w in complete], series, 100)

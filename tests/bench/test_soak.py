@@ -1,0 +1,40 @@
+"""The short version of the soak: three days of one agent in two processes, the first of which ends without closing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.soak.life import CONVERSATIONS, sessions_of
+from benchmarks.soak.weeks import ROWS, answered_no_worse, rows
+
+
+def _live(store: Path, first: int, last: int, *more: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.soak.life", str(store), str(first), str(last), "1", *more]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    measured: dict[str, Any] = json.loads(ended.stdout)
+    return measured
+
+
+def test_days_are_repeatable_and_full() -> None:
+    assert sessions_of(20, 1) == sessions_of(20, 1) != sessions_of(20, 2)
+    assert len(sessions_of(3, 1)) >= CONVERSATIONS
+
+
+def test_what_was_said_before_a_crash_is_still_recalled_after_it(tmp_path: Path) -> None:
+    before = _live(tmp_path / "soak.db", 0, 2, "--crash")
+    after = _live(tmp_path / "soak.db", 2, 3)
+    said = sum(len(session.messages) for day in range(3) for session in sessions_of(day, 1))
+    assert after["by_kind"]["message"] >= said
+    assert after["questions"] > before["questions"] > 0
+    assert after["R@10"] > 70
+
+
+def test_the_table_has_a_column_for_each_week_and_a_verdict() -> None:
+    week = {key: 1 for key, _ in ROWS}
+    weeks = [{**week, "days": 14, "R@10": 80.0}, {**week, "days": 60, "R@10": 78.0}]
+    assert all(len(row) == 3 for row in rows(weeks))
+    assert not answered_no_worse(weeks)
+    assert answered_no_worse([weeks[0], {**weeks[1], "R@10": 79.5}])
