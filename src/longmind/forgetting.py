@@ -39,7 +39,9 @@ async def _erase(scoped: ScopedStore, ids: Sequence[str], reason: str) -> Forgot
 
     What was forgotten before and is erased now is counted if it was asked for.
     """
-    from longmind.erasure import with_derived  # loads two memory systems, which only an erasure needs
+    # They load two memory systems, which only an erasure needs.
+    from longmind.erasure import with_derived
+    from longmind.systems.semantic import reopening_writes
 
     if not ids:
         return Forgotten(count=0, ids=(), erased=True)
@@ -48,7 +50,8 @@ async def _erase(scoped: ScopedStore, ids: Sequence[str], reason: str) -> Forgot
     memories = await store.get_all(scope, erased)
     present = {memory.id for memory in memories}
     await withdraw_support(scoped, memories)
-    writes: list[Write] = [Delete(memory.id, erase=True) for memory in memories]
+    writes: list[Write] = [*await reopening_writes(store, scope, erased)]
+    writes += [Delete(memory.id, erase=True) for memory in memories]
     writes.append(ClearHistory(tuple(id for id in erased if id not in present)))
     await store.apply(scope, writes, reason=reason)
     counted = tuple(id for id in erased if id in present.union(ids))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from longmind import Longmind
+import pytest
+
+from longmind import Conflict, Longmind
 from longmind.kinds import ON_REQUEST
 
 
@@ -39,3 +41,21 @@ async def test_undo_says_what_it_removed_restored_and_changed_back(rc: Longmind)
     again = await mem.undo(undone.operation)
     assert again.ids("restored") == (stored.id,)
     assert again.ids("removed") == ()
+
+
+async def test_an_operation_id_that_two_users_chose_is_undone_as_one_of_them(rc: Longmind) -> None:
+    ann, ben, everybody = rc.agent("a", user="ann"), rc.agent("a", user="ben"), rc.agent("a", all_users=True)
+    kept = await ann.remember("Ann likes tea.", operation="import-1")
+    await ben.remember("Ben likes coffee.", operation="import-1")
+    with pytest.raises(Conflict, match="ann, ben"):
+        await everybody.undo("import-1")
+    await ben.undo("import-1")
+    assert [memory.id for memory in (await everybody.list()).items] == [kept.id]
+
+
+async def test_all_users_undo_what_was_one_operation(rc: Longmind) -> None:
+    everybody = rc.agent("a", all_users=True)
+    for user in ("ann", "ben"):
+        await rc.agent("a", user=user).remember(f"{user} likes tea.")
+    forgotten = await everybody.forget(where={"kinds": ["message"]})
+    assert len((await everybody.undo(forgotten.operation or "")).ids("restored")) == 2

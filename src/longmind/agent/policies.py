@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from longmind.agent.models import Action, Call, Policy, PolicyFunction, Say, Turn
 from longmind.kinds import SAID
+from longmind.problems import first_problem
 from longmind.systems.working import Item, is_of_run
 from longmind.text.analysis import terms
 from longmind.text.quoting import label, quote
@@ -105,6 +106,6 @@ def action_problem(action: Any) -> str:
         try:
             Message(content=action.text)
         except ValidationError as error:
-            return f"The answer cannot be stored: {error.errors(include_input=False, include_url=False)[0]['msg']}."
+            return f"The answer cannot be stored: {first_problem(error)[1]}."
         return ""
     return f"A policy decides for a Call or a Say, not for {type(action).__name__}."

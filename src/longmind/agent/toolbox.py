@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from longmind.agent.models import Call, Limits, Observation
 from longmind.clock import Clock
 from longmind.errors import InvalidInput, LongmindError
+from longmind.problems import first_problem
 from longmind.systems.procedural import (
     ProceduralMemory,
     ProcedureHit,
@@ -72,8 +73,7 @@ class Toolbox:
                 known = ", ".join(tool.name for tool in self.described()) or "none"
                 return f"There is no tool {call.tool!r}. There are: {known}."
         except ValidationError as error:
-            detail = error.errors(include_input=False, include_url=False)[0]
-            return f"The tool {call.tool} does not take this: {'.'.join(map(str, detail['loc']))}: {detail['msg']}."
+            return f"The tool {call.tool} does not take this: {': '.join(first_problem(error))}."
         except LongmindError as error:
             return f"The tool {call.tool} does not take this: {error}"
         return ""

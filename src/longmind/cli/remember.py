@@ -16,6 +16,7 @@ from longmind.cli.progress import bar
 from longmind.errors import InvalidInput
 from longmind.perceive.files import as_text, read_document
 from longmind.perceive.messages import message_of
+from longmind.problems import first_problem
 from longmind.types import Document, Memory, Message, Role
 
 if TYPE_CHECKING:
@@ -140,8 +141,7 @@ def _check(content: Any, whence: str) -> None:
     try:
         message_of(content)
     except ValidationError as error:
-        wrong = error.errors(include_input=False, include_url=False)[0]
-        raise InvalidInput(f"{whence}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}.", hint=_MESSAGE) from error
+        raise InvalidInput(f"{whence}: {': '.join(first_problem(error))}.", hint=_MESSAGE) from error
     except InvalidInput as error:
         raise InvalidInput(f"{whence}: {error.message}", hint=_MESSAGE) from error
 

@@ -15,6 +15,7 @@ from longmind.erasure.provenance import with_derived
 from longmind.errors import NotFound
 from longmind.store.base import ClearHistory, Delete, Write
 from longmind.systems.scoped_store import ScopedStore
+from longmind.systems.semantic import reopening_writes
 from longmind.systems.shared import AGENT as SHARED_AGENT
 from longmind.systems.shared import SharedAdministration
 from longmind.types import Scope
@@ -92,6 +93,8 @@ class Erasure:
 
     async def _remove(self, scope: Scope, ids: Sequence[str]) -> None:
         """Remove memories, the derived ones first, and clear what the journal tells of them."""
+        if reopened := await reopening_writes(self._store, scope, ids):
+            await self._apply(scope, reopened)
         derived_first = list(reversed(ids))
         for start in range(0, len(ids), _BATCH):
             part = derived_first[start : start + _BATCH]

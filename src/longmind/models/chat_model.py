@@ -30,6 +30,7 @@ from longmind.models.chat import (
 from longmind.models.resilience import RetryingCaller, RetryPolicy, Sleep
 from longmind.models.structured import Structured, Structurer, Tally
 from longmind.models.traces import observed
+from longmind.problems import first_problem
 from longmind.tokens import estimate
 
 USUAL_OUTPUT = 500
@@ -298,5 +299,5 @@ def _request(
             prompts=tuple(prompts),
         )
     except ValidationError as error:
-        problem = error.errors(include_input=False)[0]
-        raise InvalidInput(f"{'.'.join(map(str, problem['loc']))} is not usable: {problem['msg']}.") from error
+        where, reason = first_problem(error)
+        raise InvalidInput(f"{where or 'The request'} is not usable: {reason}.") from error

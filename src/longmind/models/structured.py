@@ -26,6 +26,7 @@ from longmind.models.answer_json import Unreadable, read_json
 from longmind.models.chat import Answer, ChatMessage, Form, Request, S, Usage
 from longmind.models.schemas import schema_of
 from longmind.models.wire import FORM_REFUSED
+from longmind.problems import problems
 
 MAX_TEXT = 10_000
 """Characters of an invalid answer that its error keeps."""
@@ -173,8 +174,7 @@ def _validated(text: str, schema: type[S]) -> tuple[S, bool] | str:
 
 def _problems(error: ValidationError) -> str:
     """Describe the validation errors for the model: places and reasons."""
-    problems = error.errors(include_url=False, include_input=False, include_context=False)[:5]
-    return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'the answer'}: {item['msg']}" for item in problems) + "."
+    return "; ".join(f"{where or 'the answer'}: {reason}" for where, reason in problems(error)[:5]) + "."
 
 
 def _invalid(schema: type[BaseModel], answer: Answer, problem: str, usage: Usage) -> InvalidAnswer:

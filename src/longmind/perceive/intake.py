@@ -366,7 +366,4 @@ def check_metadata(changes: Mapping[str, Any]) -> None:
         try:
             _ChangedMetadata(metadata=changes["metadata"])
         except ValidationError as error:
-            problem = error.errors(include_input=False, include_url=False)[0]
-            raise InvalidInput(
-                f"The metadata cannot be stored: {problem['msg'].removeprefix('Value error, ')}."
-            ) from error
+            raise InvalidInput(f"The metadata cannot be stored: {first_problem(error)[1]}.") from error

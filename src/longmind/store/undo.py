@@ -42,6 +42,8 @@ async def undo_writes(backend: Backend, scope: Scope, operation: str, shared: Sh
     own = [change async for change in changes(backend, scope, operation=operation)]
     if not own:
         raise NotFound(f"There is no operation {operation} in this scope.", hint="`history` tells their ids.")
+    if scope.all_users:
+        await _require_one_user(backend, scope, operation, own)
     marks = await _bookmarks(backend, scope, own, shared)
     moved = False
     pace, last = Pace(), {change.memory_id: change.seq for change in own}  # in the order of their numbers
@@ -63,6 +65,25 @@ async def undo_writes(backend: Backend, scope: Scope, operation: str, shared: Sh
         first = next(change for change in own if change.memory_id == id)
         writes += await _move_back(backend, scope, mark, first, shared)
     return writes
+
+
+async def _require_one_user(backend: Backend, scope: Scope, operation: str, own: Sequence[Change]) -> None:
+    """Refuse an id that several users chose for operations of their own: which of these is meant cannot be known.
+
+    One batch may change memories of many users, and so may the batches of one run, which is made by no user.
+    """
+    if len({change.at for change in own if change.actor == "user"}) < 2:
+        return
+    ids = _written_ids(own)
+    users = {memory.user for memory in (await _records(backend, scope, ids)).values()}
+    users |= {change.before.get("user") for change in own if change.action == "delete" and change.before}
+    if len(users) > 1:
+        named = sorted(user or "nobody" for user in users)
+        raise Conflict(
+            f"There is an operation {operation} of each of {len(users)} users: {', '.join(named[:5])}.",
+            hint="Undo it as one of them: agent(name, user=...).",
+            operation=operation,
+        )
 
 
 def _written_ids(own: Sequence[Change]) -> list[str]:

@@ -162,7 +162,7 @@ async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Clai
     wanted = content_terms(claim.object) if claim.object else frozenset[str]()
     for fact in await semantic.know(claim.subject, claim.predicate, as_of=at):
         if wanted <= content_terms(str(fact.object)):
-            ended = await semantic.end(fact, at)
+            ended = await semantic.end(fact, at, because_of=memory.id)
             quote = memory.content[claim.span[0] : claim.span[1]]
             work.notes.why[ended.id] = (memory.id, f"ended: {quote!r}")
 

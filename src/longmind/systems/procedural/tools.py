@@ -26,6 +26,7 @@ from typing import Any, Protocol, TypeVar, cast, overload
 from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, ValidationError, create_model
 
 from longmind.errors import InvalidInput, NotFound
+from longmind.problems import first_problem
 from longmind.systems.procedural.models import ToolName
 from longmind.systems.procedural.values import to_plain_json
 from longmind.systems.scoped_store import validated
@@ -88,9 +89,8 @@ class Tool:
         try:
             taken = self.arguments.model_validate(dict(args))
         except ValidationError as error:
-            problem = error.errors(include_input=False, include_url=False)[0]
-            where = ".".join(map(str, problem["loc"]))
-            raise InvalidInput(f"The function {self.name} does not take this: {where}: {problem['msg']}.") from error
+            problem = ": ".join(first_problem(error))
+            raise InvalidInput(f"The function {self.name} does not take this: {problem}.") from error
         values = {name: getattr(taken, slot) for name, slot in self.names.items() if slot in taken.model_fields_set}
         if self.wants_key:
             values[IDEMPOTENCY_KEY] = key

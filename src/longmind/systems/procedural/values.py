@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from longmind.errors import InvalidInput
+from longmind.problems import first_problem
 from longmind.types import PlainJson
 
 MAX_VALUE = 256 * 1024
@@ -34,9 +35,9 @@ def to_plain_json(value: Any, what: str) -> Any:
     try:
         _plain.validate_python({"value": payload})
     except (ValidationError, RecursionError) as error:
-        reason = error.errors(include_url=False)[0]["msg"] if isinstance(error, ValidationError) else "too deep"
+        reason = first_problem(error)[1] if isinstance(error, ValidationError) else "too deep"
         raise InvalidInput(
-            f"{what} is not plain JSON: {reason.removeprefix('Value error, ')}.",
+            f"{what} is not plain JSON: {reason}.",
             hint="Return text, numbers, true, false, null, lists and objects with text keys.",
         ) from error
     size = json_size(payload)

@@ -1,5 +1,6 @@
 """Semantic memory: concepts, facts with their validity in time, relations, definitions and rules."""
 
+from longmind.systems.semantic.endings import reopening_writes
 from longmind.systems.semantic.memory import SemanticMemory
 from longmind.systems.semantic.models import (
     Concept,
@@ -51,6 +52,7 @@ __all__ = [
     "fold_name",
     "predicate_key",
     "predicate_name",
+    "reopening_writes",
     "slot_key",
     "value_identity",
     "with_next_revision",

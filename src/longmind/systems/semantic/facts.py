@@ -8,6 +8,7 @@ from longmind.clock import as_utc
 from longmind.errors import Forbidden, InvalidInput
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.systems.semantic.concepts import Concepts
+from longmind.systems.semantic.endings import ending_link
 from longmind.systems.semantic.intervals import EVER, NEVER, interval_of
 from longmind.systems.semantic.models import Concept, ConceptSummary, Fact
 from longmind.systems.semantic.names import predicate_name
@@ -98,10 +99,10 @@ class Facts:
         page = await self._scoped.page("fact", where=where, limit=limit, cursor=cursor, descending=descending)
         return Page(items=tuple(map(Fact.of, page.items)), cursor=page.cursor)
 
-    async def end(self, fact: str, at: datetime | None) -> Fact:
+    async def end(self, fact: str, at: datetime | None, because_of: str | None) -> Fact:
         """End a fact at a moment, without a value that replaces it."""
         moment = as_utc(at) if at else self._scoped.now()
-        return await retry_on_conflict(lambda: self._end(fact, moment))
+        return await retry_on_conflict(lambda: self._end(fact, moment, because_of))
 
     async def retract(self, fact: str, because: str) -> Fact:
         """Mark a fact as never true.
@@ -110,7 +111,7 @@ class Facts:
         """
         return await retry_on_conflict(lambda: self._retract(fact, because))
 
-    async def _end(self, id: str, moment: datetime) -> Fact:
+    async def _end(self, id: str, moment: datetime, because_of: str | None) -> Fact:
         record, changes = await self._changes(id)
         span = interval_of(record)
         if record.body.get("retracted_at") is not None:
@@ -126,6 +127,8 @@ class Facts:
                 hint="To extend it, learn it again for the time it held.",
             )
         changes.update(record, valid_to=moment)
+        if because_of is not None:
+            changes.links.append(ending_link(record, moment, because_of))
         return await self._shrink(record, changes, "end")
 
     async def _retract(self, id: str, because: str) -> Fact:

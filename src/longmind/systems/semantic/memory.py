@@ -234,9 +234,12 @@ class SemanticMemory:
         """Return a page of facts: those that hold now, or with ``current=False`` all that were ever stated."""
         return await self._facts.page(predicate, current=current, limit=limit, cursor=cursor, descending=descending)
 
-    async def end(self, fact: str | Fact, at: datetime | None = None) -> Fact:
-        """End a fact at a moment (by default now), without a value that replaces it."""
-        return await self._facts.end(fact if isinstance(fact, str) else fact.id, at)
+    async def end(self, fact: str | Fact, at: datetime | None = None, *, because_of: str | None = None) -> Fact:
+        """End a fact at a moment (by default now), without a value that replaces it.
+
+        ``because_of`` is the id of the memory that says so. If that is erased, the fact holds again.
+        """
+        return await self._facts.end(fact if isinstance(fact, str) else fact.id, at, because_of)
 
     async def retract(self, fact: str | Fact, because: str = "") -> Fact:
         """Mark a fact as never true. It stays stored but answers no query; what was derived from it becomes stale.
