@@ -276,15 +276,15 @@ class DialogueMemory:
         self, query: str, settings: DialogueSettings, k: int, segments: int, pages: int, archived: bool
     ) -> Recalled:
         seen = await window.read(self._scoped, settings)
-        turns = await mid_term.search_turns(self._scoped, query, k=k, archived=archived)
-        topics = await mid_term.group_by_topic(self._scoped, settings, turns, segments=segments, most=pages)
+        hits = await mid_term.search(self._scoped, query, k=k, archived=archived)
+        topics = await mid_term.group_by_topic(self._scoped, settings, hits, segments=segments, most=pages)
         persona = PersonaMemory(self._scoped)
         traits = (*await persona.traits("user"), *await persona.traits("agent"))
         return Recalled(
             query=query,
             short_term=tuple(loaded.to_page() for loaded in seen.line),
             chain=window.context_of(seen).summary,
-            turns=tuple(turns),
+            hits=tuple(hits),
             mid_term=tuple(topics),
             traits=tuple(trait for trait in traits if trait.established),
             knowledge=await persona.search(query, k=settings.recall_knowledge),

@@ -11,28 +11,29 @@ from collections.abc import Sequence
 
 from longmind.systems.dialogue import pages
 from longmind.systems.dialogue.heat import as_segment
-from longmind.systems.dialogue.models import PAGE, SEGMENT, PageHit, SegmentHit, TurnHit
+from longmind.systems.dialogue.models import PAGE, SEGMENT, PageHit, RankedHit, SegmentHit
 from longmind.systems.dialogue.pages import LoadedPage
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Hit, Memory
 
-_STATES = Filter().states
+MESSAGE = "message"
+_STATES = Filter().states or ()
 
 
-async def search_turns(scoped: ScopedStore, query: str, *, k: int, archived: bool) -> list[TurnHit]:
-    """Return the turns and pages that match a query, the best first, each with the page that holds it."""
+async def search(scoped: ScopedStore, query: str, *, k: int, archived: bool) -> list[RankedHit]:
+    """Return what recall finds for a query, the best first, each with the page that holds it."""
     if not query.strip():
         return []
-    states = (*(_STATES or ()), "archived") if archived else _STATES
-    hits = await scoped.search(query, k=k, kinds=("message",), where=Filter(states=states))
+    where = Filter(states=(*_STATES, "archived")) if archived else None
+    hits = await scoped.search(query, k=k, where=where)
     if await _has_texts(scoped):
-        found_pages = await scoped.search(query, k=k, kinds=(PAGE,), where=Filter(states=states))
+        found_pages = await scoped.search(query, k=k, kinds=(PAGE,), where=where)
         with_text = [hit for hit in found_pages if hit.memory.content]
         hits = sorted([*hits, *with_text], key=lambda hit: -hit.score)[:k]
     own = [hit for hit in hits if hit.memory.user in (None, scoped.scope.user)]
     page_of = await _pages_of(scoped, own)
-    return [TurnHit(memory=hit.memory, score=hit.score, page=page_of.get(hit.memory.id)) for hit in own]
+    return [RankedHit(memory=hit.memory, score=hit.score, page=page_of.get(hit.memory.id)) for hit in own]
 
 
 async def _has_texts(scoped: ScopedStore) -> bool:
@@ -47,7 +48,7 @@ async def _has_texts(scoped: ScopedStore) -> bool:
 async def _pages_of(scoped: ScopedStore, hits: Sequence[Hit]) -> dict[str, str]:
     """Return the page of each hit that has one."""
     page_of = {hit.memory.id: hit.memory.id for hit in hits if hit.memory.kind == PAGE}
-    said = [hit.memory.id for hit in hits if hit.memory.kind != PAGE]
+    said = [hit.memory.id for hit in hits if hit.memory.kind == MESSAGE]
     links = await scoped.store.all_links(scoped.scope, said, relation="derived_from", direction="in") if said else []
     records = await scoped.store.get_all(scoped.scope, sorted({link.source for link in links})) if links else []
     known = {record.id for record in records if record.kind == PAGE}
@@ -55,13 +56,13 @@ async def _pages_of(scoped: ScopedStore, hits: Sequence[Hit]) -> dict[str, str]:
 
 
 async def group_by_topic(
-    scoped: ScopedStore, settings: DialogueSettings, turns: Sequence[TurnHit], *, segments: int, most: int
+    scoped: ScopedStore, settings: DialogueSettings, hits: Sequence[RankedHit], *, segments: int, most: int
 ) -> list[SegmentHit]:
-    """Return the topics of these turns with their pages, the best first; turns in the window have no topic yet."""
+    """Return the topics of these hits with their pages, the best first; turns in the window have no topic yet."""
     scores: dict[str, float] = {}
-    for turn in turns:
-        if turn.page is not None:
-            scores[turn.page] = max(turn.score, scores.get(turn.page, 0.0))
+    for hit in hits:
+        if hit.page is not None:
+            scores[hit.page] = max(hit.score, scores.get(hit.page, 0.0))
     records = await scoped.store.get_all(scoped.scope, list(scores)) if scores else []
     chosen: dict[str, list[Memory]] = defaultdict(list)
     for record in sorted(records, key=lambda record: -scores[record.id]):

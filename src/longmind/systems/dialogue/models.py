@@ -198,13 +198,13 @@ class PageHit(Model):
     score: Unit
 
 
-class TurnHit(Model):
-    """A turn that matches a query, or a page that holds its own texts, ranked as ``recall`` ranks it."""
+class RankedHit(Model):
+    """A memory that matches a query, ranked as ``recall`` ranks it: a turn, a page with its own texts, or a fact."""
 
     memory: Memory
     score: Unit
     page: str | None
-    """The page that holds it; None for a turn that is in no page yet."""
+    """The page that holds it; None for what is no turn, and for a turn that is in no page yet."""
 
 
 class SegmentHit(Model):
@@ -223,10 +223,10 @@ class Recalled(Model):
     """The whole window, the oldest page first."""
     chain: str
     """The rolling summary of the current conversation."""
-    turns: tuple[TurnHit, ...]
-    """What was said that matches, at any level, the best first."""
+    hits: tuple[RankedHit, ...]
+    """What recall finds, the best first; the levels put it in order."""
     mid_term: tuple[SegmentHit, ...]
-    """The topics of these turns, each with its best pages."""
+    """The topics of these hits, each with its best pages."""
     traits: tuple[Trait, ...]
     knowledge: tuple[Knowledge, ...]
     shared: tuple[SharedHit, ...]

@@ -112,11 +112,11 @@ async def test_what_flat_recall_finds_is_found_by_the_levels(rc: Longmind) -> No
     await mem.consolidate()
     await mem.remember("A new violin sonata by Bach arrived.", session="now")
     for query in ("compost for tomatoes", "violin sonata by Bach", "whales in autumn"):
-        flat = [hit.memory.id for hit in await mem.recall(query, 8, kinds=("message",))]
+        flat = [hit.memory.id for hit in await mem.recall(query, 8)]
         recalled = await mem.dialogue.recall(query, pages=4)
-        assert [turn.memory.id for turn in recalled.turns] == flat
+        assert [hit.memory.id for hit in recalled.hits] == flat
         context = await mem.dialogue.context(query, tokens=400)
-        for hit in await mem.recall(query, 3, kinds=("message",)):
+        for hit in await mem.recall(query, 3):
             assert hit.memory.content in context
     recalled = await mem.dialogue.recall("violin sonata by Bach")
-    assert any(turn.page is None for turn in recalled.turns), "a turn that is in no page yet is found too"
+    assert any(hit.page is None for hit in recalled.hits), "a turn that is in no page yet is found too"
