@@ -79,6 +79,8 @@ _MAX_UNSUMMARISED = 200
 _LAST_SLICE_ONLY = ("distill", "forget", "share")
 _WITH_MODEL = ("extract", "summarise")
 """The stages that process what waited for the model."""
+_NO_SOURCE_CHANGED = ("segment", "extract")
+"""The stages before which no stage changes a source, so that these are as they were read for the slice."""
 _REPORTED_AS = {"share": "distill"}
 """Sharing is reported as part of ``distill``, so that reports have the seven stages of ``types.STAGES``."""
 
@@ -229,7 +231,7 @@ class Cycle:
         calls = 0 if self._model is None else self._model.calls
         tries = _TRIES if stage.name != "share" else _TRIES_SHARED
         for attempt in range(tries):
-            work = self._work(sources, dry_draft)
+            work = self._work(sources, dry_draft, known=stage.name in _NO_SOURCE_CHANGED)
             self.watch(f"{stage.name}: begin")
             before = set(work.draft.now) if dry_draft is not None else set()
             try:
@@ -366,14 +368,15 @@ class Cycle:
             self.clock, self.extractor, self.summary_writer, calls_left=left, unsummarised=set(waiting.unsummarised)
         )
 
-    def _work(self, sources: list[Memory], dry_draft: Draft | None) -> Work:
+    def _work(self, sources: list[Memory], dry_draft: Draft | None, *, known: bool) -> Work:
+        """Return the work of a stage; with ``known`` its draft need not read the sources again."""
         progress = self._progress
         return Work(
             store=self.store,
             scope=self.scope,
             clock=self.clock,
             settings=self.settings,
-            draft=dry_draft or Draft(self.store.backend, self.scope),
+            draft=dry_draft or Draft(self.store.backend, self.scope, sources if known else ()),
             shared_draft=Draft(self.store.backend, shared_scope(self.scope)),
             sources=sources,
             operation=progress.operation,

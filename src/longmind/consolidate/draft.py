@@ -67,7 +67,8 @@ class Draft:
     those of the real store.
     """
 
-    def __init__(self, base: Backend, scope: Scope) -> None:
+    def __init__(self, base: Backend, scope: Scope, known: Iterable[Memory] = ()) -> None:
+        """Begin a draft. ``known`` are records that were just read, which need not be read again."""
         self._base = base
         self._scope = scope
         self.read: dict[str, Memory] = {}
@@ -94,6 +95,8 @@ class Draft:
         self._by_kind: dict[str, dict[str, None]] = {}
         self._scanned: set[tuple[object, ...]] = set()
         self._pace = Pace()
+        for memory in known:
+            self._keep(memory)
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -106,7 +109,16 @@ class Draft:
                 self._keep(memory)
             for id in missing:
                 self.now.setdefault(id, None)
-        return [m for id in wanted if (m := self.now.get(id)) is not None and scope.sees(m)]
+        return self._seen(scope, (self.now.get(id) for id in wanted))
+
+    def _seen(self, scope: Scope, memories: Iterable[Memory | None]) -> list[Memory]:
+        """Return those of these memories that a scope sees. All are of one agent, so only the user decides."""
+        if (scope.tenant, scope.agent) != (self._scope.tenant, self._scope.agent):
+            return []
+        if scope.all_users:
+            return [memory for memory in memories if memory is not None]
+        user = scope.user
+        return [memory for memory in memories if memory is not None and (memory.user is None or memory.user == user)]
 
     async def know_keys(self, keys: Iterable[str]) -> None:
         """Read the records that hold these keys, in few queries; keys that were looked up before are not read again."""
@@ -190,7 +202,7 @@ class Draft:
             ids = (
                 self.now if where.kinds is None else [id for kind in where.kinds for id in self._by_kind.get(kind, ())]
             )
-        records = [m for id in ids if (m := self.now[id]) is not None and scope.sees(m) and _matches(m, where)]
+        records = [memory for memory in self._seen(scope, (self.now[id] for id in ids)) if _matches(memory, where)]
         records.sort(key=lambda m: (m.recorded_at, m.id), reverse=descending)
         return construct_unvalidated(Page[Memory], {"items": tuple(records), "cursor": None})
 

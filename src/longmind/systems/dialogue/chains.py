@@ -134,7 +134,7 @@ def continues(before: LoadedPage, loaded: LoadedPage, settings: DialogueSettings
     if opens_like_an_answer(loaded):
         return True
     a, b = before.content, loaded.content
-    shared = jaccard(a.ranked[: settings.keywords], b.ranked[: settings.keywords])
+    shared = jaccard(a.heaviest(settings.keywords), b.heaviest(settings.keywords))
     return cosine(a.alone, b.alone) + shared >= settings.continuity
 
 

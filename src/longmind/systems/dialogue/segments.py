@@ -9,7 +9,7 @@ record names its segment and is written with its version expected, so no page is
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.ownership import marks, mine
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.unvalidated import copy_unvalidated, link_unvalidated
-from longmind.text.similarity import Weights, jaccard
+from longmind.text.similarity import Weights
 from longmind.types import TRUST, Json, Memory, State, construct_unvalidated
 
 if TYPE_CHECKING:
@@ -196,20 +196,22 @@ class SegmentAssigner:
 
     def fits(self, terms: Weights, keys: Sequence[str], vector: Vector | None) -> dict[int, float]:
         """Return ``cos + Jaccard`` with each loaded segment that shares anything, by its number."""
-        scores: dict[int, float] = defaultdict(float)
+        scores: dict[int, float] = {}
         known = [segment.vector for segment in self._segments if segment.vector is not None]
         if vector is not None and known and len(known) == len(self._segments):
             matrix = np.stack(known)
             scores.update(enumerate(np.clip(matrix @ vector, 0.0, 1.0).tolist()))
         else:
+            score_of = scores.get
             for term, value in terms.items():
                 for number, weight in self._by_term.get(term, _NOWHERE).items():
-                    scores[number] += value * weight
+                    scores[number] = score_of(number, 0.0) + value * weight
             for number, value in scores.items():
                 scores[number] = term_weights.to_embedding_scale(value / self._segments[number].length)
-        sharing = {number for key in keys for number in self._by_keyword.get(key, ())}
-        for number in sharing:
-            scores[number] += jaccard(keys, self._segments[number].keywords)
+        shared = Counter(number for key in keys for number in self._by_keyword.get(key, ()))
+        for number, count in shared.items():
+            either = len(keys) + len(self._segments[number].keywords) - count
+            scores[number] = scores.get(number, 0.0) + count / either
         return scores
 
     @property
