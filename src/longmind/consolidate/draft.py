@@ -328,6 +328,8 @@ class Draft:
 
     def _describe(self, edge: LinkKey, before: Link | None, link: Link | None) -> None:
         """Keep the index of the links that reach a record up to date."""
+        if not (before and before.metadata) and not (link and link.metadata):
+            return  # most links have no metadata
         for values in _described_by(before):
             self._described[edge[2], edge[1], *values].pop(edge, None)
         if link is not None:

@@ -304,13 +304,13 @@ class WritePlan:
     def add_link(self, link: Link) -> None:
         link = _link_as_stored(link)
         source, target = self._expect(link.source), self._expect(link.target)
-        key = link_key(link)
+        key, user = link_key(link), source.user or target.user
         old = self.links.get(key)
-        if old is not None and old.link.model_dump_json() == link.model_dump_json():
+        if old is not None and (old.link is link or old.link.model_dump_json() == link.model_dump_json()):
             return
         before = None if old is None else old.link.model_dump(mode="json")
-        self.links[key] = StoredLink(link, source.user or target.user)
-        self._log("link", link.source, self.links[key].user, before=before, link=link)
+        self.links[key] = StoredLink(link, user)
+        self._log("link", link.source, user, before=before, link=link)
         self._index_ends(key)
 
     def remove_link(self, write: RemoveLink) -> None:
@@ -352,7 +352,8 @@ class WritePlan:
         return row.memory if row is not None and self.scope.sees(row.memory) else None
 
     def _expect(self, id: str, version: int | None = None) -> Memory:
-        return refusals.expected(self.scope, id, self._visible(id), version)
+        row = self.rows.get(id)
+        return refusals.expected(self.scope, id, None if row is None else row.memory, version)
 
     def _set(self, memory: Memory, seq: int) -> None:
         old = self.rows.get(memory.id)
