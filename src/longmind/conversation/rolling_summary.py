@@ -116,7 +116,7 @@ class RollingSummary:
         return KeyedRecord(scoped.store, scoped.scope, scoped.clock, self._key, default, kind=SUMMARY, fields=fields)
 
     async def _read(self) -> _Summary:
-        """Return the stored summary. One that quotes a changed or forgotten message starts empty."""
+        """Return the stored summary. One that quotes a changed or forgotten message, or was edited, starts empty."""
         record = self._keyed_record()
         body = await record.read()
         if record.memory is None:
@@ -124,7 +124,8 @@ class RollingSummary:
         ids = list(dict.fromkeys(quote.id for quote in body.quotes))
         versions = {m.id: m.version for m in await self._scoped.store.get_all(self._scoped.scope, ids)}
         current = all(versions.get(quote.id) == quote.version for quote in body.quotes)
-        if not current:
+        # One line for each origin. A record that somebody edited by hand may have others.
+        if not current or len(record.memory.content.splitlines()) != len(body.quotes):
             return _Summary("", SummaryBody(session=self._session), record)
         return _Summary(record.memory.content, body, record)
 
@@ -141,9 +142,9 @@ class RollingSummary:
     async def _advance(self, summary: _Summary, messages: Sequence[Memory]) -> _Summary:
         """Return the summary with these messages added."""
         passages = _passages(summary, messages)
-        lines, by = await self._lines_by_model(passages), "model"
+        lines, by = _visible(await self._lines_by_model(passages)), "model"
         if not lines:
-            lines, by = _lines_by_rules(passages), "rules"
+            lines, by = _visible(_lines_by_rules(passages)), "rules"
         last = messages[-1]
         body = SummaryBody(
             session=self._session,
@@ -153,7 +154,7 @@ class RollingSummary:
             quotes=tuple(quote for _, quote in lines),
             by=by,
         )
-        return _Summary("\n".join(flatten(text, _MAX_SENTENCE) for text, _ in lines), body, summary.record)
+        return _Summary("\n".join(text for text, _ in lines), body, summary.record)
 
     async def _lines_by_model(self, passages: Sequence[_Passage]) -> list[tuple[str, Quote]]:
         """Return the model's sentences, each with its origin. There are none without a model, or if it fails."""
@@ -179,6 +180,12 @@ class RollingSummary:
         read = (m.id for m in messages) if summary.body.by == "model" else ()  # its words may rest on all it read
         origins = dict.fromkeys([*(quote.id for quote in summary.body.quotes), *read])
         return [write, *(AddLink(Link(source=id, relation="derived_from", target=origin)) for origin in origins)]
+
+
+def _visible(lines: Sequence[tuple[str, Quote]]) -> list[tuple[str, Quote]]:
+    """Return each text on one line, without those of which nothing is visible: a line stands for its origin."""
+    flattened = ((flatten(text, _MAX_SENTENCE), quote) for text, quote in lines)
+    return [(text, quote) for text, quote in flattened if text]
 
 
 def _passages(summary: _Summary, messages: Sequence[Memory]) -> list[_Passage]:

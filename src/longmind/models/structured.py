@@ -27,6 +27,7 @@ from longmind.models.chat import Answer, ChatMessage, Form, Request, S, Usage
 from longmind.models.schemas import schema_of
 from longmind.models.wire import FORM_REFUSED
 from longmind.problems import problems
+from longmind.text.quoting import flatten
 
 MAX_TEXT = 10_000
 """Characters of an invalid answer that its error keeps."""
@@ -121,7 +122,7 @@ class Structurer:
                 "messages": (
                     *asked.messages,
                     ChatMessage(role="assistant", content=answer.text[:MAX_TEXT] or "(nothing)"),
-                    ChatMessage(role="user", content=correction.fill(problem=problem)),
+                    ChatMessage(role="user", content=correction.fill(problem=flatten(problem))),
                 ),
                 "prompts": (*asked.prompts, correction.id),
             }

@@ -262,3 +262,15 @@ async def test_without_a_user_a_conversation_is_not_that_of_users(rc: Longmind) 
     assert (await bob.list(where={"kinds": ["summary"]})).items == (), "what Ann said is told to nobody else"
     assert await own.clear() == 1
     assert len(await ann.conversation("c").history()) == 12
+
+
+@pytest.mark.parametrize("edited", ["", "One line only.", "a\n\nb", "\n", "a\x0bb"])
+async def test_a_summary_that_was_edited_by_hand_is_made_anew(rc: Longmind, edited: str) -> None:
+    mem = rc.agent("a", user="ann")
+    talk = mem.conversation("c1", window=2)
+    await _talk(talk, 8)
+    assert len((await talk.summary()).splitlines()) > 2
+    record = (await mem.list(kinds=["summary"])).items[0]
+    await mem.update(record.id, content=edited)
+    await _talk(talk, 4)
+    assert len((await talk.summary()).splitlines()) > 2

@@ -19,7 +19,7 @@ from longmind.models import prompts
 from longmind.systems.goals.models import MAX_STEPS, Goal, PlanStep, order_steps
 from longmind.systems.procedural import ProceduralMemory, Version, declared_params
 from longmind.systems.scoped_store import validated
-from longmind.text.quoting import quote_json
+from longmind.text.quoting import flatten, quote_json
 from longmind.types import Json, Model, Scalar
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ async def request_plan(chat: Chat, shown: Mapping[str, Any], check: Check) -> Mo
     except InvalidInput as error:
         messages += [
             {"role": "assistant", "content": said.model_dump_json()},
-            {"role": "user", "content": correction.fill(problem=str(error))},
+            {"role": "user", "content": correction.fill(problem=flatten(str(error)))},
         ]
         asked_with = (prompt.id, correction.id)
         said = (await chat.structured(messages, form, temperature=0.0, prompts=asked_with)).value
