@@ -133,6 +133,10 @@ class KeyedRecord(Generic[B]):
 
         return await retry_on_conflict(attempt)
 
+    def written(self, memory: Memory) -> None:
+        """Take over the record as a batch has stored it, so that it need not be read again."""
+        self._accept(memory)
+
     async def apply(self, write: Write, reason: str, *, actor: str = "agent") -> None:
         """Make one write of this record by itself. A record that is gone since it was read is a ``VersionConflict``."""
         try:

@@ -31,6 +31,8 @@ class RunItems(WorkingMemory):
     def __init__(self, scoped: ScopedStore, session: str, episode: str) -> None:
         super().__init__(scoped, session=session, chunking=False)  # its results are short, and the last ones matter
         self._episode = episode
+        self._latest: WorkingState | None = None
+        """The state as it was last read or written. A change begins with it, and reads again if it is not current."""
 
     async def begin(self, goal: str, plan: str = "") -> None:
         """Put the goal, and the plan if there is one. What a run left whose process died is removed."""
@@ -59,6 +61,7 @@ class RunItems(WorkingMemory):
         the order; so an embedder is asked only when something is left out.
         """
         states = await self._states()
+        self._latest = states[0]
         most = self._limits_of(states[0].body).items
         records = [(record, None) for state in states for record in state.items.values()]
         if len(records) <= most:
@@ -79,10 +82,12 @@ class RunItems(WorkingMemory):
 
     async def _change(self, change: Callable[[WorkingState], None], reason: str) -> None:
         async def attempt() -> None:
-            state = await self._read()
+            state, self._latest = self._latest or await self._read(), None
+            state.now = self._scoped.now()
             change(state)
             newest = next(reversed(state.items), None)
             await self._fit_and_write(state, reason, keep=newest)
+            self._latest = state if state.stored else None
 
         await retry_on_conflict(attempt)
 

@@ -55,6 +55,8 @@ class WorkingState:
     leaving: list[tuple[Memory, Reason]] = field(default_factory=list)
     notes: list[EventDraft] = field(default_factory=list)
     """Further events to record in episodic memory with the change."""
+    stored: bool = False
+    """Whether this is the state as it was last written, so that another change may begin with it."""
 
     def find(self, key: str) -> Memory | None:
         """Return the item with a key, or None."""
@@ -112,11 +114,17 @@ class WorkingState:
         body = self.body.model_copy(
             update={"slots": tuple(self.slots), "left": left, "revision": self.body.revision + 1}
         )
-        await self.scoped.rewrite([*self._state_writes(body), *self.writes, *event_writes], reason)
-        return tuple(
+        state_writes = self._state_writes(body)
+        receipt = await self.scoped.rewrite([*state_writes, *self.writes, *event_writes], reason)
+        left_items = tuple(
             Evicted(key=item.body["key"], event=logged.get(item.id) or item.body["origin"], reason=why)
             for item, why in self.leaving
         )
+        self.stored = bool(state_writes) and not isinstance(state_writes[0], Delete)
+        if self.stored:
+            self.record.written(receipt.memories[0])
+        self.body, self.writes, self.leaving, self.notes = body, [], [], []
+        return left_items
 
     def _state_writes(self, body: StateBody) -> list[Write]:
         """Return the write of the state. A session that holds nothing more needs no record."""
