@@ -15,12 +15,12 @@ import pytest
 from longmind import Longmind, Settings
 from longmind.agent import Agent, Call, Limits, Say, Turn
 from longmind.agent.pursuit import pursue
-from longmind.agent.pursuit.goal_pursuit import NEEDED
+from longmind.agent.pursuit.goal_pursuit import NEEDED, GoalPursuit
 from longmind.agent.pursuit.models import PursuitEvent, PursuitLimits
 from longmind.agent_memory import AgentMemory
 from longmind.errors import Conflict, Forbidden, NotFound, StoreUnavailable
 from longmind.models.chat import Answer, ToolCall, Usage
-from longmind.systems.goals import Goal, Plan
+from longmind.systems.goals import Goal, GoalState, Plan
 from longmind.systems.procedural import ToolRegistry
 from longmind.testing import ScriptedModel
 
@@ -297,6 +297,26 @@ async def test_the_time_of_a_pursuit_is_limited_and_so_are_its_revisions(mem: Ag
     pursuit = await pursue(agent, failing, limits=QUICK.model_copy(update={"revisions": 0}))
     assert (pursuit.ending, pursuit.revisions) == ("out_of_budget", ())
     assert "No." in pursuit.why
+
+
+async def test_time_that_ends_while_the_plan_is_monitored_blocks_nothing(
+    mem: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monitor = GoalPursuit._monitor_and_revise
+
+    async def slow(self: GoalPursuit, state: GoalState) -> Any:
+        self.context._deadline = 0.0
+        return await monitor(self, state)
+
+    monkeypatch.setattr(GoalPursuit, "_monitor_and_revise", slow)
+
+    async def work() -> None:
+        return None
+
+    goal = await planned(mem, uses("s1", "work"))
+    pursuit = await pursue(agent_with(mem, work), goal, limits=QUICK)
+    assert pursuit.ending == "out_of_budget"
+    assert (await mem.goals.get(goal.id)).status == "active"
 
 
 @pytest.mark.parametrize("kind", ["hangs", "raises", "huge", "odd", "blocks"])

@@ -127,7 +127,9 @@ class GoalPursuit:
             started = await self._start_ready_steps(state.plan)
             if self._running:
                 await self._wait()
-            elif not started and (ended := await self._wait_or_block(state)) is not None:
+            elif started or self.context.over():
+                continue  # the next look ends it, if a limit was reached meanwhile
+            elif (ended := await self._wait_or_block(state)) is not None:
                 return ended
 
     async def _activate(self) -> None:
