@@ -108,6 +108,8 @@ class Changes:
     """Keys of the puts that are not written yet, by user and key."""
     _vectors: list[Row] = field(default_factory=list)
     _lines: list[Row] = field(default_factory=list)
+    _reads: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """How often each memory was read, and when last, as the touches tell that are not written yet."""
     _cleared: dict[str, None] = field(default_factory=dict)
     """Memories whose history was cleared."""
 
@@ -117,6 +119,11 @@ class Changes:
         self._own = self._base + self._first
         written: list[Written] = []
         for write, row in zip(self.batch.writes, prepared, strict=True):
+            if isinstance(write, Touch):
+                self._write_run(written)
+                self._touch(write)
+                continue
+            self._write_reads()
             if row is not None:
                 self._run.append((write, row))  # type: ignore[arg-type]
                 continue
@@ -132,9 +139,8 @@ class Changes:
                     self._add_link(link)
                 case RemoveLink():
                     self._remove_link(write)
-                case Touch():
-                    self._touch(write)
         self._write_run(written)
+        self._write_reads()
         self._write_lines()
         if self._cleared:  # once for all: it looks at every idempotent batch of the agent
             which = {
@@ -313,14 +319,28 @@ class Changes:
         self._line_of_link("unlink", rows.link(stored), user, rows.link(stored))
 
     def _touch(self, write: Touch) -> None:
-        params = {
-            "scope": self.number,
-            "user": self.batch.scope.viewer,
-            "ids": rows.json_list(write.ids),
-            "at": rows.micros(as_utc(write.at)),
-            "interaction": write.interaction,
-        }
-        self.transaction.execute(QUERIES["touch"], params)
+        """Collect the reads of a touch: a memory that many of them name is written once.
+
+        One with an interaction is written by itself, since the sum of numbers depends on their order.
+        """
+        at = rows.micros(as_utc(write.at))
+        if write.interaction:
+            self._write_reads()
+            params = {"ids": rows.json_list(write.ids), "at": at, "interaction": write.interaction}
+            self.transaction.execute(QUERIES["touch"], {**self._viewed(), **params})
+            return
+        for id_ in set(write.ids):
+            times, _ = self._reads.get(id_, (0, 0))
+            self._reads[id_] = (times + 1, at)
+
+    def _write_reads(self) -> None:
+        if self._reads:
+            reads = json.dumps([(id_, times, at) for id_, (times, at) in self._reads.items()])
+            self.transaction.execute(QUERIES["reads_add"], {**self._viewed(), "reads": reads})
+            self._reads.clear()
+
+    def _viewed(self) -> dict[str, Any]:
+        return {"scope": self.number, "user": self.batch.scope.viewer}
 
     # -- finding ------------------------------------------------------------------------------------------------------
 

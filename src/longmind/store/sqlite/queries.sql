@@ -90,6 +90,17 @@ UPDATE memories
 SET access_count = access_count + 1, last_accessed_at = :at, interaction = interaction + :interaction
 WHERE scope = :scope AND id IN (SELECT value FROM json_each(:ids)) AND (:user IS NULL OR user IN ('', :user));
 
+-- name: reads_add
+-- Count reads, given as [id, how many, when the last was]. SQLite cannot know that the list is short and would read the
+-- whole agent for it, so the memories are found first, by their ids.
+WITH r AS MATERIALIZED (
+  SELECT m.row, j.value ->> 1 AS times, j.value ->> 2 AS at
+  FROM json_each(:reads) j CROSS JOIN memories m INDEXED BY memories_id
+  WHERE m.scope = :scope AND m.id = j.value ->> 0 AND (:user IS NULL OR m.user IN ('', :user))
+)
+UPDATE memories SET access_count = access_count + r.times, last_accessed_at = r.at
+FROM r WHERE memories.row = r.row;
+
 -- name: link_add
 -- Store a link, or replace the one between the same ends.
 INSERT OR REPLACE INTO links (scope, source, relation, target, weight, valid_from, valid_to, metadata)
