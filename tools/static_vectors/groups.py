@@ -167,7 +167,7 @@ async def _scored(mem: AgentMemory, raw: _Raw) -> Group | None:
     if not kept.any():
         return None
     leaning = np.zeros(len(raw.texts), np.float32)
-    leaning[number_of_row] = view.threads.leaning
+    leaning[number_of_row] = view.threads.context_weight
     return Group(
         source=raw.source,
         texts=[message["content"] for message in messages],
@@ -181,7 +181,7 @@ async def _scored(mem: AgentMemory, raw: _Raw) -> Group | None:
 
 def _unasked(found: arms.ArmScores, weights: policy.Weights) -> Floats:
     """What a row gets that no word leads to, as soon as its meaning does."""
-    marks, leaning = found.marks, found.leaning
+    marks, leaning = found.marks, found.context_weight
     score: Floats = leaning * (weights.fullness * marks.fullness + weights.question * marks.asks)
     score += weights.dated * marks.dated + weights.counted * marks.counted
     return score - (1 - leaning) * weights.reply * marks.reply

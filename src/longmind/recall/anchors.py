@@ -86,11 +86,11 @@ def find_telling_memory(view: View, anchor: Anchor, allowed: NDArray[np.bool_]) 
         return None
     covered, whole = np.zeros(len(rows), np.float32), 0.0
     for term, _ in asked:
-        held = view.held(term)
-        whole += held.telling
-        covered[np.isin(rows, held.rows, assume_unique=True)] += np.float32(held.telling)
+        found = view.term_rows(term)
+        whole += found.idf
+        covered[np.isin(rows, found.rows, assume_unique=True)] += np.float32(found.idf)
     scores = np.where(covered >= COVERED * whole, scores, 0)
-    scores[np.isin(rows, view.held(mark_hash(DATED)).rows, assume_unique=True)] *= np.float32(_DATED_MORE)
+    scores[np.isin(rows, view.term_rows(mark_hash(DATED)).rows, assume_unique=True)] *= np.float32(_DATED_MORE)
     most = float(scores.max())
     if most <= 0:
         return None

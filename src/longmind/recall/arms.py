@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,10 @@ class Marks:
     counted: Floats
     reply: Floats
 
+    def joined(self, more: Marks) -> Marks:
+        """Return these marks and those of the rows that follow."""
+        return Marks(*(np.concatenate((getattr(self, f.name), getattr(more, f.name))) for f in fields(self)))
+
 
 @dataclass(slots=True)
 class ArmScores:
@@ -52,7 +56,7 @@ class ArmScores:
     words: WordScores
     cosine: Floats
     near_cosine: Floats
-    leaning: Floats
+    context_weight: Floats
     marks: Marks
     speaker: Floats
     time: Floats
@@ -67,20 +71,22 @@ def score_rows(view: View, query: Query, terms: Terms, vector: Floats | None, al
         rows = np.arange(view.rows, dtype=np.int32)
         words = score_all_rows(view, terms)
         cosine, near_cosine = _cosines_of_all(view, vector)
-        leaning = view.threads.leaning
+        context_weight = view.threads.context_weight
     else:
         rows = _short_list(view, terms, vector, allowed)
         around = view.lines(rows, REACH)
         words = score_some_rows(view, terms, rows, around)
         cosine, near_cosine = _cosines_of(view, vector, rows, around)
-        leaning = view.leaning_of(rows)
+        context_weight = view.context_weights_of(rows)
     return ArmScores(
         rows=rows,
         words=words,
         cosine=cosine,
         near_cosine=near_cosine,
-        leaning=leaning,
-        marks=view.kept("marks", lambda: _marks(view, rows)) if whole else _marks(view, rows),
+        context_weight=context_weight,
+        marks=view.kept("marks", lambda first: _marks(view, rows[first:]), Marks.joined)
+        if whole
+        else _marks(view, rows),
         speaker=_flags(view, [speaker_mark(stem) for stem in query.stems], rows),
         time=_time_scores(view, query, rows),
     )
@@ -105,8 +111,7 @@ def _cosines_of_all(view: View, vector: Floats | None) -> tuple[Floats, Floats]:
     spread = np.zeros(threads.size, np.float32)
     spread[threads.place] = cosine
     spread[-1] = 0
-    norms = view.kept("near norms", view.near_norms)
-    return cosine, _safe_divide(surroundings(spread)[threads.place], norms)
+    return cosine, _safe_divide(surroundings(spread)[threads.place], view.near_norms())
 
 
 def _cosines_of(view: View, vector: Floats | None, rows: Ints, around: Ints) -> tuple[Floats, Floats]:

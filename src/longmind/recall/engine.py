@@ -243,19 +243,23 @@ def _check(query: str, k: int, min_score: float) -> None:
 def _allowed(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
     """Return which rows pass the filter. Bookkeeping passes only if it is asked for."""
     if ids is None and narrowed is NOT_NARROWED:
-        return view.kept("all that recall tells", lambda: _passing(view, narrowed, ids))
+        return view.kept("what recall may return", lambda first: _passing(view, narrowed, None, first), _joined)
     return _passing(view, narrowed, ids)
 
 
-def _passing(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
-    allowed = view.allowed(narrowed, ids)
+def _joined(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return np.concatenate((first, second))
+
+
+def _passing(view: View, narrowed: Filter, ids: set[str] | None, first: int = 0) -> NDArray[np.bool_]:
+    allowed, part = view.allowed(narrowed, ids, first), slice(first, view.rows)
     if narrowed.kinds is None:
-        allowed &= (view.column("length")[: view.rows] > 0) | view.column("has_vector")[: view.rows]
+        allowed &= (view.column("length")[part] > 0) | view.column("has_vector")[part]
     if narrowed.kinds is None and narrowed.ids is None and narrowed.keys is None:
         for code in view.kinds.known(ON_REQUEST):
-            allowed &= view.column("kind")[: view.rows] != code
+            allowed &= view.column("kind")[part] != code
     if narrowed.valid_at is not None:
         # a memory without a validity of its own is valid from when it happened
-        plain = np.isinf(view.column("valid_from")[: view.rows]) & np.isinf(view.column("valid_to")[: view.rows])
-        allowed &= ~plain | (view.column("occurred_at")[: view.rows] <= narrowed.valid_at.timestamp())
+        plain = np.isinf(view.column("valid_from")[part]) & np.isinf(view.column("valid_to")[part])
+        allowed &= ~plain | (view.column("occurred_at")[part] <= narrowed.valid_at.timestamp())
     return allowed

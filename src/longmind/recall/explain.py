@@ -27,8 +27,8 @@ class Explainer:
     def __init__(self, query: Query, words: Sequence[str], fused: Fused, places: Sequence[int], full: bool) -> None:
         self._query, self._words = query, words
         arm_scores = fused.arm_scores
-        telling = arm_scores.words.telling.tolist()
-        self._order = sorted(range(len(telling)), key=lambda term: -telling[term])
+        term_weights = arm_scores.words.term_weights.tolist()
+        self._order = sorted(range(len(term_weights)), key=lambda term: -term_weights[term])
         at = np.array(places, np.intp)
         parts = fused.parts(at, full)
         self._parts = [*parts, "cosine"]

@@ -71,13 +71,13 @@ class Fused:
         With ``full`` they add up to ``total`` before demotion; without, only the main ones are returned.
         """
         weights, arms, marks = self.weights, self.arms, self.arm_scores.marks
-        leaning = self.arm_scores.leaning[at]
-        speaking = 1 - leaning
+        context_weight = self.arm_scores.context_weight[at]
+        speaking = 1 - context_weight
         main = {
             "words": speaking * weights.own * arms.own[at],
-            "words around": leaning * weights.window * arms.near[at],
-            "session": leaning * weights.session * arms.session[at],
-            "meaning": leaning * weights.near_vector * arms.meaning[at]
+            "words around": context_weight * weights.window * arms.near[at],
+            "session": context_weight * weights.session * arms.session[at],
+            "meaning": context_weight * weights.near_vector * arms.meaning[at]
             + speaking * weights.vector * arms.own_meaning[at],
             "time": weights.time * self.arm_scores.time[at],
         }
@@ -85,8 +85,8 @@ class Fused:
             return main
         return main | {
             "speaker": weights.speaker * self.arm_scores.speaker[at],
-            "fullness": leaning * weights.fullness * marks.fullness[at],
-            "kind of turn": leaning * weights.question * marks.asks[at]
+            "fullness": context_weight * weights.fullness * marks.fullness[at],
+            "kind of turn": context_weight * weights.question * marks.asks[at]
             + weights.dated * marks.dated[at]
             + weights.counted * marks.counted[at],
             "reply": -speaking * weights.reply * marks.reply[at],
@@ -111,14 +111,14 @@ def fuse(
     arms = _scaled(arm_scores, scale)
     if plan.fusion == "ranks":
         arms = ArmShares(*(_by_rank(getattr(arms, part.name), allowed) for part in fields(arms)))
-    leaning, speaking = arm_scores.leaning, 1 - arm_scores.leaning
-    leaning_on = weights.window * arms.near + weights.session * arms.session + weights.near_vector * arms.meaning
-    total = leaning * leaning_on + speaking * (weights.own * arms.own + weights.vector * arms.own_meaning)
+    context_weight, speaking = arm_scores.context_weight, 1 - arm_scores.context_weight
+    by_context = weights.window * arms.near + weights.session * arms.session + weights.near_vector * arms.meaning
+    total = context_weight * by_context + speaking * (weights.own * arms.own + weights.vector * arms.own_meaning)
     total += weights.speaker * arm_scores.speaker
     total += weights.time * arm_scores.time
     answers = _of_kinds(view, arm_scores, plan.answering)
     unfound = (total <= 0) & ~answers
-    total += leaning * (weights.fullness * marks.fullness + weights.question * marks.asks)
+    total += context_weight * (weights.fullness * marks.fullness + weights.question * marks.asks)
     total -= speaking * (weights.reply * marks.reply)
     if weights.dated:
         total += weights.dated * marks.dated

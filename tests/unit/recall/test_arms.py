@@ -133,7 +133,7 @@ def test_a_large_view_gives_the_rows_it_looks_at_the_same_numbers(monkeypatch: p
     assert part.words.own_score == pytest.approx(whole.words.own_score[at], abs=1e-3)
     assert part.words.near(np.arange(len(at))) == pytest.approx(whole.words.near(at), abs=1e-4)
     assert part.near_cosine == pytest.approx(whole.near_cosine[at], abs=1e-3)
-    assert part.leaning == pytest.approx(whole.leaning[at], abs=1e-4)
+    assert part.context_weight == pytest.approx(whole.context_weight[at], abs=1e-4)
     assert part.speaker.tolist() == whole.speaker[at].tolist()
     assert np.corrcoef(part.words.session_score, whole.words.session_score[at])[0, 1] > 0.99
     assert not view.blank().any(), "the scratch must be left empty"
@@ -155,7 +155,7 @@ def test_what_was_made_of_others_does_not_change_what_the_arms_say_of_what_was_s
         there = getattr(both.words, name)
         assert there[rows] == pytest.approx(getattr(alone.words, name), abs=1e-3)
     assert both.near_cosine[rows] == pytest.approx(alone.near_cosine, abs=1e-4)
-    assert both.leaning[rows] == pytest.approx(alone.leaning, abs=1e-6)
+    assert both.context_weight[rows] == pytest.approx(alone.context_weight, abs=1e-6)
     allowed = np.ones(with_more.rows, np.bool_)
     plan, now = RecallPlan(), (EPOCH + timedelta(days=30)).timestamp()
     totals = fuse(with_more, both, plan, allowed, now).total[rows]
@@ -177,7 +177,7 @@ def test_the_parts_of_a_score_add_up_to_it(all_: list[Memory], question: str) ->
 
 def test_short_texts_lean_on_their_surroundings_and_long_ones_do_not() -> None:
     view = view_of([made("red house", session="short"), made("tree " * 400, session="long")])
-    short, long = look(view, "red").leaning
+    short, long = look(view, "red").context_weight
     assert short == pytest.approx(SHORT / (SHORT + 2))
     assert long == pytest.approx(SHORT / (SHORT + 400))
 

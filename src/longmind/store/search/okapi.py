@@ -32,15 +32,15 @@ _SLACK = 1e-4
 class _Term(NamedTuple):
     rows: Ints
     counts: Floats
-    telling: float
+    weight: float
     """Its weight in the query times its inverse document frequency."""
     bound: float
     """An upper bound of its BM25 score in any row."""
 
 
-def impacts(telling: float, counts: Floats, lengths: Floats, mean: float) -> Floats:
+def impacts(weight: float, counts: Floats, lengths: Floats, mean: float) -> Floats:
     """Return the BM25 scores of a term in rows with these counts and lengths."""
-    impact = telling * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean))
+    impact = weight * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean))
     return impact.astype(np.float32, copy=False)
 
 
@@ -51,7 +51,7 @@ def best_by_words(view: View, terms: Iterable[tuple[int, float]], allowed: Flags
     scores, lengths = np.zeros(len(rows), np.float32), view.column("length")[rows]
     for term in query_terms:
         at, counts = _where(term, rows)
-        scores[at] += impacts(term.telling, counts, lengths[at], view.mean_length)
+        scores[at] += impacts(term.weight, counts, lengths[at], view.mean_length)
     best = np.lexsort((rows, -scores))[:k]
     return rows[best], scores[best]
 
@@ -59,9 +59,9 @@ def best_by_words(view: View, terms: Iterable[tuple[int, float]], allowed: Flags
 def _load_terms(view: View, terms: Iterable[tuple[int, float]]) -> list[_Term]:
     query_terms = []
     for term, weight in terms:
-        rows, counts, _, telling = view.held(term)
+        rows, counts, _, idf = view.term_rows(term)
         if len(rows):
-            weighted, most = weight * telling, float(counts.max())
+            weighted, most = weight * idf, float(counts.max())
             query_terms.append(
                 _Term(rows, counts, weighted, weighted * (K1 + 1) * most / (most + K1 * (1 - B)) * (1 + _SLACK))
             )
@@ -76,7 +76,7 @@ def _contenders(view: View, rare_first: Sequence[_Term], allowed: Flags, k: int)
     for term in rare_first:
         if left < reach:
             break
-        sums = scores[term.rows] + impacts(term.telling, term.counts, lengths[term.rows], mean)
+        sums = scores[term.rows] + impacts(term.weight, term.counts, lengths[term.rows], mean)
         scores[term.rows] = sums
         scored, left = scored + 1, left - term.bound
         reach = _reach(term.rows, sums, allowed, k, reach)
@@ -85,7 +85,7 @@ def _contenders(view: View, rare_first: Sequence[_Term], allowed: Flags, k: int)
         scores[term.rows] = 0
     for term in rare_first[scored:]:
         at, counts = _where(term, rows)
-        sums[at] += impacts(term.telling, counts, lengths[rows[at]], mean)
+        sums[at] += impacts(term.weight, counts, lengths[rows[at]], mean)
         left -= term.bound
         reach = _reach(rows, sums, allowed, k, reach)
         kept = sums >= reach - left

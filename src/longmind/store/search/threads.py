@@ -49,7 +49,7 @@ class Threads:
     """Which threads hold kinds that count (not derived ones); None if all do."""
     counted_units: int
     """The number of those threads."""
-    leaning: Floats
+    context_weight: Floats
     """How much the surroundings of each row count, 0 to 1: more for short texts than for long ones."""
 
     @classmethod
@@ -85,7 +85,7 @@ class Threads:
             unit_mean=float(unit_length[of_said].sum()) / counted_units or 1.0,
             said_units=None if len(said) == len(alive) else of_said,
             counted_units=counted_units,
-            leaning=(SHORT / (SHORT + mean)).astype(np.float32)[unit],
+            context_weight=(SHORT / (SHORT + mean)).astype(np.float32)[unit],
         )
 
 

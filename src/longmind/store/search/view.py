@@ -33,22 +33,44 @@ T = TypeVar("T")
 
 _TINY = np.float32(1e-9)
 """The norm stored for a zero vector, since 0 means that the norm is not known."""
-_HELD = 1_000_000
+_MAX_CACHED_POSTINGS = 1_000_000
 """The most postings in the cache of term rows. A term in a large part of the view is not cached."""
 
 
-class Held(NamedTuple):
+class TermRows(NamedTuple):
     """The live rows that contain a term, its count in each, and its inverse document frequency."""
 
     rows: Ints
     counts: Floats
     said: int
     """How many of the rows are of kinds that count (not derived from others)."""
-    telling: float
+    idf: float
+
+
+class _CachedTerm(NamedTuple):
+    """The live rows of a term as they were worked out, and from what."""
+
+    postings: tuple[Ints, NDArray[np.uint8]]
+    removals: int
+    rows: Ints
+    counts: Floats
+    said: int
+
+
+class _CachedValue(NamedTuple):
+    """A value that follows from the rows, and how many rows there were."""
+
+    value: Any
+    rows: int
+    removals: int
 
 
 class View:
-    """The searchable rows of one scope, as of ``head``."""
+    """The searchable rows of one scope, as of ``head``.
+
+    What is worked out from the rows is cached. A new row is added to what is cached; a row that is removed or replaced
+    makes it be worked out again.
+    """
 
     def __init__(self, dimensions: int, space: str | None = None) -> None:
         self.head = Head(0, 0)
@@ -70,14 +92,18 @@ class View:
         self._thread_rows: Ints = np.zeros(0, np.int32)
         self._thread_length: Floats = np.zeros(0, np.float32)
         self._thread_said: Flags = np.zeros(0, np.bool_)
-        self._held: dict[int, Held] = {}
-        self._held_places = 0
-        self._kept: dict[str, Any] = {}
+        self._removals = 0
+        """How many rows were removed or replaced so far."""
+        self._term_cache: dict[int, _CachedTerm] = {}
+        self._cached_postings = 0
+        self._values: dict[str, _CachedValue] = {}
         self._columns: dict[str, NDArray[Any]] = {n: np.zeros(0, t) for n, t in COLUMNS.items()}
         self._scratch: Floats = np.zeros(0, np.float32)
         self._threads_now: Threads | None = None
         self._moved: set[int] = set()
         """Rows whose neighbours have changed since ``near_norm`` was computed."""
+        self._norms_of = (0, 0)
+        """For how many rows, and after how many removals, all norms were known."""
         self._settled = 0
         """Rows from this one on are new since then."""
 
@@ -86,9 +112,6 @@ class View:
     def take_in(self, feed: Feed) -> None:
         """Apply a chunk of a feed. The caller sets ``head`` after the last chunk."""
         self._threads_now = None
-        self._held.clear()
-        self._held_places = 0
-        self._kept.clear()
         for gone in feed.gone:
             self._bury(gone)
         if feed.rows:
@@ -111,6 +134,7 @@ class View:
         row = self._row_of.pop(id, None)
         if row is None:
             return
+        self._removals += 1
         length, said = float(self.column("length")[row]), bool(self.column("said")[row])
         self.column("alive")[row] = self.column("said")[row] = False
         self._total_length -= length
@@ -243,35 +267,38 @@ class View:
         found = [self._row_of[i] for i in ids if i in self._row_of]
         return np.array(found, np.int32)
 
-    def allowed(self, where: Filter, ids: set[str] | None = None) -> Flags:
-        """Return which rows pass a filter. ``ids`` pass the part that a view cannot decide (``needs_database``)."""
-        n = self.rows
-        flags: Flags = self.column("alive")[:n].astype(np.bool_)
+    def allowed(self, where: Filter, ids: set[str] | None = None, first: int = 0) -> Flags:
+        """Return which rows, from ``first`` on, pass a filter.
+
+        ``ids`` pass the part that a view cannot decide (``needs_database``).
+        """
+        n = slice(first, self.rows)
+        flags: Flags = self.column("alive")[n].astype(np.bool_)
         for name, names in (("kind", where.kinds), ("user", where.users), ("session", where.sessions)):
             if names is not None:
                 codes: Codes = {"kind": self.kinds, "user": self.users, "session": self.sessions}[name]
-                flags &= listed(self.column(name)[:n], codes.known(names), len(codes.names))
+                flags &= listed(self.column(name)[n], codes.known(names), len(codes.names))
         if where.without_kinds is not None:
-            flags &= ~listed(self.column("kind")[:n], self.kinds.known(where.without_kinds), len(self.kinds.names))
+            flags &= ~listed(self.column("kind")[n], self.kinds.known(where.without_kinds), len(self.kinds.names))
         if where.states is not None:
-            flags &= listed(self.column("state")[:n], [STATE_CODES[s] for s in where.states], len(STATES))
+            flags &= listed(self.column("state")[n], [STATE_CODES[s] for s in where.states], len(STATES))
         for name, since, until in (
             ("occurred_at", where.since, where.until),
             ("recorded_at", where.recorded_since, where.recorded_until),
         ):
             if since is not None:
-                flags &= self.column(name)[:n] >= since.timestamp()
+                flags &= self.column(name)[n] >= since.timestamp()
             if until is not None:
-                flags &= self.column(name)[:n] < until.timestamp()
+                flags &= self.column(name)[n] < until.timestamp()
         if where.valid_at is not None:
             moment = where.valid_at.timestamp()
-            flags &= (self.column("valid_from")[:n] <= moment) & (self.column("valid_to")[:n] > moment)
+            flags &= (self.column("valid_from")[n] <= moment) & (self.column("valid_to")[n] > moment)
         if where.expired is not None and where.expired_at is not None:
-            flags &= self.expired(where.expired_at) == where.expired
+            flags &= self.expired(where.expired_at)[n] == where.expired
         if ids is not None:
-            passing = np.zeros(n, np.bool_)
+            passing = np.zeros(self.rows, np.bool_)
             passing[self.rows_of(ids)] = True
-            flags &= passing
+            flags &= passing[n]
         return flags
 
     def expired(self, at: datetime) -> Flags:
@@ -285,23 +312,30 @@ class View:
         first = float(times[times > after.timestamp()].min(initial=math.inf))
         return None if math.isinf(first) else first
 
-    def held(self, term: int) -> Held:
-        """Return the live rows of a term. Cached until the next change, since the same words recur."""
-        known = self._held.get(term)
-        if known is not None:
-            return known
-        rows, counts = self.postings.find(term)
+    def term_rows(self, term: int) -> TermRows:
+        """Return the live rows of a term. They are cached, since the same words recur."""
+        postings = self.postings.find(term)
+        known = self._term_cache.get(term)
+        if known is None or known.postings is not postings or known.removals != self._removals:
+            known = self._live_rows(term, postings)
+        said = len(known.rows) if self._said in (0, self.living) else known.said
+        return TermRows(known.rows, known.counts, said, self.idf(said))
+
+    def _live_rows(self, term: int, postings: tuple[Ints, NDArray[np.uint8]]) -> _CachedTerm:
+        rows, counts = postings
         if self.living < self.rows:
             kept = self.column("alive")[rows]
             rows, counts = rows[kept], counts[kept]
-        said = len(rows) if self._said in (0, self.living) else int(np.count_nonzero(self.column("said")[rows]))
-        found = Held(rows, counts.astype(np.float32), said, self.idf(said))
-        if len(rows) <= _HELD // 20:
-            self._held_places += len(rows) + 1
-            if self._held_places > _HELD:
-                self._held.clear()
-                self._held_places = len(rows) + 1
-            self._held[term] = found
+        said = int(np.count_nonzero(self.column("said")[rows]))
+        found = _CachedTerm(postings, self._removals, rows, counts.astype(np.float32), said)
+        before = self._term_cache.pop(term, None)
+        self._cached_postings -= 0 if before is None else len(before.rows) + 1
+        if len(rows) <= _MAX_CACHED_POSTINGS // 20:
+            self._cached_postings += len(rows) + 1
+            if self._cached_postings > _MAX_CACHED_POSTINGS:
+                self._term_cache.clear()
+                self._cached_postings = len(rows) + 1
+            self._term_cache[term] = found
         return found
 
     def bm25(self, terms: Iterable[tuple[int, float]]) -> tuple[Ints, Floats]:
@@ -310,9 +344,9 @@ class View:
         touched: list[Ints] = []
         mean, lengths = self.mean_length, self.column("length")
         for term, weight in terms:
-            rows, tf, _, telling = self.held(term)
+            rows, tf, _, idf = self.term_rows(term)
             if len(rows):
-                scores[rows] += impacts(weight * telling, tf, lengths[rows], mean)
+                scores[rows] += impacts(weight * idf, tf, lengths[rows], mean)
                 touched.append(rows)
         if not touched:
             return np.empty(0, np.int32), np.empty(0, np.float32)
@@ -365,8 +399,8 @@ class View:
         own[threaded] = self._thread_length[thread[threaded]]
         return own
 
-    def leaning_of(self, rows: Ints) -> Floats:
-        """Return ``Threads.leaning`` of these rows without building ``Threads``."""
+    def context_weights_of(self, rows: Ints) -> Floats:
+        """Return ``Threads.context_weight`` of these rows without building ``Threads``."""
         thread = self.column("thread")[rows]
         mean = self.unit_lengths_of(rows)
         threaded = thread != NONE
@@ -384,14 +418,20 @@ class View:
             changed = np.unique(self.lines(np.fromiter(self._moved, np.int32, len(self._moved)), REACH))
             norms[changed[changed < self.rows]] = 0
             self._moved.clear()
-        if rows is None:
-            rows = np.arange(self.rows, dtype=np.int32)
+            self._norms_of = (0, 0)
+        unknown = self._unknown_norms() if rows is None else rows[(norms[rows] == 0) & self.column("alive")[rows]]
         self._settled = self.rows
-        unknown = rows[(norms[rows] == 0) & self.column("alive")[rows]]
         for start in range(0, len(unknown), 2_000):
             part = unknown[start : start + 2_000]
             norms[part] = np.maximum(np.linalg.norm(self.near_vectors_of(part), axis=1), _TINY)
-        return norms[rows]
+        return norms[: self.rows] if rows is None else norms[rows]
+
+    def _unknown_norms(self) -> Ints:
+        if self._norms_of == (self.rows, self._removals):
+            return np.empty(0, np.int32)
+        self._norms_of = (self.rows, self._removals)
+        unknown = (self.column("near_norm")[: self.rows] == 0) & self.column("alive")[: self.rows]
+        return np.flatnonzero(unknown).astype(np.int32)
 
     def near_vectors_of(self, rows: Ints) -> Floats:
         """Return the vectors of these rows, each summed with its neighbours', not normalised."""
@@ -423,12 +463,22 @@ class View:
             return self._said_length / self._said or 1.0
         return self._total_length / max(self.living, 1) or 1.0
 
-    def kept(self, name: str, make: Callable[[], T]) -> T:
-        """Return a value that follows from the rows alone, computed once and again after a change."""
-        if name not in self._kept:
-            self._kept[name] = make()
-        found: T = self._kept[name]
-        return found
+    def kept(self, name: str, make: Callable[[int], T], join: Callable[[T, T], T]) -> T:
+        """Return a value that follows from the rows one by one, such as an array with an element for each.
+
+        ``make(first)`` computes it for the rows from ``first`` on. It is computed for all rows once; later only for
+        those that are new, and joined to what is there. After a row was removed it is computed again.
+        """
+        known = self._values.get(name)
+        if known is None or known.removals != self._removals:
+            value = make(0)
+        elif known.rows == self.rows:
+            value = known.value
+        else:
+            value = join(known.value, make(known.rows))
+        if known is None or known.value is not value:
+            self._values[name] = _CachedValue(value, self.rows, self._removals)
+        return value
 
     def blank(self) -> Floats:
         """Return a shared zeroed array with an element for every row and one more. The user must zero it again."""

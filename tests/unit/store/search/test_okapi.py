@@ -67,9 +67,9 @@ def test_common_terms_are_only_looked_up_in_rows_that_can_still_win(monkeypatch:
     scored: list[int] = []
     impacts = okapi.impacts
 
-    def counting(telling: float, counts: np.ndarray, lengths: np.ndarray, mean: float) -> np.ndarray:
+    def counting(weight: float, counts: np.ndarray, lengths: np.ndarray, mean: float) -> np.ndarray:
         scored.append(len(counts))
-        return impacts(telling, counts, lengths, mean)
+        return impacts(weight, counts, lengths, mean)
 
     monkeypatch.setattr(okapi, "impacts", counting)
     asked = ranking.query_terms(view, "rare jewel common")

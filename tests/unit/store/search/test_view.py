@@ -10,6 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.store.search.rows import DIMENSIONS, EPOCH, made, row, vector_of, view_of
 
+from longmind.recall import arms, engine, fusion
+from longmind.recall.filters import NOT_NARROWED
+from longmind.recall.policy import BUILT_IN, make_plan
+from longmind.recall.query import parse_query
 from longmind.store.base import Feed, Head
 from longmind.store.search import ranking, vectors
 from longmind.store.search.threads import REACH, WEIGHTS, surroundings
@@ -50,15 +54,17 @@ def told(view: View) -> dict[str, object]:
     found["lines"] = {view.ids[r]: [ids[i] for i in line] for r, line in zip(alive, around, strict=True)}
     norms, threads = view.near_norms(), view.threads
     found["near"] = {view.ids[r]: round(float(norms[r]), 3) for r in alive}
-    found["leaning"] = {view.ids[r]: round(float(threads.leaning[r]), 4) for r in alive}
+    found["context_weight"] = {view.ids[r]: round(float(threads.context_weight[r]), 4) for r in alive}
     found["near length"] = {view.ids[r]: round(float(threads.near_length[threads.place[r]]), 3) for r in alive}
     found["units"] = (view.units, view.said, view.said_rows()[alive].sum())
-    found["held"] = {
-        word: (len(held.rows), held.said, round(held.telling, 5))
+    found["term rows"] = {
+        word: (len(found_rows.rows), found_rows.said, round(found_rows.idf, 5))
         for word in ("red", "moon")
-        if (held := view.held(term_hash(word))) is not None
+        if (found_rows := view.term_rows(term_hash(word))) is not None
     }
-    found["leaning of"] = {view.ids[r]: round(float(x), 4) for r, x in zip(alive, view.leaning_of(alive), strict=True)}
+    found["context weights of"] = {
+        view.ids[r]: round(float(x), 4) for r, x in zip(alive, view.context_weights_of(alive), strict=True)
+    }
     return found
 
 
@@ -83,6 +89,64 @@ def test_a_view_that_followed_changes_equals_a_fresh_one(
     fresh.take_in(Feed(Head(2, 1), [row(after[i], seq[i]) for i in sorted(after, key=lambda i: seq[i])]))
     assert told(view) == told(fresh)
     assert (view.living, view.mean_length) == (fresh.living, pytest.approx(fresh.mean_length))
+
+
+def scored(view: View, text: str) -> dict[str, bytes]:
+    """All that recall computes for a question in a view, to the last bit."""
+    query = parse_query(text, EPOCH)
+    allowed = engine._allowed(view, NOT_NARROWED, None)
+    terms = arms.cut_terms(view, ranking.query_terms(view, text))
+    found = arms.score_rows(view, query, terms, vector_of(made(text)), allowed)
+    fused = fusion.fuse(view, found, make_plan(query, BUILT_IN), allowed[found.rows], EPOCH.timestamp())
+    marks = {name: getattr(found.marks, name) for name in ("fullness", "asks", "dated", "counted", "reply")}
+    arrays = {
+        "allowed": allowed,
+        "rows": found.rows,
+        "cosine": found.cosine,
+        "near cosine": found.near_cosine,
+        "context weight": found.context_weight,
+        "own": found.words.own_score,
+        "near": found.words.near_score,
+        "session": found.words.session_score,
+        "term weights": found.words.term_weights,
+        "speaker": found.speaker,
+        "time": found.time,
+        "total": fused.total,
+        **marks,
+    }
+    return {name: np.ascontiguousarray(values).tobytes() for name, values in arrays.items()}
+
+
+QUESTIONS = ("red house?", "when did the cat see the moon and the river", "stone stone tree", "nothing of it")
+
+
+@given(st.lists(memories(most=6), max_size=7), st.data())
+@settings(max_examples=60, deadline=None)
+def test_what_a_view_keeps_while_it_is_asked_equals_what_it_works_out_at_the_end(
+    feeds: list[list[Memory]], data: st.DataObject
+) -> None:
+    """One view is asked after each change, so that its caches are patched; the other is only asked at the end."""
+    asked, unasked = View(DIMENSIONS), View(DIMENSIONS)
+    living: dict[str, tuple[Memory, int]] = {}
+    for number, new in enumerate(feeds):
+        living |= {m.id: (m, 100 * number + at) for at, m in enumerate(new)}
+        rows = [row(*living[m.id]) for m in new]
+        gone: list[str] = []
+        for id in [id for id in living if id not in {m.id for m in new}]:
+            fate = data.draw(st.sampled_from(["stays", "stays", "stays", "goes", "changes"]))
+            if fate == "goes":
+                gone.append(id)
+                del living[id]
+            elif fate == "changes":
+                before, seq = living[id]
+                living[id] = before.model_copy(update={"content": data.draw(TEXTS)}), seq
+                rows.append(row(*living[id]))
+        for view in (asked, unasked):
+            view.take_in(Feed(Head(number + 1, 1), rows, gone))
+        for text in QUESTIONS:
+            scored(asked, text)
+    for text in QUESTIONS:
+        assert scored(asked, text) == scored(unasked, text)
 
 
 @given(memories(), st.data())
@@ -135,16 +199,24 @@ def test_compressed_vectors_find_what_exact_ones_find(monkeypatch: pytest.Monkey
         assert {s.id for s in best} <= {s.id for s in ranking.by_vector(exact, vector_of(memory), 6, Filter(), None)}
 
 
-def test_what_is_kept_is_made_again_after_a_change() -> None:
-    view = view_of([made("red house")])
+def test_what_is_kept_is_made_for_new_rows_and_again_after_a_removal() -> None:
+    first = made("red house")
+    view = view_of([first])
     calls: list[int] = []
 
-    def count() -> int:
-        calls.append(view.rows)
-        return view.rows
+    def rows_from(start: int) -> list[str]:
+        calls.append(start)
+        return view.ids[start : view.rows]
 
-    assert view.kept("rows", count) == view.kept("rows", count) == 1
+    def kept() -> list[str]:
+        return view.kept("ids", rows_from, lambda old, new: old + new)
+
+    assert kept() == kept() == view.ids
     view.take_in(Feed(Head(2, 1), [row(made("red boat"), 2)]))
-    assert view.kept("rows", count) == 2
-    assert calls == [1, 2]
-    assert len(view.held(term_hash("red")).rows) == 2
+    assert kept() == view.ids
+    assert calls == [0, 1]
+    assert len(view.term_rows(term_hash("red")).rows) == 2
+    view.take_in(Feed(Head(3, 1), [], [first.id]))
+    assert kept() == view.ids
+    assert calls == [0, 1, 0]
+    assert len(view.term_rows(term_hash("red")).rows) == 1
