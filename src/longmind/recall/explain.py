@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from longmind.recall.fusion import Fused
 from longmind.recall.query import Query
+from longmind.text.analysis import term_hash
 from longmind.text.dates import format_day
 from longmind.types import Memory
 
@@ -20,29 +22,43 @@ MIN_SIMILARITY = 0.25
 class Explainer:
     """Explains the hits of one recall.
 
-    ``words`` are those of the question, in the order of the terms. ``places`` are the row indexes of the hits that the
+    ``terms`` are those of the question that were scored. ``places`` are the row indexes of the hits that the
     arms scored; all their numbers are read from the arrays in one step.
     """
 
-    def __init__(self, query: Query, words: Sequence[str], fused: Fused, places: Sequence[int], full: bool) -> None:
-        self._query, self._words = query, words
+    def __init__(self, query: Query, terms: Sequence[int], fused: Fused, places: Sequence[int], full: bool) -> None:
+        """Read what the explanations need. Only that is kept, not the arrays of all rows."""
+        self._query, self._terms = query, terms
         arm_scores = fused.arm_scores
-        term_weights = arm_scores.words.term_weights.tolist()
-        self._order = sorted(range(len(term_weights)), key=lambda term: -term_weights[term])
         at = np.array(places, np.intp)
-        parts = fused.parts(at, full)
-        self._parts = [*parts, "cosine"]
-        seen = (arm_scores.cosine[at], arm_scores.near_cosine[at], arm_scores.speaker[at], arm_scores.time[at])
-        self._numbers = np.array([*parts.values(), seen[0]], np.float64).round(3).T.tolist()
-        self._own, self._near = arm_scores.words.own(at).T.tolist(), arm_scores.words.near(at).T.tolist()
-        self._seen = list(zip(*(values.tolist() for values in seen), strict=True))
+        self._parts = fused.parts(at, full)
+        self._term_weights = arm_scores.words.term_weights
+        self._own_counts, self._near_counts = arm_scores.words.own(at), arm_scores.words.near(at)
+        self._scores = (arm_scores.cosine[at], arm_scores.near_cosine[at], arm_scores.speaker[at], arm_scores.time[at])
         self._at = {place: number for number, place in enumerate(places)}
+
+    @cached_property
+    def _words(self) -> list[str]:
+        """The words of the question, in the order of the terms."""
+        spelled = {term_hash(stem): word for stem, word in self._query.stems.items()}
+        return [spelled.get(term, "…") for term in self._terms]
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """The terms of the question, the most informative first."""
+        weights = self._term_weights.tolist()
+        return sorted(range(len(weights)), key=lambda term: -weights[term])
+
+    @cached_property
+    def _numbers(self) -> list[list[float]]:
+        rounded: list[list[float]] = np.array([*self._parts.values(), self._scores[0]], np.float64).round(3).T.tolist()
+        return rounded
 
     def numbers(self, place: int | None) -> dict[str, float]:
         """Return the score of each arm for one row."""
         if place is None:
             return {}
-        return dict(zip(self._parts, self._numbers[self._at[place]], strict=True))
+        return dict(zip([*self._parts, "cosine"], self._numbers[self._at[place]], strict=True))
 
     def line(self, memory: Memory, place: int | None, notes: Sequence[str], warm: bool = False) -> str:
         """Return the reasons for a hit in one line; notes come first, because they change how it should be read."""
@@ -61,10 +77,10 @@ class Explainer:
     def _from_arms(self, memory: Memory, place: int) -> list[str]:
         words, reasons = self._words, []
         number = self._at[place]
-        own, near = self._own[number], self._near[number]
+        own, near = self._own_counts[:, number].tolist(), self._near_counts[:, number].tolist()
         own_words = [words[term] for term in self._order if own[term]]
         near_words = [words[term] for term in self._order if near[term] and not own[term]]
-        similarity, near_similarity, speaker, in_time = self._seen[number]
+        similarity, near_similarity, speaker, in_time = (float(scores[number]) for scores in self._scores)
         if own_words:
             reasons.append(f"matches {_listed(own_words)}")
         if near_words:

@@ -26,7 +26,7 @@ from longmind.recall.rerank import DEPTH, SHARE, Reranker, shares
 from longmind.recall.restated import find_restated
 from longmind.store.search.view import View
 from longmind.store.store import Store
-from longmind.text.analysis import fold, term_hash
+from longmind.text.analysis import fold
 from longmind.text.dates import format_month
 from longmind.types import Hit, Memory, Scope
 
@@ -193,18 +193,10 @@ class Ranking:
         if self.folds:
             folding.fold(self.candidates)
         kept = [c for c in self._sorted() if c.score >= min_score][:k]
-        spelled = {term_hash(stem): word for stem, word in self.query.stems.items()}
-        words = [spelled.get(term, "…") for term in self.arm_scores.words.terms]
         places = [c.place for c in kept if c.place is not None]
-        explainer = explain.Explainer(self.query, words, self.fused, places, full)
+        explainer = explain.Explainer(self.query, self.arm_scores.words.terms, self.fused, places, full)
         return [
-            Hit(
-                memory=c.memory,
-                score=min(max(c.score, 0.0), 1.0),
-                why=explainer.line(c.memory, c.place, c.notes, "heat" in c.extra),
-                parts=explainer.numbers(c.place) | c.extra,
-            )
-            for c in kept
+            Hit.explained_later(c.memory, min(max(c.score, 0.0), 1.0), partial(_reasons, explainer, c)) for c in kept
         ]
 
     def _sorted(self) -> list[Candidate]:
@@ -225,3 +217,9 @@ class Ranking:
         if missing:
             for memory in await self.store.get_all(self.scope, missing):
                 self.candidates[memory.id] = Candidate(memory, 0.0, None)
+
+
+def _reasons(explainer: explain.Explainer, candidate: Candidate) -> tuple[str, dict[str, float]]:
+    """Return why a candidate became a hit, in words and in numbers."""
+    line = explainer.line(candidate.memory, candidate.place, candidate.notes, "heat" in candidate.extra)
+    return line, explainer.numbers(candidate.place) | candidate.extra

@@ -19,18 +19,27 @@ def users(view: View) -> list[str]:
 def conversations(view: View) -> list[ConversationSummary]:
     """Return the sessions that have messages, the one with the latest message first."""
     rows = np.flatnonzero(view.allowed(Filter(kinds=("message",))) & (view.column("session")[: view.rows] >= 0))
-    sessions, owners = view.column("session")[rows], view.column("user")[rows]
-    times = view.column("occurred_at")[rows]
-    summaries: list[ConversationSummary] = []
-    for session, owner in sorted({(int(s), int(u)) for s, u in zip(sessions, owners, strict=True)}):
-        own = times[(sessions == session) & (owners == owner)]
-        summaries.append(
-            ConversationSummary(
-                id=view.sessions.names[session],
-                user=view.users.names[owner] if owner >= 0 else None,
-                messages=len(own),
-                first_at=datetime.fromtimestamp(float(own.min()), UTC),
-                last_at=datetime.fromtimestamp(float(own.max()), UTC),
-            )
+    if not len(rows):
+        return []
+    sessions, owners = view.column("session")[rows].astype(np.int64), view.column("user")[rows].astype(np.int64)
+    conversation = sessions * (len(view.users.names) + 1) + owners + 1
+    order = np.argsort(conversation, kind="stable")
+    conversation = conversation[order]
+    starts = np.flatnonzero(np.concatenate(([True], conversation[1:] != conversation[:-1])))
+    times = view.column("occurred_at")[rows][order]
+    first_at, last_at = np.minimum.reduceat(times, starts), np.maximum.reduceat(times, starts)
+    counts = np.diff(np.append(starts, len(rows)))
+    names, users = view.sessions.names, [*view.users.names, None]  # no user has the code -1
+    summaries = [
+        ConversationSummary(
+            id=names[sessions[row]],
+            user=users[owners[row]],
+            messages=count,
+            first_at=datetime.fromtimestamp(first, UTC),
+            last_at=datetime.fromtimestamp(last, UTC),
         )
+        for row, count, first, last in zip(
+            order[starts].tolist(), counts.tolist(), first_at.tolist(), last_at.tolist(), strict=True
+        )
+    ]
     return sorted(summaries, key=lambda summary: (summary.last_at, summary.id), reverse=True)

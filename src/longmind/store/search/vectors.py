@@ -1,9 +1,11 @@
 """The vectors of a view: exact while there are few; compressed, short-listed and rescored when there are many.
 
-Up to ``EXACT_ROWS`` rows the vectors are one float32 matrix and a query is one product with it. Past that, each vector
-is kept as its signs (one bit a dimension) and as eight-bit integers with a scale: the signs give a short-list by
-Hamming distance (the signs of the query's largest numbers count twice), the integers score it. Both are derived from
-what the database holds and are rebuilt from it.
+Up to ``EXACT_ROWS`` rows the vectors are one matrix in half precision, as the database holds them, and a query is one
+product with it. The product needs single precision, so a view that is in use keeps a widened copy, until others are
+used more recently (``views.WIDENED``); widening loses nothing. Past that number of rows, each vector is kept as its
+signs (one bit a dimension) and as eight-bit integers with a scale: the signs give a short-list by Hamming distance (the
+signs of the query's largest numbers count twice), the integers score it. Both are derived from what the database holds
+and are rebuilt from it.
 
 Past ``LARGE`` rows the plain Hamming distance, which costs less than half as much, first leaves a twentieth of the
 rows. Of so few the signs can be weighed more finely (in steps, by how large the query's number is), which makes up
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
+Halves = NDArray[np.float16]
 Bits = NDArray[np.uint64]
 """A bit for each dimension, 64 to a word: words down, rows across."""
 Distances = NDArray[np.unsignedinteger[Any]]
@@ -42,6 +45,9 @@ LARGE_HEAVY = (0.7, 0.45, 0.2)
 _BLOCK = 32_768
 _SCORED = 512
 """Rows of a large view that are scored together, so that their floats stay in the processor's cache."""
+_SIGN_AND_NUMBER = np.int32(-0x70000001)
+"""The bits of a number in single precision that one in half precision has: not the three highest of the exponent."""
+_BIAS = np.float32(2.0**112)
 _SAMPLED = 31
 """One row in so many is sampled to choose the limit of the plain distance."""
 
@@ -62,7 +68,10 @@ class Vectors:
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
         self.rows = 0
-        self._exact: Floats = np.zeros((0, dimensions), np.float32)
+        self._exact: Halves = np.zeros((0, dimensions), np.float16)
+        self._widened: Floats | None = None
+        """The rows of ``_exact`` in single precision, with room for more; only of a view that is in use."""
+        self._widened_rows = 0
         self._signs: Bits | None = None
         self._small: NDArray[np.int8] = np.zeros((0, dimensions), np.int8)
         self._scale: Floats = np.zeros(0, np.float32)
@@ -76,7 +85,16 @@ class Vectors:
         signs = 0 if self._signs is None else self._signs.nbytes
         return int(self._exact.nbytes + self._small.nbytes + self._scale.nbytes + signs)
 
-    def add(self, first: int, block: Floats) -> None:
+    @property
+    def widened_bytes(self) -> int:
+        """How much memory the copy in single precision takes."""
+        return 0 if self._widened is None else int(self._widened.nbytes)
+
+    def narrow(self) -> None:
+        """Drop the copy in single precision; it is made again when it is needed."""
+        self._widened, self._widened_rows = None, 0
+
+    def add(self, first: int, block: Halves) -> None:
         """Add the vectors of the rows from ``first`` on; all-zero where a row has none."""
         end = first + len(block)
         if self._signs is None and end > EXACT_ROWS:
@@ -91,14 +109,26 @@ class Vectors:
     def take(self, rows: Ints) -> Floats:
         """Return the vectors of these rows."""
         if self._signs is None:
-            return self._exact[rows]
+            wide = self._widened
+            if wide is not None and self._widened_rows == self.rows:
+                return wide[rows]
+            return self._exact[rows].astype(np.float32)
         taken: Floats = self._small[rows].astype(np.float32)
         taken *= self._scale[rows, None]
         return taken
 
     def scores(self, query: Floats) -> Floats:
         """Return the cosine of every row with the query; only while exact."""
-        return self._exact[: self.rows] @ query
+        return self._wide()[: self.rows] @ query
+
+    def _wide(self) -> Floats:
+        """Return the vectors in single precision; only the rows that are new since the last time are widened."""
+        wide = np.zeros((0, self.dimensions), np.float32) if self._widened is None else self._widened
+        if self._widened_rows < self.rows:
+            wide = grown(wide, len(self._exact))  # type: ignore[assignment]
+            _widen(self._exact[self._widened_rows : self.rows], wide[self._widened_rows : self.rows])
+            self._widened, self._widened_rows = wide, self.rows
+        return wide
 
     def cosines(self, rows: Ints, query: Floats) -> Floats:
         """Return the cosine of each of these rows with the query."""
@@ -126,12 +156,14 @@ class Vectors:
     def _compress(self) -> None:
         words = -(-self.dimensions // 64)
         self._signs = np.zeros((words, 0), np.uint64)
-        block, self._exact = self._exact[: self.rows], np.zeros((0, self.dimensions), np.float32)
+        block, self._exact = self._exact[: self.rows], np.zeros((0, self.dimensions), np.float16)
+        self.narrow()
         if len(block):
             self._add_compressed(0, len(block), block)
 
-    def _add_compressed(self, first: int, end: int, block: Floats) -> None:
+    def _add_compressed(self, first: int, end: int, halves: Halves) -> None:
         assert self._signs is not None
+        block = halves.astype(np.float32)
         if end > self._signs.shape[1]:
             capacity = max(end, self._signs.shape[1] + (self._signs.shape[1] >> 2))
             wider = np.zeros((self._signs.shape[0], capacity), np.uint64)
@@ -143,6 +175,20 @@ class Vectors:
         self._scale[first:end] = largest
         self._small[first:end] = np.rint(block / np.where(largest == 0, 1, largest)[:, None]).astype(np.int8)
         self._signs[:, first:end] = _signs_of(block).T
+
+
+def _widen(halves: Halves, wide: Floats) -> None:
+    """Write numbers of half precision in single precision.
+
+    Done on the bits, which is several times faster than numpy's own conversion: the exponent and the fraction are moved
+    to their places, and the product corrects the bias of the exponent. Infinities and NaN, which no vector has, would
+    come out wrong.
+    """
+    bits = wide.view(np.int32)
+    np.copyto(bits, halves.view(np.int16), casting="safe")
+    np.left_shift(bits, 13, out=bits)
+    np.bitwise_and(bits, _SIGN_AND_NUMBER, out=bits)
+    np.multiply(wide, _BIAS, out=wide)
 
 
 def _signs_of(block: Floats) -> NDArray[np.uint64]:

@@ -211,7 +211,7 @@ class View:
         size = self.vectors.dimensions
         if size == 0:
             return
-        block = np.zeros((len(new), size), np.float32)
+        block = np.zeros((len(new), size), np.float16)
         with_vector = [i for i, r in enumerate(new) if r.vector is not None]
         if with_vector:
             packed = b"".join([new[i].vector or b"" for i in with_vector])

@@ -15,6 +15,11 @@ from longmind.text.index_terms import ANALYSIS_VERSION, index_terms
 from longmind.types import Scope
 
 _PART = 500
+WIDENED = 16 * 2**20
+"""Bytes that the vectors of the views used last may take in single precision, beside those in half precision."""
+
+_MOST_WIDENED = 64
+"""Views whose vectors may be in single precision, so that few are looked at before each use."""
 
 
 class Views:
@@ -27,6 +32,8 @@ class Views:
         self._sizes: dict[Scope, int] = {}
         self._total = 0
         self._locks: dict[Scope, asyncio.Lock] = {}
+        self._widened: OrderedDict[Scope, None] = OrderedDict()
+        """Views whose vectors may be widened, the one used last at the end."""
 
     async def fresh(self, scope: Scope) -> View:
         """Return the view of a scope with every change that was committed before this call."""
@@ -39,7 +46,19 @@ class Views:
             if not lock.locked():
                 self._locks.pop(scope, None)
         self._views.move_to_end(scope)
+        self._narrow_others(scope)
         return view
+
+    def _narrow_others(self, scope: Scope) -> None:
+        """Note that a view is used, and drop the widened vectors of those that were used before all others."""
+        self._widened[scope] = None
+        self._widened.move_to_end(scope)
+        total = sum(view.vectors.widened_bytes for used in self._widened if (view := self._views.get(used)))
+        while (total > WIDENED and len(self._widened) > 1) or len(self._widened) > _MOST_WIDENED:
+            oldest, _ = self._widened.popitem(last=False)
+            if (view := self._views.get(oldest)) is not None:
+                total -= view.vectors.widened_bytes
+                view.vectors.narrow()
 
     @property
     def nbytes(self) -> int:
@@ -97,6 +116,7 @@ class Views:
     def _forget(self, scope: Scope) -> None:
         if self._views.pop(scope, None) is not None:
             self._total -= self._sizes.pop(scope)
+            self._widened.pop(scope, None)
 
 
 def _parts(feed: Feed) -> Iterator[Feed]:

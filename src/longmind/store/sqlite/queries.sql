@@ -94,9 +94,9 @@ WHERE scope = :scope AND id IN (SELECT value FROM json_each(:ids)) AND (:user IS
 -- Count reads, given as [id, how many, when the last was]. SQLite cannot know that the list is short and would read the
 -- whole agent for it, so the memories are found first, by their ids.
 WITH r AS MATERIALIZED (
-  SELECT m.row, j.value ->> 1 AS times, j.value ->> 2 AS at
-  FROM json_each(:reads) j CROSS JOIN memories m INDEXED BY memories_id
-  WHERE m.scope = :scope AND m.id = j.value ->> 0 AND (:user IS NULL OR m.user IN ('', :user))
+  SELECT m.row, value ->> 1 AS times, value ->> 2 AS at
+  FROM json_each(:reads) CROSS JOIN memories m INDEXED BY memories_id
+  WHERE m.scope = :scope AND m.id = value ->> 0 AND (:user IS NULL OR m.user IN ('', :user))
 )
 UPDATE memories SET access_count = access_count + r.times, last_accessed_at = r.at
 FROM r WHERE memories.row = r.row;

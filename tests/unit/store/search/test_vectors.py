@@ -98,7 +98,7 @@ def test_a_sample_that_is_not_like_the_rest_does_not_empty_the_list(monkeypatch:
 @pytest.mark.parametrize("large", [1_000, 1_000_000])
 def test_cosines_of_rows_are_those_of_their_vectors(monkeypatch: pytest.MonkeyPatch, large: int) -> None:
     monkeypatch.setattr(vectors, "LARGE", large)
-    block, query = units(ROWS, seed=11), units(1, seed=12)[0]
+    block, query = units(ROWS, seed=11).astype(np.float16).astype(np.float32), units(1, seed=12)[0]
     rows = np.arange(3, ROWS, 3, dtype=np.int32)
     compressed, exact = held(block), Vectors(DIMENSIONS)
     exact.add(0, block[:100])
@@ -129,3 +129,29 @@ def test_an_opposite_vector_is_not_taken_for_the_nearest(monkeypatch: pytest.Mon
     listed = held(block).short_list(query, np.ones(ROWS, np.bool_))
     assert 50 in listed
     assert 40 not in listed
+
+
+def test_every_number_of_half_precision_is_widened_to_the_last_bit() -> None:
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    halves = halves[np.isfinite(halves)]
+    wide = np.zeros(len(halves), np.float32)
+    vectors._widen(halves, wide)
+    assert wide.tobytes() == halves.astype(np.float32).tobytes()
+
+
+def test_scores_are_those_of_single_precision_however_the_rows_came() -> None:
+    block = units(300, seed=8).astype(np.float16)
+    query = units(1, seed=9)[0]
+    exact = block.astype(np.float32) @ query
+    grown, first = Vectors(DIMENSIONS), 0
+    for end in (1, 2, 70, 71, 300):
+        grown.add(first, block[first:end])
+        assert grown.scores(query).tobytes() == (block[:end].astype(np.float32) @ query).tobytes()
+        first = end
+    assert grown.widened_bytes > 0
+    assert grown.take(np.array([5, 299], np.int32)).tobytes() == block[[5, 299]].astype(np.float32).tobytes()
+    grown.narrow()
+    assert grown.widened_bytes == 0
+    assert grown.nbytes < 2 * block.nbytes
+    assert grown.take(np.array([5, 299], np.int32)).tobytes() == block[[5, 299]].astype(np.float32).tobytes()
+    assert grown.scores(query).tobytes() == exact.tobytes()

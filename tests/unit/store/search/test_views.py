@@ -9,6 +9,7 @@ import pytest
 
 from longmind.store.base import Feed, Put, Space
 from longmind.store.inmem import InmemBackend
+from longmind.store.search import views as views_module
 from longmind.store.search.ranking import by_text
 from longmind.store.search.views import Views
 from longmind.store.store import Store
@@ -95,3 +96,23 @@ async def test_an_outdated_row_that_changes_is_read_again(store: Store) -> None:
     assert [hit.id for hit in by_text(view, "boat", 5, Filter(), None)] == [old.id]
     await store.delete(SCOPE, old.id)
     assert (await store.view(SCOPE)).living == 0
+
+
+async def test_only_the_views_that_were_used_last_keep_their_vectors_in_single_precision(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scopes = [Scope(agent=f"agent {number}") for number in range(4)]
+    query = np.array([1, 0, 0, 0], np.float32)
+    for scope in scopes:
+        await store.apply(scope, [Put(memory("red house", scope=scope, clock=store.clock), query)])
+    views = Views(store.backend, 2**20)
+    widened = (await views.fresh(scopes[0])).vectors
+    widened.scores(query)
+    monkeypatch.setattr(views_module, "WIDENED", 2 * widened.widened_bytes)
+    for scope in scopes[1:]:
+        (await views.fresh(scope)).vectors.scores(query)
+    last = await views.fresh(scopes[3])
+    kept = [view.vectors.widened_bytes > 0 for view in views._views.values()]
+    assert kept == [False, False, True, True]
+    assert last.vectors.scores(query).tolist() == [1.0]
+    assert (await views.fresh(scopes[0])).vectors.scores(query).tolist() == [1.0]
