@@ -27,6 +27,35 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
+class _Call(Generic[R]):
+    """A coroutine that another thread waits for.
+
+    ``asyncio.run_coroutine_threadsafe`` does the same with two futures and a condition, which cost as much again as
+    the way to the other thread and back.
+    """
+
+    __slots__ = ("_done", "_loop", "_task", "_work")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, R]) -> None:
+        self._loop, self._work = loop, work
+        self._done = threading.Lock()
+        self._done.acquire()
+        self._task: asyncio.Task[R] | None = None
+
+    def start(self) -> None:
+        self._task = self._loop.create_task(self._work)
+        self._task.add_done_callback(self._finish)
+
+    def _finish(self, task: asyncio.Task[R]) -> None:
+        self._done.release()
+
+    def result(self) -> R:
+        """Wait for the end; return the result, or raise the error."""
+        self._done.acquire()
+        assert self._task is not None
+        return self._task.result()
+
+
 class EventLoopThread:
     """An event loop that runs in a daemon thread."""
 
@@ -54,7 +83,9 @@ class EventLoopThread:
                 "A blocking call was made from within the work that it would wait for.",
                 hint="There, use the asynchronous face: `from longmind import Longmind`.",
             )
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        call = _Call(self._loop, work)
+        self._loop.call_soon_threadsafe(call.start)
+        return call.result()
 
     def iterate(self, items: AsyncIterator[R]) -> Iterator[R]:
         """Yield the items of an asynchronous iterator. Leaving early closes it."""
