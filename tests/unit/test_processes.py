@@ -160,3 +160,29 @@ def test_consolidations_in_several_processes_raise_nothing(tmp_path: Path) -> No
 def test_the_time_to_wait_for_postgres_is_a_setting() -> None:
     assert Settings.load({}).connect_seconds == 5
     assert Settings.load({"LONGMIND_CONNECT_SECONDS": "2.5"}).connect_seconds == 2.5
+
+
+_WRITER = """
+import sys
+import longmind.sync
+with longmind.sync.Longmind.open(sys.argv[1], embedder="none") as rc:
+    mem = rc.agent("a")
+    stored = mem.remember("Said in the other process.")
+    mem.update(stored.id, importance=0.9)
+    mem.forget(stored.id)
+"""
+
+
+async def test_watch_tells_the_changes_that_another_process_makes(tmp_path: Path) -> None:
+    url = str(tmp_path / "memory.db")
+    async with Longmind.open(url, embedder="none") as rc:
+        mem = rc.agent("a")
+        await mem.remember("Said here.")
+        changes = mem.watch(after=1, poll_seconds=0.01)
+        writer = await asyncio.create_subprocess_exec(sys.executable, "-c", _WRITER, url)
+        told = [await anext(changes) for _ in range(3)]
+        assert await writer.wait() == 0
+        assert [change.action for change in told] == ["put", "update", "delete"]
+        assert [change.seq for change in told] == [2, 3, 4]
+        assert len({change.memory_id for change in told}) == 1
+        await changes.aclose()

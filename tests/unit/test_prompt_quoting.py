@@ -256,14 +256,19 @@ async def improvement(fields: Fields) -> str:
 
 
 async def planning(fields: Fields) -> str:
+    checked: list[object] = []
+
     async def check(said: object) -> Any:
+        checked.append(said)
         raise InvalidInput(fields())
 
     async def ask(chat: Any) -> None:
         with pytest.raises(InvalidAnswer):
             await request_plan(chat, {"goal": fields(), "criteria": [], "tools": [], "procedures": []}, check)
 
-    return await _sent(ask, {"why": "none", "steps": []})
+    sent = await _sent(ask, {"why": "none", "steps": [{"id": "a", "description": "Do it."}]})
+    assert checked
+    return sent
 
 
 REQUESTS: tuple[Callable[[Fields], Any], ...] = (decomposition, improvement)
