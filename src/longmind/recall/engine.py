@@ -186,6 +186,8 @@ class Recaller:
             ranking.warm(self.clock.now())
         await ranking.follow_links(allowed)
         await ranking.put_replacements_first(allowed, timeless)
+        if not timeless:
+            ranking.put_updates_first()
         if self.reranker is not None:
             await ranking.rerank(self.reranker)
         self.watch("ranking")

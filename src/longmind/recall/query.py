@@ -42,6 +42,29 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("list", re.compile(r"\b(?:list|all|every|which .*s\b|summar\w+|overview)\b")),
 )
 
+_PRESENT = re.compile(
+    r"\b(?:is|are|am|isn't|aren't|does|do|don't|doesn't|has|have|can|will|won't)\b|^(?:who|which \w+|what \w+) \w+s\b"
+)
+_PAST = re.compile(
+    r"\b(?:did|didn't|was|were|wasn't|weren't|had|used to|before|ever|first|original(?:ly)?|earlier|previous(?:ly)?"
+    r"|former(?:ly)?|ago|last|been|once|in the past)\b|\b(?:has|have)\b.*\b\w+(?:ed|en|ought|one|ade|een)\b"
+)
+_SEVERAL = re.compile(
+    r"\b(?:what|which)(?:\s+(?:kinds?|types?|sorts?|other|new|different|some|specific|two|three|four)(?:\s+of)?)*"
+    r"\s+(?:[\w'-]+\s+){0,2}?(?!(?:is|does|this|was|has)\b)[a-z]+[^s'\W]s\b|\bhow many\b|\bwhat are\b|\ball\b"
+)
+"""A question for several things wants all of them, not the newest."""
+_QUESTION = re.compile(
+    r"\?\s*$|^(?:what|which|who|whom|whose|where|how|when|why|at|in|on|to|for|with|from|did|was|were|had|could|would)\b"
+)
+
+
+def asks_for_now(text: str) -> bool:
+    """Whether a question, in lower case, asks for one thing as it is now: in the present tense, or only named."""
+    if _PAST.search(text) or _SEVERAL.search(text):
+        return False
+    return bool(_PRESENT.search(text)) or not _QUESTION.search(text)
+
 
 @dataclass(frozen=True)
 class Query:
@@ -56,6 +79,8 @@ class Query:
     """The event before or after which it asks, if it names no date."""
     asks_assistant: bool = False
     """Whether it asks for what the assistant said."""
+    asks_for_now: bool = False
+    """Whether it asks for what is so now, so that what was said later brings earlier turns up to date."""
 
     @cached_property
     def words(self) -> list[str]:
@@ -84,5 +109,6 @@ def parse_query(text: str, now: datetime) -> Query:
         kinds=frozenset(name for name, pattern in _KINDS if pattern.search(lowered)),
         span=span,
         anchor=anchor_in(head) if span is None else None,
+        asks_for_now=span is None and asks_for_now(lowered),
         asks_assistant=bool(_ASSISTANT_SAID.search(lowered)) and not _REQUEST.search(lowered),
     )

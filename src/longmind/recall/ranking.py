@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from longmind.kinds import DEAD_ENDS, UNCOUNTED
+from longmind.kinds import DEAD_ENDS, SAID, UNCOUNTED
 from longmind.recall import explain, folding
 from longmind.recall.arms import ArmScores
 from longmind.recall.fusion import STATE_FACTORS, Fused
@@ -24,6 +24,7 @@ from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
 from longmind.recall.rerank import DEPTH, SHARE, Reranker, shares
 from longmind.recall.restated import find_restated
+from longmind.recall.updates import COMPARED, RankedTurn, find_updated
 from longmind.store.search.view import View
 from longmind.store.store import Store
 from longmind.text.analysis import fold
@@ -162,6 +163,28 @@ class Ranking:
             old.score = min(old.score, new.score * 0.98)
             day = new.memory.occurred_at
             old.notes.append(f"said again with another value on {day.day:02} {format_month(day)}")
+
+    def put_updates_first(self) -> None:
+        """Rank a turn that tells of a change above the earlier turns about the same, and note it."""
+        if not self.query.asks_for_now:
+            return
+        said = [c for c in self._sorted()[:COMPARED] if c.memory.kind in SAID]
+        if len(said) < 2:
+            return
+        turns = [RankedTurn(c.memory, c.score, self._vector(c.memory.id)) for c in said]
+        for earlier, later in find_updated(turns, self.query.text).items():
+            old, new = said[earlier], said[later]
+            new.score = max(new.score, turns[earlier].score * (1 + 1e-6))
+            new.notes.append("tells of a change since")
+            day = new.memory.occurred_at
+            old.notes.append(f"may have changed: see what was said on {day.day:02} {format_month(day)}")
+
+    def _vector(self, id: str) -> NDArray[np.float32] | None:
+        row = self.view.row_of(id)
+        if row is None or not self.view.vectors.dimensions or not self.view.column("has_vector")[row]:
+            return None
+        vector: NDArray[np.float32] = self.view.vectors.take(np.array([row], np.int32))[0]
+        return vector
 
     async def _follow_supersession(self, allowed: NDArray[np.bool_]) -> None:
         replaced = [c for c in self.candidates.values() if c.memory.state == "superseded"]
