@@ -22,6 +22,9 @@ from longmind.types import Model, Name, Unit
 PREFIX = "LONGMIND_"
 SYSTEMS = ("agent", "working", "dialogue", "persona", "shared", "goal monitoring", "goal revision")
 """What has settings for each agent; ``agent`` stands for ``AgentSettings``."""
+FactOrigin = Literal["people", "documents", "tools", "assistant", "system"]
+"""Whose words facts can be drawn from: users and named speakers, documents, results of tools, the assistant, or
+instructions and what the system notes."""
 
 
 class Settings(Model):
@@ -138,6 +141,8 @@ class AgentSettings(Model):
     """About how long the passages of a document are."""
     duplicate_similarity: Annotated[float, Field(gt=0.5, le=1.0)] = 0.92
     """How alike two memories must be for consolidation to see one in the other."""
+    facts_from: tuple[FactOrigin, ...] = ("people", "documents")
+    """Whose words consolidation draws facts from. An assistant with a name counts as a person."""
     consolidate_paused: bool = False
     """Whether consolidation leaves this agent alone until it is set back."""
     consolidate_seconds_per_day: Annotated[float, Field(gt=0)] | None = None

@@ -298,7 +298,8 @@ class Cycle:
         """Work out how far the model has read now; return the write that stores it, if that has changed."""
         model, after = self._model, self._model_after or 0
         assert model is not None
-        unread = {m.id for m in sources if m.id in model.wanted and m.id not in model.read and is_source(m)}
+        evidence = [m.id for m in sources if is_source(m, self.settings.facts_from)]
+        unread = {id for id in evidence if id in model.wanted and id not in model.read}
         behind = [seq for id, seq in self._slice if id in unread and seq > after]
         if behind and not self._model_behind:
             self._model_behind, self._model_after = True, min(behind) - 1

@@ -75,7 +75,7 @@ async def _edited(work: Work, memory: Memory) -> _Edited | None:
     wordings = await former_wordings(work, memory)
     if not wordings:
         return None
-    claims = (await asyncio.to_thread(extract_memory, memory)).claims
+    claims = (await asyncio.to_thread(extract_memory, memory, work.settings.facts_from)).claims
     states = frozenset((fold_name(c.subject), predicate_name(c.predicate), fold_name(c.object)) for c in claims)
     return _Edited(memory, tuple(wordings), states)
 

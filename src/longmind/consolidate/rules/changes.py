@@ -47,25 +47,44 @@ def _is_known_place(name: str) -> bool:
 
 # -- what no longer holds ----------------------------------------------------------------------------------------------
 
-_ADVERBS = r"(?:(?:just|finally|recently|also|already|now|actually|sadly|had\s+to)\s+){0,2}"
+_ADVERBS = r"(?:(?:just|finally|recently|also|already|now|actually|sadly|even|both|had\s+to|decided\s+to)\s+){0,2}"
+_I = rf"\b(?:I|we)(?:'ve|\s+have)?\s+{_ADVERBS}"
 _NEGATED = (
     (re.compile(r"\b(I|we)\s+no\s+longer\s+", re.IGNORECASE), r"\1 "),
     (re.compile(r"\b(I'm|I am|we're|we are)\s+no\s+longer\s+", re.IGNORECASE), r"\1 "),
     (re.compile(r"\b(I|we)\s+(?:don't|do\s+not)\s+(.+?),?\s+any\s?(?:more|longer)\b", re.IGNORECASE), r"\1 \2"),
     (re.compile(r"\b(I'm|I am|we're|we are)\s+not\s+(.+?),?\s+any\s?(?:more|longer)\b", re.IGNORECASE), r"\1 \2"),
 )
+_STOPPED_DOING = re.compile(rf"{_I}(?:stop(?:ped)?|quit|g[ai]ven?\s+up)\s+([a-z]+ing)\b", re.IGNORECASE)
 _LEFT_JOB = re.compile(
-    rf"\b(?:(?:I|we)\s+{_ADVERBS}(?:quit|left|lost|resigned\s+from)\s+(?:(?:my|the|our)\s+jobs?\s+(?:at|with)\s+)|"
-    rf"I(?:\s+was|\s+got|'ve\s+been|\s+have\s+been)\s+{_ADVERBS}(?:laid\s+off|fired|let\s+go)\s+(?:from|by)\s+)",
+    rf"(?:{_I}(?:quit|left|lost|leave|resign(?:ed)?\s+from|retired?\s+from)\s+"
+    r"(?:(?:my|the|our)\s+(?:old\s+)?(?:jobs?|position|work)\s+(?:at|with)\s+)?|"
+    rf"\bI(?:\s+was|\s+got|'ve\s+been|\s+have\s+been)\s+{_ADVERBS}(?:laid\s+off|fired|let\s+go)\s+(?:from|by)\s+)",
     re.IGNORECASE,
 )
+_LEFT_ANY_JOB = re.compile(
+    rf"{_I}(?:(?:quit|left|lost|gave\s+up)\s+(?:my|our)\s+jobs?|retired)\b(?!\s+(?:at|with|from|as)\b)", re.IGNORECASE
+)
+_FOR_TODAY = re.compile(
+    r"^\W*(?:\w+\s+)?(?:early|late|at\s+\d|at\s+(?:noon|midnight)|today|tonight|this\s+(?:morning|afternoon|evening)|around|for\s+"
+    r"(?:lunch|a\b|the\s+day))",
+    re.IGNORECASE,
+)
+"""What follows a place that somebody left for the day, not for good."""
 _LEFT_HOME = re.compile(rf"\b(?:I|we)\s+{_ADVERBS}moved\s+(?:out\s+of|away\s+from)\s+", re.IGNORECASE)
 _GAVE_UP = re.compile(
-    rf"\b(?:I|we)(?:'ve|\s+have)?\s+{_ADVERBS}(?:sold|gave\s+away|got\s+rid\s+of|scrapped)\s+(?:my|our|the)\s+",
+    rf"{_I}(?:sold|gave\s+away|got\s+rid\s+of|scrapped|cancel+ed|traded\s+in|returned)\s+(?:my|our|the)\s+",
     re.IGNORECASE,
 )
+_GAVE_UP_HABIT = re.compile(rf"{_I}(?:g[ai]ven?\s+up|quit)\s+(?:my\s+|the\s+)?(?=[a-z])(?![a-z]+ing\b)", re.IGNORECASE)
+_DROPPED_OUT = re.compile(rf"{_I}dropped\s+out\b", re.IGNORECASE)
 _DIVORCED = re.compile(
     r"\b(?:I|we)(?:'m|'re|\s+am|\s+are|\s+got|\s+have|'ve)?\s+(?:now\s+|just\s+|finally\s+|recently\s+)*divorced\b",
+    re.IGNORECASE,
+)
+_SEPARATED = re.compile(
+    rf"{_I}(?:broke(?:n)?\s+up|split\s+up|separated)(?:\s+with\s+(?P<name>(?-i:[A-Z])\w+))?"
+    rf"|\b(?:we're|we\s+are)\s+(?:not\s+together\s+any\s?(?:more|longer)|no\s+longer\s+together|separated)\b",
     re.IGNORECASE,
 )
 LOSS_BEFORE = re.compile(
@@ -76,27 +95,64 @@ LOSS_AFTER = re.compile(
     r"\s+(?:\w+ly\s+|just\s+|has\s+|had\s+)*(?:died|passed\s+away|passed\s+on|ran\s+away|is\s+dead)\b", re.I
 )
 _SPOUSES = ("married to", "has husband", "has wife", "has spouse")
+_PARTNERS = ("has girlfriend", "has boyfriend", "has partner", "has fiance", "has fiancee")
+_OWNED = ("has", "drives", "signed up for")
+_HABITS = ("likes", "plays", "is learning", "studies", "works on", "is reading")
 
 
-def affirm(text: str) -> str | None:
-    """Return what a sentence says no longer holds, as the statement it ends; None if it says nothing of the kind."""
+def affirm(text: str) -> list[str]:
+    """Return the statements that a sentence says no longer hold; none if it says nothing of the kind.
+
+    What was stopped may have been stated in several forms: "I stopped playing tennis" ends "I play tennis" and "I'm
+    playing tennis".
+    """
     for pattern, replacement in _NEGATED:
         affirmed, count = pattern.subn(replacement, text, count=1)
         if count:
-            return affirmed
-    return None
+            return [affirmed]
+    if stopped := _STOPPED_DOING.search(text):
+        who, doing, rest = text[stopped.start()], stopped[1].lower(), text[stopped.end() :]
+        who = "I" if who == "I" else "we"
+        return [f"{who} {verb}{rest}" for verb in _bases(doing)] + [
+            f"{'I am' if who == 'I' else 'we are'} {doing}{rest}"
+        ]
+    return []
+
+
+def _bases(doing: str) -> list[str]:
+    """Return the verbs of which a form in -ing may be made: playing, smoking, running."""
+    stem = doing.removesuffix("ing")
+    bases = [stem, f"{stem}e"]
+    if len(stem) > 2 and stem[-1] == stem[-2]:
+        bases.append(stem[:-1])
+    return bases
 
 
 def endings(text: str) -> Iterator[tuple[int, int, str, str]]:
-    """Yield start, end, predicate and object of what a sentence says has ended; an empty object is any."""
+    """Yield start, end, predicate and object of what a sentence says has ended; an empty object is any.
+
+    A sentence may end facts of several predicates. Only those that are known are ended, so the ones that were never
+    stated do no harm.
+    """
     for pattern, predicate in ((_LEFT_JOB, "works at"), (_LEFT_HOME, "lives in")):
         for match in pattern.finditer(text):
-            if (name := phrases.name(text[match.end() :])) is not None:
+            name = phrases.name(text[match.end() :])
+            if name is not None and not _FOR_TODAY.match(text[match.end() + len(name) :]):
                 yield match.start(), match.end() + len(name), predicate, name
-    for match in _GAVE_UP.finditer(text):
-        phrase, taken = phrases.cut(text[match.end() :])
-        if phrase is not None and (object := phrases.thing(phrase)) is not None:
-            yield match.start(), match.end() + taken, "has", object
+    for match in _LEFT_ANY_JOB.finditer(text):
+        for predicate in ("works at", "works as"):
+            yield match.start(), match.end(), predicate, ""
+    for pattern, predicates in ((_GAVE_UP, _OWNED), (_GAVE_UP_HABIT, _HABITS)):
+        for match in pattern.finditer(text):
+            phrase, taken = phrases.cut(text[match.end() :])
+            if phrase is not None and (object := phrases.thing(phrase)) is not None:
+                for predicate in predicates:
+                    yield match.start(), match.end() + taken, predicate, object
+    for match in _DROPPED_OUT.finditer(text):
+        yield match.start(), match.end(), "studies", ""
     for match in _DIVORCED.finditer(text):
         for predicate in _SPOUSES:
             yield match.start(), match.end(), predicate, ""
+    for match in _SEPARATED.finditer(text):
+        for predicate in (*_PARTNERS, *_SPOUSES):
+            yield match.start(), match.end(), predicate, match["name"] or ""

@@ -67,20 +67,22 @@ def personal(sentence: Sentence, speaker: str, said_at: datetime) -> Iterator[Cl
     if not _HINT.search(text):
         return
     span = (sentence.start, sentence.start + len(sentence.text))
-    if (affirmed := changes.affirm(text)) is not None:
-        if not (refused := _refused(affirmed, 0, sentence)):
-            for claim in _statements(sentence._replace(text=affirmed), affirmed, speaker, said_at):
-                if isinstance(claim, Claim):
-                    yield replace(claim, span=span, ended=True)
-        else:
-            yield refused
+    affirmed = changes.affirm(text)
+    if affirmed and (refused := _refused(affirmed[0], 0, sentence)):
+        yield refused
         return
+    for statement in affirmed:
+        for claim in _statements(sentence._replace(text=statement), statement, speaker, said_at):
+            if isinstance(claim, Claim):
+                yield replace(claim, span=span, ended=True)
     for start, end, predicate, object in changes.endings(text):
         if refused := _refused(text, start, sentence):
             yield refused
             continue
         where = (sentence.start + start, sentence.start + end)
         yield Claim(speaker, predicate, object, where, 0.8, "ending", start=_moment(text, start, said_at), ended=True)
+    if affirmed:
+        return
     lower = text.lower()
     if own := "my" in lower or "our" in lower:
         yield from _kin(text, sentence, speaker)

@@ -36,7 +36,7 @@ class Way:
     predicate: str
     form: Form
     verbs: tuple[str, ...]
-    """As they are written; a space stands for any white space."""
+    """As they are written; a space stands for any white space. None where "I am" is all there is to it."""
     object: Callable[[str], str | None]
     confidence: float = 0.8
     then: str = ""
@@ -52,7 +52,8 @@ class Way:
 
     def expression(self) -> re.Pattern[str]:
         verbs = "|".join(verb.replace(" ", r"\s+") for verb in self.verbs)
-        return re.compile(rf"(?<![\w'])(?:{_FORMS[self.form]}(?:{verbs})\s+{self.then})", re.IGNORECASE)
+        verb = rf"(?:{verbs})\s+" if verbs else ""
+        return re.compile(rf"(?<![\w'])(?:{_FORMS[self.form]}{verb}{self.then})", re.IGNORECASE)
 
 
 # -- what objects may be -------------------------------------------------------------------------------------------
@@ -70,6 +71,7 @@ _CREATURES = re.compile(
     rf"{FAMILY}))\b(?!\s+(?:who|that|to|in|at|from))"
 )
 _GOING = re.compile(r"(?:an?|the|my|our)\s")
+_DIETS = r"vegan|vegetarian|[a-z]+tarian|omnivore"
 
 
 def thing(text: str) -> str | None:
@@ -99,7 +101,7 @@ def job(text: str) -> str | None:
 def diet(text: str) -> str | None:
     """A way of eating."""
     word = re.sub(r"^an?\s+", "", text.strip(" .!")).split(" ")[0].lower()
-    return word if re.fullmatch(r"vegan|vegetarian|[a-z]+tarian|omnivore", word) else None
+    return word if re.fullmatch(_DIETS, word) else None
 
 
 def place(text: str) -> str | None:
@@ -129,6 +131,17 @@ _DEEDS = (
     "painted baked cooked built wrote published designed organized organised hosted opened launched watched tried "
     "received passed created planted won joined visited adopted started"
 ).split()
+_NEW_JOB = (
+    "started a new job at",
+    "started a job at",
+    "got a new job at",
+    "got a job at",
+    "took a job at",
+    "started working at",
+    "started working for",
+    "been hired by",
+    "got hired by",
+)
 _A_THING = rf"(?=(?:an?|my|our|two|three|some)\s(?:[a-z]+\s){{0,2}}(?:{GOODS}|{PETS})\b)"
 
 WAYS: tuple[Way, ...] = (
@@ -151,8 +164,10 @@ WAYS: tuple[Way, ...] = (
     Way("works as", "do", ("work as",), job, 0.85, then=r"(?=an?\s)"),
     Way("worked as", "did", ("worked as",), job, 0.85, then=r"(?=an?\s)"),
     Way("diet", "be", ("a", "an"), diet, 0.85, many=False, quiet=True),
+    Way("diet", "be", (), diet, 0.85, then=rf"(?=(?:{_DIETS})\b)", many=False, quiet=True),
     Way("works as", "be", ("a", "an"), job, 0.75, quiet=True),
     Way("works at", "do", ("work at", "work for"), phrases.name, 0.85, many=False, relates=True),
+    Way("works at", "did", _NEW_JOB, phrases.name, 0.85, many=False, relates=True, quiet=True),
     Way("studies", "do", ("study",), thing),
     Way("studies", "be", ("studying", "majoring in"), thing),
     Way("speaks", "do", ("speak",), phrases.name, 0.85, then=r"(?:fluent\s+|some\s+|a\s+little\s+)?"),
@@ -160,6 +175,8 @@ WAYS: tuple[Way, ...] = (
     Way("allergic to", "be", ("allergic to", "severely allergic to"), thing, 0.9),
     Way("has", "do", ("have",), creature, 0.85, quiet=True),
     Way("has", "own", ("got",), creature, 0.85, quiet=True),
+    Way("has", "do", ("own",), thing, 0.85, then=r"(?=an?\s)"),
+    Way("drives", "do", ("drive",), thing, 0.8, then=r"(?=an?\s)"),
     Way("plans to", "be", ("planning to", "going to", "gonna", "hoping to"), plan, 0.75, dated=True),
     Way("plans to", "do", ("plan to", "hope to", "intend to"), phrases.act, 0.75, dated=True),
     Way(
@@ -198,7 +215,7 @@ WAYS: tuple[Way, ...] = (
 
 def _keys(way: Way) -> Iterable[str]:
     """Words of which one must be in a text for the way to be tried."""
-    if way.verbs[0] in ("a", "an", "such a"):
+    if not way.verbs or way.verbs[0] in ("a", "an", "such a"):
         return ("am", "are", "m", "re")
     return {re.findall(r"[a-z]+", verb)[0] for verb in way.verbs}
 

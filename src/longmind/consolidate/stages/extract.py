@@ -2,16 +2,18 @@
 
 Rules and, where there is one, a language model make claims about a text. A claim whose evidence is recorded already is
 passed over. So a text can be read any number of times, and a retracted fact does not come back from the words it came
-from. What was recalled, and what an unnamed assistant said, is no source and is not shown to the model.
+from. What was recalled is no source, nor whose words the agent's setting ``facts_from`` leaves out; neither is shown to
+the model.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from longmind.config import FactOrigin
 from longmind.consolidate.model import (
     CheckedClaims,
     ExtractionAnswer,
@@ -24,6 +26,7 @@ from longmind.consolidate.model import (
 )
 from longmind.consolidate.rules.claims import Claim
 from longmind.consolidate.rules.extraction import (
+    FACTS_FROM,
     MAX_TEXT,
     ExtractedClaims,
     extract_memory,
@@ -91,15 +94,17 @@ class ExtractStage:
 async def _rule_claims(work: Work) -> list[SourcedClaim]:
     """Return the claims that rules find in the new memories. Reading runs in a thread, one batch after the other."""
     claims: list[SourcedClaim] = []
-    for batch in batches([memory for memory in work.sources if is_source(memory)], lambda memory: len(memory.content)):
-        for memory, extracted in zip(batch, await asyncio.to_thread(_extract_all, batch), strict=True):
+    facts_from = work.settings.facts_from
+    sources = [memory for memory in work.sources if is_source(memory, facts_from)]
+    for batch in batches(sources, lambda memory: len(memory.content)):
+        for memory, extracted in zip(batch, await asyncio.to_thread(_extract_all, batch, facts_from), strict=True):
             work.notes.rejected.update(refused.reason for refused in extracted.refused)
             claims += [(memory, claim) for claim in extracted.claims]
     return claims
 
 
-def _extract_all(memories: Sequence[Memory]) -> list[ExtractedClaims]:
-    return [extract_memory(memory) for memory in memories]
+def _extract_all(memories: Sequence[Memory], facts_from: Collection[FactOrigin]) -> list[ExtractedClaims]:
+    return [extract_memory(memory, facts_from) for memory in memories]
 
 
 async def _recorded_evidence(work: Work, ids: Iterable[str]) -> set[EvidenceKey]:
@@ -237,8 +242,9 @@ async def _model_claims(work: Work) -> list[SourcedClaim]:
     model = work.model
     if model is None or model.extractor is None:
         return []
-    sources = [memory for memory in work.sources if memory.id in model.wanted and is_source(memory)]
-    await _read(model, [memory for memory in sources if memory.id not in model.read])
+    facts_from = work.settings.facts_from
+    sources = [memory for memory in work.sources if memory.id in model.wanted and is_source(memory, facts_from)]
+    await _read(model, [memory for memory in sources if memory.id not in model.read], facts_from)
     answers = [model.read[memory.id] for memory in sources if memory.id in model.read]
     for answer in answers:
         work.notes.rejected.update(answer.rejected)
@@ -247,11 +253,11 @@ async def _model_claims(work: Work) -> list[SourcedClaim]:
     return [sourced for answer in answers for sourced in answer.claims]
 
 
-async def _read(model: ModelCalls, sources: Sequence[Memory]) -> None:
+async def _read(model: ModelCalls, sources: Sequence[Memory], facts_from: Collection[FactOrigin]) -> None:
     """Let the model read these memories; each is in ``model.read`` once all of it was read."""
     assert model.extractor is not None
     extractor = model.extractor
-    todo = [passage for memory in sources for passage in passages(memory)]
+    todo = [passage for memory in sources for passage in passages(memory, facts_from)]
     answers = {memory.id: CheckedClaims() for memory in sources}
     position, size = 0, _PASSAGES_PER_REQUEST
     while position < len(todo):
@@ -313,11 +319,12 @@ def _is_supported(claim: Claim, passage: SpokenPassage, mentioned: frozenset[str
     return bool(content_terms(claim.object) & own) and bool(content_terms(claim.subject) & mentioned)
 
 
-def passages(memory: Memory) -> list[SpokenPassage]:
-    """Return the pieces of a memory that may be evidence, each of one speaker; an unnamed assistant is left out."""
+def passages(memory: Memory, facts_from: Collection[FactOrigin] = FACTS_FROM) -> list[SpokenPassage]:
+    """Return the pieces of a memory that may be evidence, each of one speaker."""
     if memory.kind != "page":
         return list(_pieces(memory, 0, memory.content[:MAX_TEXT], speaker_of(memory)))
-    return [piece for start, text, speaker in spoken_turns(memory) for piece in _pieces(memory, start, text, speaker)]
+    turns = spoken_turns(memory, facts_from)
+    return [piece for start, text, speaker in turns for piece in _pieces(memory, start, text, speaker)]
 
 
 def _pieces(memory: Memory, start: int, text: str, speaker: str | None) -> Iterable[SpokenPassage]:

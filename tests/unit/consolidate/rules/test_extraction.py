@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from longmind.config import FactOrigin
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.extraction import extract, extract_memory, is_source, speaker_of
 from longmind.consolidate.rules.world_statements import world_statements
@@ -145,6 +146,31 @@ def test_only_what_was_said_is_a_source() -> None:
     assert not is_source(memory("I love tea.", kind="summary"))
     assert not is_source(memory("You love tea.", source=Source(role="assistant")))
     assert extract_memory(memory("I love tea.", kind="fact")).claims == []
+
+
+@pytest.mark.parametrize(
+    ("source", "origin"),
+    [
+        (Source(), "people"),
+        (Source(role="assistant", name="Ben"), "people"),
+        (Source(role="assistant"), "assistant"),
+        (Source(role="tool", name="crm"), "tools"),
+        (Source(role="system", name="goals"), "system"),
+        (Source(role="document"), "documents"),
+    ],
+)
+def test_whose_words_are_evidence_is_a_setting(source: Source, origin: FactOrigin) -> None:
+    told = memory("Paris is the capital of France. I love tea.", source=source)
+    assert is_source(told) is (origin in ("people", "documents"))
+    assert is_source(told, (origin,))
+    assert ("likes" in {c.predicate for c in extract_memory(told, (origin,)).claims}) is (origin == "people")
+
+
+def test_of_a_page_only_the_turns_of_people_are_evidence() -> None:
+    texts = {"user": "I love tea.", "tool": "I love coal.", "system": "I love rules.", "assistant": "I love talk."}
+    turns = [{"role": role, "text": text} for role, text in texts.items()]
+    page = memory("\n".join(texts.values()), kind="page", user="ann", body={"turns": turns})
+    assert [(c.subject, c.object) for c in extract_memory(page).claims] == [("ann", "tea")]
 
 
 def test_of_a_page_each_turn_is_its_speakers() -> None:
