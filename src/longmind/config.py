@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 
 from longmind.errors import InvalidSetting
 from longmind.problems import first_problem
@@ -25,6 +25,11 @@ SYSTEMS = ("agent", "working", "dialogue", "persona", "shared", "goal monitoring
 FactOrigin = Literal["people", "documents", "tools", "assistant", "system"]
 """Whose words facts can be drawn from: users and named speakers, documents, results of tools, the assistant, or
 instructions and what the system notes."""
+
+
+def _listed(value: object) -> object:
+    """Return the parts of a list that is written as one text, as in the environment."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 class Settings(Model):
@@ -141,8 +146,9 @@ class AgentSettings(Model):
     """About how long the passages of a document are."""
     duplicate_similarity: Annotated[float, Field(gt=0.5, le=1.0)] = 0.92
     """How alike two memories must be for consolidation to see one in the other."""
-    facts_from: tuple[FactOrigin, ...] = ("people", "documents")
-    """Whose words consolidation draws facts from. An assistant with a name counts as a person."""
+    facts_from: Annotated[tuple[FactOrigin, ...], BeforeValidator(_listed)] = ("people", "documents")
+    """Whose words consolidation draws facts from: any of people, documents, tools, assistant and system. An assistant
+    with a name counts as a person."""
     consolidate_paused: bool = False
     """Whether consolidation leaves this agent alone until it is set back."""
     consolidate_seconds_per_day: Annotated[float, Field(gt=0)] | None = None

@@ -38,6 +38,8 @@ MAX_QUERY = 100_000
 """Characters of a question with the messages that are read beside it."""
 EMBEDDED = 2_000
 """Characters of a question that are embedded; an embedder's window is full long before."""
+ANSWERED, LIKELY = 0.5, 0.3
+"""The archive is asked if the best score is below the first; what is found there must reach the second."""
 RECENT = 4
 """How many of the last messages of a conversation are read beside a question."""
 
@@ -175,6 +177,11 @@ class Recaller:
         await self._rank(ranking, k, allowed, timeless)
         hits = ranking.hits(k, min_score, full)
         self.watch("explain")
+        if not timeless and _lacks_answer(hits, narrowed) and view.has_state("archived"):
+            archive = narrowed.model_copy(update={"states": ("archived",)})
+            least = max(min_score, LIKELY)
+            found = await self._answer(scope, parsed, plan, archive, k, min_score=least, full=full, folds=folds)
+            return [*(hit for hit in found if not hits or hit.score > hits[0].score), *hits][:k]
         if self.counts_reads:
             self._touches.add(scope, [hit.memory.id for hit in hits], self.clock.now())
         return hits
@@ -207,6 +214,11 @@ class Recaller:
         id = anchors.find_telling_memory(view, parsed.anchor, allowed)
         memory = await self.store.get(scope, id) if id is not None else None
         return parsed if memory is None else replace(parsed, span=anchors.span_around(parsed.anchor, memory))
+
+
+def _lacks_answer(hits: Sequence[Hit], narrowed: Filter) -> bool:
+    """Whether no active memory is likely to answer, so that the archive is asked too, unless states were asked for."""
+    return "states" not in narrowed.model_fields_set and (not hits or hits[0].score < ANSWERED)
 
 
 def _unwatched(stage: str) -> None:

@@ -72,6 +72,8 @@ class Explainer:
             reasons.append("superseded: something newer replaced it")
         elif memory.state == "stale":
             reasons.append("stale: what it was drawn from has changed")
+        elif memory.state == "archived":
+            reasons.append("archived: nothing active answers")
         return "; ".join(reasons) or "the nearest there is, though nothing of the question is in it"
 
     def _from_arms(self, memory: Memory, place: int) -> list[str]:

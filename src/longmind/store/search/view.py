@@ -24,7 +24,7 @@ from longmind.store.search.okapi import impacts
 from longmind.store.search.postings import Postings
 from longmind.store.search.threads import REACH, SHORT, WEIGHTS, Threads
 from longmind.store.search.vectors import Vectors, grown
-from longmind.types import STATES, Filter
+from longmind.types import STATES, Filter, State
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -258,6 +258,11 @@ class View:
     def state_code(state: str) -> int:
         """Return the code of a state in the column."""
         return STATE_CODES[state]  # type: ignore[index]
+
+    def has_state(self, state: State) -> bool:
+        """Return whether a living memory is in a state."""
+        n = self.rows
+        return bool(((self.column("state")[:n] == STATE_CODES[state]) & (self.column("alive")[:n] != 0)).any())
 
     def row_of(self, id: str) -> int | None:
         return self._row_of.get(id)
