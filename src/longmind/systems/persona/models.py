@@ -103,8 +103,8 @@ class TraitBody(Model):
         return validated(cls, record.body)
 
     def text(self) -> str:
-        """Return the text that is searched."""
-        return f"{self.dimension}: {self.value}"
+        """Return the text that is searched. Of the agent's own it says so, lest it be taken for the user's."""
+        return f"{'The agent itself, ' if self.about == 'agent' else ''}{self.dimension}: {self.value}"
 
 
 class Trait(Model):

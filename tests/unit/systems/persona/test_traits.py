@@ -203,6 +203,14 @@ async def test_users_have_profiles_of_their_own_and_the_agent_has_one(scoped_sto
     assert tone.observations == 2
 
 
+async def test_a_trait_of_the_agent_says_whose_it_is_wherever_it_is_found(
+    persona: PersonaMemory, scoped: ScopedStore
+) -> None:
+    await persona.observe("tone", "dry", about="agent")
+    (hit,) = await scoped.search("dry tone", kinds=["trait"])
+    assert hit.memory.content == "The agent itself, tone: dry"
+
+
 async def test_traits_are_there_after_a_restart(scoped_stores: Any, persona: PersonaMemory) -> None:
     await persona.observe("diet", "vegan", score=0.3)
     before = await persona.profile()
