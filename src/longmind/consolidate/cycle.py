@@ -388,6 +388,7 @@ class Cycle:
             upkeep=self._upkeep,
             reflections=tuple(progress.reflections),
             model=self._model,
+            embed=self.embed,
             notes=Notes(),
         )
 

@@ -20,6 +20,7 @@ from longmind.types import Filter, Hit, Memory, Scope
 if TYPE_CHECKING:
     from longmind.consolidate.model import ModelCalls
     from longmind.store.base import Vector
+    from longmind.store.store import Embed
 
     Vectors = tuple[Sequence[Vector | None], str | None]
 
@@ -40,6 +41,10 @@ class Notes:
     """When, in seconds since 1970, the stage has something to do though nothing was written."""
     upkeep_due: float | None = None
     """When, in seconds since 1970, the next upkeep is due; None: there is nothing to keep up, or it is turned off."""
+
+
+async def _no_vectors(texts: Sequence[str]) -> Vectors:
+    return [None] * len(texts), None
 
 
 @dataclass(slots=True)
@@ -71,6 +76,8 @@ class Work:
     """Whether this run does the upkeep of all users: what time and visits make necessary."""
     model: ModelCalls | None = None
     """The language model, where there is one."""
+    embed: Embed = _no_vectors
+    """Makes vectors for what a stage compares; those of new memories are made when the draft is written."""
     notes: Notes = field(default_factory=Notes)
 
     def users(self) -> list[str | None]:
@@ -125,10 +132,6 @@ def shared_scope(scope: Scope) -> Scope:
 def in_order(users: set[str | None]) -> list[str | None]:
     """Return users in alphabetical order; no user comes first."""
     return sorted(users, key=lambda user: (user is not None, user or ""))
-
-
-async def _no_vectors(texts: Sequence[str]) -> Vectors:
-    return [None] * len(texts), None
 
 
 async def _no_search(

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from longmind.consolidate.work import Work
 from longmind.store.base import AddLink, Put, Update, Write
-from longmind.systems.episodic import Cluster, Lesson, cases_of, iterate_events, lessons_of
+from longmind.systems.episodic import Cluster, Lesson, cases_of, iterate_events, lessons_of, shared_deeds
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import Filter, Json, Link, Memory
 
@@ -47,7 +47,8 @@ async def _taught(work: Work, scoped: ScopedStore, cluster: Cluster) -> Taught:
     real = work.reading(scoped.scope.user)
     accounts = [(e, [x async for x in iterate_events(real, e.id, limit=_EVENTS)]) for e in cluster.episodes]
     taught: Taught = {}
-    for lesson in lessons_of(cases_of(accounts))[:_MOST]:
+    deeds = await shared_deeds(work.embed, accounts)
+    for lesson in lessons_of(cases_of(accounts, deeds))[:_MOST]:
         body = {**_body(lesson), "terms": list(cluster.terms[:3])}
         taught[lesson.subject] = (lesson.statement, body, [*lesson.episodes, *lesson.against])
     noted = [e for e in cluster.episodes if e.outcome == "failed" and e.note.strip()]

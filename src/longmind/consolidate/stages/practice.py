@@ -8,7 +8,8 @@ as long as nobody else has touched it: one that somebody changed is theirs, and 
 from __future__ import annotations
 
 import re
-from hashlib import sha256
+from collections import Counter
+from collections.abc import Sequence
 
 from longmind.consolidate.work import Work
 from longmind.errors import InvalidInput
@@ -24,6 +25,7 @@ from longmind.systems.procedural import (
     load_traces,
 )
 from longmind.systems.scoped_store import ScopedStore
+from longmind.text.analysis import STOP_WORDS, words
 from longmind.types import Memory, Source
 
 SUPPORT = 3
@@ -32,6 +34,8 @@ _STEPS = 2
 """A single call is no procedure."""
 _EPISODES = 50
 _TRUST = 0.5
+_WORDS = 5
+_NAME = 60
 
 
 async def practise(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str) -> None:
@@ -40,10 +44,8 @@ async def practise(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str)
     if len(succeeded) < SUPPORT:
         return
     done = await load_traces(work.reading(scoped.scope.user), None, succeeded, limit=_EPISODES, min_trust=_TRUST)
-    name = _name(cluster, kind)
     account = await _account(work, scoped, kind)
-    if account is not None:
-        name = str(account.body["name"])
+    name = await _name(scoped, cluster) if account is None else str(account.body["name"])
     try:
         distilled = distill_procedure(done, name=name, purpose=None, min_support=SUPPORT)
     except InvalidInput:  # such as a function whose name no step can have
@@ -93,7 +95,29 @@ def _key(kind: str) -> str:
     return f"configuration:distilled:{kind}"
 
 
-def _name(cluster: Cluster, kind: str) -> str:
-    """A name that says what it is about, and is no other's."""
-    about = "-".join(re.sub(r"[^a-z0-9]+", "", term.lower()) for term in cluster.terms[:3]).strip("-")
-    return f"{about or 'procedure'}-{sha256(kind.encode()).hexdigest()[:6]}"
+async def _name(scoped: ScopedStore, cluster: Cluster) -> str:
+    """Return a name for a new procedure: the words that the titles share, in their order, that no other bears."""
+    name = common_title([episode.title for episode in cluster.episodes]) or "-".join(cluster.terms[:3]) or "procedure"
+    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_NAME] or "procedure"
+    number, name = 2, base
+    while await ProcedureStore(scoped).find(name) is not None:
+        name, number = f"{base}-{number}", number + 1
+    return name
+
+
+def common_title(titles: Sequence[str]) -> str:
+    """Return the words of the most typical title that more than half of the titles have, without words that only join.
+
+    A word at either end that joins or points ("the", "of") is left out: "Reset the password of" becomes "reset the
+    password".
+    """
+    split = [[word for word in words(title) if not any(c.isdigit() for c in word)] for title in titles]
+    spread = Counter(word for each in split for word in set(each))
+    common = [[word for word in each if 2 * spread[word] > len(titles)] for each in split]
+    best = max(common, key=lambda each: (sum(spread[word] for word in each), -len(each)), default=[])
+    kept = list(dict.fromkeys(best))[:_WORDS]
+    while kept and kept[-1] in STOP_WORDS:
+        kept.pop()
+    while kept and kept[0] in STOP_WORDS:
+        kept.pop(0)
+    return " ".join(kept)

@@ -1,6 +1,7 @@
 """Episodic memory: episodes and their events in order, their outcomes, and lessons from them."""
 
 from longmind.systems.episodic.clusters import cluster_episodes
+from longmind.systems.episodic.deeds import shared_deeds
 from longmind.systems.episodic.lessons import cases_of, lessons_of
 from longmind.systems.episodic.memory import EpisodicMemory
 from longmind.systems.episodic.models import (
@@ -61,4 +62,5 @@ __all__ = [
     "describe_duration",
     "iterate_events",
     "lessons_of",
+    "shared_deeds",
 ]

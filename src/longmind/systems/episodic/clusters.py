@@ -1,6 +1,7 @@
 """Clusters of similar episodes, each with a summary.
 
-Episodes are compared by their vectors if there is an embedder, else by their words (cosine of tf-idf weights).
+Episodes are compared by their vectors if there is an embedder, else by their words (cosine of tf-idf weights), and by
+the words of their titles, so that what succeeded and what failed at the same task can be compared.
 Average-linkage clustering joins the two most similar groups until none is similar enough. It is deterministic.
 """
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 MOST = 1_000
 ALIKE_BY_VECTOR = 0.55
 ALIKE_BY_WORDS = 0.15
-"""The average similarity from which episodes are joined, by vectors and by words."""
+ALIKE_BY_TITLE = 0.5
+"""The average similarity from which episodes are joined: by vectors, by words, and by the words of their titles."""
 _EVENTS = 20
 _TERMS = 5
 _TITLES = 3
@@ -53,9 +55,25 @@ async def cluster_episodes(
     texts = [_text(episode, own) for episode, own in zip(ordered, events, strict=True)]
     counts = [_counts(text) for text in texts]
     similar, threshold = await _similarity(scoped, texts, counts)
+    similar = np.maximum(similar, _title_similarities([e.title for e in ordered]) * (threshold / ALIKE_BY_TITLE))
     groups = [g for g in join_groups(similar, threshold if alike is None else alike) if len(g) >= smallest]
     clusters = [await _cluster(group, similar, ordered, events, counts, summariser) for group in groups]
     return sorted(clusters, key=lambda c: (-len(c.episodes), min((e.start, e.id) for e in c.episodes)))
+
+
+def _title_similarities(titles: Sequence[str]) -> Matrix:
+    """Return how alike titles are by their words; two titles that share fewer than two words are not alike.
+
+    A title says what was to be done, the rest how it went: episodes of one task belong together however they went.
+    """
+    stems = [Counter(stem(word) for word in _counts(title)) for title in titles]
+    table = word_similarities(stems)
+    names = [frozenset(count) for count in stems]
+    for a, first in enumerate(names):
+        for b, second in enumerate(names):
+            if len(first & second) < 2:
+                table[a, b] = 0.0
+    return table
 
 
 async def _similarity(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import reading
+from longmind.systems.episodic.deeds import shared_deeds
 from longmind.systems.episodic.models import Account, Episode, Event, Lesson, LessonDraft, Lessons, Remark, Teacher
 from longmind.systems.episodic.narrative import narrate
 from longmind.systems.scoped_store import ScopedStore
@@ -39,7 +40,8 @@ async def lessons(
     if not 0 <= relevance <= 1 or not 0 <= confidence <= 1 or support < 1 or episodes < 1:
         raise InvalidInput("Relevance and confidence run from 0 to 1, and the counts from 1.")
     relevant = await _relevant(scoped, task, episodes, relevance)
-    by_statistics = lessons_of(cases_of(relevant), confidence=confidence, support=support)
+    deeds = await shared_deeds(scoped.embed, relevant)
+    by_statistics = lessons_of(cases_of(relevant, deeds), confidence=confidence, support=support)
     by_model, rejected = await _lessons_by_model(task, relevant, teacher)
     won = sum(episode.outcome == "succeeded" for episode, _ in relevant)
     return Lessons(
@@ -103,7 +105,9 @@ MAX_TEXT = 60
 """The longest text in an event's data that is compared as a value between episodes."""
 _FEW = 3
 """A number with more distinct values than this is split at its median instead of being compared value by value."""
-_ORDER = ("event", "data", "attribute", "actor", "tag", "type")
+_ORDER = ("event", "data", "attribute", "actor", "tag", "type", "deed")
+_SURE_OF_DEEDS = 0.95
+"""The least confidence of a lesson from free text: there are many statements to compare, and some differ by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +119,14 @@ class Case:
     traits: frozenset[str]
 
 
-def cases_of(accounts: Sequence[tuple[Episode, Sequence[Event]]]) -> list[Case]:
-    """Return the episodes as cases. Numbers are divided at the median over all of them."""
+def cases_of(accounts: Sequence[tuple[Episode, Sequence[Event]]], deeds: Sequence[Collection[str]] = ()) -> list[Case]:
+    """Return the episodes as cases. Numbers are divided at the median over all of them.
+
+    ``deeds`` are what was done in each episode, as ``shared_deeds`` finds it in free text.
+    """
     plain = [_plain_traits(episode, events) for episode, events in accounts]
+    for traits, done in zip(plain, deeds, strict=False):
+        traits |= {f"deed:{deed}" for deed in done}
     numbers = [_numbers(episode, events) for episode, events in accounts]
     values: defaultdict[str, list[float]] = defaultdict(list)
     for by_name in numbers:
@@ -145,7 +154,8 @@ def lessons_of(cases: Sequence[Case], *, confidence: float = 0.8, support: int =
         if support <= len(ids) < len(cases) and everyone - ids not in covered:
             covered.add(ids)
             lesson = _lesson(traits, [c for c in cases if c.id in ids], [c for c in cases if c.id not in ids])
-            if lesson is not None and lesson.confidence >= confidence:
+            least = max(confidence, _SURE_OF_DEEDS) if traits[0].startswith("deed:") else confidence
+            if lesson is not None and lesson.confidence >= least:
                 lessons.append(lesson)
     return sorted(lessons, key=lambda lesson: (-lesson.confidence, _rank(lesson.subject)))
 
@@ -201,6 +211,7 @@ def _named(trait: str) -> str:
         "actor": f"{value} acting",
         "tag": f"the tag “{value}”",
         "type": f"the type “{value}”",
+        "deed": f"“{value}”",
     }[sort]
 
 

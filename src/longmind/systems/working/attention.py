@@ -11,7 +11,7 @@ import numpy as np
 
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.working.entities import entities
-from longmind.text.analysis import terms
+from longmind.text.analysis import stem, terms, words
 from longmind.text.similarity import count_cosine, coverage, overlap
 
 IMPORTANCE, RECENCY = 0.7, 0.3
@@ -78,8 +78,9 @@ def common_label(texts: Sequence[str]) -> str:
     """Return a short label of what texts have in common: the names in at least two of them, or else the words."""
     named = Counter(name for own in entities(texts) for name in own)
     spoken = Counter(term for text in texts for term in set(terms(text)))
+    written = {stem(word): word for text in reversed(texts) for word in reversed(words(text))}
     for counts in (named, spoken):
-        common = [word for word, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1]
+        common = [term for term, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1]
         if common:
-            return ", ".join(common[:3])
+            return ", ".join(written.get(term, term) for term in common[:3])
     return "together"

@@ -203,3 +203,37 @@ async def test_a_lesson_that_somebody_put_aside_stays_so_and_stops_nothing(rc: L
     await booked(mem, "Lagos", "failed", note="no seats")
     await mem.consolidate()
     assert await mem.get(lesson.id) == aside
+
+
+async def test_a_procedure_is_named_by_what_its_episodes_are_called(rc: Longmind) -> None:
+    mem = rc.agent("a")
+    for city in ("Oslo", "Lyon", "Graz", "Bern"):
+        await booked(mem, city)
+    await mem.consolidate()
+    assert [version.name for version in (await mem.procedural.list()).items] == ["book-a-train-ticket"]
+
+
+async def test_a_taken_name_gets_a_number(rc: Longmind) -> None:
+    mem = rc.agent("a")
+    step = {"name": "go", "use": "go"}
+    await mem.procedural.store({"name": "book-a-train-ticket", "purpose": "Mine", "steps": [step]})
+    for city in ("Oslo", "Lyon", "Graz", "Bern"):
+        await booked(mem, city)
+    await mem.consolidate()
+    names = {version.name for version in (await mem.procedural.list()).items}
+    assert names == {"book-a-train-ticket", "book-a-train-ticket-2"}
+
+
+async def test_free_text_teaches_in_the_cycle() -> None:
+    wordings = ("Made a backup of the database first.", "Took a database backup before we began.")
+    async with Longmind.open("memory:", embedder="static") as rc:
+        mem = rc.agent("a")
+        for day in range(6):
+            with_backup = {"title": f"Deploying the shop, night {day}", "description": wordings[day % 2]}
+            wrong = ("Went straight ahead.", "Skipped the backup of the database.", "Was tired.")[day % 3]
+            without = {"title": f"Deploying the shop, night {day}, second try", "description": wrong}
+            await mem.manager.store_experience(with_backup | {"outcome": "succeeded"})
+            await mem.manager.store_experience(without | {"outcome": "failed"})
+        await mem.consolidate()
+        statements = [memory.content for memory in await lessons(mem)]
+    assert any("backup" in statement and "6 of 6 succeeded" in statement for statement in statements), statements

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from longmind import Longmind
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import Account, EpisodicMemory, LessonDraft
 from longmind.systems.episodic.lessons import Case, cases_of, lessons_of
@@ -128,3 +129,48 @@ async def test_numbers_are_compared_by_halves(episodic: EpisodicMemory) -> None:
         told.append((done, ()))
     found = lessons_of(cases_of(told))
     assert [(lesson.subject, lesson.advice) for lesson in found] == [("attribute:size<3.5", "do")]
+
+
+WENT_WELL = (
+    "Checked the oven temperature with a thermometer. The loaf rose well.",
+    "We measured how hot the oven really was using a thermometer. Baked for fifty minutes.",
+    "Used an oven thermometer first to check the heat. Nice crust. Rain outside.",
+    "The thermometer showed the oven was too cold, so I waited. Came out golden.",
+    "Measured the heat of the oven with the thermometer, then baked. The kitchen was tidy.",
+    "Put a thermometer in the oven and checked the temperature. Sold out by noon.",
+)
+WENT_WRONG = (
+    "Put the dough straight into the oven. The crumb was wet inside.",
+    "Did not check the oven temperature with a thermometer. Burnt at the bottom.",
+    "Opened the oven door twice while baking. It collapsed.",
+    "Baked at once without a thermometer. Pale and flat.",
+    "In a hurry, trusted the dial. Nobody ate it.",
+    "Used old flour. The loaf stayed flat. Rain outside.",
+)
+
+
+async def _bake(episodic: EpisodicMemory) -> None:
+    for day, (well, wrong) in enumerate(zip(WENT_WELL, WENT_WRONG, strict=True)):
+        async with episodic.episode(f"Baking the bread, day {day}", description=well) as baked:
+            baked.conclude("succeeded")
+        async with episodic.episode(f"Baking the bread again, day {day}", description=wrong) as baked:
+            baked.conclude("failed")
+
+
+async def test_free_text_teaches_what_was_done_in_other_words() -> None:
+    async with Longmind.open("memory:", embedder="static") as rc:
+        episodic = rc.agent("baker").episodic
+        await _bake(episodic)
+        (lesson,) = (await episodic.lessons("bake bread")).lessons
+    assert "thermometer" in lesson.statement
+    assert lesson.advice == "do"
+    assert lesson.succeeded_with >= 4
+    assert lesson.failed_with == 0, "a negation is not the same deed"
+
+
+async def test_chance_in_free_text_teaches_nothing(episodic: EpisodicMemory) -> None:
+    for day in range(12):
+        weather = "It rained outside all day." if day in (1, 2, 4) else f"Visitor number {day} came by."
+        async with episodic.episode(f"Baking the bread, day {day}", description=weather) as baked:
+            baked.conclude("succeeded" if day % 2 else "failed")
+    assert (await episodic.lessons("bake bread")).lessons == ()
