@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from longmind.models.chat_model import ChatModel
     from longmind.store.store import Store
     from longmind.systems.dialogue import DialogueMemory
-    from longmind.systems.episodic import EpisodicMemory
+    from longmind.systems.episodic import EpisodicMemory, Teacher
     from longmind.systems.goals import GoalMemory
     from longmind.systems.persona import PersonaMemory
     from longmind.systems.procedural import ProceduralMemory
@@ -125,7 +125,7 @@ class AgentMemory:
         """Episodic memory: episodes of events, their replay, and the lessons in them."""
         from longmind.systems.episodic import EpisodicMemory
 
-        return EpisodicMemory(self.scoped)
+        return EpisodicMemory(self.scoped, teacher=self._teacher)
 
     @cached_property
     def semantic(self) -> SemanticMemory:
@@ -193,6 +193,15 @@ class AgentMemory:
         from longmind.conversation import Conversation
 
         return Conversation(self.scoped, id, self.recall, window=window, summary_writer=self._summary_writer)
+
+    @cached_property
+    def _teacher(self) -> Teacher | None:
+        """Lessons by the language model, if there is one."""
+        if self._longmind.settings.model is None:
+            return None
+        from longmind.consolidate.model import ChatTeacher
+
+        return ChatTeacher(self.chat)
 
     async def _summary_writer(self) -> SummaryWriter | None:
         chat = await self.chat()

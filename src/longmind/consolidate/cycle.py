@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from longmind.consolidate.model import Extractor, SummaryWriter
     from longmind.models.chat import Chat
     from longmind.store.store import Embed
+    from longmind.systems.episodic import Teacher
 
 STAGES: tuple[Stage, ...] = (
     SegmentStage(),
@@ -100,6 +101,7 @@ class Cycle:
     embed: Embed
     extractor: Extractor | None = None
     summary_writer: SummaryWriter | None = None
+    teacher: Teacher | None = None
     stages: Sequence[Stage] = STAGES
     watch: Callable[[str], None] = _ignore
     """Called with the name of each point of a run before it is passed; for tests that stop it there."""
@@ -366,7 +368,12 @@ class Cycle:
         limit = self.settings.consolidate_calls_per_day
         left = None if limit is None else max(0, limit - use.calls)
         return ModelCalls(
-            self.clock, self.extractor, self.summary_writer, calls_left=left, unsummarised=set(waiting.unsummarised)
+            self.clock,
+            self.extractor,
+            self.summary_writer,
+            self.teacher,
+            calls_left=left,
+            unsummarised=set(waiting.unsummarised),
         )
 
     def _work(self, sources: list[Memory], dry_draft: Draft | None, *, known: bool) -> Work:
@@ -448,9 +455,13 @@ async def consolidate(
         for attempt in range(_RUNS):
             cycle = Cycle(store, scope, settings, store.clock, embed)
             if chat is not None:
-                from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter
+                from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter, ChatTeacher
+
+                async def model(chat: Chat = chat) -> Chat | None:
+                    return chat
 
                 cycle.extractor, cycle.summary_writer = ChatExtractor(chat), ChatSummaryWriter(chat)
+                cycle.teacher = ChatTeacher(model)
             try:
                 return await cycle.run(dry_run=dry_run)
             except (Conflict, NotFound) as conflict:

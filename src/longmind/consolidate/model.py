@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from pydantic import Field, create_model
 
@@ -25,16 +25,19 @@ from longmind.consolidate.rules.claims import Claim
 from longmind.errors import BudgetSpent, InvalidAnswer, ModelError
 from longmind.models import prompts
 from longmind.models.quotes import find_quote
+from longmind.systems.episodic import LessonDraft
 from longmind.text.analysis import STOP_WORDS, stem, words
 from longmind.text.quoting import quote_json
 from longmind.types import Memory, Model, Unit
 
 if TYPE_CHECKING:
     from longmind.models.chat import Chat
+    from longmind.systems.episodic import Account, Teacher
 
 T = TypeVar("T")
 PROMPTS = "longmind.consolidate.prompts"
 MAX_POINTS = 6
+MAX_LESSONS = 4
 """Sentences of a summary, at most."""
 BACKOFF = timedelta(minutes=10)
 """How long a model that does not answer is not asked, unless its server asks for longer."""
@@ -184,6 +187,71 @@ class ChatSummaryWriter:
         return SummaryAnswer(answer.value.points, self._chat.name, answer.prompts)
 
 
+# -- lessons -----------------------------------------------------------------------------------------------------------
+
+
+class TaughtLesson(Model):
+    """A lesson that an account shows."""
+
+    statement: str = Field(min_length=1, max_length=300)
+    advice: Literal["do", "avoid"]
+    quote: str = Field(min_length=1, max_length=200)
+    """The words of the account that show it, character by character."""
+    text: int = Field(ge=0)
+    """The number of the account it is in."""
+
+
+class TaughtLessons(Model):
+    """What a model learnt from some accounts."""
+
+    lessons: tuple[TaughtLesson, ...] = Field(default=(), max_length=MAX_LESSONS)
+
+
+class ChatTeacher:
+    """A teacher that asks a language model. Without one it has nothing to teach."""
+
+    def __init__(self, chat: Callable[[], Awaitable[Chat | None]]) -> None:
+        self._chat = chat
+
+    async def lessons(self, task: str, accounts: Sequence[Account]) -> Sequence[LessonDraft]:
+        """Return the model's lessons that quote the account they name and share words with it."""
+        chat = await self._chat()
+        if chat is None:
+            return ()
+        texts = [
+            PromptText(number=n, speaker=None, date=f"{a.episode.start:%Y-%m-%d}", content=a.text)
+            for n, a in enumerate(accounts)
+        ]
+        prompt = prompts.load("teach", PROMPTS)
+        question = quote_json({"task": task, "accounts": [text.model_dump() for text in texts]})
+        answer = await chat.structured(
+            [
+                {"role": "system", "content": prompt.fill(lessons=str(MAX_LESSONS))},
+                {"role": "user", "content": question},
+            ],
+            TaughtLessons,
+            max_tokens=_TOKENS_PER_POINT * MAX_LESSONS,
+            temperature=0.0,
+            prompts=[prompt.id],
+        )
+        return [draft for lesson in answer.value.lessons if (draft := _supported_lesson(lesson, accounts)) is not None]
+
+
+def _supported_lesson(lesson: TaughtLesson, accounts: Sequence[Account]) -> LessonDraft | None:
+    place = locate_quote(lesson.quote, lesson.text, [account.text for account in accounts])
+    if place is None:
+        return None
+    account, (start, end) = accounts[place[0]], place[1]
+    if not content_terms(lesson.statement) & content_terms(account.text):
+        return None
+    return LessonDraft(
+        statement=" ".join(lesson.statement.split()),
+        advice=lesson.advice,
+        episodes=(account.episode.id,),
+        quote=account.text[start:end],
+    )
+
+
 # -- checking answers --------------------------------------------------------------------------------------------------
 
 
@@ -262,6 +330,7 @@ class ModelCalls:
     clock: Clock
     extractor: Extractor | None = None
     summary_writer: SummaryWriter | None = None
+    teacher: Teacher | None = None
     calls_left: int | None = None
     calls: int = 0
     stopped: ModelStop | None = None
@@ -271,6 +340,8 @@ class ModelCalls:
     """By memory: its claims, kept so that a stage that is retried does not ask again."""
     unsummarised: set[tuple[str | None, str]] = field(default_factory=set)
     """Conversations, by user and session, whose summaries wait to be written by the model."""
+    taught: dict[tuple[str, int], Sequence[LessonDraft]] = field(default_factory=dict)
+    """By kind of episode and number of episodes: its lessons."""
     summaries: dict[tuple[str | None, str, int], CheckedSummary] = field(default_factory=dict)
     """By user, session and number of turns: its summary."""
 

@@ -67,8 +67,8 @@ async def _reflect(work: Work, scoped: ScopedStore) -> None:
         work.reading(scoped.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None
     )
     for cluster, kind in zip(clusters, _kinds(clusters, await _known(work, scoped)), strict=True):
-        writes = [*await _reflection(work, scoped, cluster, kind), *await lessons(work, scoped, cluster, kind)]
-        await work.apply(writes)
+        reflection = await _reflection(work, scoped, cluster, kind)
+        await work.apply([*reflection, *await lessons(work, scoped, cluster, kind, grown=bool(reflection))])
         await practise(work, scoped, cluster, kind)
 
 

@@ -26,7 +26,7 @@ from longmind.systems.episodic.models import (
     Timeline,
     Title,
 )
-from longmind.systems.episodic.narrative import describe_duration
+from longmind.systems.episodic.narrative import describe_duration, narrate
 from longmind.systems.episodic.reading import iterate_events
 from longmind.systems.episodic.running import RunningEpisode
 from longmind.systems.episodic.writer import EpisodeWriter, begin_writes, check_end
@@ -62,5 +62,6 @@ __all__ = [
     "describe_duration",
     "iterate_events",
     "lessons_of",
+    "narrate",
     "shared_deeds",
 ]

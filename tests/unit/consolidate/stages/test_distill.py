@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from longmind import Longmind
+from longmind.consolidate.cycle import consolidate
 from longmind.consolidate.stages import distill
 from longmind.memory import AgentMemory
+from longmind.testing import ScriptedModel
 from longmind.types import ConsolidationReport, Filter, Memory
 
 
@@ -237,3 +239,27 @@ async def test_free_text_teaches_in_the_cycle() -> None:
         await mem.consolidate()
         statements = [memory.content for memory in await lessons(mem)]
     assert any("backup" in statement and "6 of 6 succeeded" in statement for statement in statements), statements
+
+
+async def test_a_model_teaches_only_what_an_episode_shows(rc: Longmind) -> None:
+    mem = rc.agent("a")
+    for n in range(3):
+        await episode(mem, f"Repair the pump, visit {n}", [], "failed" if n else "succeeded", note="The seal was dry.")
+    script = ScriptedModel(
+        {
+            "lessons": [
+                {"statement": "Grease the seal of the pump.", "advice": "do", "quote": "The seal was dry.", "text": 0},
+                {"statement": "Call the maker of the pump.", "advice": "do", "quote": "nobody said this", "text": 0},
+                {"statement": "Bring an umbrella.", "advice": "do", "quote": "The seal was dry.", "text": 1},
+            ]
+        }
+    )
+    settings = await mem.configuration()
+    await consolidate(rc.store, mem.scope, settings, rc.embedding.embed, chat=script.chat())
+    taught = [memory for memory in await lessons(mem) if memory.body.get("model")]
+    assert [memory.content for memory in taught] == ["Grease the seal of the pump."]
+    assert taught[0].body["quote"] == "The seal was dry."
+    await mem.episodic.start("Something else")
+    await consolidate(rc.store, mem.scope, settings, rc.embedding.embed, chat=script.chat())
+    assert len(script.requests) == 1, "episodes that did not grow are not read again"
+    assert len([memory for memory in await lessons(mem) if memory.body.get("model")]) == 1
