@@ -420,7 +420,7 @@ class View:
         """
         norms = self.column("near_norm")
         if self._moved:
-            changed = np.unique(self.lines(np.fromiter(self._moved, np.int32, len(self._moved)), REACH))
+            changed = self.lines(np.fromiter(self._moved, np.int32, len(self._moved)), REACH).ravel()
             norms[changed[changed < self.rows]] = 0
             self._moved.clear()
             self._norms_of = (0, 0)

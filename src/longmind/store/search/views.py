@@ -108,8 +108,9 @@ class Views:
 
     def _keep(self, scope: Scope, view: View) -> None:
         self._forget(scope)
-        self._views[scope], self._sizes[scope] = view, view.nbytes
-        self._total += view.nbytes
+        size = view.nbytes
+        self._views[scope], self._sizes[scope] = view, size
+        self._total += size
         while self._total > self._max_bytes and len(self._views) > 1:
             self._forget(next(iter(self._views)))
 
