@@ -335,7 +335,8 @@ class AgentMemory:
         """Return the k memories that fit a question best, the best first, each with its reason.
 
         ``as_of`` answers as the world was at a moment, ``known_at`` as the agent knew at a moment. With a
-        ``conversation`` its last messages are read beside the question, and what they say is left out.
+        ``conversation`` its last messages are read beside the question, and what they say is left out. A question
+        without restrictions is put to the tenant's shared memory, too; such hits are ``shared`` and say so.
         """
         recaller = await self._longmind.recaller()
         with telemetry.span("longmind.recall", {"longmind.agent": self.scope.agent}) as span:
@@ -353,6 +354,7 @@ class AgentMemory:
                 conversation=_messages(conversation),
                 min_score=min_score,
                 explain=explain,
+                shared=self._shared_limit,
             )
             span.set("longmind.hits", len(hits))
         return hits
@@ -371,7 +373,12 @@ class AgentMemory:
         """
         recaller = await self._longmind.recaller()
         budget = (await self.configuration()).context_tokens if tokens is None else tokens
-        return await recaller.context(self.scope, task, tokens=budget, conversation=_messages(conversation))
+        return await recaller.context(
+            self.scope, task, tokens=budget, conversation=_messages(conversation), shared=self._shared_limit
+        )
+
+    async def _shared_limit(self) -> int:
+        return (await self.configuration()).recall_shared
 
     async def forget(
         self,

@@ -249,6 +249,8 @@ class Source(Model):
         return self
 
 
+SHARED_AGENT = "@shared"
+"""The reserved agent of a tenant that holds its shared memory."""
 TRUST: Mapping[Role, float] = {"system": 1.0, "user": 0.8, "assistant": 0.7, "tool": 0.5, "document": 0.4}
 """How far a source is trusted unless the caller says otherwise."""
 
@@ -514,6 +516,11 @@ class Hit(Model):
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Hit:
         return super(Hit, self._explained()).__deepcopy__(memo)
+
+    @property
+    def shared(self) -> bool:
+        """Whether it comes from the shared memory of the tenant, and not from what the agent knows itself."""
+        return self.memory.agent == SHARED_AGENT
 
     def __repr__(self) -> str:
         return f"Hit({self.score:.2f}, {self.memory!r})"

@@ -7,7 +7,7 @@ count the reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from longmind.recall.filters import NOT_NARROWED, filter_of
 from longmind.recall.query import Query, parse_query
 from longmind.recall.ranking import Ranking
 from longmind.recall.rerank import Reranker
+from longmind.recall.shared_knowledge import APPROVED, SharedTenants, with_shared
 from longmind.recall.standing import standing_memories
 from longmind.recall.touches import Touches
 from longmind.store.search.ranking import query_terms
@@ -33,6 +34,8 @@ from longmind.types import Filter, Hit, Message, Scope
 if TYPE_CHECKING:
     from longmind.models.embed import Embedder
 
+SharedLimit = Callable[[], Awaitable[int]]
+"""Returns how many entries of shared memory a recall may add."""
 MAX_K = 1_000
 MAX_QUERY = 100_000
 """Characters of a question with the messages that are read beside it."""
@@ -56,6 +59,9 @@ class Recaller:
         self.reranker = reranker
         self._policies: list[policy.RecallPolicy] = list(policy.BUILT_IN)
         self._touches = Touches(store)
+        self._shared = SharedTenants(store, clock)
+        self._embedded: tuple[Embedder, str, NDArray[np.float32]] | None = None
+        """The question that was embedded last: shared memory is asked the same one."""
         self.counts_reads = True
         """Whether what is recalled is counted as read, which makes it warmer for later questions."""
         self.watch: Callable[[str], None] = _unwatched
@@ -81,13 +87,15 @@ class Recaller:
         conversation: Sequence[Message] = (),
         min_score: float = 0.0,
         explain: bool = False,
+        shared: SharedLimit | None = None,
     ) -> list[Hit]:
         """Return the memories that fit a question best, the best first.
 
         With a ``conversation`` its last messages are read beside the question, and what they say is left out.
         ``as_of`` answers as the world was at that moment: facts that were valid then, and what had happened by then.
         ``known_at`` answers as the agent knew at that moment: only what had been recorded by then. They combine.
-        ``explain`` adds to each hit the score of every arm.
+        ``explain`` adds to each hit the score of every arm. ``shared`` returns how many entries of the tenant's shared
+        memory may be added; it is called only if there are any, and only for a question without restrictions.
         """
         recent = _recent(conversation)
         _check(query := _with_recent(query, recent), k, min_score)
@@ -105,10 +113,18 @@ class Recaller:
         self.watch("plan")
         most = min(k + len(recent), MAX_K)
         hits = await self._answer(scope, parsed, plan, narrowed, most, min_score=min_score, full=explain)
+        if shared is not None and narrowed is NOT_NARROWED:
+            hits = await self._with_shared(scope, parsed, plan, hits, shared, min_score=min_score, full=explain)
         return _without_recent(hits, recent)[:k]
 
     async def context(
-        self, scope: Scope, task: str, *, tokens: int = 1500, conversation: Sequence[Message] = ()
+        self,
+        scope: Scope,
+        task: str,
+        *,
+        tokens: int = 1500,
+        conversation: Sequence[Message] = (),
+        shared: SharedLimit | None = None,
     ) -> str:
         """Return the memories that matter for a task as text, within a budget of tokens, quoted as data.
 
@@ -117,7 +133,7 @@ class Recaller:
         recent = _recent(conversation)
         most = max(5, min(200, tokens // 20))
         text = _with_recent(task, recent)
-        known = await self._known(scope, text, most + len(recent)) if text.strip() else []
+        known = await self._known(scope, text, most + len(recent), shared) if text.strip() else []
         return budget.render(await standing_memories(self.store, scope), _without_recent(known, recent)[:most], tokens)
 
     async def flush(self) -> None:
@@ -125,16 +141,38 @@ class Recaller:
         await self._touches.flush()
 
     async def close(self) -> None:
+        self._shared.close()
         await self.flush()
 
     # -- the steps of a recall -----------------------------------------------------------------------------------
 
-    async def _known(self, scope: Scope, task: str, k: int) -> list[Hit]:
+    async def _known(self, scope: Scope, task: str, k: int, shared: SharedLimit | None) -> list[Hit]:
         """Recall for a context: facts and the memories they were extracted from stay separate hits."""
         _check(task, k, 0.0)
         parsed = parse_query(task, self.clock.now())
         plan = policy.make_plan(parsed, self._policies)
-        return await self._answer(scope, parsed, plan, filter_of(None, kinds=plan.kinds), k, folds=False)
+        hits = await self._answer(scope, parsed, plan, filter_of(None, kinds=plan.kinds), k, folds=False)
+        return hits if shared is None else await self._with_shared(scope, parsed, plan, hits, shared)
+
+    async def _with_shared(
+        self,
+        scope: Scope,
+        parsed: Query,
+        plan: policy.RecallPlan,
+        own: list[Hit],
+        limit: SharedLimit,
+        *,
+        min_score: float = 0.0,
+        full: bool = False,
+    ) -> list[Hit]:
+        """Add what fits of the tenant's shared memory, if anything is shared there."""
+        where = await self._shared.scope_of(scope.tenant)
+        most = await limit() if where is not None else 0
+        if where is None or not most:
+            return own
+        asked = most + len(own)  # some of it the agent knows itself
+        hits = await self._answer(where, parsed, plan, APPROVED, asked, min_score=min_score, full=full, folds=False)
+        return with_shared(own, hits, most)
 
     async def _answer(
         self,
@@ -204,8 +242,9 @@ class Recaller:
         text, embedder = query[:EMBEDDED].strip(), self.embedder
         if embedder is None or not text:
             return None, None
-        vector: NDArray[np.float32] = (await embedder.embed([text]))[0]
-        return vector, embedder.name
+        if self._embedded is None or self._embedded[0] is not embedder or self._embedded[1] != text:
+            self._embedded = embedder, text, (await embedder.embed([text]))[0]
+        return self._embedded[2], embedder.name
 
     async def _dated(self, scope: Scope, parsed: Query, view: View, allowed: NDArray[np.bool_]) -> Query:
         """Add the time of the event that a question without a date names, if a memory tells of that event."""

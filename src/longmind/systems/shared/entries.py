@@ -29,8 +29,7 @@ from longmind.types import Json, Memory, Scope, Source, State
 NAME = "shared"
 _STATES: dict[Status, State] = {"pending": "quarantined", "approved": "active", "rejected": "quarantined"}
 _TRUST = 0.6
-SOURCE = Source(role="system", name="shared memory")
-"""Whom a context names as the source of shared knowledge."""
+_SOURCE = Source(role="system")
 
 
 def shared_store(scoped: ScopedStore) -> ScopedStore:
@@ -53,7 +52,7 @@ def add_support(
         salt = token_hex(16)
         body = SharedBody(about=about, salt=salt, supporters=(fingerprint_scope(supporter, salt),), last_at=now)
         new = store.new(
-            KNOWLEDGE, text, key=key, trust=_TRUST, source=SOURCE, **fields(decided(body, settings), settings)
+            KNOWLEDGE, text, key=key, trust=_TRUST, source=_SOURCE, **fields(decided(body, settings), settings)
         )
         return new, Put(new, existing="fail")
     body = SharedBody.read(record)

@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from longmind.systems.scoped_store import validated
-from longmind.types import Memory, Model, Moment, Tag, Text, Unit
+from longmind.types import SHARED_AGENT, Memory, Model, Moment, Tag, Text, Unit
 
-AGENT = "@shared"
+AGENT = SHARED_AGENT
 """The reserved agent of a tenant that holds its shared memory."""
 KNOWLEDGE = "knowledge"
 About = Literal["person", "world", "how-to"]
