@@ -290,6 +290,24 @@ async def context(
     call.answer(result, show)
 
 
+@store_command
+async def sharing(call: Invocation, embedder: Model = "static") -> None:
+    """Sharing: what a fleet of agents comes to share, and that nothing about a person is among it."""
+    from benchmarks import sharing as benchmark
+
+    whole, began = benchmark.fleet(), time.perf_counter()
+    async with _store(call, embedder) as rc:
+        with _progress(call, "Telling the agents") as progress:
+            await benchmark.share(rc, whole, progress)
+        figures = await benchmark.figures(rc, whole)
+    about = _about(call, f"What eight agents share ({embedder}, {_backend(call)})", embedder, began)
+    rows = [[name, f"{value:g}", unit] for name, value, unit in figures]
+    call.answer(
+        {**about, "figures": [list(row) for row in figures]},
+        lambda: _show(str(about["title"]), ["figure", "value", "unit"], rows),
+    )
+
+
 def report(
     folder: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the results are.")] = OUT,
 ) -> None:
@@ -317,6 +335,7 @@ for _command in (
     learning,
     soak,
     versions,
+    sharing,
     report,
 ):
     app.command(_command.__name__)(_command)

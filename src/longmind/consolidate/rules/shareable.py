@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from longmind.consolidate.rules.extraction import is_source
+from longmind.consolidate.rules.general_statements import general_words, is_complete
 from longmind.consolidate.rules.world_statements import world_statements
 from longmind.systems.shared import ClaimParts, KnowledgeCandidate, about_of
 from longmind.text.sentences import sentences
@@ -97,11 +98,14 @@ def _message(memory: Memory) -> Iterator[KnowledgeCandidate]:
         text = sentence.text.strip()
         if sentence.asks or len(text) > _MAX_SENTENCE or len(text.split()) < _MIN_WORDS or _OF_SPEAKERS.search(text):
             continue
+        words = general_words(text)
+        about = "person" if words is None else about_of(text, names)
+        if words is None or about == "person" or not is_complete(words, instructs=about == "how-to"):
+            continue
         if any(world_statements(sentence)):
             continue  # it becomes a fact, and that is offered
-        if about_of(text, names) != "person":
-            number += 1
-            yield KnowledgeCandidate(text=text if text.endswith((".", "!")) else f"{text}.", names=names)
+        number += 1
+        yield KnowledgeCandidate(text=text if text.endswith(".") else f"{text}.", names=names)
         if number == _MAX_STATEMENTS:
             return
 

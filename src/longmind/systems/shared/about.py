@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from longmind.systems.shared import lexicon as lex
+from longmind.systems.shared.claims import ROLE_OF
 from longmind.systems.shared.given_names import GIVEN_NAMES
 from longmind.systems.shared.models import About, ClaimParts, KnowledgeCandidate
 from longmind.text.analysis import fold, words
@@ -38,14 +39,13 @@ _MOMENT = re.compile(
 _SHORTENED = re.compile(r"\b(?:we're|i'd|i'll)\b")
 _TOKEN = re.compile(r"[^\W_][\w’'./+#-]*[\w+#]|[^\W_]|[,;:]")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
-_ROLE_OF = re.compile(
-    r"^the (?P<role>[\w ]{2,40}?) of (?:the )?(?P<x>[^,;:]{2,60}?) (?:is|are) (?P<y>[^,;:]{1,60})$", re.IGNORECASE
-)
 _DETERMINED = frozenset(("the", "this", "that", "his", "her", "their", "a", "an", "one", "another", "some"))
 _ARTICLES = frozenset(("the", "a", "an", "all", "every", "each", "any"))
 _BEFORE_VERB = frozenset(("always", "never", "please", "first", "then", "dont", "do", "not", "only"))
 _OPENERS = frozenset(("if", "when", "before", "after", "to", "once", "while", "until", "unless", "whenever"))
 _GENERIC = frozenset(("children", "people"))
+_AFTER_PLURAL = lex.PREPOSITIONS | lex.PLURAL_AUXILIARIES | lex.BASE_VERBS
+"""Words before which a word that may be a verb is a noun in the plural: "orders after noon", "trains are"."""
 _MAX_SUBJECT = 8
 _UNCLEAR = "nothing that says what it is about"
 _NAME = "a word that looks like a name"
@@ -216,7 +216,7 @@ def _explained(plain: str, known: Collection[str]) -> bool:
 
 def _explained_by_role(sentence: str) -> set[str]:
     """Return the words of names that stand in a role which only places and things have: "the capital of X is Y"."""
-    match = _ROLE_OF.match(sentence.rstrip(" .!"))
+    match = ROLE_OF.match(sentence.rstrip(" .!"))
     if match is None or not _is_thing_role(match["role"]):
         return set()
     explained = set(words(match["x"]))
@@ -274,8 +274,7 @@ def _lacks_subject(plain: Sequence[str]) -> bool:
     first, second = plain[0], plain[1] if len(plain) > 1 else ""
     if first in lex.PEOPLE_DO or first in lex.SINGULAR_AUXILIARIES or first in lex.PAST or first.endswith("ed"):
         return True
-    follows = lex.PREPOSITIONS | lex.PLURAL_AUXILIARIES | lex.BASE_VERBS
-    return first in lex.THIRD_VERBS and second not in follows
+    return first in lex.THIRD_VERBS and second not in _AFTER_PLURAL
 
 
 def _head(subject: Sequence[_Word]) -> Sequence[_Word]:
@@ -324,6 +323,8 @@ def _is_common(word: _Word, known: Collection[str]) -> bool:
 
 def _looks_like_name(word: str) -> bool:
     """Whether a word is capitalised, but neither an abbreviation (SQL) nor mixed case (PostgreSQL)."""
+    if not word[:1].isupper():
+        return False
     core = re.sub(r"[’']s?$", "", word)
     tail = re.sub(r"^(?:Mc|Mac|O[’']|De|Di|La|Le|Van)(?=[A-Z])", "", core)
     return (

@@ -21,6 +21,11 @@ _CLAUSE = re.compile(
     r"[,;:]\s*|\s+(?=(?:before|after|when|while|if|unless|until|because|since|whenever|once)\b)", re.IGNORECASE
 )
 
+ROLE_OF = re.compile(
+    r"^the (?P<role>[\w ]{2,40}?) of (?:the )?(?P<x>[^,;:]{2,60}?) (?:is|are) (?P<y>[^,;:]{1,60})$", re.IGNORECASE
+)
+"""A statement of a role: "The capital of Ghana is Accra"."""
+
 
 def claim_key(candidate: KnowledgeCandidate) -> str:
     """Return the key of a candidate: equal for the same claim, whoever states it."""
@@ -29,6 +34,8 @@ def claim_key(candidate: KnowledgeCandidate) -> str:
         normal = f"identity {candidate.identity}"
     elif claim is not None:
         normal = _clause(f"{claim.subject} {claim.predicate} {claim.object}")
+    elif (role := ROLE_OF.match(candidate.text.strip().rstrip(".!"))) is not None:
+        normal = _clause(f"{role['x']} {role['role']} {role['y']}")  # as a fact says it
     else:
         normal = " | ".join(sorted(filter(None, map(_clause, _CLAUSE.split(candidate.text)))))
     return f"shared:{sha256(normal.encode()).hexdigest()[:32]}"

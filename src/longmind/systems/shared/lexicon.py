@@ -143,13 +143,13 @@ COMMON = _set(
     plastic glass wood oak pine birch maple bamboo cotton wool silk leather paper concrete cement sand clay stone
     granite marble soil grass wheat corn barley hay light sound heat cold air fire smoke steam fog rain snow wind
     thunder lightning weather frost sunlight gravity energy power electricity fuel petrol diesel gas coal paint glue
-    rubber wax soap dust dirt rust blood skin hair bone sleep exercise stress pain sport music art history physics
+    rubber wax soap dust dirt rust blood skin hair bone exercise sport music art history physics
     chemistry biology maths mathematics medicine law money cash credit tax inflation demand supply trade traffic
     transport shipping freight luggage mail post email software hardware code data memory storage cache bandwidth
     latency encryption compression caching logging testing staging production access input output text html css json
     xml yaml csv python java javascript go ruby perl linux unix windows android git docker kubernetes bash wifi
-    ethernet internet feedback documentation research evidence furniture equipment machinery clothing food advice
-    news progress work time space nature life death war peace english french german spanish italian portuguese
+    ethernet internet feedback documentation research evidence furniture equipment machinery clothing food
+    space english french german spanish italian portuguese
     chinese japanese latin asphalt aspirin ibuprofen caffeine alcohol nicotine protein fat fibre vitamin insulin
     cholesterol mercury venus mars jupiter saturn uranus neptune earth moon sun amber bronze brass tofu broccoli
     spinach lettuce kale asparagus ginger cinnamon vanilla lava quartz diamond ammonia bleach acid poison mould mold

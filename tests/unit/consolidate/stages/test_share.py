@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from longmind import Longmind
 from longmind.consolidate.stages.share import withdraw
 from longmind.memory import AgentMemory
 from longmind.store.base import Delete
-from longmind.systems.shared import AGENT
+from longmind.systems.shared import AGENT, SharedKnowledge
 from longmind.types import ConsolidationReport, Filter, Memory, Scope
 
 
@@ -149,3 +151,120 @@ async def test_what_is_forgotten_or_undone_takes_its_support_with_it_at_once(rc:
     await ben.undo(last.operation)
     await ben.consolidate()
     assert [m.content for m in await stored(rc)] == ["deploy needs a green build"]
+
+
+# -- what is offered ---------------------------------------------------------------------------------------------------
+
+
+async def fleet(rc: Longmind, live: Callable[[AgentMemory], Awaitable[object]]) -> list[SharedKnowledge]:
+    """Let three agents, each with a user, live through the same and consolidate; return what waits and is shared."""
+    for agent, user in (("a", "ann"), ("b", "ben"), ("c", "cleo")):
+        mem = rc.agent(agent, user=user)
+        await live(mem)
+        await mem.consolidate()
+    return list(await rc.shared().list(None))
+
+
+async def test_general_statements_of_conversations_are_shared_and_talk_is_not(rc: Longmind) -> None:
+    told = [
+        "Hi! I'm Robin and I live in Lisbon. Refunds take five business days.",
+        "Keep up the good work. Have a great time. Take care of yourself. Hang in there.",
+        "Look at this photo. The colours are so bright. It was a long day. Life is hard.",
+        "My sister Ines likes tea. Before a release, run the tests. Wambui needs a visa.",
+        "Does water boil at 90 degrees? Ask Priya. He said that trains are late.",
+    ]
+    entries = await fleet(rc, lambda mem: mem.remember([{"role": "user", "content": text} for text in told]))
+    shared = {entry.text: (entry.status, entry.about) for entry in entries}
+    assert shared == {
+        "Refunds take five business days.": ("approved", "world"),
+        "Before a release, run the tests.": ("approved", "how-to"),
+    }
+
+
+async def test_the_same_claim_in_other_words_is_one(rc: Longmind) -> None:
+    told = iter(
+        ["Run the tests before a release.", "Before the release, run tests", "please run the tests before a release"]
+    )
+    (entry,) = await fleet(rc, lambda mem: mem.remember(next(told)))
+    assert (entry.status, entry.support) == ("approved", 3)
+
+
+async def test_a_fact_and_the_sentence_that_says_it_are_one_claim(rc: Longmind) -> None:
+    told = iter(
+        [
+            "The capital of Palau is Ngerulmud.",
+            "the capital of Palau is Ngerulmud.",
+            "The capital of Palau is Ngerulmud",
+        ]
+    )
+    (entry,) = await fleet(rc, lambda mem: mem.remember(next(told)))
+    assert (entry.status, entry.support) == ("approved", 3)
+
+
+async def test_entries_of_profiles_are_offered(rc: Longmind) -> None:
+    async def learn(mem: AgentMemory) -> None:
+        await mem.persona.learn("Likes jazz.", confidence=0.9)
+        await mem.persona.learn("Invoices need a stamp.", confidence=0.9)
+        await mem.persona.learn("Doors need locks.", confidence=0.1)
+
+    entries = await fleet(rc, learn)
+    assert [(entry.text, entry.status) for entry in entries] == [("Invoices need a stamp.", "approved")]
+
+
+async def test_procedures_that_make_the_same_calls_are_shared_without_their_arguments(rc: Longmind) -> None:
+    async def book(mem: AgentMemory) -> None:
+        for city in ("Porto", "Braga", "Faro"):
+            begun = await mem.episodic.start(f"Book a ticket to {city} for Imogen")
+            for tool, args in (("find_train", {"to": city, "who": "Imogen"}), ("book_seat", {"who": "Imogen"})):
+                await mem.episodic.record(
+                    begun.id, tool, type="call", data={"tool": tool, "args": args, "result": "ok"}
+                )
+            await mem.episodic.finish(begun.id, "succeeded")
+
+    entries = await fleet(rc, book)
+    (procedure,) = [entry for entry in entries if "find_train" in entry.text]
+    assert procedure.text == "Calls that worked one after the other: find_train, then book_seat."
+    assert (procedure.status, procedure.about) == ("approved", "how-to")
+    assert not any("Imogen" in str(m.model_dump()) for m in await stored(rc))
+
+
+async def test_lessons_of_several_agents_come_together(rc: Longmind) -> None:
+    async def deploy(mem: AgentMemory) -> None:
+        for number in range(8):
+            begun = await mem.episodic.start(f"Deploy the service number {number}")
+            if number % 2:
+                await mem.episodic.record(begun.id, "ran the tests", type="tests")
+            await mem.episodic.record(begun.id, "rolled out", type="rollout")
+            await mem.episodic.finish(begun.id, "succeeded" if number % 2 else "failed")
+
+    entries = await fleet(rc, deploy)
+    lessons = [entry for entry in entries if "tests" in entry.text and entry.about == "how-to"]
+    assert [entry.status for entry in lessons] == ["approved"]
+    hits = await rc.agent("newcomer").recall("deploy the service: tests first?")
+    assert lessons[0].id in [hit.memory.id for hit in hits if hit.shared]
+
+
+async def test_what_had_to_be_done_first_is_offered(rc: Longmind) -> None:
+    async def reflect(mem: AgentMemory) -> None:
+        needs = [{"do": 'login({"user": "imogen"})', "before": 'refund({"order": 7})'}]
+        body = {"task": "Refund Imogen", "needs": needs, "worked": [], "failed": [], "success": True}
+        await mem.store.put(mem.scope, mem.scoped.new("reflection", "Task: Refund Imogen", body=body, trust=0.7))
+
+    (entry,) = await fleet(rc, reflect)
+    assert (entry.text, entry.status) == ("Call login before refund.", "approved")
+
+
+async def test_what_is_forgotten_erased_or_erased_with_its_user_no_longer_supports(rc: Longmind) -> None:
+    text = "Refunds take five business days."
+    (entry,) = await fleet(rc, lambda mem: mem.remember(text))
+    assert entry.support == 3
+    mem = rc.agent("a", user="ann")
+    (told,) = (await mem.list(kinds=["message"])).items
+    await mem.forget(told.id)
+    assert [e.support for e in await rc.shared().list(None)] == [2]
+    await rc.erase_user("ben")
+    assert [(e.support, e.status) for e in await rc.shared().list(None)] == [(1, "pending")]
+    mem = rc.agent("c", user="cleo")
+    (told,) = (await mem.list(kinds=["message"])).items
+    await mem.forget(told.id, erase=True)
+    assert await stored(rc) == []

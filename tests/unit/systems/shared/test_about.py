@@ -10,7 +10,8 @@ import pytest
 from longmind.systems.shared.about import about_of, judge
 from longmind.systems.shared.models import ClaimParts, KnowledgeCandidate
 
-LABELLED = {name: json.loads((Path(__file__).parent / f"{name}.json").read_text()) for name in ("labelled", "held_out")}
+FOLDER = Path(__file__).parents[4] / "benchmarks" / "sharing_data"
+LABELLED = {name: json.loads((FOLDER / f"{name}.json").read_text()) for name in ("labelled", "held_out")}
 """Invented statements by what they are about. The second list was written after the rules."""
 
 
