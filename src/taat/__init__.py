@@ -1,0 +1,1 @@
+"""TAAT: follows accounts that announce trades, with everything it knows in Longmind."""

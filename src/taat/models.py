@@ -1,0 +1,122 @@
+"""The types that every part of TAAT speaks: posts, signals, orders, fills and positions.
+
+All are frozen, and money and quantities are exact: ``Decimal`` from the text of a post to the ledger.
+"""
+
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Side = Literal["long", "short"]
+Action = Literal["open", "add", "reduce", "close", "stop_moved", "stopped_out", "limit"]
+Unit = Literal["price", "points", "percent"]
+
+
+class Frozen(BaseModel):
+    """A value: it is not changed, and two with the same fields are equal."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Post(Frozen):
+    """A post of an announcer, as its feed delivered it."""
+
+    id: str = Field(min_length=1)
+    author: str = Field(min_length=1)
+    text: str
+    created_at: datetime
+    feed: str = "file"
+    edited: bool = False
+    reply_to: str | None = None
+
+
+class AssetClass(StrEnum):
+    """What kind of thing is traded."""
+
+    STOCK = "stock"
+    INDEX = "index"
+    FUTURE = "future"
+    OPTION = "option"
+    CRYPTO = "crypto"
+    FOREX = "forex"
+
+
+class Instrument(Frozen):
+    """What is traded: a symbol, and for an option its expiry, strike and right."""
+
+    symbol: str
+    """The underlying's symbol without a dollar sign, in capitals: ``AAPL``, ``SPX``, ``BTC``."""
+    asset: AssetClass = AssetClass.STOCK
+    expiry: date | None = None
+    strike: Decimal | None = None
+    right: Literal["call", "put"] | None = None
+
+    def __str__(self) -> str:
+        if self.asset is not AssetClass.OPTION or self.strike is None or self.right is None:
+            return self.symbol
+        expiry = f" {self.expiry:%m/%d/%y}" if self.expiry else ""
+        return f"{self.symbol} {self.strike.normalize():f}{self.right[0].upper()}{expiry}"
+
+
+class Level(Frozen):
+    """A stop or a target: a price, or a distance in points or percent from the entry."""
+
+    value: Decimal
+    unit: Unit = "price"
+
+
+class Quantity(Frozen):
+    """How much: a number of shares or contracts, or a fraction of the position (0 to 1)."""
+
+    value: Annotated[Decimal, Field(gt=0)]
+    unit: Literal["units", "fraction"] = "units"
+
+
+class Price(Frozen):
+    """An announced price, or a range of prices; ``low`` equals ``high`` for a single price."""
+
+    low: Decimal
+    high: Decimal
+
+    @property
+    def middle(self) -> Decimal:
+        return (self.low + self.high) / 2
+
+
+class Span(Frozen):
+    """The part of a post's text that a signal was read from, by character positions."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class Signal(Frozen):
+    """One announced trade, as it was read from a post."""
+
+    instrument: Instrument
+    action: Action
+    side: Side | None = None
+    """Long or short; ``None`` when the post does not say and no open position tells."""
+    price: Price | None = None
+    exit_price: Price | None = None
+    """The price at which a position was left, when the post names entry and exit (``IN 13720 OUT 12484``)."""
+    quantity: Quantity | None = None
+    stop: Level | None = None
+    targets: tuple[Level, ...] = ()
+    time_frame: str | None = None
+    confidence: float = Field(ge=0.0, le=1.0)
+    span: Span
+
+
+class Holding(Frozen):
+    """What an announcer is known to hold: the context in which their next post is read."""
+
+    instrument: Instrument
+    side: Side
+    remaining: Decimal = Decimal(1)
+    """The fraction of the first size that is still open."""
+    entry: Decimal | None = None
+    opened_at: datetime | None = None

@@ -1,0 +1,1 @@
+"""Reading signals from the text of posts."""
