@@ -99,10 +99,13 @@ class Signal(Frozen):
     instrument: Instrument
     action: Action
     side: Side | None = None
-    """Long or short; ``None`` when the post does not say and no open position tells."""
+    """Long or short of the instrument: who buys a put is long the put. ``None`` when nothing tells."""
     price: Price | None = None
+    """The price of the announced action itself: of the entry when a position is opened, of the exit when it is left."""
+    entry_price: Price | None = None
+    """The price at which a position that is left had been entered, when the post names both (``IN 13720 OUT 12484``)."""
     exit_price: Price | None = None
-    """The price at which a position was left, when the post names entry and exit (``IN 13720 OUT 12484``)."""
+    """The same as ``price`` when the post names entry and exit; otherwise ``None``."""
     quantity: Quantity | None = None
     stop: Level | None = None
     targets: tuple[Level, ...] = ()
@@ -118,5 +121,7 @@ class Holding(Frozen):
     side: Side
     remaining: Decimal = Decimal(1)
     """The fraction of the first size that is still open."""
+    units: Decimal | None = None
+    """How many shares or contracts are still open, if the posts said."""
     entry: Decimal | None = None
     opened_at: datetime | None = None

@@ -1,1 +1,8 @@
-"""Reading signals from the text of posts."""
+"""Reading signals from the text of posts: rules, announcers' profiles, and a model where one is configured."""
+
+from taat.signals.context import holdings_after
+from taat.signals.json_form import signal_json
+from taat.signals.profiles import AnnouncerProfile, Phrase, learn_profile
+from taat.signals.reading import read_post
+
+__all__ = ["AnnouncerProfile", "Phrase", "holdings_after", "learn_profile", "read_post", "signal_json"]
