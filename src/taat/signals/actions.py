@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from taat.models import Action, Side
@@ -29,10 +29,11 @@ class Event:
     """Whether all that is left is meant."""
     profit: bool = False
     """Whether the phrase is used for gains: positions are scaled out in profit."""
+    begun: bool = False
+    """Whether the phrase only says that something began: companies open and start many things."""
     stop_text: str | None = None
     """For a moved stop: where to, or an empty text for the entry price."""
     fraction: str | None = None
-    ordinal_side: Side | None = field(default=None)
 
 
 _F = FRACTION
@@ -57,9 +58,9 @@ _RULES: list[tuple[str, Action | None, Side | None, Form, str]] = [
     # no trade of now: what is only held or watched
     (rf"\b(?:still|remain(?:ing|s)?|staying|been)\s+(?:in\b|long|short|holding|hold|flat)(?!\w)|\b(?:holding|hold)\b", None, None, "none", ""),
     # brokerage codes
-    (r"\b(?:bto|b\.t\.o\.?|(?:buy|bought|buying|bot)\s+to\s+open)(?!\w)", "open", "long", "code", ""),
-    (r"\b(?:stc|s\.t\.c\.?|(?:sell|sold|selling|sld)\s+to\s+close)(?!\w)", "close", "long", "code", ""),
-    (r"\b(?:sto|s\.t\.o\.?|(?:sell|sold|selling|sld)\s+to\s+open)(?!\w)", "open", "short", "code", ""),
+    (r"(?<![#\w])(?:bto|b\.t\.o\.?|(?:buy|bought|buying|bot)\s+to\s+open)(?=[\s:]+\S)", "open", "long", "code", ""),
+    (r"(?<![#\w])(?:stc|s\.t\.c\.?|(?:sell|sold|selling|sld)\s+to\s+close)(?=[\s:]+\S)", "close", "long", "code", ""),
+    (r"(?<![#\w])(?:sto|s\.t\.o\.?|(?:sell|sold|selling|sld)\s+to\s+open)(?=[\s:]+\S)", "open", "short", "code", ""),
     (rf"\bbtc(?=\s+(?:\d+x?\s+|{_F}\s+)?(?:of\s+)?{INSTRUMENT})|\b(?:buy|bought|buying|bot)\s+to\s+(?:close|cover)\b", "close", "short", "code", ""),
     # orders that wait
     (r"\b(?:buy|long)[ -]limits?(?:\s+orders?)?\b|\bbuy[ -]stops?\s+(?=@|at\b|\$?\d)|\blimit\s+(?:buy|long)s?\b", "limit", "long", "base", ""),
@@ -75,14 +76,16 @@ _RULES: list[tuple[str, Action | None, Side | None, Form, str]] = [
     (r"\b(?:closed?|closing|took|take|taking|sold|covered|hit)?\s*(?:my\s+|the\s+|our\s+|a\s+)?(?:1st|2nd|3rd|4th|5th|first|second|third|fourth|next|another|one more)\s+(?:scale(?:[\s-]*out)?|trim|tranche|partial|piece)s?\b(?:\s+(?:out|done|closed|off|taken|sold|here|complete))*", "reduce", None, "past", "partial profit"),
     (r"\bscal(?:ed|ing|e)\s+(?:(?:some|more|half|a bit|a little)\s+)?out(?:\s+of)?\b|\bscale\s+(?:done|closed|off|taken|here)\b", "reduce", None, "past", "partial profit"),
     # added
+    (r"\blong(?:ed|ing)?\s+(?:some\s+)?more\b", "add", "long", "past", ""),
+    (r"\bshort\s+(?:some\s+)?more\b", "add", "short", "past", ""),
     (r"\b(?:bought|buying|buy|bot|grabbed|picked up)\s+(?:(?:some|a few|a little|a bit|\d[\d,.]*k?)\s+)*more\b(?:\s+shares)?|\b(?:bought|grabbed|picked up)\s+another\b", "add", "long", "past", ""),
     (r"\b(?:shorted|shorting)\s+(?:some\s+)?more\b", "add", "short", "past", ""),
     (r"\b(?:add?ed|aded|adding)(?:\s+(?:more|again|another|back|some|a bit|a little))*(?:\s+(?:to|on|into)\b)?", "add", None, "past", ""),
-    (r"\badd(?=\s+(?:(?:more|some|to|another|here|half|a)\b|[$\d@" + INSTRUMENT + r"]))(?:\s+(?:more|some|to|another))*", "add", None, "base", ""),
+    (r"\badd(?=\s+(?:(?:more|some|to|another|here|half|a|at|on|below|under|above|if|near|around)\b|[$\d@" + INSTRUMENT + r"]))(?:\s+(?:more|some|to|another))*", "add", None, "base", ""),
     (r"\bav(?:era)?g(?:ed|ing|'d)?\s*-?\s*(?:down|up)\b|\baverag(?:ed|ing)(?:\s+into)?\b|\bdca(?:'d|ed|ing)?\b", "add", None, "past", ""),
-    (r"\bdoubl(?:ed|ing)\s+(?:down|up|my)(?:\s+(?:on|position|size))*|\btopp(?:ed|ing)\s+up\b|\bpyramid(?:ed|ing)(?:\s+into)?\b|\breload(?:ed|ing)?\b|\bscal(?:ed|ing)\s+in(?:to)?\b|\badd-on\b", "add", None, "past", ""),
+    (r"\bdoubl(?:ed|ing)\s+(?:down|up|my)(?:\s+(?:on|position|size|in))*|\btopp(?:ed|ing)\s+up\b|\bpyramid(?:ed|ing)(?:\s+into)?\b|\breload(?:ed|ing)?\b|\bscal(?:ed|ing)\s+in(?:to)?\b|\badd-on\b", "add", None, "past", ""),
     # a part closed
-    (rf"\b(?:took|taking|take|takin|pulled|pulling|peel(?:ed|ing)?|knock(?:ed|ing)?)\s+{_POSS}(?P<f1>{_F})?(?:\s+(?:of|my|the|this|position|[{INSTRUMENT}]+))*\s*\b(?:off|out)\b(?:\s+of)?(?!\s+(?:for|to\s+(?:the|a)\b))", "reduce", None, "past", "partial"),
+    (rf"\b(?:took|taking|take|takin|pulled|pulling|peel(?:ed|ing)?|knock(?:ed|ing)?)\s+(?!off\b|out\b){_POSS}(?P<f1>{_F})?(?:\s+(?:of|my|the|this|position)\b|\s*{INSTRUMENT})*+\s*\b(?:off|out)\b(?:\s+of)?(?!\s+(?:for|to\s+(?:the|a)\b))", "reduce", None, "past", "partial"),
     (rf"\b(?:took|taking|take|book(?:ed|ing)?|lock(?:ed|ing)?|secur(?:ed|ing)|bank(?:ed|ing)?)\s+(?:in\s+)?(?:some|partial|a few|a bit of|a little|more)\s+(?:of\s+)?(?:my\s+)?(?:profits?|gains?|money|partials?)(?:\s+(?:off|on|in))*|\b(?:took|taking|take)\s+(?:some\s+)?partials?(?:\s+(?:profits?|on|off))*|\bpaying myself\b|\bpaid myself\b|\b(?:took|taking|take)\s+some\s+(?:off|out)\b(?:\s+the table)?", "reduce", None, "past", "partial profit"),
     (rf"\b(?:took|taking|take|book(?:ed|ing)?|lock(?:ed|ing)?|secur(?:ed|ing))\s+(?:in\s+)?(?:profits?|gains?)\s+on\s+(?:a\s+)?(?P<f2>{_F})(?:\s+of)?", "reduce", None, "past", "partial profit"),
     (r"\btrimm?(?:ed|ing)(?:\s+(?:some|more|a bit|a little|another|again|my|of))*\b", "reduce", None, "past", "partial"),
@@ -98,8 +101,8 @@ _RULES: list[tuple[str, Action | None, Side | None, Form, str]] = [
     (r"\b(?:sold|soldd|sld|sell|selling)(?:\s+(?:out\s+of|everything|it all|all|the rest(?: of)?|rest of|rest|remaining|remainder|the remaining|the balance|entire|my entire|the last|runners?|my runners?|the runners?))+\b", "close", "long", "past", "whole sold"),
     (r"\b(?:sold|soldd|sld)\b(?!\s*(?:off|out|short|to\b|by\b|for\s+\$?[\d.]+\s*(?:million|billion|m\b|b\b)))", "close", "long", "past", "sold"),
     (r"\bselling\b(?!\s*(?:off|pressure|out|point|to\b|climax|volume))", "close", "long", "ongoing", "sold"),
-    (r"\bsell\b(?!\s*(?:off|-|signals?|side|in\b|the\s+(?:news|rip|rally)|rating|into|stop|to\b|ratings?|alert))(?:\s+now)?", "close", "long", "base", "sold"),
-    (r"\b(?:clos(?:ed|ing)|clsoed|exit(?:ed|ing)|liquidat(?:ed|ing)|dump(?:ed|ing)|ditch(?:ed|ing)|bail(?:ed|ing)(?:\s+on)?|unload(?:ed|ing)|kill(?:ed|ing))(?:\s+(?:out|out of|the rest(?: of)?|rest of|all|everything|remaining|my|the|of))*\b(?!\s*(?:-|higher|lower|at (?:the )?(?:highs?|lows?)|for\b\s+(?:the|june)|green|red|above|below|the (?:gap|day|week|year|month|books?|deal)|up\b|down\b|bell|on (?:mon|tue|wed|thu|fri)))", "close", None, "past", "closed"),
+    (r"\bsell\b(?!\s*(?:off|-|signals?|side|in\b|the\s+(?:news|rip|rally)|rating|into|stop|to\b|ratings?|alert|mode))(?:\s+now)?", "close", "long", "base", "sold"),
+    (r"\b(?:clos(?:ed|ing)|clsoed|exit(?:ed|ing)|liquidat(?:ed|ing)|dump(?:ed|ing)|ditch(?:ed|ing)|bail(?:ed|ing)(?:\s+on)?|unload(?:ed|ing)|kill(?:ed|ing))(?:\s+(?:out|out of|the rest(?: of)?|rest of|all|everything|remaining|my|the|of))*\b(?!\s*(?:-|higher|lower|at (?:the )?(?:highs?|lows?)|for\b\s+(?:the|june)|green|red|above|below|the (?:gap|day|week|year|month|books?|deal)|up\b|down\b|bell|in\b|stores?|its\b|deal|on (?:mon|tue|wed|thu|fri)))", "close", None, "past", "closed"),
     (rf"\bclose(?=\s+(?:(?:the|my|all|out|rest|half|here|now|it|position)\b|[$@{INSTRUMENT}]))(?:\s+(?:the rest(?: of)?|all|out|my))*(?!\s+(?:to|of|at the))|\bexit(?=\s+(?:(?:the|my|all|here|now|rest)\b|[$@{INSTRUMENT}]))", "close", None, "base", "closed"),
     (r"\bcover(?:ed|ing)(?:\s+(?:the rest(?: of)?|rest of|all|remaining|my|the|of))*\b(?!\s+(?:by|in|call|calls|in detail|story|this))|\bcover(?=\s+(?:[$@" + INSTRUMENT + r"]|here|now|all|the rest|my))", "close", "short", "past", ""),
     (rf"\bcut(?:ting)?(?=\s+(?:my\s+|the\s+|this\s+|rest\s+|all\s+)*(?:[$@{INSTRUMENT}]|here|loss|position|it\s+(?:here|at)|for\s+(?:a|-)))(?:\s+(?:the rest(?: of)?|all|my))*", "close", None, "past", ""),
@@ -115,7 +118,7 @@ _RULES: list[tuple[str, Action | None, Side | None, Form, str]] = [
     (r"\b(?:wrote|writing)(?=\s+(?:\d+\s+|some\s+|the\s+)*" + INSTRUMENT + ")", "open", "short", "past", ""),
     (r"\bbuying(?:\s+(?:some|back|into|the\s+dip\s+in))*\b(?!\s*(?:opportunity|pressure|power|volume|climax))", "open", "long", "ongoing", ""),
     (r"\bbuy\b(?!\s*(?:-|rating|signals?|side|the\s+(?:dip|rumor)|back|backs|or\b|and\b|list|point|zone|area|stop|alert\w*\s+for|more\s+chips))(?:\s+now)?", "open", "long", "base", ""),
-    (r"\b(?:initiat(?:ed|ing)|start(?:ed|ing)|open(?:ed|ing)|enter(?:ed|ing)|establish(?:ed|ing)|built|building)\b(?:\s+(?:a|an|new|small|tiny|starter|half|full|my|first|long[- ]term|swing|into|in|position|of|the|up)\b)*(?!\s+(?:bell|higher|lower|at\b|range|price|day|week|year|coverage|with))", "open", None, "past", "opened"),
+    (r"\b(?:initiat(?:ed|ing)|start(?:ed|ing)|open(?:ed|ing)|enter(?:ed|ing)|establish(?:ed|ing)|built|building)\b(?:\s+(?:a|an|new|small|tiny|starter|half|full|my|first|long[- ]term|swing|into|in|position|of|the|up)\b)*(?!\s+(?:bell|higher|lower|at\b|range|price|day|week|year|coverage|with|as\b|\w+ing\b))", "open", None, "past", "opened"),
     (rf"\b(?:took|taking|take)\s+(?:a|an|my|some)?\s*(?:(?:small|starter|tiny|half|full|new|quick|first|initial|little|long[- ]term|swing)\s+)*(?:positions?|stab|shot|flyer|starter|entry|swing|nibble|bite)(?:\s+(?:in|at|on|of|for))*|\b(?:took|taking)\s+(?:a\s+|some\s+)?(?=(?:quick\s+|small\s+)?(?:long|short)\b)|\btook\s+(?:some\s+|the\s+)?(?={INSTRUMENT}+\s+(?:long|short|calls|puts|@|here|at))", "open", None, "past", ""),
     (r"\b(?:picked\s+up|picking\s+up|grabb(?:ed|ing)|snagg(?:ed|ing)|scoop(?:ed|ing)(?:\s+up)?|nibbl(?:ed|ing)|load(?:ed|ing)(?:\s+up)?|snapp(?:ed|ing)\s+up|jump(?:ed|ing)\s+in(?:to)?|hopp(?:ed|ing)\s+in(?:to)?|step(?:ped|ping)\s+in(?:to)?)\b(?:\s+(?:a|an|some|small|starter|new|position|in|into|on|of|at)\b)*", "open", "long", "past", ""),
     (r"\b(?:got\s+|just\s+|been\s+)?filled(?=\s+(?:on\s+|in\s+|at\s+|@|long|short|[$" + INSTRUMENT + r"]))(?:\s+(?:on|in))?", "open", None, "past", ""),
@@ -129,7 +132,7 @@ _RULES: list[tuple[str, Action | None, Side | None, Form, str]] = [
 
 
 def _compiled(rules: Iterable[tuple[str, Action | None, Side | None, Form, str]]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<r{index}>{pattern})" for index, (pattern, *_) in enumerate(rules)))
+    return re.compile(r"(?<!\w)(?=[\w½¼¾])(?:" + "|".join(f"(?P<r{index}>{pattern})" for index, (pattern, *_) in enumerate(rules)) + ")")
 
 
 _ALL = _compiled(_RULES)
@@ -166,22 +169,17 @@ def find_actions(text: str, extra: Iterable[tuple[str, Action, Side | None]] = (
     for match in _ALL.finditer(text):
         if ACTION in match[0] or not match[0].strip():
             continue
-        _, action, side, form, marks = _RULES[int((match.lastgroup or "r0")[1:])] if _is_rule(match) else _rule(match)
+        _, action, side, form, marks = _RULES[int((match.lastgroup or "r0")[1:])]  # the outer group closes last
         fraction = next((match[name] for name in _FRACTIONS if match[name]), None)
         start = match.start() + len(match[0]) - len(match[0].lstrip())
         event = Event(start, match.end(), action, side, form, match[0].strip(), fraction=fraction)
         event.partial, event.whole, event.profit = "partial" in marks, "whole" in marks, "profit" in marks
+        event.begun = "opened" in marks
+        if side is None and "sold" in marks:
+            event.side = "short" if event.phrase.startswith("cover") else "long" if event.phrase.startswith("s") else None
         events.append(event)
     events.sort(key=lambda event: event.start)
     for event in events:
         text = masked(text, event.start, event.end, ACTION)
     return text, events
 
-
-def _is_rule(match: re.Match[str]) -> bool:
-    return (match.lastgroup or "").startswith("r")
-
-
-def _rule(match: re.Match[str]) -> tuple[str, Action | None, Side | None, Form, str]:
-    """Return the rule that matched, when a group inside it was the last to close."""
-    return next(_RULES[index] for index in range(len(_RULES)) if match[f"r{index}"] is not None)

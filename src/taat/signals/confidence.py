@@ -35,6 +35,7 @@ class Evidence:
     sided: bool
     near: bool
     after_symbol: bool
+    symbol_first: bool
     has_link: bool
     penalty: float
     reply: bool
@@ -72,7 +73,11 @@ def _lacks(evidence: Evidence) -> bool:
     firm = evidence.priced or evidence.levelled or (evidence.option and evidence.dated)
     if evidence.action == "limit":
         return not evidence.priced
-    if event.phrase.startswith(("closed", "open")) and evidence.after_symbol and not evidence.option and not event.whole:
+    if event.form in ("past", "ongoing") and evidence.own and not evidence.near and not (firm or evidence.sized):
+        return True
+    if event.begun and evidence.symbol_first and "position" not in event.phrase and not evidence.first_person:
+        return True
+    if event.phrase.startswith(("clos", "open", "initiat", "start", "enter")) and evidence.after_symbol and not evidence.option and not event.whole:
         return not evidence.held  # "$TSLA closed at 258" tells the market's price
     if event.form in ("side", "base"):
         return not (firm or evidence.at_once and evidence.near or evidence.held and event.form == "base")

@@ -16,9 +16,9 @@ _QUIET = frozenset(
     long short at for on in of a this morning afternoon open close out took take taking all some rest again same time note fyi
     first second small starter entry entries exit in's with w stop stopped size risk lotto lottos risky yolo option options
     call calls put puts order filled fill portfolio account acct challenge journal log live play plays setup re trimmed sold
-    bought added closed after getting back into to yes boom nice ugh damn welp alright well guys gang team folks everyone
+    bought added closed after getting back into yes boom nice ugh damn welp alright well guys gang team folks everyone
     heads up fam hi hey morning gm status result closing opening trading bot st rd th nd half more another final last tp sl pt hit
-    target targets done ticker symbol stock crypto futures spot premium free vip pro main group fast risk-off premarket pm ah
+    done ticker symbol stock crypto futures spot premium free vip pro main group fast risk-off premarket pm ah
     etf index forex gold then's next today's quickly decided finally actually early late little bit per plan as planned planning's
     """.split()
 )
@@ -36,7 +36,7 @@ _MODAL = re.compile(
 _PAST = re.compile(
     r"\b(?:yesterday(?!'s)|last\s+(?:week|month|year|night|summer|winter|fall|spring|monday|tuesday|wednesday|thursday|friday|quarter|time|cycle)"
     r"|(?:years?|months?|weeks?|days?)\s+ago|back\s+in\s+(?:the|19|20|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d{4})\w*|in\s+(?:19|20)\d\d\b|earlier\s+this\s+(?:week|month|year)"
-    r"|this\s+week(?!'s)|this\s+(?:month|year)(?!'s)|on\s+(?:mon|tues|wednes|thurs|fri)day|recap|over\s+the\s+(?:past|last)|in\s+the\s+past|used\s+to|growing\s+up)\b"
+    r"|the\s+other\s+day|this\s+week(?!'s)|this\s+(?:month|year)(?!'s)|on\s+(?:mon|tues|wednes|thurs|fri)day|recap|over\s+the\s+(?:past|last)|in\s+the\s+past|used\s+to|growing\s+up)\b"
 )
 _PAST_EXEMPT = re.compile(r"\b(?:since|from|after|before|than|vs|like|until|above|below|over|for)\s+(?:the\s+)?$")
 _CONDITION_AFTER = re.compile(
@@ -59,6 +59,7 @@ _ADVERT = re.compile(
 )
 _NUMBER_SUBJECT = re.compile(r"\d[\d,.]*k?\s*(?:contracts?|shares?|of\s+the)?\s*$")
 _COUNTED_OBJECT = re.compile(r"^\s*\$?\d[\d,.]*\+?k?\s*(?:points?|pts|%|percent|jobs|million|billion|bn\b|[mb]\b|new|employees|stores|handles)")
+_BEFORE_IN = frozenset("alert alerts update new trade swing now just also and ok okay lotto scalp day all back entry small".split())
 _TOKEN = re.compile(r"[a-z][a-z']*")
 _CLAUSE = re.compile(rf"[.!?;,\n|•(){ACTION}{LEVEL}{IGNORED}{QUANTITY}]|:(?=\s)|\s-+\s|[^\x00-\u02ff]")
 
@@ -97,6 +98,13 @@ def is_relative(text: str, event: Event) -> bool:
     return bool(re.search(rf"[{INSTRUMENT}\w]\s+(?:i|we|that\s+i|that\s+we|which\s+i)\s+(?:just\s+|had\s+)?$", before)) and bool(
         re.search(rf"(?:{INSTRUMENT}|it|one|shares|position|calls|puts)\s+(?:that\s+|which\s+)?(?:i|we)\s+(?:just\s+|had\s+)?$", before)
     )
+
+
+def is_preposition(text: str, event: Event) -> bool:
+    """Whether ``in`` only belongs to the word before it: ``a position in $XOM``."""
+    if event.form != "state" or event.phrase.split()[-1] != "in" or len(event.phrase) > 2:
+        return False
+    return not set(_TOKEN.findall(_prefix(text, event))) <= _BEFORE_IN or text[: event.start].rstrip()[-1:] == ACTION
 
 
 def refusal(text: str, plain: str, event: Event, segment: tuple[int, int], strict: bool = True) -> str | None:
@@ -148,6 +156,17 @@ def inherits_refusal(text: str, event: Event, previous: Event) -> bool:
     return not re.search(r"[.!?\n;]", between) and not is_first_person(text, event) and bool(
         re.search(r"(?:\band\b|&|,|\bthen\b|\bbut\b)\s*(?:then\s+|also\s+|just\s+)?$", between)
     )
+
+
+_SPREAD = re.compile(
+    r"\b(?:verticals?|spreads?|condors?|butterfl(?:y|ies)|strangles?|straddles?|diagonals?|buy-?writes?|collars?|flies)\b"
+    r"|\b\d+(?:\.\d+)?[cp]?/\d+(?:\.\d+)?\s?[cp](?:alls?|uts?|s)?\b"
+)
+
+
+def is_spread(text: str) -> bool:
+    """Whether a post speaks of several options traded as one: no single instrument says that rightly."""
+    return bool(_SPREAD.search(text))
 
 
 def is_listed(count: int, actions: Sequence[Event]) -> bool:

@@ -7,13 +7,13 @@ _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 EXPIRY = (
     r"(?:\d{1,2}/\d{1,2}(?:/(?:20)?\d{2})?(?![\d/])|\d{1,2}-\d{1,2}-(?:20)?\d{2}(?!\d)|20\d\d-\d\d-\d\d"
-    rf"|{_MONTH}\.?\s?\d{{1,2}}(?:st|nd|rd|th)?(?![\d.])(?:,?\s?(?:20\d\d|'\d\d))?"
+    rf"|{_MONTH}\.?\s?\d{{1,2}}(?:st|nd|rd|th)?'?(?![\d.])(?:,?\s?(?:20\d\d|'\d\d))?"
     rf"|\d{{1,2}}\s?{_MONTH}\s?(?:'?\d\d|20\d\d)?(?![\d.])|{_MONTH}\.?\s?(?:20\d\d|'\d\d)|{_MONTH}\b"
     r"|\d{1,2}\s?dte|(?:this |next )?fri(?:day)?s?\b|weekl(?:y|ies)|eow|tomorrow|today)"
 )
 _NUMERIC = re.compile(r"(\d{1,2})[/-](\d{1,2})(?:[/-](?:20)?(\d{2}))?$")
 _ISO = re.compile(r"(20\d\d)-(\d\d)-(\d\d)$")
-_MONTH_DAY = re.compile(rf"({_MONTH})\.?\s?(\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s?(?:20|')(\d\d))?$")
+_MONTH_DAY = re.compile(rf"({_MONTH})\.?\s?(\d{{1,2}})(?:st|nd|rd|th)?'?(?:,?\s?(?:20|')(\d\d))?$")
 _DAY_MONTH = re.compile(rf"(\d{{1,2}})\s?({_MONTH})\s?(?:'|20)?(\d\d)?$")
 _MONTH_YEAR = re.compile(rf"({_MONTH})\.?\s?(?:20|')?(\d\d)?$")
 _DAYS = re.compile(r"(\d{1,2})\s?dte$")

@@ -28,7 +28,7 @@ _FILL = (
 )
 _DISTANCE_STOP = re.compile(
     rf"(?<![\w.])(?:-\s*)?(?P<value>{NUMBER})\s*-?\s*(?P<measure>{DISTANCE})\s*(?:(?:hard|mental|trailing|tight|initial|wide|max)\s+)*"
-    rf"(?:{_STOP_WORD}|risk)(?!\w)"
+    rf"(?:{_STOP_WORD}|risk)(?!\w|\s*[:@=]?\s*\$?\.?\d)"
 )
 _STOP = re.compile(
     rf"(?<![\w/-]){_STOP_WORD}(?![\w/]){_FILL}\s*[-+]?\$?(?P<value>{NUMBER}k?)(?!\w*\d)\s*(?P<measure>{DISTANCE}(?![a-z]))?(?!\s*(?:day|ema|sma|ma|min|hour)\b)"

@@ -8,10 +8,10 @@ from taat.models import Price
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 AMOUNT = rf"(?<![\w.,]){NUMBER}k?s?(?![\w%]|[.,]\d|\s?%)"
 """A number that can be a price: not a part of a word, of another number or a percentage."""
-DISTANCE = r"(?:pts?|points?|handles?|pips?|ticks?|cents?|%|percent)"
+DISTANCE = r"(?:pts?(?!\d?\s*[:=@]|\s+\$?\.?\d)|points?|handles?|pips?|ticks?|cents?|%|percent)"
 FRACTION = (
     r"(?:(?:one|a)[ -]half|half|½|(?:one|a)[ -]third|two[ -]thirds|(?:one|a)[ -]quarter|three[ -]quarters"
-    r"|[1-4]/[2-5](?![/\d])|third|quarter|¼|¾|\d{1,2}(?:\.\d+)? ?%)"
+    r"|[1-4]/[2-5](?![/\d])|third|quarter|¼|¾|\d{1,2}(?:\.\d+)? ?(?:%|pct\b|percent\b))"
 )
 
 _WORDS = {
@@ -31,8 +31,8 @@ def number(text: str) -> Decimal:
 def fraction(text: str) -> Decimal:
     """Return the value of a fraction, between 0 and 1, rounded to four places."""
     text = text.strip().replace("-", " ")
-    if text.endswith("%"):
-        value = Decimal(text[:-1].strip()) / 100
+    if text.endswith(("%", "t")):
+        value = Decimal(text.rstrip("% pcetrn")) / 100
     elif "/" in text:
         above, _, below = text.partition("/")
         value = Decimal(above) / Decimal(below)

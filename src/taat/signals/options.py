@@ -43,7 +43,7 @@ _NO_SYMBOL = re.compile(
     rf"(?:{_BY}(?P<after>{EXPIRY})\)?)?",
     re.I,
 )
-_RIGHT_ONLY = re.compile(rf"(?<=[{INSTRUMENT}])\s+(?P<right>calls?|puts?)\b(?:{_BY}(?P<after>{EXPIRY})\)?)?", re.I)
+_RIGHT_ONLY = re.compile(rf"(?<=[{INSTRUMENT}])\s+(?:(?P<before>{EXPIRY})\s+)?(?P<right>calls?|puts?)\b(?:{_BY}(?P<after>{EXPIRY})\)?)?", re.I)
 _CARD_STRIKE = re.compile(r"\bstrike(?: price)?\s*[:=-]?\s*\$?(?P<strike>\d{1,5}(?:\.\d+)?)\s*(?P<right>calls?|puts?|[cp])?\b", re.I)
 _CARD_RIGHT = re.compile(r"\b(?:type|option|contract|right|side|direction)\s*[:=-]?\s*(?P<right>calls?|puts?)\b", re.I)
 _CARD_EXPIRY = re.compile(rf"\b(?:exp(?:iry|iration|ires|iring)?\.?(?: date)?|date|expires)\s*[:=-]?\s*(?P<after>{EXPIRY})", re.I)
@@ -111,12 +111,17 @@ def _coded(match: re.Match[str]) -> Instrument:
     return _option(groups["symbol"] or "", strike, _right(match["right"]), day)
 
 
+def mentions_option(mentions: list[Mention]) -> bool:
+    """Whether one of the instruments is an option."""
+    return any(mention.instrument.asset is AssetClass.OPTION for mention in mentions)
+
+
 def join_options(text: str, mentions: list[Mention], today: date) -> tuple[str, list[Mention]]:
     """Make options of symbols whose strike, right or expiry stands elsewhere in the post.
 
     A strike without any symbol becomes an option with an empty symbol; the open positions may tell whose it is.
     """
-    if not _MAYBE.search(text) and not any(mention.instrument.asset is AssetClass.OPTION for mention in mentions):
+    if not _MAYBE.search(text) and not mentions_option(mentions):
         return text, mentions
     mentions = sorted(mentions, key=lambda mention: mention.start)
     text, mentions = _with_right(text, mentions, today)

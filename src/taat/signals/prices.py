@@ -24,7 +24,7 @@ class PriceMention:
 _NOT_AFTER = (
     rf"(?![\w%]|[.,/]\d|\s?(?:%|{DISTANCE}(?![a-z])|[rx]\b|shares?\b|contracts?\b|cons\b|lots?\b|days?\b|weeks?\b|months?\b|years?\b"
     r"|hours?\b|mins?\b|minutes?\b|million\b|billion\b|[mb]n?\b|trades?\b|times?\b|calls?\b|puts?\b|dte\b|ema\b|sma\b|ma\b|am\b|pm\b"
-    r"|jobs\b|cars\b|people\b|of\s+\d))"
+    r"|jobs\b|bags?\b|cars\b|people\b|of\s+\d))"
 )
 _N = rf"\$?{NUMBER}k?s?{_NOT_AFTER}"
 _AT = r"(?:\s*(?:@|at|:|=|price|was|is|around|near|-|of)(?![a-z]))*\s*"
@@ -47,7 +47,8 @@ _AVERAGE = re.compile(
     rf"\b(?:(?:new|my|our|the|current)\s+)*(?:avg|average|cb|cost basis)(?:\s+(?:price|cost|entry))?(?:\s*(?:is|now|at|@|of|:|=|down to|up to|to))*\s*{_RANGE}"
 )
 _GAIN = re.compile(
-    rf"(?<![\w.])\(?[+-]\s?\$?{NUMBER}k?\s*(?:{DISTANCE}|r\b|gain|profit)?\)?"
+    rf"(?<![\w.])\(?(?:[+]|(?<!\d\s)-)\s?\$?{NUMBER}k?\s*(?:{DISTANCE}|r\b|gain|profit)?\)?"
+    rf"|(?<=\s)-\s?{NUMBER}\s*(?:{DISTANCE}|r\b)"
     rf"|\b(?:up|down|gain(?:ed)?(?: of)?|profit(?: of)?|loss of|lost|made|for)\s+(?:a\s+|an\s+|about\s+|over\s+|another\s+)*\+?\$?{NUMBER}\s*(?:{DISTANCE}|r\b|k\b)"
     rf"|{NUMBER}\s*(?:%|percent|pts|points|handles|pips|r)\s*(?:gain|profit|win|winner|loss|return|loser)"
 )
@@ -59,6 +60,7 @@ _ACTION = re.compile(
 _BARE = re.compile(
     rf"[{INSTRUMENT}{ACTION}{QUANTITY}]\)?\s*(?:[,:(|-]+\s*)?(?:(?:here|now|again|it|this|more|back|trade|these|area|then|swing|lotto|shares|position)\b\s*[,:]?\s*)*\$?{_RANGE}"
 )
+_DATE = re.compile(r"(?<![\w.,/$])(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12]\d|3[01])(?:/(?:20)?\d\d)?(?![\w.,/]*\d)")
 _LEFT = re.compile(rf"(?:(?<=[\s,($])|^)\$?(?P<low>\d*\.\d+|\d+,\d{{3}}(?:\.\d+)?|(?<=\$)\d+){_NOT_AFTER}")
 
 
@@ -80,6 +82,7 @@ def find_pairs(text: str) -> tuple[str, list[PriceMention]]:
 def find_prices(text: str) -> tuple[str, list[PriceMention]]:
     """Find the prices of a lower-case text in which everything else was marked; return the rest too."""
     mentions: list[PriceMention] = []
+    text = _DATE.sub(lambda match: IGNORED * len(match[0]), text)
     patterns: tuple[tuple[re.Pattern[str], Kind], ...] = (
         (_AVERAGE, "average"),
         (_EXIT, "exit"),

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 
 from taat.models import Quantity
 from taat.signals.numbers import FRACTION, NUMBER, fraction, number
@@ -21,15 +22,20 @@ class QuantityMention:
 _LEVERAGE = re.compile(
     r"\b(?:leverage|lev|cross|isolated)\s*[:=]?\s*\d{1,3}\s?x?\b|\b\d{1,3}\s?x\s*(?:leverage|lev\b|cross|isolated|long|short)"
 )
+_SPELT = {
+    word: Decimal(value)
+    for value, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+} | {"twenty": Decimal(20), "fifty": Decimal(50), "hundred": Decimal(100)}
+_NUMBER_WORDS = "|".join(_SPELT)
 _WORDS = r"(?:shares?|shrs?|shs?|contracts?|cons?|lots?|cts?|units?|coins?|micros?|minis?|runners?|pieces?|cars?)"
 _OF = re.compile(rf"(?<![\w.,/$])(?P<value>\d{{1,4}})\s+(?:of|out of)\s+(?:my\s+)?(?P<all>\d{{1,4}})(?=\s|{INSTRUMENT})")
 _COUNTED = re.compile(rf"(?<![\w.,/$])(?P<value>{NUMBER}k?)\s*(?:{_WORDS}\b|x(?=\s|$))|(?<!\w)x\s?(?P<times>\d{{1,4}})(?![\w.])")
 _LABELLED = re.compile(rf"\b(?:qty|quantity|size|sz|shares|contracts)\s*[:=#]?\s*(?P<value>{NUMBER}k?)(?![\w%/]|[.,]\d)")
 _BETWEEN = re.compile(
-    rf"{ACTION}\s*:?\s*(?:(?:a|about|another|up|some|just)\s+)*(?P<value>{NUMBER}k?)\s+(?:more\s+)?(?:(?:of|my|the)\s+)*(?={INSTRUMENT})"
+    rf"{ACTION}\s*:?\s*(?:(?:a|about|another|up|some|just)\s+)*(?P<value>{NUMBER}k?|{_NUMBER_WORDS})\s+(?:more\s+)?(?:(?:of|my|the)\s+)*(?={INSTRUMENT})"
 )
 _AFTER_ACTION = re.compile(
-    rf"{ACTION}\s*(?:(?:by|another|a|an|about|my|the|roughly|around|{INSTRUMENT}+)\s*)*\s*(?P<part>{FRACTION})(?![\w/]|\s*(?:gain|profit|win|loss|up|on the))"
+    rf"{ACTION}(?:[\s{INSTRUMENT}]|\b(?:by|another|a|an|about|my|the|roughly|around)\b)*+(?P<part>{FRACTION})(?![\w/]|\s*(?:gain|profit|win|loss|up|on the))"
 )
 _SIZED = re.compile(
     rf"(?P<part>{FRACTION})\s*(?:-\s*)?(?:size|sized|position|pos\b|off\b|of\s+(?:my|the|it|position)|more\b|the\s+position)|\bby\s+(?:about\s+)?(?P<part2>{FRACTION})"
@@ -52,7 +58,7 @@ def find_quantities(text: str) -> tuple[str, list[QuantityMention]]:
     for pattern in (_COUNTED, _LABELLED, _BETWEEN):
         for match in list(pattern.finditer(text)):
             name = "value" if match["value"] else "times"
-            value = number(match[name])
+            value = _SPELT.get(match[name]) or number(match[name])
             if value > 0:
                 start = match.start(name) if pattern is _BETWEEN else match.start()
                 take(start, match.end(name) if pattern is _BETWEEN else match.end(), Quantity(value=value))

@@ -74,6 +74,9 @@ class _Reader:
             events = [unspoken] if unspoken is not None and not events else []
         if detection.is_listed(len({mention.instrument.symbol for mention in found.mentions}), events):
             return ()
+        options = any(mention.instrument.asset is AssetClass.OPTION for mention in found.mentions)
+        if options and detection.is_spread(found.plain):
+            return ()
         drafts: list[_Draft] = []
         refused: Event | None = None
         for segment in divide(found.marked, events):
@@ -89,7 +92,8 @@ class _Reader:
                 refused = event if reason == "what others did" else None
                 continue
             drafts += self._drafts(segment)
-        return merged([(draft.signal, draft.event) for draft in drafts if draft.signal.confidence >= LEAST])
+        read = merged([(draft.signal, draft.event) for draft in drafts if draft.signal.confidence >= LEAST])
+        return tuple(_with_side_of_reentry(signal, drafts) for signal in read)
 
     def _drafts(self, segment: Segment) -> list[_Draft]:
         mentions = own_mentions(self.found, segment)
@@ -160,7 +164,8 @@ class _Reader:
             ambiguous=ambiguous,
             sided=side is not None,
             near=self._is_near(event, mention) if own else False,
-            after_symbol=own and mention is not None and not self.found.marked[mention.end : event.start].strip(" :-"),
+            after_symbol=own and mention is not None and mention.end <= event.start and not self.found.marked[mention.end : event.start].strip(" :-"),
+            symbol_first=own and mention is not None and mention.end <= event.start,
             has_link=self.found.has_link,
             penalty=self.penalty,
             reply=self.post.text.lstrip().startswith("@"),
@@ -290,6 +295,16 @@ class _Reader:
         while end > start and text[end - 1].isspace():
             end -= 1
         return Span(start=start, end=end)
+
+
+def _with_side_of_reentry(signal: Signal, drafts: Sequence[_Draft]) -> Signal:
+    """Return a stopped position with the side of its re-entry in the same post."""
+    if signal.action != "stopped_out" or signal.side is not None:
+        return signal
+    for draft in drafts:
+        if draft.event.phrase.startswith("re") and draft.signal.instrument == signal.instrument and draft.signal.side:
+            return signal.model_copy(update={"side": draft.signal.side})
+    return signal
 
 
 def _as_open(event: Event) -> Event:

@@ -1,5 +1,6 @@
 """One pass over the text of a post: everything that can belong to a signal, each with its place."""
 
+import re
 from dataclasses import dataclass
 from datetime import date
 
@@ -7,12 +8,15 @@ from taat.signals import detection
 from taat.signals.actions import TRIGGER, Event, find_actions
 from taat.signals.levels import LevelMention, find_levels
 from taat.signals.numbers import CLOCK, LIST_MARK
-from taat.signals.options import join_options, options
+from taat.signals.options import join_options, mentions_option, options
 from taat.signals.prices import PriceMention, find_pairs, find_prices
 from taat.signals.profiles import AnnouncerProfile
 from taat.signals.quantities import QuantityMention, find_quantities
 from taat.signals.symbols import Mention, named_companies, plain_symbols, signed_symbols
 from taat.signals.text import ACTION, IGNORED, INSTRUMENT, lower, masked, normalise, without_links
+
+
+_MAYBE_CARD = re.compile(r"\b(?:entry|strike)\b")
 
 
 @dataclass(slots=True)
@@ -35,12 +39,12 @@ class Scan:
 
 def scan(text: str, today: date, profile: AnnouncerProfile | None = None) -> Scan | None:
     """Return what a text has for signals, or ``None`` when it cannot announce anything."""
+    if detection.is_retweet(text):
+        return None
     text = normalise(text)
     phrases = tuple(profile.vocabulary) if profile is not None else ()
     small = lower(text)
     if not TRIGGER.search(small) and not any(phrase in small for phrase, _, _ in phrases):
-        return None
-    if detection.is_retweet(text):
         return None
     work = without_links(text)
     has_link = work != text and "http" in small
@@ -52,6 +56,8 @@ def scan(text: str, today: date, profile: AnnouncerProfile | None = None) -> Sca
     mentions += signed
     paired, prices = find_pairs(lower(work))
     marked, events = find_actions(paired, phrases)
+    if not events and not _MAYBE_CARD.search(plain) and not mentions_option(mentions):
+        return None
     for place in (event for event in events if event.action is not None or event.form == "none"):
         work = masked(work, place.start, place.end, ACTION)
     work = _with_marks(work, marked)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from taat.models import Instrument
 from taat.signals.actions import Event
-from taat.signals.detection import is_relative
+from taat.signals.detection import is_preposition, is_relative
 from taat.signals.scan import Scan
 from taat.signals.symbols import Mention
 from taat.signals.text import INSTRUMENT, LEVEL, QUANTITY
@@ -29,7 +29,11 @@ class Segment:
 
 def clean_events(found: Scan) -> list[Event]:
     """Return the events that stand for themselves: bare sides next to another action only tell its side."""
-    events = [event for event in found.events if event.action is None or not is_relative(found.marked, event)]
+    events = [
+        event
+        for event in found.events
+        if event.action is None or not (is_relative(found.marked, event) or is_preposition(found.marked, event))
+    ]
     others = [event for event in events if event.form != "side" and event.action is not None]
     kept: list[Event] = []
     for event in events:

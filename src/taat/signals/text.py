@@ -29,10 +29,21 @@ def _plain(char: str) -> str:
     return char
 
 
+class _Forms(dict[int, str]):
+    """The usual form of each character, worked out when it first occurs."""
+
+    def __missing__(self, code: int) -> str:
+        form = self[code] = _plain(chr(code))
+        return form
+
+
+_FORMS = _Forms()
+
+
 def normalise(text: str) -> str:
     """Return the text with usual quotes, dashes and letters, of the same length."""
     if not text.isascii():
-        text = "".join(map(_plain, text))
+        text = text.translate(_FORMS)
     elif "\t" in text or "\r" in text:
         text = text.replace("\t", " ").replace("\r", " ")
     if "&" in text:
