@@ -2,7 +2,8 @@
 
 from taat.signals.context import holdings_after
 from taat.signals.json_form import signal_json
+from taat.signals.model import read_with_model
 from taat.signals.profiles import AnnouncerProfile, Phrase, learn_profile
 from taat.signals.reading import read_post
 
-__all__ = ["AnnouncerProfile", "Phrase", "holdings_after", "learn_profile", "read_post", "signal_json"]
+__all__ = ["AnnouncerProfile", "Phrase", "holdings_after", "learn_profile", "read_post", "read_with_model", "signal_json"]

@@ -26,6 +26,7 @@ class Evidence:
     at_once: bool
     priced: bool
     guessed: bool
+    both: bool
     levelled: bool
     sized: bool
     option: bool
@@ -77,8 +78,8 @@ def _lacks(evidence: Evidence) -> bool:
         return True
     if event.begun and evidence.symbol_first and "position" not in event.phrase and not evidence.first_person:
         return True
-    if event.phrase.startswith(("clos", "open", "initiat", "start", "enter")) and evidence.after_symbol and not evidence.option and not event.whole:
-        return not evidence.held  # "$TSLA closed at 258" tells the market's price
+    if event.phrase.startswith(("clos", "open", "initiat", "start", "enter")) and evidence.after_symbol and not evidence.option:
+        return not (evidence.held or evidence.both or event.whole or " my" in event.phrase)  # "$TSLA closed at 258" tells the market's price
     if event.form in ("side", "base"):
         return not (firm or evidence.at_once and evidence.near or evidence.held and event.form == "base")
     if event.form == "ongoing":

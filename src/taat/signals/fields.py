@@ -11,6 +11,7 @@ from taat.signals.levels import level
 from taat.signals.numbers import fraction, number
 from taat.signals.prices import Kind, PriceMention, left_over
 from taat.signals.scan import Scan
+from taat.signals.text import sentence_around
 
 
 @dataclass(slots=True)
@@ -51,7 +52,8 @@ def _take_prices(result: Fields, found: Scan, event: Event, start: int, end: int
     if event.action == "stop_moved":
         chosen = None
     if chosen is None and event.form == "past" and event.action in ("open", "add", "reduce", "close"):
-        chosen = left_over(found.rest, start, end)
+        first_place, last_place = sentence_around(found.plain, event.start)
+        chosen = left_over(found.rest, max(start, first_place), min(end, last_place))
         result.guessed_price = chosen is not None
     if chosen is not None:
         result.price = chosen.price

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 
 from taat.models import Action, AssetClass, Holding, Instrument, Level, Post, Quantity, Side, Signal, Span
 from taat.signals import detection
@@ -93,7 +92,7 @@ class _Reader:
                 continue
             drafts += self._drafts(segment)
         read = merged([(draft.signal, draft.event) for draft in drafts if draft.signal.confidence >= LEAST])
-        return tuple(_with_side_of_reentry(signal, drafts) for signal in read)
+        return tuple(_with_side_of_others(signal, drafts) for signal in read)
 
     def _drafts(self, segment: Segment) -> list[_Draft]:
         mentions = own_mentions(self.found, segment)
@@ -155,6 +154,7 @@ class _Reader:
             first_person=detection.is_first_person(self.found.marked, event),
             at_once=bool(_AT_ONCE.search(self.found.plain)),
             priced=fields.price is not None,
+            both=fields.both,
             guessed=fields.guessed_price,
             levelled=fields.stop is not None or bool(fields.targets),
             sized=fields.quantity is not None,
@@ -297,12 +297,13 @@ class _Reader:
         return Span(start=start, end=end)
 
 
-def _with_side_of_reentry(signal: Signal, drafts: Sequence[_Draft]) -> Signal:
-    """Return a stopped position with the side of its re-entry in the same post."""
-    if signal.action != "stopped_out" or signal.side is not None:
+def _with_side_of_others(signal: Signal, drafts: Sequence[_Draft]) -> Signal:
+    """Return a signal without a side with that of the same position elsewhere in the post, or of its re-entry."""
+    if signal.side is not None or signal.action not in LEAVING:
         return signal
     for draft in drafts:
-        if draft.event.phrase.startswith("re") and draft.signal.instrument == signal.instrument and draft.signal.side:
+        same = draft.signal.instrument == signal.instrument and draft.signal.side is not None
+        if same and (draft.signal.action in LEAVING or draft.event.phrase.startswith("re")):
             return signal.model_copy(update={"side": draft.signal.side})
     return signal
 
