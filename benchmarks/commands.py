@@ -221,6 +221,19 @@ async def soak(
 
 
 @store_command
+async def taat_signals(call: Invocation, data: Data = DATA) -> None:
+    """TAAT: false alarms on chatter, option alerts read rightly, and speed."""
+    from benchmarks import taat_signals as benchmark
+
+    rows = benchmark.figures(data)
+    title = "Reading trade announcements by rules"
+    call.answer(
+        {"title": title, "figures": [list(row) for row in rows]},
+        lambda: _show(title, ["figure", "value", "unit"], [[name, f"{value:.4g}", unit] for name, value, unit in rows]),
+    )
+
+
+@store_command
 async def versions(
     call: Invocation,
     trials: Annotated[int, typer.Option(min=1, help="How many simulated trials for each pair of rates.")] = 500,
@@ -334,11 +347,12 @@ for _command in (
     tiers,
     learning,
     soak,
+    taat_signals,
     versions,
     sharing,
     report,
 ):
-    app.command(_command.__name__)(_command)
+    app.command(_command.__name__.replace("_", "-"))(_command)
 
 
 async def _quality(
