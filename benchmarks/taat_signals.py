@@ -126,7 +126,9 @@ def alert_figures(data: Path) -> list[Figure]:
     for alert in alerts(data):
         for name, text, counted in notations(alert):
             every[name] += 1
-            right[name] += _is_right(read_post(Post(id="1", author="a", text=text, created_at=alert.at)), alert, counted)
+            right[name] += _is_right(
+                read_post(Post(id="1", author="a", text=text, created_at=alert.at)), alert, counted
+            )
     rows: list[Figure] = [(f"alerts, {name}", 100 * right[name] / every[name], "% right") for name in every]
     return [*rows, ("alerts, all notations", 100 * right.total() / every.total(), f"% of {every.total()} right")]
 

@@ -6,4 +6,12 @@ from taat.signals.model import read_with_model
 from taat.signals.profiles import AnnouncerProfile, Phrase, learn_profile
 from taat.signals.reading import read_post
 
-__all__ = ["AnnouncerProfile", "Phrase", "holdings_after", "learn_profile", "read_post", "read_with_model", "signal_json"]
+__all__ = [
+    "AnnouncerProfile",
+    "Phrase",
+    "holdings_after",
+    "learn_profile",
+    "read_post",
+    "read_with_model",
+    "signal_json",
+]

@@ -56,7 +56,7 @@ STOP_MOVED = re.compile(
 
 _RULES: list[tuple[str, Action | None, Side | None, Form, str]] = [
     # no trade of now: what is only held or watched
-    (rf"\b(?:still|remain(?:ing|s)?|staying|been)\s+(?:in\b|long|short|holding|hold|flat)(?!\w)|\b(?:holding|hold)\b", None, None, "none", ""),
+    (rf"\b(?:still|remain(?:ing|s)?|staying|been)\s+(?:in\b|long|short|holding|hold|flat)(?!\w)|(?<!{INSTRUMENT} )(?<!{INSTRUMENT})\b(?:holding|hold)\b", None, None, "none", ""),
     # brokerage codes
     (r"(?<![#\w])(?:bto|b\.t\.o\.?|(?:buy|bought|buying|bot)\s+to\s+open)(?=[\s:]+\S)", "open", "long", "code", ""),
     (r"(?<![#\w])(?:stc|s\.t\.c\.?|(?:sell|sold|selling|sld)\s+to\s+close)(?=[\s:]+\S)", "close", "long", "code", ""),
@@ -132,7 +132,11 @@ _RULES: list[tuple[str, Action | None, Side | None, Form, str]] = [
 
 
 def _compiled(rules: Iterable[tuple[str, Action | None, Side | None, Form, str]]) -> re.Pattern[str]:
-    return re.compile(r"(?<!\w)(?=[\w½¼¾])(?:" + "|".join(f"(?P<r{index}>{pattern})" for index, (pattern, *_) in enumerate(rules)) + ")")
+    return re.compile(
+        r"(?<!\w)(?=[\w½¼¾])(?:"
+        + "|".join(f"(?P<r{index}>{pattern})" for index, (pattern, *_) in enumerate(rules))
+        + ")"
+    )
 
 
 _ALL = _compiled(_RULES)
@@ -176,10 +180,11 @@ def find_actions(text: str, extra: Iterable[tuple[str, Action, Side | None]] = (
         event.partial, event.whole, event.profit = "partial" in marks, "whole" in marks, "profit" in marks
         event.begun = "opened" in marks
         if side is None and "sold" in marks:
-            event.side = "short" if event.phrase.startswith("cover") else "long" if event.phrase.startswith("s") else None
+            event.side = (
+                "short" if event.phrase.startswith("cover") else "long" if event.phrase.startswith("s") else None
+            )
         events.append(event)
     events.sort(key=lambda event: event.start)
     for event in events:
         text = masked(text, event.start, event.end, ACTION)
     return text, events
-

@@ -76,10 +76,24 @@ def _lacks(evidence: Evidence) -> bool:
         return not evidence.priced
     if event.form in ("past", "ongoing") and evidence.own and not evidence.near and not (firm or evidence.sized):
         return True
-    if event.begun and evidence.symbol_first and "position" not in event.phrase and not evidence.first_person:
+    if (
+        event.begun
+        and event.side is None
+        and evidence.symbol_first
+        and "position" not in event.phrase
+        and not evidence.first_person
+    ):
         return True
-    if event.phrase.startswith(("clos", "open", "initiat", "start", "enter")) and evidence.after_symbol and not evidence.option:
-        return not (evidence.held or evidence.both or event.whole or " my" in event.phrase)  # "$TSLA closed at 258" tells the market's price
+    if (
+        event.phrase.startswith(("clos", "open", "initiat", "start", "enter"))
+        and evidence.after_symbol
+        and not evidence.option
+    ):
+        return not (
+            evidence.held or evidence.both or event.whole or " my" in event.phrase
+        )  # "$TSLA closed at 258" tells the market's price
+    if event.phrase == "flat" and evidence.symbol_first and not (evidence.held or evidence.priced):
+        return True  # "$SPY flat" tells the market's move
     if event.form in ("side", "base"):
         return not (firm or evidence.at_once and evidence.near or evidence.held and event.form == "base")
     if event.form == "ongoing":

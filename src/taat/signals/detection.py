@@ -39,10 +39,13 @@ _PAST = re.compile(
     r"|the\s+other\s+day|this\s+week(?!'s)|this\s+(?:month|year)(?!'s)|on\s+(?:mon|tues|wednes|thurs|fri)day|recap|over\s+the\s+(?:past|last)|in\s+the\s+past|used\s+to|growing\s+up)\b"
 )
 _PAST_EXEMPT = re.compile(r"\b(?:since|from|after|before|than|vs|like|until|above|below|over|for)\s+(?:the\s+)?$")
+_RELATIVE_VERB = re.compile(r"[a-z]\s+(?:that\s+)?(?:i|we)\s+(\w+)\s+$")
 _CONDITION_AFTER = re.compile(
     r"^[^,.;\n]{0,40}?\b(?:if|once|when|unless|only\s+(?:above|below|over|under)|on\s+(?:a\s+)?(?:break|dip|dips|pullback|retest|close|weakness|strength\s+above)|above|below|over|under)\b"
 )
-_HYPOTHETICAL_AFTER = re.compile(r"^[^.;\n]{0,60}\b(?:if|should)\s+(?:i|we|it|you|had)\b|^\s*(?:idea|ideas|setup|scenario|bias|plan|watch|trigger)\b")
+_HYPOTHETICAL_AFTER = re.compile(
+    r"^[^.;\n]{0,60}\b(?:if|should)\s+(?:i|we|it|you|had)\b|^\s*(?:idea|ideas|setup|scenario|bias|plan|watch|trigger)\b"
+)
 _PLAN = re.compile(
     r"\b(?:plans?\s+for|game\s?plan|watch\s?list|watching|trade\s+ideas?|(?:long|short)\s+(?:idea|setup|scenario)|ideas?\s*:|levels\s+to\s+watch"
     r"|key\s+levels|on\s+watch|hypothetical|what\s+if|poll)\b"
@@ -58,8 +61,12 @@ _ADVERT = re.compile(
     r"|dm\s+me|picks|stock\s+alerts|must\s+(?:see|read|have)|read\s+more|new\s+video|article|blog|podcast|penny\s?stocks?|millionaire|want\s+to)\b"
 )
 _NUMBER_SUBJECT = re.compile(r"\d[\d,.]*k?\s*(?:contracts?|shares?|of\s+the)?\s*$")
-_COUNTED_OBJECT = re.compile(r"^\s*\$?\d[\d,.]*\+?k?\s*(?:points?|pts|%|percent|jobs|million|billion|bn\b|[mb]\b|new|employees|stores|handles)")
-_BEFORE_IN = frozenset("alert alerts update new trade swing now just also and ok okay lotto scalp day all back entry small".split())
+_COUNTED_OBJECT = re.compile(
+    r"^\s*\$?\d[\d,.]*\+?k?\s*(?:points?|pts|%|percent|jobs|million|billion|bn\b|[mb]\b|new|employees|stores|handles)"
+)
+_BEFORE_IN = frozenset(
+    "alert alerts update new trade swing now just also and ok okay lotto scalp day all back entry small".split()
+)
 _TOKEN = re.compile(r"[a-z][a-z']*")
 _CLAUSE = re.compile(rf"[.!?;,\n|•(){ACTION}{LEVEL}{IGNORED}{QUANTITY}]|:(?=\s)|\s-+\s|[^\x00-\u02ff]")
 
@@ -89,14 +96,21 @@ def _prefix(text: str, event: Event) -> str:
 
 def is_first_person(text: str, event: Event) -> bool:
     """Whether the author is named as the one who acts."""
-    return bool(_FIRST_PERSON.search(text[max(0, event.start - 60) : event.start])) or event.phrase.startswith(("i'm", "im ", "we're"))
+    return bool(_FIRST_PERSON.search(text[max(0, event.start - 60) : event.start])) or event.phrase.startswith(
+        ("i'm", "im ", "we're")
+    )
 
 
 def is_relative(text: str, event: Event) -> bool:
     """Whether an action only tells which position is meant: ``the $SNOW I sold last week``."""
     before = text[max(0, event.start - 24) : event.start]
-    return bool(re.search(rf"[{INSTRUMENT}\w]\s+(?:i|we|that\s+i|that\s+we|which\s+i)\s+(?:just\s+|had\s+)?$", before)) and bool(
-        re.search(rf"(?:{INSTRUMENT}|it|one|shares|position|calls|puts)\s+(?:that\s+|which\s+)?(?:i|we)\s+(?:just\s+|had\s+)?$", before)
+    return bool(
+        re.search(rf"[{INSTRUMENT}\w]\s+(?:i|we|that\s+i|that\s+we|which\s+i)\s+(?:just\s+|had\s+)?$", before)
+    ) and bool(
+        re.search(
+            rf"(?:{INSTRUMENT}|it|one|shares|position|calls|puts)\s+(?:that\s+|which\s+)?(?:i|we)\s+(?:just\s+|had\s+)?$",
+            before,
+        )
     )
 
 
@@ -116,10 +130,14 @@ def refusal(text: str, plain: str, event: Event, segment: tuple[int, int], stric
     before = text[max(start, segment[0]) : event.start]
     lead = text[start : event.start]
     prefix = _prefix(text, event)
-    if _MODAL.search(prefix) or re.search(r"\b(?:if|when|whenever|unless|would|plan|imagine)\b", _since_last_action(lead)):
+    if _MODAL.search(prefix) or re.search(
+        r"\b(?:if|when|whenever|unless|would|plan|imagine)\b", _since_last_action(lead)
+    ):
         return "not done: wished, planned, denied or conditional"
     for match in _PAST.finditer(sentence):
-        if not _PAST_EXEMPT.search(sentence[: match.start()]):
+        told = _RELATIVE_VERB.search(sentence[: match.start()])
+        of_another = told is not None and told.start(1) + start > event.end
+        if not of_another and not _PAST_EXEMPT.search(sentence[: match.start()]):
             return "of the past"
     after = text[event.end : min(segment[1], end)]
     if event.form in ("side", "base", "ongoing", "state") and event.action != "limit" and _conditional(after):
@@ -134,7 +152,13 @@ def refusal(text: str, plain: str, event: Event, segment: tuple[int, int], stric
         return None
     if is_first_person(text, event):
         return None
-    if _NUMBER_SUBJECT.search(before) and event.form == "past" and event.action in ("open", "close") and INSTRUMENT not in before[-3:] and not event.phrase.startswith("stop"):
+    if (
+        _NUMBER_SUBJECT.search(before)
+        and event.form == "past"
+        and event.action in ("open", "close")
+        and INSTRUMENT not in before[-3:]
+        and not event.phrase.startswith("stop")
+    ):
         return "what others did"
     if strict and any(word not in _QUIET for word in _TOKEN.findall(prefix)):
         return "what others did"
@@ -153,8 +177,10 @@ def _conditional(after: str) -> bool:
 def inherits_refusal(text: str, event: Event, previous: Event) -> bool:
     """Whether an action has the subject of the one before: ``Buffett exited airlines and bought $OXY``."""
     between = text[previous.end : event.start]
-    return not re.search(r"[.!?\n;]", between) and not is_first_person(text, event) and bool(
-        re.search(r"(?:\band\b|&|,|\bthen\b|\bbut\b)\s*(?:then\s+|also\s+|just\s+)?$", between)
+    return (
+        not re.search(r"[.!?\n;]", between)
+        and not is_first_person(text, event)
+        and bool(re.search(r"(?:\band\b|&|,|\bthen\b|\bbut\b)\s*(?:then\s+|also\s+|just\s+)?$", between))
     )
 
 

@@ -97,6 +97,7 @@ def _scaled(read: Level, price: Price | None, instrument: Instrument) -> Level:
     return read
 
 
+_MORE = re.compile(r"(?<![\w.])(\d[\d,]*k?)\s+more\b")
 _SCALED_SIZE = re.compile(r"\d+(?:\.\d+)?\s?%\s*(?:position|size|of\s+(?:my\s+)?(?:portfolio|account))")
 
 
@@ -106,6 +107,9 @@ def _take_quantity(result: Fields, found: Scan, event: Event, instrument: Instru
         if 0 < share < 1:
             result.quantity, result.partial = Quantity(value=share, unit="fraction"), True
             return
+    if (more := _MORE.search(event.phrase)) is not None:
+        result.quantity = Quantity(value=number(more[1]))
+        return
     for mention in found.quantities:
         if not start <= mention.start < end:
             continue

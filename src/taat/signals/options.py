@@ -43,11 +43,21 @@ _NO_SYMBOL = re.compile(
     rf"(?:{_BY}(?P<after>{EXPIRY})\)?)?",
     re.I,
 )
-_RIGHT_ONLY = re.compile(rf"(?<=[{INSTRUMENT}])\s+(?:(?P<before>{EXPIRY})\s+)?(?P<right>calls?|puts?)\b(?:{_BY}(?P<after>{EXPIRY})\)?)?", re.I)
-_CARD_STRIKE = re.compile(r"\bstrike(?: price)?\s*[:=-]?\s*\$?(?P<strike>\d{1,5}(?:\.\d+)?)\s*(?P<right>calls?|puts?|[cp])?\b", re.I)
+_RIGHT_ONLY = re.compile(
+    rf"(?<=[{INSTRUMENT}])\s+(?:(?P<before>{EXPIRY})\s+)?(?P<right>calls?|puts?)\b(?:{_BY}(?P<after>{EXPIRY})\)?)?",
+    re.I,
+)
+_CARD_STRIKE = re.compile(
+    r"\bstrike(?: price)?\s*[:=-]?\s*\$?(?P<strike>\d{1,5}(?:\.\d+)?)\s*(?P<right>calls?|puts?|[cp])?\b", re.I
+)
 _CARD_RIGHT = re.compile(r"\b(?:type|option|contract|right|side|direction)\s*[:=-]?\s*(?P<right>calls?|puts?)\b", re.I)
-_CARD_EXPIRY = re.compile(rf"\b(?:exp(?:iry|iration|ires|iring)?\.?(?: date)?|date|expires)\s*[:=-]?\s*(?P<after>{EXPIRY})", re.I)
-_LOOSE_EXPIRY = re.compile(rf"(?P<after>\d{{1,2}}\s?dte\b|\d{{1,2}}/\d{{1,2}}(?:/(?:20)?\d\d)?(?=\s*exp\w*)|(?<=exp )\d{{1,2}}/\d{{1,2}})", re.I)
+_CARD_EXPIRY = re.compile(
+    rf"\b(?:exp(?:iry|iration|ires|iring)?\.?(?: date)?|date|expires)\s*[:=-]?\s*(?P<after>{EXPIRY})", re.I
+)
+_LOOSE_EXPIRY = re.compile(
+    rf"(?P<after>\d{{1,2}}\s?dte\b|\d{{1,2}}/\d{{1,2}}(?:/(?:20)?\d\d)?(?=\s*exp\w*)|(?<=exp )\d{{1,2}}/\d{{1,2}})",
+    re.I,
+)
 _MAYBE = re.compile(r"\d\s?(?:[cp]s?|calls?|puts?)\b|\b[cp]\d|\bcalls?\b|\bputs?\b|\d{6}[cp]\d|\bstrike\b", re.I)
 
 
@@ -71,9 +81,17 @@ def _is_symbol(match: re.Match[str]) -> bool:
     if word.upper() in NOT_SYMBOLS and word.upper() not in STOCKS:
         return False
     if word.isupper():
-        return word.upper() not in {"PUT", "CALL", "ON", "NOW", "LOW", "OPEN", "RUN"} and word not in NOT_SYMBOLS - {"AI", "TOP", "MA"}
+        return word.upper() not in {"PUT", "CALL", "ON", "NOW", "LOW", "OPEN", "RUN"} and word not in NOT_SYMBOLS - {
+            "AI",
+            "TOP",
+            "MA",
+        }
     name = instrument_of(word)
-    return word.islower() and (word.upper() in STOCKS or name.asset is not AssetClass.STOCK) and word not in LOWER_NEEDS_SIGN
+    return (
+        word.islower()
+        and (word.upper() in STOCKS or name.asset is not AssetClass.STOCK)
+        and word not in LOWER_NEEDS_SIGN
+    )
 
 
 def options(text: str, today: date) -> tuple[str, list[Mention]]:

@@ -28,9 +28,15 @@ _SPELT = {
 } | {"twenty": Decimal(20), "fifty": Decimal(50), "hundred": Decimal(100)}
 _NUMBER_WORDS = "|".join(_SPELT)
 _WORDS = r"(?:shares?|shrs?|shs?|contracts?|cons?|lots?|cts?|units?|coins?|micros?|minis?|runners?|pieces?|cars?)"
-_OF = re.compile(rf"(?<![\w.,/$])(?P<value>\d{{1,4}})\s+(?:of|out of)\s+(?:my\s+)?(?P<all>\d{{1,4}})(?=\s|{INSTRUMENT})")
-_COUNTED = re.compile(rf"(?<![\w.,/$])(?P<value>{NUMBER}k?)\s*(?:{_WORDS}\b|x(?=\s|$))|(?<!\w)x\s?(?P<times>\d{{1,4}})(?![\w.])")
-_LABELLED = re.compile(rf"\b(?:qty|quantity|size|sz|shares|contracts)\s*[:=#]?\s*(?P<value>{NUMBER}k?)(?![\w%/]|[.,]\d)")
+_OF = re.compile(
+    rf"(?<![\w.,/$])(?P<value>\d{{1,4}})\s+(?:of|out of)\s+(?:my\s+)?(?P<all>\d{{1,4}})(?=\s|{INSTRUMENT})"
+)
+_COUNTED = re.compile(
+    rf"(?<![\w.,/$])(?P<value>{NUMBER}k?)\s*(?:{_WORDS}\b|x(?=\s|$))|(?<!\w)x\s?(?P<times>\d{{1,4}})(?![\w.])"
+)
+_LABELLED = re.compile(
+    rf"\b(?:qty|quantity|size|sz|shares|contracts)\s*[:=#]?\s*(?P<value>{NUMBER}k?)(?![\w%/]|[.,]\d)"
+)
 _BETWEEN = re.compile(
     rf"{ACTION}\s*:?\s*(?:(?:a|about|another|up|some|just)\s+)*(?P<value>{NUMBER}k?|{_NUMBER_WORDS})\s+(?:more\s+)?(?:(?:of|my|the)\s+)*(?={INSTRUMENT})"
 )

@@ -92,7 +92,13 @@ class _Reader:
                 continue
             drafts += self._drafts(segment)
         read = merged([(draft.signal, draft.event) for draft in drafts if draft.signal.confidence >= LEAST])
-        return tuple(_with_side_of_others(signal, drafts) for signal in read)
+        sided = (_with_side_of_others(signal, drafts) for signal in read)
+        return tuple(
+            signal
+            if signal.side is not None
+            else signal.model_copy(update={"side": self._usual_side(signal.action, signal.instrument)})
+            for signal in sided
+        )
 
     def _drafts(self, segment: Segment) -> list[_Draft]:
         mentions = own_mentions(self.found, segment)
@@ -162,9 +168,12 @@ class _Reader:
             dated=instrument.expiry is not None,
             held=holding is not None,
             ambiguous=ambiguous,
-            sided=side is not None,
+            sided=(side or self._usual_side(action, instrument)) is not None,
             near=self._is_near(event, mention) if own else False,
-            after_symbol=own and mention is not None and mention.end <= event.start and not self.found.marked[mention.end : event.start].strip(" :-"),
+            after_symbol=own
+            and mention is not None
+            and mention.end <= event.start
+            and not self.found.marked[mention.end : event.start].strip(" :-"),
             symbol_first=own and mention is not None and mention.end <= event.start,
             has_link=self.found.has_link,
             penalty=self.penalty,
@@ -229,7 +238,11 @@ class _Reader:
             if opens or (event.form == "base" and (traded_both_ways or fields.targets)):
                 event.side = "short"
                 fields_of_open = fields_of(self.found, _as_open(event), instrument, segment.start, segment.end)
-                fields.price, fields.stop, fields.targets = fields_of_open.price, fields_of_open.stop, fields_of_open.targets
+                fields.price, fields.stop, fields.targets = (
+                    fields_of_open.price,
+                    fields_of_open.stop,
+                    fields_of_open.targets,
+                )
                 return "open"
         if action == "open" and holding is not None and holding.side == "short" and event.phrase.startswith(_BOUGHT):
             if event.form != "code" and holding.instrument.asset is instrument.asset:
@@ -245,7 +258,7 @@ class _Reader:
     def _side(
         self, event: Event, action: Action, instrument: Instrument, fields: Fields, holding: Holding | None
     ) -> Side | None:
-        """Return the side, from the words, what is held, the profit, or what is usual."""
+        """Return the side, from the words, what is held, or the profit."""
         option = instrument.asset is AssetClass.OPTION
         said = event.side
         if option and event.form == "side" and said == "short" and instrument.right == "put" and action == "open":
@@ -259,16 +272,21 @@ class _Reader:
             if gained is not None and fields.price.middle != fields.entry.middle:
                 rose = fields.price.middle > fields.entry.middle
                 return "long" if rose is gained else "short"
+        return None
+
+    def _usual_side(self, action: Action, instrument: Instrument) -> Side | None:
+        """Return the side that is meant when nobody says: who shorts stocks or options says so."""
         if self.profile.default_side is not None:
             return self.profile.default_side
-        if action in ("open", "add", "limit") or option or instrument.asset in (AssetClass.STOCK, AssetClass.CRYPTO):
-            return "long"
-        return None
+        one_way = instrument.asset in (AssetClass.STOCK, AssetClass.CRYPTO, AssetClass.OPTION)
+        return "long" if one_way or action in ("open", "add", "limit") else None
 
     def _tells_profit(self) -> bool | None:
         """Whether the post says that the trade won; ``None`` when it does not say."""
         text = self.found.plain
-        if re.search(r"\+\s?\$?\d|\b(?:profits?|gain(?:s|ed)?|winner|win|green|boom|banked|target)\b|[✅💰🎯🔥🚀]", text):
+        if re.search(
+            r"\+\s?\$?\d|\b(?:profits?|gain(?:s|ed)?|winner|win|green|boom|banked|target)\b|[✅💰🎯🔥🚀]", text
+        ):
             return True
         if re.search(r"(?<=[\s(])-\s?\$?\d[\d.]*\s*(?:pts|points|%|r\b)|\b(?:loss|loser|lost|red)\b|❌", text):
             return False
@@ -315,5 +333,3 @@ def _as_open(event: Event) -> Event:
 def _is_all(event: Event) -> bool:
     """Whether an action without a symbol leaves everything: ``all out``, ``flat``, ``closed everything``."""
     return event.action == "close" and bool(re.search(r"\b(?:all|flat|everything)\b", event.phrase))
-
-

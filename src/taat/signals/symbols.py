@@ -36,12 +36,16 @@ _FOREX = re.compile(r"(?<!\w)[$#]?([A-Za-z]{3})[/]?([A-Za-z]{3})(?!\w)")
 _CASHTAG = re.compile(r"(?<![\w$])\$\s?([A-Za-z][A-Za-z0-9]{0,6}(?:[._][A-Za-z])?)(?![\w$])")
 _SLASH = re.compile(r"(?<![\w/])/(6[A-Z]|M2K|[A-Z]{2,4})(?:[FGHJKMNQUVXZ]\d{1,2})?(?!\w)", re.I)
 _HASHTAG = re.compile(r"(?<!\w)#([A-Za-z]{1,6})(?!\w)")
+_LABELLED = re.compile(
+    r"(?i:\b(?:ticker|symbol|stock|coin|pair|asset|underlying)\s*[:=]\s*)([A-Z][A-Z0-9]{0,5}(?:\.[AB])?)(?![\w/])"
+)
 _CONTRACT = re.compile(r"([A-Z0-9]{2,3}?)[FGHJKMNQUVXZ]\d{1,2}$")
 _WORD = re.compile(r"(?<![\w$#@&'./-])[A-Za-z][A-Za-z0-9]{0,5}(?:\.[AB])?(?:_F)?(?![\w'&$]|\.\w)")
 _AFTER_ACTION = re.compile(
     rf"[{ACTION}{QUANTITY}]\s*(?:\d[\d,.]*k?x?\s+|x\d+\s+)?(?:(?:of|my|our|some|the|in|into|on|to|more|a|an|another|few|new|"
     r"position|long|short|shares|share|shrs|all|rest|half|remaining|last|entire|contracts|cons|lots?|back|:|-|out)\s*)*$"
 )
+_DIRECTLY_AFTER = re.compile(rf"[{ACTION}{QUANTITY}]\s*(?:\d[\d,.]*k?\s+)?(?:(?:of|my|some|more|in|to)\s+)*$")
 _BEFORE_PRICE = re.compile(rf"\s*(?:[:,-]\s*)?(?:@|at\s+\$?\.?\d|\$?\d|\.\d|[{ACTION}])")
 
 
@@ -93,6 +97,9 @@ def signed_symbols(text: str) -> tuple[str, list[Mention]]:
         for match in _SLASH.finditer(text):
             if match[1].upper() in FUTURES:
                 take(*match.span(), Instrument(symbol=match[1].upper(), asset=AssetClass.FUTURE))
+    if ":" in text or "=" in text:
+        for match in _LABELLED.finditer(text):
+            take(*match.span(1), instrument_of(match[1]))
     if "#" in text:
         for match in _HASHTAG.finditer(text):
             name = match[1].upper()
@@ -132,7 +139,8 @@ def _certainty(word: str, text: str, start: int, end: int, shouting: bool) -> fl
         return 0.8
     if name in NOT_SYMBOLS or len(name) < 2 or not name.replace(".", "").isalpha():
         return 0.0
-    return 0.75 if (after_action and (before_price or not shouting)) or (before_price and not shouting) else 0.0
+    direct = bool(_DIRECTLY_AFTER.search(lower(text[max(0, start - 20) : start])))
+    return 0.75 if (after_action and before_price) or (not shouting and (direct or before_price)) else 0.0
 
 
 def named_companies(text: str) -> tuple[str, list[Mention]]:

@@ -52,7 +52,7 @@ NOT_SYMBOLS = frozenset(
     HERE FROM WITH THIS THAT THEN THEY THEM WHEN WHAT WILL WERE YOUR HAVE BEEN JUST INTO OVER MORE SOME BACK ALSO ONLY
     VERY GOOD NICE BOOM HUGE HOLD HOLDS FREE JOIN LIVE NEWS NOTE PLAN WATCH GREEN DOWN NEXT LAST WEEK YEAR TODAY GAP PRE
     FYI IMO IMHO LOL WTF OMG TBH BTW DM RT MT HQ AH PMH PML PDH PDL ONH ONL EOW EOM GTC DAY FOMO YOLO BTD BTFD TA FA PA
-    LFG GM GN NFA DYOR OI PNL PL RR SR FVG OB BOS POC VAH VAL HTF LTF MTF CB RIP TOS IBKR OCO OTO MOC LOC EV AI TOP LOT
+    TGT LFG GM GN NFA DYOR OI PNL PL RR SR FVG OB BOS POC VAH VAL HTF LTF MTF CB RIP TOS IBKR OCO OTO MOC LOC EV AI TOP LOT
     """.split()
 )
 
@@ -62,7 +62,7 @@ LOWER_NEEDS_SIGN = frozenset(
     ride shop coin uber path top path dash beam edit app gold bill luv cat de ma ms pm m w z u x c t f v s k a li ea et ai
     dis hd he pins snap spot chwy net nu se key low hood sand link dot near atom uni op etc fil ton sol win arm x deck app
     gm ge ba gs el cl rio sap jets gps net run lit hut hive vig gd ur if am an as at by do go if in is me my no of or to up
-    us we dg kr mo et si es6 sea
+    us we dg kr mo et si sea tgt
     """.split()
 )
 """Lower-case words that are symbols only with a dollar sign."""

@@ -18,9 +18,7 @@ def at(value: str) -> Price:
     return Price(low=Decimal(value), high=Decimal(value))
 
 
-AAPL = Instrument(
-    symbol="AAPL", asset=AssetClass.OPTION, expiry=date(2023, 7, 21), strike=Decimal(190), right="call"
-)
+AAPL = Instrument(symbol="AAPL", asset=AssetClass.OPTION, expiry=date(2023, 7, 21), strike=Decimal(190), right="call")
 NVDA = Holding(
     instrument=Instrument(symbol="NVDA"), side="long", entry=Decimal(120), opened_at=datetime(2023, 6, 1, tzinfo=UTC)
 )
