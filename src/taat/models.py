@@ -103,7 +103,7 @@ class Signal(Frozen):
     price: Price | None = None
     """The price of the announced action itself: of the entry when a position is opened, of the exit when it is left."""
     entry_price: Price | None = None
-    """The price at which a position that is left had been entered, when the post names both (``IN 13720 OUT 12484``)."""
+    """The entry price of a position that is left, when the post names both (``IN 13720 OUT 12484``)."""
     exit_price: Price | None = None
     """The same as ``price`` when the post names entry and exit; otherwise ``None``."""
     quantity: Quantity | None = None

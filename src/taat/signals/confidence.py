@@ -95,7 +95,7 @@ def _lacks(evidence: Evidence) -> bool:
     if event.phrase == "flat" and evidence.symbol_first and not (evidence.held or evidence.priced):
         return True  # "$SPY flat" tells the market's move
     if event.form in ("side", "base"):
-        return not (firm or evidence.at_once and evidence.near or evidence.held and event.form == "base")
+        return not (firm or (evidence.at_once and evidence.near) or (evidence.held and event.form == "base"))
     if event.form == "ongoing":
         return not (firm or evidence.at_once or evidence.first_person or evidence.sized)
     if event.form == "state" and event.action == "open":

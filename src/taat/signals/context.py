@@ -44,9 +44,8 @@ def find_holding(
         return None, False
     if len(fitting) == 1:
         return fitting[0], False
-    dated = [holding for holding in fitting if holding.opened_at is not None]
-    latest = max(dated, key=lambda holding: holding.opened_at or datetime.min, default=None)
-    return latest, True
+    dated = [(holding.opened_at, index) for index, holding in enumerate(fitting) if holding.opened_at is not None]
+    return (fitting[max(dated)[1]] if dated else None), True
 
 
 def holdings_after(

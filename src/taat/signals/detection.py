@@ -8,57 +8,87 @@ from taat.signals.text import ACTION, IGNORED, INSTRUMENT, LEVEL, QUANTITY, sent
 
 _RETWEET = re.compile(r"^\W*(?:RT|MT)\b[\s:]*@|\bRT @|\bMT @|^\W*via @", re.I)
 
-_FIRST_PERSON = re.compile(r"(?:^|[^\w'])(?:i|we|i'?ve|we'?ve|i'?m|im|we'?re|ive|i am|we are|i have|we have)\s+(?:(?:just|also|now|have|finally|then|am|are|already|only|again|both|all|decided to|went ahead and|actually|had to|today|here|got|getting|took|did|even|quickly|gladly|happily|simply)\s+)*$")  # fmt: skip
+_FIRST_PERSON = re.compile(
+    r"(?:^|[^\w'])(?:i|we|i'?ve|we'?ve|i'?m|im|we'?re|ive|i am|we are|i have"
+    r"|we have)\s+(?:(?:just|also|now|have|finally|then|am|are|already|only|again|both|all"
+    r"|decided to|went ahead and|actually|had to|today|here|got|getting|took|did|even|quickly"
+    r"|gladly|happily|simply)\s+)*$"
+)
 _QUIET = frozenset(
     """
-    i we i've we've ive i'm im we're am are have just also now today again finally then and but so ok okay alert alerts update
-    trade trades swing day scalp new position my our the quick here going got s'more action side direction type signal signals
-    long short at for on in of a this morning afternoon open close out took take taking all some rest again same time note fyi
-    first second small starter entry entries exit in's with w stop stopped size risk lotto lottos risky yolo option options
-    call calls put puts order filled fill portfolio account acct challenge journal log live play plays setup re trimmed sold
-    bought added closed after getting back into yes boom nice ugh damn welp alright well guys gang team folks everyone
-    heads up fam hi hey morning gm status result closing opening trading bot st rd th nd half more another final last tp sl pt hit
-    done ticker symbol stock crypto futures spot premium free vip pro main group fast risk-off premarket pm ah
-    etf index forex gold then's next today's quickly decided finally actually early late little bit per plan as planned planning's
+    i we i've we've ive i'm im we're am are have just also now today again finally then and but so ok okay alert
+    alerts update trade trades swing day scalp new position my our the quick here going got s'more action side
+    direction type signal signals long short at for on in of a this morning afternoon open close out took take
+    taking all some rest again same time note fyi first second small starter entry entries exit in's with w stop
+    stopped size risk lotto lottos risky yolo option options call calls put puts order filled fill portfolio account
+    acct challenge journal log live play plays setup re trimmed sold bought added closed after getting back into yes
+    boom nice ugh damn welp alright well guys gang team folks everyone heads up fam hi hey morning gm status result
+    closing opening trading bot st rd th nd half more another final last tp sl pt hit done ticker symbol stock
+    crypto futures spot premium free vip pro main group fast risk-off premarket pm ah etf index forex gold then's
+    next today's quickly decided finally actually early late little bit per plan as planned planning's
     """.split()
 )
 """Words that may stand before an action without being somebody else who acts."""
 
 _MODAL = re.compile(
-    r"\b(?:would|wouldn'?t|could|couldn'?t|should|shouldn'?t|might|may|will|won'?t|i'?ll|we'?ll|gonna|wanna|plan|plans|planning"
-    r"|looking\s+(?:to|for|at)|look\s+to|want|wants|wanted|hoping|hope|wish|wished|trying|try|tried|tempted|thinking|think|thought|considering|consider"
-    r"|waiting|wait|watching|watch|until|till|unless|never|not|no|n't|don'?t|didn'?t|doesn'?t|isn'?t|aren'?t|haven'?t|hasn'?t|wasn'?t|can'?t|cannot|can"
-    r"|who|whoever|whom|people|everyone|everybody|anyone|anybody|nobody|someone|somebody|others|remember|rule|ready\s+to|about\s+to|able\s+to"
-    r"|love\s+to|like\s+to|happy\s+to\s+(?:buy|sell|add)|need\s+to|needs|needed|had\s+i|if|when|whenever|once|how|why|what|always|usually|typically|often|sometimes|tend|instead\s+of"
-    r"|rather\s+than|without|before|you|your|he|she|they|his|her|their|should've|would've|could've|i'd|we'd|let'?s|were\s+to|going\s+to(?!\s+cash)|to\s+be|worth|stocks?\s+to|time\s+to"
-    r"|best|learn|lesson|idea|hypothetical(?:ly)?|paper|imagine|suppose|example|e\.g|say|says|said|told|tells|reportedly|according|by)\b"
+    r"\b(?:would|wouldn'?t|could|couldn'?t|should|shouldn'?t|might|may|will|won'?t|i'?ll"
+    r"|we'?ll|gonna|wanna|plan|plans|planning"
+    r"|looking\s+(?:to|for|at)|look\s+to|want|wants|wanted|hoping|hope|wish|wished|trying|try"
+    r"|tried|tempted|thinking|think|thought|considering|consider"
+    r"|waiting|wait|watching|watch|until|till|unless|never|not|no|n't|don'?t|didn'?t|doesn'?t"
+    r"|isn'?t|aren'?t|haven'?t|hasn'?t|wasn'?t|can'?t|cannot|can"
+    r"|who|whoever|whom|people|everyone|everybody|anyone|anybody|nobody|someone|somebody"
+    r"|others|remember|rule|ready\s+to|about\s+to|able\s+to"
+    r"|love\s+to|like\s+to|happy\s+to\s+(?:buy|sell|add)|need\s+to|needs|needed|had\s+i|if"
+    r"|when|whenever|once|how|why|what|always|usually|typically|often|sometimes|tend"
+    r"|instead\s+of"
+    r"|rather\s+than|without|before|you|your|he|she|they|his|her|their|should've|would've"
+    r"|could've|i'd|we'd|let'?s|were\s+to|going\s+to(?!\s+cash)|to\s+be|worth|stocks?\s+to"
+    r"|time\s+to"
+    r"|best|learn|lesson|idea|hypothetical(?:ly)?|paper|imagine|suppose|example|e\.g|say|says"
+    r"|said|told|tells|reportedly|according|by)\b"
 )
 _PAST = re.compile(
-    r"\b(?:yesterday(?!'s)|last\s+(?:week|month|year|night|summer|winter|fall|spring|monday|tuesday|wednesday|thursday|friday|quarter|time|cycle)"
-    r"|(?:years?|months?|weeks?|days?)\s+ago|back\s+in\s+(?:the|19|20|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|\d{4})\w*|in\s+(?:19|20)\d\d\b|earlier\s+this\s+(?:week|month|year)"
-    r"|the\s+other\s+day|this\s+week(?!'s)|this\s+(?:month|year)(?!'s)|on\s+(?:mon|tues|wednes|thurs|fri)day|recap|over\s+the\s+(?:past|last)|in\s+the\s+past|used\s+to|growing\s+up)\b"
+    r"\b(?:yesterday(?!'s)|last\s+(?:week|month|year|night|summer|winter|fall|spring|monday"
+    r"|tuesday|wednesday|thursday|friday|quarter|time|cycle)"
+    r"|(?:years?|months?|weeks?|days?)\s+ago|back\s+in\s+(?:the|19|20|jan|feb|mar|apr|may|jun"
+    r"|jul|aug|sep|oct|nov|dec|\d{4})\w*|in\s+(?:19|20)\d\d\b|earlier\s+this\s+(?:week|month"
+    r"|year)"
+    r"|the\s+other\s+day|this\s+week(?!'s)|this\s+(?:month|year)(?!'s)|on\s+(?:mon|tues|wednes"
+    r"|thurs|fri)day|recap|over\s+the\s+(?:past|last)|in\s+the\s+past|used\s+to"
+    r"|growing\s+up)\b"
 )
 _PAST_EXEMPT = re.compile(r"\b(?:since|from|after|before|than|vs|like|until|above|below|over|for)\s+(?:the\s+)?$")
 _RELATIVE_VERB = re.compile(r"[a-z]\s+(?:that\s+)?(?:i|we)\s+(\w+)\s+$")
 _CONDITION_AFTER = re.compile(
-    r"^[^,.;\n]{0,40}?\b(?:if|once|when|unless|only\s+(?:above|below|over|under)|on\s+(?:a\s+)?(?:break|dip|dips|pullback|retest|close|weakness|strength\s+above)|above|below|over|under)\b"
+    r"^[^,.;\n]{0,40}?\b(?:if|once|when|unless|only\s+(?:above|below|over|under)"
+    r"|on\s+(?:a\s+)?(?:break|dip|dips|pullback|retest|close|weakness|strength\s+above)|above"
+    r"|below|over|under)\b"
 )
 _HYPOTHETICAL_AFTER = re.compile(
     r"^[^.;\n]{0,60}\b(?:if|should)\s+(?:i|we|it|you|had)\b|^\s*(?:idea|ideas|setup|scenario|bias|plan|watch|trigger)\b"
 )
 _PLAN = re.compile(
-    r"\b(?:plans?\s+for|game\s?plan|watch\s?list|watching|trade\s+ideas?|(?:long|short)\s+(?:idea|setup|scenario)|ideas?\s*:|levels\s+to\s+watch"
+    r"\b(?:plans?\s+for|game\s?plan|watch\s?list|watching|trade\s+ideas?|(?:long"
+    r"|short)\s+(?:idea|setup|scenario)|ideas?\s*:|levels\s+to\s+watch"
     r"|key\s+levels|on\s+watch|hypothetical|what\s+if|poll)\b"
 )
 _NEWS = re.compile(
-    r"\b(?:upgrad\w+|downgrad\w+|analysts?|price\s+target\s+(?:raised|cut|lowered|to)|pt\s+(?:raised|cut|lowered)|reiterat\w+|coverage|overweight|underweight|outperform"
-    r"|ratings?|insiders?|ceo|cfo|director|acqui\w+|merger|hedge\s+funds?|according\s+to|breaking|reports?|reported|earnings\s+(?:beat|miss)|shareholders?|13f|sec\s+filing"
-    r"|filing|unusual|sweeps?|block\s+trade|dark\s+pool|flow|premium\s+(?:spent|bought)|open\s+interest|institutional|etf\s+inflows?|dividend|buybacks?|lawsuit|stake\s+in\s+(?:the|a)\b"
+    r"\b(?:upgrad\w+|downgrad\w+|analysts?|price\s+target\s+(?:raised|cut|lowered|to)"
+    r"|pt\s+(?:raised|cut|lowered)|reiterat\w+|coverage|overweight|underweight|outperform"
+    r"|ratings?|insiders?|ceo|cfo|director|acqui\w+|merger|hedge\s+funds?|according\s+to"
+    r"|breaking|reports?|reported|earnings\s+(?:beat|miss)|shareholders?|13f|sec\s+filing"
+    r"|filing|unusual|sweeps?|block\s+trade|dark\s+pool|flow|premium\s+(?:spent|bought)"
+    r"|open\s+interest|institutional|etf\s+inflows?|dividend|buybacks?|lawsuit"
+    r"|stake\s+in\s+(?:the|a)\b"
     r"|billion|million|\d+(?:\.\d+)?[mb]n?\b|investors?|traders\s+(?:bought|sold)|ipo|q[1-4]\b|revenue|guidance)\b"
 )
 _ADVERT = re.compile(
-    r"\b(?:join|subscribe|sign\s*up|link\s+in\s+bio|free\s+trial|members?|click|giveaway|webinar|course|newsletter|discount|promo|chat\s?room|learn\s+how|check\s+out|retweet|follow\s+us"
-    r"|dm\s+me|picks|stock\s+alerts|must\s+(?:see|read|have)|read\s+more|new\s+video|article|blog|podcast|penny\s?stocks?|millionaire|want\s+to)\b"
+    r"\b(?:join|subscribe|sign\s*up|link\s+in\s+bio|free\s+trial|members?|click|giveaway"
+    r"|webinar|course|newsletter|discount|promo|chat\s?room|learn\s+how|check\s+out|retweet"
+    r"|follow\s+us"
+    r"|dm\s+me|picks|stock\s+alerts|must\s+(?:see|read|have)|read\s+more|new\s+video|article"
+    r"|blog|podcast|penny\s?stocks?|millionaire|want\s+to)\b"
 )
 _NUMBER_SUBJECT = re.compile(r"\d[\d,.]*k?\s*(?:contracts?|shares?|of\s+the)?\s*$")
 _COUNTED_OBJECT = re.compile(
@@ -108,7 +138,8 @@ def is_relative(text: str, event: Event) -> bool:
         re.search(rf"[{INSTRUMENT}\w]\s+(?:i|we|that\s+i|that\s+we|which\s+i)\s+(?:just\s+|had\s+)?$", before)
     ) and bool(
         re.search(
-            rf"(?:{INSTRUMENT}|it|one|shares|position|calls|puts)\s+(?:that\s+|which\s+)?(?:i|we)\s+(?:just\s+|had\s+)?$",
+            rf"(?:{INSTRUMENT}|it|one|shares|position|calls|puts)\s+(?:that\s+|which\s+)?(?:i"
+            rf"|we)\s+(?:just\s+|had\s+)?$",
             before,
         )
     )
@@ -122,7 +153,7 @@ def is_preposition(text: str, event: Event) -> bool:
 
 
 def refusal(text: str, plain: str, event: Event, segment: tuple[int, int], strict: bool = True) -> str | None:
-    """Return why an action is no announcement, or ``None``. ``text`` has marks for what was read, ``plain`` has none."""
+    """Return why an action is no announcement, or ``None``; ``text`` has marks for what was read, ``plain`` none."""
     start, end = sentence_around(plain, event.start)
     sentence = plain[start:end]
     if "?" in sentence.rstrip()[-3:] or "?" in plain[event.end : min(segment[1], end)]:
@@ -185,7 +216,8 @@ def inherits_refusal(text: str, event: Event, previous: Event) -> bool:
 
 
 _SPREAD = re.compile(
-    r"\b(?:verticals?|spreads?|condors?|butterfl(?:y|ies)|strangles?|straddles?|diagonals?|buy-?writes?|collars?|flies)\b"
+    r"\b(?:verticals?|spreads?|condors?|butterfl(?:y|ies)|strangles?|straddles?|diagonals?"
+    r"|buy-?writes?|collars?|flies)\b"
     r"|\b\d+(?:\.\d+)?[cp]?/\d+(?:\.\d+)?\s?[cp](?:alls?|uts?|s)?\b"
 )
 

@@ -7,10 +7,16 @@ from taat.signals.actions import Event
 from taat.signals.scan import Scan
 from taat.signals.text import INSTRUMENT
 
-_LEAD = re.compile(r"(?:[^a-z0-9]|\b(?:alerts?|entry|new|trade|trades|option|options|play|lotto|lottos|swing|day|scalp|risky|small|position|idea's|here|ticker|symbol|stock|quick|signal|0dte|open|update|the|a)\b)*$")  # fmt: skip
+_LEAD = re.compile(
+    r"(?:[^a-z0-9]|\b(?:alerts?|entry|new|trade|trades|option|options|play|lotto|lottos|swing"
+    r"|day|scalp|risky|small|position|idea's|here|ticker|symbol|stock|quick|signal|0dte|open"
+    r"|update|the|a)\b)*$"
+)
 _AGAINST = re.compile(
-    r"\b(?:over|above|under|below|if|watch(?:ing|list)?|break|breaks|hold(?:s|ing)?|looking|plan|idea|maybe|could|would|might|will|sweep|flow|oi|volume|active|traded"
-    r"|unusual|premium|members|join|yesterday|hit|hits|now\s+\$?\d|high|from|recap|week|called|alerted)\b|\?|\+\s?\d|\d\s?%\s*(?:gain|profit|🔥|🚀)|(?:-|=)>"
+    r"\b(?:over|above|under|below|if|watch(?:ing|list)?|break|breaks|hold(?:s|ing)?|looking"
+    r"|plan|idea|maybe|could|would|might|will|sweep|flow|oi|volume|active|traded"
+    r"|unusual|premium|members|join|yesterday|hit|hits|now\s+\$?\d|high|from|recap|week|called"
+    r"|alerted)\b|\?|\+\s?\d|\d\s?%\s*(?:gain|profit|🔥|🚀)|(?:-|=)>"
 )
 
 

@@ -23,31 +23,47 @@ class LevelMention:
 
 _STOP_WORD = r"(?:stop ?loss(?:es)?|stops?|stp|sl|s/l|s\.l\.?)"
 _FILL = (
-    r"(?:\s*(?:is|was|are|stays?|set|remains?|still|at|@|:|=|-+|>|<|~|under|below|above|over|just|around|near|loss|now|of|on"
+    r"(?:\s*(?:is|was|are|stays?|set|remains?|still|at|@|:|=|-+|>|<|~|under|below|above|over"
+    r"|just|around|near|loss|now|of|on"
     r"|close|a|the|daily|hourly|all|rest|in|for|mental|hard|tight|initial|to|placed|\(|,(?=\s*(?:at|@)))(?![a-z]))*"
 )
 _DISTANCE_STOP = re.compile(
-    rf"(?<![\w.])(?:-\s*)?(?P<value>{NUMBER})\s*-?\s*(?P<measure>{DISTANCE})\s*(?:(?:hard|mental|trailing|tight|initial|wide|max)\s+)*"
+    rf"(?<![\w.])(?:-\s*)?(?P<value>{NUMBER})\s*-?\s*(?P<measure>{DISTANCE})\s*(?:(?:hard"
+    rf"|mental|trailing|tight|initial|wide|max)\s+)*"
     rf"(?:{_STOP_WORD}|risk)(?!\w|\s*[:@=]?\s*\$?\.?\d)"
 )
 _STOP = re.compile(
-    rf"(?<![\w/-]){_STOP_WORD}(?![\w/]){_FILL}\s*[-+]?\$?(?P<value>{NUMBER}k?)(?!\w*\d)\s*(?P<measure>{DISTANCE}(?![a-z]))?(?!\s*(?:day|ema|sma|ma|min|hour)\b)"
+    rf"(?<![\w/-]){_STOP_WORD}(?![\w/]){_FILL}\s*[-+]?\$?(?P<value>{NUMBER}k?)(?!\w*\d)\s*"
+    rf"(?P<measure>{DISTANCE}(?![a-z]))?(?!\s*(?:day|ema|sma|ma|min|hour)\b)"
 )
 _RISK = re.compile(
-    rf"\brisk(?:ing)?(?:\s*(?:is|to|:|just|below|under|above|down|about|only|off))*\s*(?P<value>{NUMBER}k?)(?![\w%]*[a-z])\s*(?P<measure>{DISTANCE}(?![a-z]))?(?!\s*(?:r\b|of\b|:))"
+    rf"\brisk(?:ing)?(?:\s*(?:is|to|:|just|below|under|above|down|about|only"
+    rf"|off))*\s*(?P<value>{NUMBER}k?)(?![\w%]*[a-z])\s*(?P<measure>{DISTANCE}(?![a-z]))?(?!\s*"
+    rf"(?:r\b|of\b|:))"
 )
 _CUT = re.compile(
-    rf"\b(?:cut(?:ting)?|out|exit(?:ing)?|invalid(?:ation|ated)?|wrong|bail(?:ing)?)(?:\s+(?:it|this|if|on|a|the|close|all|is|at|for|me|daily|we|lose|loses|breaks?))*\s*[:]?\s*(?:below|under|above|over)\s+\$?(?P<value>{NUMBER})(?!\s?%)(?P<measure>)"
+    rf"\b(?:cut(?:ting)?|out|exit(?:ing)?|invalid(?:ation|ated)?|wrong|bail(?:ing)?)(?:\s+(?:it"
+    rf"|this|if|on|a|the|close|all|is|at|for|me|daily|we|lose|loses"
+    rf"|breaks?))*\s*[:]?\s*(?:below|under|above"
+    rf"|over)\s+\$?(?P<value>{NUMBER})(?!\s?%)(?P<measure>)"
 )
 _AND = r"\s*(?:,|/|-|\band\b|&|\bthen\b|\bto\b|>+|\||\+|\n)\s*"
-_TARGET_WORD = r"(?:(?:price|profit|first|1st|next|initial|second|2nd|final|my)\s+)*(?:targets?|tgts?|trgt|take[ -]?profits?|tps?|pts?(?=\s*\d?\s*[:@=]|\s*\d?\s+\$?\d)|t(?=\d\b))"
-_ONE = rf"\$?{NUMBER}k?\+?(?![\w/]*[a-z])(?!\s?(?:shares|contracts|cons|lots?|x\b|{_STOP_WORD}))\s*(?:{DISTANCE}(?![a-z]))?"
+_TARGET_WORD = (
+    r"(?:(?:price|profit|first|1st|next|initial|second|2nd|final|my)\s+)*(?:targets?|tgts?"
+    r"|trgt|take[ -]?profits?|tps?|pts?(?=\s*\d?\s*[:@=]|\s*\d?\s+\$?\d)|t(?=\d\b))"
+)
+_ONE = (
+    rf"\$?{NUMBER}k?\+?(?![\w/]*[a-z])(?!\s?(?:shares|contracts|cons|lots?|x\b"
+    rf"|{_STOP_WORD}))\s*(?:{DISTANCE}(?![a-z]))?"
+)
 _TARGET = re.compile(
-    rf"(?<![\w.]){_TARGET_WORD}(?:\s*#?\s?[1-9](?=\s*[:@=-]|\s+\$?[\d.]))?(?:\s*(?:is|at|@|:|=|-+|>|of|are|around|area|near|set|still|remains|\())*\s*"
+    rf"(?<![\w.]){_TARGET_WORD}(?:\s*#?\s?[1-9](?=\s*[:@=-]|\s+\$?[\d.]))?(?:\s*(?:is|at|@|:|="
+    rf"|-+|>|of|are|around|area|near|set|still|remains|\())*\s*"
     rf"\+?(?P<list>{_ONE}(?:{_AND}\+?{_ONE})*)"
 )
 _LOOKING = re.compile(
-    rf"\b(?:looking|aiming|shooting|hoping|targeting|gunning|eyeing|eyes on)(?:\s+(?:for|at|a|move|to|test|of|the|back))*\s+(?P<list>\+?{_ONE}(?:\s*(?:/|-|,|then|and)\s*{_ONE})*)"
+    rf"\b(?:looking|aiming|shooting|hoping|targeting|gunning|eyeing|eyes on)(?:\s+(?:for|at|a"
+    rf"|move|to|test|of|the|back))*\s+(?P<list>\+?{_ONE}(?:\s*(?:/|-|,|then|and)\s*{_ONE})*)"
 )
 _VALUE = re.compile(rf"(?P<value>{NUMBER}k?)\+?\s*(?P<measure>{DISTANCE}(?![a-z]))?")
 

@@ -33,13 +33,16 @@ _NOTATIONS = tuple(
         # AAPL 190 7/21 call
         rf"{_SYMBOL}{_GAP}{_STRIKE}{_GAP}(?P<before>{EXPIRY}){_GAP}{_RIGHT}(?P<after>)",
         # AAPL C190 7/21, AAPL 7/21 P180
-        rf"{_SYMBOL}{_GAP}(?:(?P<before>{EXPIRY}){_GAP})?(?P<right>[cp]){_STRIKE}(?![\w.]*\w)(?:{_BY}(?P<after>{EXPIRY})\)?)?",
+        rf"{_SYMBOL}{_GAP}(?:(?P<before>{EXPIRY}){_GAP})?(?P<right>[cp]){_STRIKE}(?![\w.]*\w)"
+        rf"(?:{_BY}(?P<after>{EXPIRY})\)?)?",
         # AAPL calls 190 7/21
-        rf"{_SYMBOL}{_GAP}(?:(?P<before>{EXPIRY}){_GAP})?(?P<right>calls?|puts?){_GAP}{_STRIKE}(?!\d)(?:{_BY}(?P<after>{EXPIRY})\)?)",
+        rf"{_SYMBOL}{_GAP}(?:(?P<before>{EXPIRY}){_GAP})?(?P<right>calls?"
+        rf"|puts?){_GAP}{_STRIKE}(?!\d)(?:{_BY}(?P<after>{EXPIRY})\)?)",
     )
 )
 _NO_SYMBOL = re.compile(
-    rf"(?<![\w.$/])(?:(?P<before>{EXPIRY}){_GAP})?{_STRIKE}(?:\s?(?=call|put)|(?=[cp]))(?P<right>calls?|puts?|[cp]s?)(?!\w)"
+    rf"(?<![\w.$/])(?:(?P<before>{EXPIRY}){_GAP})?{_STRIKE}(?:\s?(?=call|put)"
+    rf"|(?=[cp]))(?P<right>calls?|puts?|[cp]s?)(?!\w)"
     rf"(?:{_BY}(?P<after>{EXPIRY})\)?)?",
     re.I,
 )
@@ -55,7 +58,7 @@ _CARD_EXPIRY = re.compile(
     rf"\b(?:exp(?:iry|iration|ires|iring)?\.?(?: date)?|date|expires)\s*[:=-]?\s*(?P<after>{EXPIRY})", re.I
 )
 _LOOSE_EXPIRY = re.compile(
-    rf"(?P<after>\d{{1,2}}\s?dte\b|\d{{1,2}}/\d{{1,2}}(?:/(?:20)?\d\d)?(?=\s*exp\w*)|(?<=exp )\d{{1,2}}/\d{{1,2}})",
+    r"(?P<after>\d{1,2}\s?dte\b|\d{1,2}/\d{1,2}(?:/(?:20)?\d\d)?(?=\s*exp\w*)|(?<=exp )\d{1,2}/\d{1,2})",
     re.I,
 )
 _MAYBE = re.compile(r"\d\s?(?:[cp]s?|calls?|puts?)\b|\b[cp]\d|\bcalls?\b|\bputs?\b|\d{6}[cp]\d|\bstrike\b", re.I)
@@ -100,9 +103,9 @@ def options(text: str, today: date) -> tuple[str, list[Mention]]:
     if not _MAYBE.search(text):
         return text, mentions
     for code in _CODES:
-        for match in code.finditer(text):
-            mentions.append(Mention(*match.span(), _coded(match)))
-            text = masked(text, *match.span(), INSTRUMENT)
+        for coded in code.finditer(text):
+            mentions.append(Mention(*coded.span(), _coded(coded)))
+            text = masked(text, *coded.span(), INSTRUMENT)
     for notation in _NOTATIONS:
         position = 0
         while match := notation.search(text, position):
@@ -182,7 +185,7 @@ def _with_strike(text: str, mentions: list[Mention], today: date) -> tuple[str, 
 def _with_card(text: str, mentions: list[Mention], today: date) -> tuple[str, list[Mention]]:
     """Read alert cards: ``Ticker: AAPL``, ``Strike: 190C`` and ``Exp: 7/21`` on lines of their own."""
     strike, day = _CARD_STRIKE.search(text), _CARD_EXPIRY.search(text)
-    if strike is None and day is None or not mentions:
+    if (strike is None and day is None) or not mentions:
         return text, mentions
     first = mentions[0]
     right = _CARD_RIGHT.search(text)

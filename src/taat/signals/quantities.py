@@ -20,7 +20,8 @@ class QuantityMention:
 
 
 _LEVERAGE = re.compile(
-    r"\b(?:leverage|lev|cross|isolated)\s*[:=]?\s*\d{1,3}\s?x?\b|\b\d{1,3}\s?x\s*(?:leverage|lev\b|cross|isolated|long|short)"
+    r"\b(?:leverage|lev|cross|isolated)\s*[:=]?\s*\d{1,3}\s?x?\b|\b\d{1,3}\s?x\s*(?:leverage"
+    r"|lev\b|cross|isolated|long|short)"
 )
 _SPELT = {
     word: Decimal(value)
@@ -38,13 +39,16 @@ _LABELLED = re.compile(
     rf"\b(?:qty|quantity|size|sz|shares|contracts)\s*[:=#]?\s*(?P<value>{NUMBER}k?)(?![\w%/]|[.,]\d)"
 )
 _BETWEEN = re.compile(
-    rf"{ACTION}\s*:?\s*(?:(?:a|about|another|up|some|just)\s+)*(?P<value>{NUMBER}k?|{_NUMBER_WORDS})\s+(?:more\s+)?(?:(?:of|my|the)\s+)*(?={INSTRUMENT})"
+    rf"{ACTION}\s*:?\s*(?:(?:a|about|another|up|some|just)\s+)*(?P<value>{NUMBER}k?"
+    rf"|{_NUMBER_WORDS})\s+(?:more\s+)?(?:(?:of|my|the)\s+)*(?={INSTRUMENT})"
 )
 _AFTER_ACTION = re.compile(
-    rf"{ACTION}(?:[\s{INSTRUMENT}]|\b(?:by|another|a|an|about|my|the|roughly|around)\b)*+(?P<part>{FRACTION})(?![\w/]|\s*(?:gain|profit|win|loss|up|on the))"
+    rf"{ACTION}(?:[\s{INSTRUMENT}]|\b(?:by|another|a|an|about|my|the|roughly"
+    rf"|around)\b)*+(?P<part>{FRACTION})(?![\w/]|\s*(?:gain|profit|win|loss|up|on the))"
 )
 _SIZED = re.compile(
-    rf"(?P<part>{FRACTION})\s*(?:-\s*)?(?:size|sized|position|pos\b|off\b|of\s+(?:my|the|it|position)|more\b|the\s+position)|\bby\s+(?:about\s+)?(?P<part2>{FRACTION})"
+    rf"(?P<part>{FRACTION})\s*(?:-\s*)?(?:size|sized|position|pos\b|off\b|of\s+(?:my|the|it"
+    rf"|position)|more\b|the\s+position)|\bby\s+(?:about\s+)?(?P<part2>{FRACTION})"
 )
 
 

@@ -244,10 +244,10 @@ class _Reader:
                     fields_of_open.targets,
                 )
                 return "open"
-        if action == "open" and holding is not None and holding.side == "short" and event.phrase.startswith(_BOUGHT):
-            if event.form != "code" and holding.instrument.asset is instrument.asset:
-                event.side = "short"
-                return "close"
+        bought = action == "open" and event.form != "code" and event.phrase.startswith(_BOUGHT)
+        if bought and holding is not None and holding.side == "short" and holding.instrument.asset is instrument.asset:
+            event.side = "short"
+            return "close"
         if action == "close" and not event.whole:
             units = fields.quantity.value if fields.quantity and fields.quantity.unit == "units" else None
             fewer = units is not None and holding is not None and holding.units is not None and units < holding.units

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from datetime import date
 
 from taat.signals import detection
-from taat.signals.actions import TRIGGER, Event, find_actions
+from taat.signals.actions import Event, find_actions
 from taat.signals.levels import LevelMention, find_levels
 from taat.signals.numbers import CLOCK, LIST_MARK
 from taat.signals.options import join_options, mentions_option, options
+from taat.signals.phrases import TRIGGER
 from taat.signals.prices import PriceMention, find_pairs, find_prices
 from taat.signals.profiles import AnnouncerProfile
 from taat.signals.quantities import QuantityMention, find_quantities
 from taat.signals.symbols import Mention, named_companies, plain_symbols, signed_symbols
 from taat.signals.text import ACTION, IGNORED, INSTRUMENT, lower, masked, normalise, without_links
-
 
 _MAYBE_CARD = re.compile(r"\b(?:entry|strike)\b")
 

@@ -1,4 +1,4 @@
-"""Finding what is traded in the text of a post: cashtags, plain tickers, indices, futures, crypto and currency pairs."""
+"""Finding what is traded in a post: cashtags, plain tickers, indices, futures, crypto and currency pairs."""
 
 import re
 from dataclasses import dataclass
@@ -42,8 +42,10 @@ _LABELLED = re.compile(
 _CONTRACT = re.compile(r"([A-Z0-9]{2,3}?)[FGHJKMNQUVXZ]\d{1,2}$")
 _WORD = re.compile(r"(?<![\w$#@&'./-])[A-Za-z][A-Za-z0-9]{0,5}(?:\.[AB])?(?:_F)?(?![\w'&$]|\.\w)")
 _AFTER_ACTION = re.compile(
-    rf"[{ACTION}{QUANTITY}]\s*(?:\d[\d,.]*k?x?\s+|x\d+\s+)?(?:(?:of|my|our|some|the|in|into|on|to|more|a|an|another|few|new|"
-    r"position|long|short|shares|share|shrs|all|rest|half|remaining|last|entire|contracts|cons|lots?|back|:|-|out)\s*)*$"
+    rf"[{ACTION}{QUANTITY}]\s*(?:\d[\d,.]*k?x?\s+|x\d+\s+)?(?:(?:of|my|our|some|the|in|into|on"
+    rf"|to|more|a|an|another|few|new|"
+    r"position|long|short|shares|share|shrs|all|rest|half|remaining|last|entire|contracts|cons"
+    r"|lots?|back|:|-|out)\s*)*$"
 )
 _DIRECTLY_AFTER = re.compile(rf"[{ACTION}{QUANTITY}]\s*(?:\d[\d,.]*k?\s+)?(?:(?:of|my|some|more|in|to)\s+)*$")
 _BEFORE_PRICE = re.compile(rf"\s*(?:[:,-]\s*)?(?:@|at\s+\$?\.?\d|\$?\d|\.\d|[{ACTION}])")

@@ -8,9 +8,15 @@ _FRAMES = (
     ("day trade", re.compile(r"\bday[- ]?trad(?:e|es|ing)\b|\bintraday\b")),
     ("lotto", re.compile(r"\blott?os?\b|\blottery\b|\byolo\b")),
     ("swing", re.compile(r"\bswing(?:s|ing)?\b|\bmulti[- ]?day\b")),
-    ("long term", re.compile(r"\blong[- ]?term\b|\bltb?h\b|\bleaps?\b|\bretirement account\b|\bbuy and hold\b|\binvestment\b")),
+    (
+        "long term",
+        re.compile(
+            r"\blong[- ]?term\b|\bltb?h\b|\bleaps?\b|\bretirement account\b|\bbuy and hold\b"
+            r"|\binvestment\b"
+        ),
+    ),
     ("overnight", re.compile(r"\bovernight\b")),
-)  # fmt: skip
+)
 
 
 def time_frame(text: str) -> str | None:

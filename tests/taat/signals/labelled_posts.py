@@ -1,7 +1,7 @@
 """The labelled posts, invented in the styles of many announcers: half for development, half held out.
 
-A post is one line (``\\n`` stands for a line break); under it, ``>`` has a signal that it announces and ``<`` a position
-that its author holds. A post without ``>`` is chatter.
+A post is one line (``\\n`` stands for a line break); under it, ``>`` has an announced signal and ``<`` a position that
+its author holds. A post without ``>`` is chatter.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+
 from longmind import InvalidAnswer
 from longmind.testing import ScriptedModel
 from taat.models import Holding, Instrument, Level, Post, Price

@@ -4,10 +4,10 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
+from tests.taat.signals.labelled_posts import load, paired, wrong_fields
+
 from taat.models import AssetClass, Holding, Instrument, Level, Post, Price, Quantity
 from taat.signals import holdings_after, read_post, signal_json
-
-from tests.taat.signals.labelled_posts import load, paired, wrong_fields
 
 
 def post(text: str, at: datetime = datetime(2023, 6, 14, 15, tzinfo=UTC)) -> Post:

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from taat.models import AssetClass, Level, Post, Price
 from taat.signals import read_post
 
@@ -133,10 +134,10 @@ def test_prose(symbol: str, price: Decimal, data: st.DataObject) -> None:
 
 
 WORDS = st.sampled_from(
-    "bto sold half $AAPL 190c 7/21 @ 3.10 stop sl tp 10 pt % 1/2 out in flat long short scale 4313 - , . ? ! \n the rest of my to be"
-    " 4,313.50 .85 25k $ES /NQ BTCUSDT eur/usd avg from & + trimmed added calls puts 0dte x10 100 shares @joe http://t.co/x RT".split(
-        " "
-    )
+    "bto sold half $AAPL 190c 7/21 @ 3.10 stop sl tp 10 pt % 1/2 out in flat long short scale"
+    " 4313 - , . ? ! \n the rest of my to be"
+    " 4,313.50 .85 25k $ES /NQ BTCUSDT eur/usd avg from & + trimmed added calls puts 0dte x10"
+    " 100 shares @joe http://t.co/x RT".split(" ")
 )
 
 
