@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from taat.models import Action, Side
 from taat.signals.phrases import RULES, STOP_MOVED, Form, Rule
-from taat.signals.text import ACTION, masked
+from taat.signals.text import ACTION, INSTRUMENT, masked
 
 
 @dataclass(slots=True)
@@ -41,7 +41,9 @@ def _compiled(rules: Iterable[Rule]) -> re.Pattern[str]:
 
 
 _ALL = _compiled(RULES)
-_FRACTIONS = ("f1", "f2", "f3", "f4", "f5")
+_WHOLE_OFF = re.compile(rf"(?:took|taking|take)\s+(?:(?:my|the|this)\s+)*{INSTRUMENT}+\s*off$")
+"""``Took my $SNOW off``: without a part, all of it."""
+_FRACTIONS = ("f1", "f2", "f3", "f4", "f5", "f6")
 
 
 def find_actions(text: str, extra: Iterable[tuple[str, Action, Side | None]] = ()) -> tuple[str, list[Event]]:
@@ -72,6 +74,8 @@ def find_actions(text: str, extra: Iterable[tuple[str, Action, Side | None]] = (
             event.side = (
                 "short" if event.phrase.startswith("cover") else "long" if event.phrase.startswith("s") else None
             )
+        if action == "reduce" and fraction is None and _WHOLE_OFF.match(event.phrase):
+            event.action, event.partial = "close", False
         events.append(event)
     events.sort(key=lambda event: event.start)
     for event in events:

@@ -92,6 +92,10 @@ def _lacks(evidence: Evidence) -> bool:
         return not (
             evidence.held or evidence.both or event.whole or " my" in event.phrase
         )  # "$TSLA closed at 258" tells the market's price
+    if event.form == "past" and event.action in ("open", "close", "add") and not (evidence.own or evidence.held):
+        return not (firm or evidence.sized)
+    if event.phrase.endswith(" to") and evidence.after_symbol and not firm:
+        return True  # "$INTC added to the list"
     if event.phrase == "flat" and evidence.symbol_first and not (evidence.held or evidence.priced):
         return True  # "$SPY flat" tells the market's move
     if event.form in ("side", "base"):

@@ -118,10 +118,13 @@ def post_penalty(text: str) -> float:
     return penalty
 
 
+_DECIDED = re.compile(r"\b(?:decided\s+to|had\s+to|chose\s+to|went\s+ahead\s+and)\s+$")
+
+
 def _prefix(text: str, event: Event) -> str:
-    """Return what stands before an action in its clause."""
+    """Return what stands before an action in its clause; a decision counts as the act."""
     boundaries = [match.end() for match in _CLAUSE.finditer(text, 0, event.start)]
-    return text[boundaries[-1] if boundaries else 0 : event.start]
+    return _DECIDED.sub("", text[boundaries[-1] if boundaries else 0 : event.start])
 
 
 def is_first_person(text: str, event: Event) -> bool:

@@ -37,6 +37,18 @@ def unspoken_entry(found: Scan, penalty: float) -> Event | None:
     return None
 
 
+def unspoken_exit(found: Scan, penalty: float) -> Event | None:
+    """Return an exit for a post without any action word that names entry and exit by ``IN`` and ``OUT``."""
+    exits = [mention for mention in found.prices if mention.kind == "exit"]
+    symbols = {mention.instrument for mention in found.mentions}
+    if penalty or len(exits) != 1 or len(symbols) != 1 or not re.search(r"\b(?:out|exit)\b", found.plain):
+        return None
+    if re.search(r"\?|\b(?:yesterday|last\s+week|recap|if|would|members|join)\b", found.plain):
+        return None
+    place = found.mentions[0].start
+    return Event(place, place, "close", None, "past", "out")
+
+
 def _entry(place: int, found: Scan) -> Event:
     side = re.search(r"\b(?:side|direction|type)\s*:\s*(short|sell)\b", found.plain)
     return Event(place, place, "open", "short" if side else None, "state", "entry")

@@ -102,6 +102,9 @@ _SCALED_SIZE = re.compile(r"\d+(?:\.\d+)?\s?%\s*(?:position|size|of\s+(?:my\s+)?
 
 
 def _take_quantity(result: Fields, found: Scan, event: Event, instrument: Instrument, start: int, end: int) -> None:
+    if event.fraction and event.fraction.isdigit():
+        result.quantity, result.partial = Quantity(value=Decimal(event.fraction)), True
+        return
     if event.fraction and re.search(r"\d|half|third|quarter|[½¼¾]", event.fraction):
         share = fraction(event.fraction)
         if 0 < share < 1:

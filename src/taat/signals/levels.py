@@ -59,7 +59,7 @@ _ONE = (
 _TARGET = re.compile(
     rf"(?<![\w.]){_TARGET_WORD}(?:\s*#?\s?[1-9](?=\s*[:@=-]|\s+\$?[\d.]))?(?:\s*(?:is|at|@|:|="
     rf"|-+|>|of|are|around|area|near|set|still|remains|\())*\s*"
-    rf"\+?(?P<list>{_ONE}(?:{_AND}\+?{_ONE})*)"
+    rf"\+?(?:(?<![a-z])|(?=\d\d))(?P<list>{_ONE}(?:{_AND}\+?{_ONE})*)"
 )
 _LOOKING = re.compile(
     rf"\b(?:looking|aiming|shooting|hoping|targeting|gunning|eyeing|eyes on)(?:\s+(?:for|at|a"

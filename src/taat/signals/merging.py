@@ -1,10 +1,12 @@
 """Making one signal of what a post says twice."""
 
+import re
 from collections.abc import Sequence
 
 from taat.models import Signal, Span
 from taat.signals.actions import Event
 
+_ORDINAL = re.compile(r"(?:\d|first|second|next)\w*\s+(?:scale|trim|partial)")
 _STRONGER = {("close", "stopped_out"), ("reduce", "stopped_out"), ("open", "add"), ("close", "reduce")}
 """Pairs in which the second says more exactly what the first says too."""
 
@@ -30,6 +32,8 @@ def _joined(earlier: Signal, first: Event, later: Signal, second: Event) -> tupl
         if _contradict(earlier, later):
             return None
         return _union(earlier, later), first
+    if earlier.action == "open" and later.action == "reduce" and _ORDINAL.match(second.phrase):
+        return earlier, first  # where the first scale will be, said with the entry
     weak_first, weak_second = _is_weak(earlier, first), _is_weak(later, second)
     if (earlier.action, later.action) in _STRONGER and weak_first:
         return _union(later, earlier), second

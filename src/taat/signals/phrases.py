@@ -23,7 +23,7 @@ _ENTRY_WORD = r"(?:flat|b\.?/?e\.?|break[- ]?even|entry|even|cost|cb|scratch)"
 STOP_MOVED = re.compile(
     rf"\b(?:mov(?:e|ed|ing)|rais(?:e|ed|ing)|lower(?:ed|ing)?|tighten(?:ed|ing)?|trail(?:ed|ing)?|bring(?:ing)?|brought"
     rf"|adjust(?:ed|ing)?|bump(?:ed|ing)?|set(?:ting)?|slid|pull(?:ed|ing)?)\s+(?:(?:my|the|our"
-    rf"|all|up)\s+)*{_STOP}{_ON}"
+    rf"|all|up)\s+)*(?:[{INSTRUMENT}\w]{{1,6}}\s+(?:long\s+|short\s+)?)?{_STOP}{_ON}"
     rf"(?:\s+(?:up|down|now|again|over))?\s*(?:to|at|@|>|-|:)+\s*(?:just\s+)?"
     rf"(?:above\s+|below\s+|under\s+)?(?:\$?(?P<to1>{NUMBER})(?!\s?%)|(?:my\s+)?{_ENTRY_WORD}(?![\w/]))"
     rf"|\b{_STOP}(?:{_ON}(?:\s+(?:is|are|has been|was|now|just))*\s*(?:moved|raised|lowered"
@@ -199,7 +199,7 @@ RULES: list[Rule] = [
     # a part closed
     (
         rf"\b(?:took|taking|take|takin|pulled|pulling|peel(?:ed|ing)?|knock(?:ed|ing)?)\s+(?!off\b"
-        rf"|out\b){_POSS}(?P<f1>{_F})?(?:\s+(?:of|my|the|this|position)\b"
+        rf"|out\b){_POSS}(?P<f1>{_F}|\d{{1,3}}(?=\s+(?:off|out)))?(?:\s+(?:of|my|the|this|position)\b"
         rf"|\s*{INSTRUMENT})*+\s*\b(?:off|out)\b(?:\s+of)?(?!\s+(?:for|to\s+(?:the|a)\b))",
         "reduce",
         None,
@@ -271,7 +271,24 @@ RULES: list[Rule] = [
         "partial",
     ),
     (rf"\bout\s+(?:of\s+)?(?P<f5>{_F})\b(?:\s+of)?", "reduce", None, "state", "partial"),
+    (
+        rf"\b(?:peel(?:ed|ing)?|pull(?:ed|ing)?|knock(?:ed|ing)?|shav(?:ed|ing)|sold|took"
+        rf"|taking)\s+off\s+(?:another\s+|a\s+)?"
+        rf"(?:(?P<f6>{_F})|some|more|a\s+piece|a\s+bit)(?:\s+of)?",
+        "reduce",
+        None,
+        "past",
+        "partial",
+    ),
     # all closed
+    (
+        r"\blet(?:ting)?\s+go\s+of(?:\s+(?:the\s+|my\s+)*(?:last|rest|remaining"
+        r"|final)(?:\s+(?:third|half|quarter|piece|of))*)?",
+        "close",
+        None,
+        "past",
+        "whole",
+    ),
     (
         r"\b(?:all\s+out|fully\s+out|out\s+(?:the\s+)?rest|out\s+(?:all|full))\b(?:\s+of)?",
         "close",
@@ -283,7 +300,8 @@ RULES: list[Rule] = [
         rf"(?<![\w'])(?:i'?m\s+|im\s+|we'?re\s+|am\s+|now\s+|just\s+|got\s+|getting\s+|get\s+"
         rf"|stepp(?:ed|ing)\s+|jumped\s+|bailed\s+)*\bout(?=\s+(?:of\s+)?(?:my\s+|the\s+|all\s+"
         rf"|rest\s+)*[{INSTRUMENT}$]|\s*(?:@|here\b|at\s+\$?\.?\d|now\b|for\s+a?\s*\+?\d|flat\b"
-        rf"|[A-Za-z]{{2,4}}\s+\d|\$?\.?\d|\s*$|\s*[.!,]))(?:\s+of)?(?!\s+of\s+(?:the\s+(?:woods"
+        rf"|(?:of\s+)?[a-z]{{2,4}}\s+(?:\d|long\b|short\b|@|at\s+\d)|\$?\.?\d|\s*$"
+        rf"|\s*[.!,]))(?:\s+of)?(?!\s+of\s+(?:the\s+(?:woods"
         rf"|gate|box|way|wedge|range|office|blue)|my\s+reach|stock|control|favor|here|reach|touch"
         rf"|nowhere))",
         "close",
@@ -310,7 +328,8 @@ RULES: list[Rule] = [
         "whole sold",
     ),
     (
-        r"\b(?:sold|soldd|sld)\b(?!\s*(?:off|out|short|to\b|by\b|for\s+\$?[\d.]+\s*(?:million"
+        r"\b(?:sold|soldd|sld)\b(?!\s*(?:off|out|short|too\b|to\b|by\b|the\s+(?:news|rip|rally|top"
+        r"|bottom)|for\s+\$?[\d.]+\s*(?:million"
         r"|billion|m\b|b\b)))",
         "close",
         "long",
@@ -388,7 +407,8 @@ RULES: list[Rule] = [
     (r"\b(?:flipp?(?:ed|ing)?|revers(?:ed|ing))\s+(?:to\s+|back\s+)*long\b", "open", "long", "past", "flip"),
     (r"\b(?:flipp?(?:ed|ing)?|revers(?:ed|ing))\s+(?:to\s+|back\s+)*short\b", "open", "short", "past", "flip"),
     (
-        r"\b(?:bought|bougt|boght|bougth|bght|bot)(?:\s+(?:back|into|some|in))*\b(?!\s*(?:deal"
+        r"\b(?:bought|bougt|boght|bougth|bght|bot)(?:\s+(?:back|into|some"
+        r"|in))*\b(?!\s*(?:the\s+(?:rumou?r|hype|news|top)\b|deal"
         r"|by\b|in\s+(?:19|20)\d\d))",
         "open",
         "long",
@@ -433,7 +453,7 @@ RULES: list[Rule] = [
         r"\b(?:initiat(?:ed|ing)|start(?:ed|ing)|open(?:ed|ing)|enter(?:ed|ing)|establish(?:ed"
         r"|ing)|built|building)\b(?:\s+(?:a|an|new|small|tiny|starter|half|full|my|first"
         r"|long[- ]term|swing|into|in|position|of|the|up)\b)*(?!\s+(?:bell|higher|lower|at\b|range"
-        r"|price|day|week|year|coverage|with|as\b|\w+ing\b))",
+        r"|price|day|week|year|coverage|with|as\b|(?!building)\w+ing\b))",
         "open",
         None,
         "past",
@@ -528,6 +548,6 @@ TRIGGER = re.compile(
     r"|flipp?\w*|revers\w+|jump\w*|hopp\w*|off"
     r"|reload\w*|topp\w+|pyramid\w*|got|went|going|paid|paying|built|building|establish\w*"
     r"|runners?|last|final|calls?|puts?"
-    r"|tagged|hit|snapp\w+|step\w*|knock\w*|closed|half)\b|\d[cp]\b|_\d{6}[cp]"
+    r"|let|letting|tagged|hit|snapp\w+|step\w*|knock\w*|closed|half)\b|\d[cp]\b|_\d{6}[cp]"
 )
 """Some word without which a post announces nothing: most posts have none and are read no further."""

@@ -23,6 +23,12 @@ _LEVERAGE = re.compile(
     r"\b(?:leverage|lev|cross|isolated)\s*[:=]?\s*\d{1,3}\s?x?\b|\b\d{1,3}\s?x\s*(?:leverage"
     r"|lev\b|cross|isolated|long|short)"
 )
+_KEPT = re.compile(
+    r"\b(?:leaving|leave|keeping|left|letting)\s+(?:the\s+|a\s+|my\s+|last\s+"
+    r"|just\s+)*(?:\d+\s+|\d/\d\s+)?(?:runners?|rest|contracts?|cons)\b"
+    r"|\b(?:\d/\d|half|\d+%?)\s+(?:left|remaining|still\s+on)\b"
+)
+"""What stays in the position: no size of what is announced."""
 _SPELT = {
     word: Decimal(value)
     for value, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
@@ -54,6 +60,7 @@ _SIZED = re.compile(
 
 def find_quantities(text: str) -> tuple[str, list[QuantityMention]]:
     """Find sizes in a lower-case text in which actions and instruments are marked; return the rest too."""
+    text = _KEPT.sub(lambda match: IGNORED * len(match[0]), text)
     text = _LEVERAGE.sub(lambda match: IGNORED * len(match[0]), text)
     mentions: list[QuantityMention] = []
 

@@ -11,7 +11,7 @@ from taat.signals.actions import Event
 from taat.signals.confidence import LEAST, Evidence, confidence
 from taat.signals.context import LEAVING, find_holding
 from taat.signals.expiries import trading_day
-from taat.signals.fallback import unspoken_entry
+from taat.signals.fallback import unspoken_entry, unspoken_exit
 from taat.signals.fields import Fields, fields_of
 from taat.signals.merging import merged
 from taat.signals.profiles import AnnouncerProfile
@@ -22,6 +22,11 @@ from taat.signals.timeframes import time_frame
 
 _CREDIT = re.compile(r"\b(?:credit|premium|cash[- ]secured|csp|covered calls?|naked|wheel)\b")
 _AT_ONCE = re.compile(r"\b(?:here|now|just|today|this morning|alert|filled|entry|entered)\b|🚨")
+_LEFT_OPEN = re.compile(
+    r"^[^\n]{0,60}?\b(?:leaving|leave|keeping|left|holding|hold|letting|riding)\s+(?:the\s+"
+    r"|a\s+|my\s+|last\s+|just\s+)*"
+    r"(?:\d+\s+)?(?:runners?|rest|half|some|remaining|balance|contracts?|cons|1/\d)\b"
+)
 _SOLD = ("sold", "sell", "sld")
 _BOUGHT = ("bought", "buy", "bot", "boug", "boght", "bght")
 
@@ -69,7 +74,7 @@ class _Reader:
         found = self.found
         events = clean_events(found)
         if not any(event.action for event in events):
-            unspoken = unspoken_entry(found, self.penalty)
+            unspoken = unspoken_entry(found, self.penalty) or unspoken_exit(found, self.penalty)
             events = [unspoken] if unspoken is not None and not events else []
         if detection.is_listed(len({mention.instrument.symbol for mention in found.mentions}), events):
             return ()
@@ -105,6 +110,8 @@ class _Reader:
         if not mentions:
             draft = self._draft(segment, self._inherited(segment), segment.start, segment.end, own=False)
             return self._everything(segment) if draft is None and _is_all(segment.event) else [draft] if draft else []
+        if self._has_other_subject(segment, mentions[0]):
+            return []
         drafts: list[_Draft] = []
         for index, mention in enumerate(mentions):
             start = segment.start if index == 0 else mention.start
@@ -114,6 +121,17 @@ class _Reader:
                 self.last = self.last if index else mention
                 drafts.append(draft)
         return drafts
+
+    def _has_other_subject(self, segment: Segment, mention: Mention) -> bool:
+        """Whether a company or fund acts on another: ``ARKK bought $TSLA``."""
+        event = segment.event
+        return mention.start >= event.end and any(
+            segment.start <= other.start
+            and other.end <= event.start
+            and not self.found.marked[other.end : event.start].strip()
+            and other.instrument.symbol != mention.instrument.symbol
+            for other in self.found.mentions
+        )
 
     def _everything(self, segment: Segment) -> list[_Draft]:
         """Close all that is held, when a post says so: ``all out``, ``flat``."""
@@ -235,9 +253,11 @@ class _Reader:
         if action == "close" and event.phrase.startswith(_SOLD) and not event.whole and holding is None:
             opens = instrument.asset is AssetClass.OPTION and _CREDIT.search(part) and event.form != "code"
             traded_both_ways = instrument.asset in (AssetClass.FOREX, AssetClass.FUTURE, AssetClass.INDEX)
-            if opens or (event.form == "base" and (traded_both_ways or fields.targets)):
+            fields_of_open = fields_of(self.found, _as_open(event), instrument, segment.start, segment.end)
+            ordered = event.form == "base" and (traded_both_ways or fields_of_open.targets)
+            protected = event.form == "past" and traded_both_ways and fields_of_open.stop is not None
+            if opens or ordered or protected:
                 event.side = "short"
-                fields_of_open = fields_of(self.found, _as_open(event), instrument, segment.start, segment.end)
                 fields.price, fields.stop, fields.targets = (
                     fields_of_open.price,
                     fields_of_open.stop,
@@ -251,7 +271,7 @@ class _Reader:
         if action == "close" and not event.whole:
             units = fields.quantity.value if fields.quantity and fields.quantity.unit == "units" else None
             fewer = units is not None and holding is not None and holding.units is not None and units < holding.units
-            if fields.partial or event.partial or fewer:
+            if fields.partial or event.partial or fewer or _LEFT_OPEN.search(self.found.plain[event.end :]):
                 return "reduce"
         return action
 
@@ -321,7 +341,8 @@ def _with_side_of_others(signal: Signal, drafts: Sequence[_Draft]) -> Signal:
         return signal
     for draft in drafts:
         same = draft.signal.instrument == signal.instrument and draft.signal.side is not None
-        if same and (draft.signal.action in LEAVING or draft.event.phrase.startswith("re")):
+        going_on = draft.signal.action in LEAVING or draft.event.phrase.startswith("re")
+        if same and (going_on or signal.action == "stop_moved"):
             return signal.model_copy(update={"side": draft.signal.side})
     return signal
 

@@ -16,6 +16,8 @@ from taat.signals.quantities import QuantityMention, find_quantities
 from taat.signals.symbols import Mention, named_companies, plain_symbols, signed_symbols
 from taat.signals.text import ACTION, IGNORED, INSTRUMENT, lower, masked, normalise, without_links
 
+LONGEST = 2_000
+"""How many characters of a post are read: nobody announces a trade in an essay, and patterns cost more on long texts."""
 _MAYBE_CARD = re.compile(r"\b(?:entry|strike)\b")
 
 
@@ -41,7 +43,7 @@ def scan(text: str, today: date, profile: AnnouncerProfile | None = None) -> Sca
     """Return what a text has for signals, or ``None`` when it cannot announce anything."""
     if detection.is_retweet(text):
         return None
-    text = normalise(text)
+    text = normalise(text[:LONGEST])
     phrases = tuple(profile.vocabulary) if profile is not None else ()
     small = lower(text)
     if not TRIGGER.search(small) and not any(phrase in small for phrase, _, _ in phrases):
@@ -56,7 +58,7 @@ def scan(text: str, today: date, profile: AnnouncerProfile | None = None) -> Sca
     mentions += signed
     paired, prices = find_pairs(lower(work))
     marked, events = find_actions(paired, phrases)
-    if not events and not _MAYBE_CARD.search(plain) and not mentions_option(mentions):
+    if not events and not prices and not _MAYBE_CARD.search(plain) and not mentions_option(mentions):
         return None
     for place in (event for event in events if event.action is not None or event.form == "none"):
         work = masked(work, place.start, place.end, ACTION)

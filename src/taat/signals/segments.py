@@ -34,15 +34,41 @@ def clean_events(found: Scan) -> list[Event]:
         for event in found.events
         if event.action is None or not (is_relative(found.marked, event) or is_preposition(found.marked, event))
     ]
+    events = _without_orders(found.marked, events)
     others = [event for event in events if event.form != "side" and event.action is not None]
     kept: list[Event] = []
     for event in events:
+        if event.form == "side" and _is_held(found.marked, event, events):
+            continue
         owner = _qualified(found.marked, event, others) if event.form == "side" and others else None
         if owner is None:
             kept.append(event)
         elif owner.side is None or owner.action in ("limit",):
             owner.side = event.side
+    if len(kept) == 1 and kept[0].form == "side" and {"entry", "exit"} <= {price.kind for price in found.prices}:
+        kept[0].action, kept[0].form = "close", "past"
     return kept
+
+
+def _without_orders(text: str, events: list[Event]) -> list[Event]:
+    """Drop ``to buy`` after an order that waits: it only tells the order's side."""
+    kept: list[Event] = []
+    order: Event | None = None
+    for event in events:
+        if order is not None and event.form in ("base", "side") and text[: event.start].endswith("to "):
+            order.side = order.side or ("long" if event.side == "long" and event.action == "open" else "short")
+            continue
+        order = event if event.action == "limit" else order
+        kept.append(event)
+    return kept
+
+
+def _is_held(text: str, side: Event, events: list[Event]) -> bool:
+    """Whether a bare side tells of a position that is only held: ``holding $ES long``."""
+    return any(
+        event.form == "none" and event.end <= side.start and not _BREAK.search(text[event.end : side.start])
+        for event in events
+    )
 
 
 def _qualified(text: str, side: Event, others: list[Event]) -> Event | None:

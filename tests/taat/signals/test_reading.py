@@ -77,7 +77,7 @@ def test_prose_is_right_in_every_field() -> None:
     assert text[signal.span.start : signal.span.end] == text
 
 
-DEVELOPMENT = load("development")
+DEVELOPMENT = [labelled for name in ("development", "fresh", "second") for labelled in load(name)]
 
 
 @pytest.mark.parametrize("labelled", DEVELOPMENT, ids=lambda labelled: labelled.post.id)
@@ -101,7 +101,8 @@ def test_the_held_out_half_stays_above_its_floor() -> None:
     assert false_alarms / chatter <= CEILING
 
 
-FLOOR, CEILING = 0.8, 0.05
+FLOOR, CEILING = 0.93, 0.03
+"""What the half reached before any of its failures was looked at."""
 
 
 def test_an_unclear_reference_among_several_positions_has_a_low_confidence() -> None:
