@@ -17,7 +17,7 @@ from taat.signals.symbols import Mention, named_companies, plain_symbols, signed
 from taat.signals.text import ACTION, IGNORED, INSTRUMENT, lower, masked, normalise, without_links
 
 LONGEST = 2_000
-"""How many characters of a post are read: nobody announces a trade in an essay, and patterns cost more on long texts."""
+"""How many characters of a post are read: nobody announces a trade in an essay, and long texts cost more."""
 _MAYBE_CARD = re.compile(r"\b(?:entry|strike)\b")
 
 
