@@ -16,8 +16,10 @@ from taat.signals.quantities import QuantityMention, find_quantities
 from taat.signals.symbols import Mention, named_companies, plain_symbols, signed_symbols
 from taat.signals.text import ACTION, IGNORED, INSTRUMENT, lower, masked, normalise, without_links
 
-LONGEST = 2_000
+LONGEST = 1_200
 """How many characters of a post are read: nobody announces a trade in an essay, and long texts cost more."""
+MOST_ACTIONS = 30
+"""How many phrases of a post are weighed against each other; the text after them is left out."""
 _MAYBE_CARD = re.compile(r"\b(?:entry|strike)\b")
 
 
@@ -58,6 +60,8 @@ def scan(text: str, today: date, profile: AnnouncerProfile | None = None) -> Sca
     mentions += signed
     paired, prices = find_pairs(lower(work))
     marked, events = find_actions(paired, phrases)
+    if len(events) > MOST_ACTIONS:
+        return scan(text[: events[MOST_ACTIONS].start], today, profile)
     if not events and not prices and not _MAYBE_CARD.search(plain) and not mentions_option(mentions):
         return None
     for place in (event for event in events if event.action is not None or event.form == "none"):

@@ -11,6 +11,11 @@ _SAME = {
     "’": "'", "‘": "'", "´": "'", "`": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "→": ">",
     "➡": ">", "½": "½", "¼": "¼", "¾": "¾", "\u00a0": " ", "\u200b": " ", "\ufeff": " ", "\t": " ", "\r": " ",
 }  # fmt: skip
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
+"""Control characters but the end of a line: some stand for what was read, so none may come from a post."""
+_RUN = re.compile(r"\s{40,}|\d{16,}")
+"""White space and digits in such numbers that they are neither a separator nor a price."""
+_KEPT = 20
 _ENTITY = re.compile(r"&(amp|lt|gt|quot|#39|apos|nbsp);")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "#39": "'", "apos": "'", "nbsp": " "}
 _LINK = re.compile(r"https?://\S+|www\.\S+|(?<!\w)@[A-Za-z_]\w*|\b\w+\.(?:com|net|io|co)/\S*|\bdiscord\.gg/\S*")
@@ -44,11 +49,17 @@ def normalise(text: str) -> str:
     """Return the text with usual quotes, dashes and letters, of the same length."""
     if not text.isascii():
         text = text.translate(_FORMS)
-    elif "\t" in text or "\r" in text:
-        text = text.replace("\t", " ").replace("\r", " ")
+    text = _CONTROL.sub(" ", text)
     if "&" in text:
         text = _ENTITY.sub(lambda match: _ENTITIES[match[1]].ljust(len(match[0])), text)
-    return text
+    return _RUN.sub(_shortened, text)
+
+
+def _shortened(found: re.Match[str]) -> str:
+    """Return a long run of white space or digits with its middle marked: patterns would try every way to divide it."""
+    run = found[0]
+    kept = _KEPT if run[0].isspace() else 0
+    return run[:kept] + IGNORED * (len(run) - kept - 1) + (run[-1] if kept else IGNORED)
 
 
 def lower(text: str) -> str:
