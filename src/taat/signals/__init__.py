@@ -5,10 +5,12 @@ from taat.signals.json_form import signal_json
 from taat.signals.model import read_with_model
 from taat.signals.profiles import AnnouncerProfile, Phrase, learn_profile
 from taat.signals.reading import read_post
+from taat.signals.stream import PostReader
 
 __all__ = [
     "AnnouncerProfile",
     "Phrase",
+    "PostReader",
     "holdings_after",
     "learn_profile",
     "read_post",

@@ -57,7 +57,8 @@ def price(low: str, high: str | None = None) -> Price:
     return Price(low=min(first, second), high=max(first, second))
 
 
-LIST_MARK = re.compile(r"(?m)^[^\S\n]*(?:\d{1,2}[.)/](?=\s)|\(?\d{1,2}/\d{1,2}\)?(?=\s*\n)|\(\d{1,2}/\d{1,2}\)|\d{1,2}/n\b)"
+LIST_MARK = re.compile(r"(?m)^[^\S\n]*(?:\d{1,2}[.)/](?=\s)"
+                       r"|\(?\d{1,2}/\d{1,2}\)?(?=\s*\n)|\(\d{1,2}/\d{1,2}\)|\d{1,2}/n\b)"
                        r"|\(\d{1,2}/\d{1,2}\)\s*$|(?<=[.!?] )\d{1,2}/(?=\s)")  # fmt: skip
 """The number of an item or of a post in a thread."""
 CLOCK = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?\s*(?:am|pm|et|est|edt|ct|cst|utc|gmt)?\b|\b\d{1,2}\s?(?:am|pm)\b", re.I)
