@@ -1,4 +1,4 @@
-"""Documentation that runs: every Python block, and every ``$ longmind`` line, of README and docs.
+"""Documentation that runs: every Python block, and every ``$ longmind`` and ``$ taat`` line, of README and docs.
 
 The blocks of a page run in order, in one namespace and on one fresh SQLite store (``LONGMIND_URL``), in an empty
 folder. ``python no-run`` and ``console no-run`` mark what is only to be read. In console lines ``ID`` stands for the
@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer import Typer
 from typer.testing import CliRunner
 
 from longmind.cli import app
+from taat.cli import app as taat_app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -49,8 +51,8 @@ def blocks(text: str) -> Iterator[Block]:
 def commands(block: Block) -> Iterator[str]:
     """The lines a reader would type, without the prompt; a backslash joins two."""
     for line in block.text.replace("\\\n", " ").splitlines():
-        if line.startswith("$ longmind "):
-            yield line.removeprefix("$ longmind ")
+        if line.startswith(("$ longmind ", "$ taat ")):
+            yield line.removeprefix("$ ")
 
 
 class Reader:
@@ -77,8 +79,11 @@ class Reader:
             self._runner.run(done)
 
     def _console(self, command: str) -> None:
-        words = [self._meant(word) for word in shlex.split(command)]
-        self._longmind(*words)
+        program, *words = shlex.split(command)
+        if program == "taat":
+            self._run(taat_app, "taat", *words)
+        else:
+            self._longmind(*[self._meant(word) for word in words])
 
     def _meant(self, word: str) -> str:
         if word == "ID":
@@ -90,8 +95,11 @@ class Reader:
         return word
 
     def _longmind(self, *words: str) -> str:
-        result = CliRunner().invoke(app, words, catch_exceptions=False, prog_name="longmind")
-        assert result.exit_code == 0, f"{self.page.name}: longmind {shlex.join(words)}\n{result.output}"
+        return self._run(app, "longmind", *words)
+
+    def _run(self, program: Typer, name: str, *words: str) -> str:
+        result = CliRunner().invoke(program, words, catch_exceptions=False, prog_name=name)
+        assert result.exit_code == 0, f"{self.page.name}: {name} {shlex.join(words)}\n{result.output}"
         return result.stdout
 
 
@@ -121,6 +129,7 @@ def test_the_readme_and_the_tutorial_have_examples_of_both_kinds() -> None:
         "```python\nassert False\n```",
         "1. x\n\n   ```python\n   await no_such_name()\n   ```",
         "```console\n$ longmind nonsense\n```",
+        "```console\n$ taat signals --feed file:absent.jsonl\n```",
     ],
 )
 def test_a_wrong_example_is_noticed(page: str, tmp_path: Path) -> None:
