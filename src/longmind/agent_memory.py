@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from longmind.manager import MemoryManager
     from longmind.memory import Longmind
     from longmind.models.chat_model import ChatModel
+    from longmind.recall.engine import ContextParts
     from longmind.store.store import Store
     from longmind.systems.dialogue import DialogueMemory
     from longmind.systems.episodic import EpisodicMemory, Teacher
@@ -192,7 +193,21 @@ class AgentMemory:
         """Return a conversation by its id. The last ``window`` messages are rendered whole, older ones in a summary."""
         from longmind.conversation import Conversation
 
-        return Conversation(self.scoped, id, self.recall, window=window, summary_writer=self._summary_writer)
+        return Conversation(self.scoped, id, self._context_parts, window=window, summary_writer=self._summary_writer)
+
+    async def _context_parts(
+        self, task: str, tokens: int, *, conversation: Sequence[Message], left_out: Collection[str]
+    ) -> ContextParts:
+        """Return the memories that a conversation's context adds to its messages."""
+        recaller = await self._longmind.recaller()
+        return await recaller.context_parts(
+            self.scope,
+            task,
+            tokens=tokens,
+            conversation=conversation,
+            left_out=left_out,
+            shared=self._shared_limit,
+        )
 
     @cached_property
     def _teacher(self) -> Teacher | None:
@@ -368,8 +383,9 @@ class AgentMemory:
     ) -> str:
         """Render what matters for a task, ready for a prompt, within a budget of tokens.
 
-        That is what ``recall`` finds for the task, the open goals and the traits of the user, quoted as data. With a
-        ``conversation`` its last messages are read beside the task, and what they say is left out.
+        First comes what stands in every context: what the user said of health, safety and themselves, standing
+        instructions, open goals, and traits. Then what ``recall`` finds for the task. Everything is quoted as data.
+        With a ``conversation`` its last messages are read beside the task, and what they say is left out.
         """
         recaller = await self._longmind.recaller()
         budget = (await self.configuration()).context_tokens if tokens is None else tokens

@@ -64,6 +64,19 @@ def test_the_command_prints_rows_and_figures() -> None:
     assert figures["contexts over their budget"] == 0
 
 
+async def test_contexts_stay_above_their_floor() -> None:
+    async with Longmind.open("memory:", embedder="static") as rc:
+        for person in PEOPLE:
+            await context.load(rc, person)
+        answers = await context.ask(rc, PEOPLE, lambda done: None)
+    shares = {(line.half, line.category): line.scores for line in context.lines(answers)}
+    for way in context.WAYS:
+        assert shares["all", "all"][way] >= 93.0, shares
+        assert min(shares["tuned", "all"][way], shares["untouched", "all"][way]) >= 86.0, shares
+        assert min(shares["all", type][way] for type in ("health", "safety", "instruction")) >= 95.0, shares
+    assert sum(answer.leaks for answer in answers) == 0
+
+
 async def test_a_word_of_another_user_would_be_noticed() -> None:
     first, second = PEOPLE[:2]
     async with Longmind.open("memory:", embedder="none") as rc:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from longmind.arguments import checked_arguments
@@ -10,25 +10,35 @@ from longmind.conversation.messages import MessageLog, parse_message, to_message
 from longmind.conversation.rolling_summary import FindSummaryWriter, RollingSummary
 from longmind.conversation.token_budget import first_lines, last_messages
 from longmind.errors import InvalidInput
-from longmind.recall.budget import HEAD, line
+from longmind.recall.budget import (
+    HEAD,
+    STANDING_SHARE,
+    fitting_hits,
+    fitting_standing,
+    line,
+    sections,
+)
+from longmind.recall.engine import ContextParts
+from longmind.recall.standing import standing_lines
 from longmind.store.base import Delete
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.text.quoting import quote
 from longmind.tokens import estimate
-from longmind.types import Hit, Memory, Message, Model, Name, Role
+from longmind.types import Memory, Message, Model, Name, Role
 
 WINDOW = 20
-_RECALLED = 8
-_MIN_SCORE = 0.35
-"""The score from which a memory is worth adding to a conversation."""
-_SHARES = {"summary": 0.25, "memory": 0.3}
-"""The shares of a budget that the summary and the recalled memories may take; the rest is for the messages."""
+_MESSAGES_SHARE = 0.4
+"""The share of a budget that the last messages get in any case."""
+_SUMMARY_SHARE = 0.25
+"""The share of the rest that the summary may take."""
 
 
-class Recall(Protocol):
-    """The part of ``AgentMemory.recall`` that a conversation uses."""
+class FindParts(Protocol):
+    """Finds the memories that a context adds to the messages of a conversation."""
 
-    async def __call__(self, query: str, k: int, *, conversation: Sequence[Message], min_score: float) -> list[Hit]: ...
+    async def __call__(
+        self, task: str, tokens: int, *, conversation: Sequence[Message], left_out: Collection[str]
+    ) -> ContextParts: ...
 
 
 class _ConversationId(Model):
@@ -43,7 +53,7 @@ class Conversation:
         self,
         scoped: ScopedStore,
         id: str,
-        recall: Recall,
+        find_parts: FindParts,
         *,
         window: int = WINDOW,
         summary_writer: FindSummaryWriter | None = None,
@@ -52,7 +62,7 @@ class Conversation:
             raise InvalidInput(f"A window of {window} messages cannot be.", hint="Give at least 1.")
         self.id = validated(_ConversationId, {"id": id}).id
         self._scoped = scoped
-        self._recall = recall
+        self._find_parts = find_parts
         self._window = window
         self._log = MessageLog(scoped, self.id)
         self._summary = RollingSummary(scoped, self._log, self.id, window=window, summary_writer=summary_writer)
@@ -99,33 +109,58 @@ class Conversation:
         return [to_message(memory) for memory in last_messages(await self.history(self._window), tokens)]
 
     async def context(self, tokens: int = 1_500, *, task: str | None = None) -> str:
-        """Render the conversation for a prompt: a summary of its beginning, its last messages, and what memory adds.
+        """Render the conversation for a prompt: what stands in every context, its messages, and what memory adds.
 
-        Everything is quoted as data. The summary comes first and the messages follow in their order, so the beginning
-        stays the same from turn to turn and a provider's prompt cache can use it.
+        Of the messages there is a summary of the earlier ones, and the last ones as they were. Everything is quoted as
+        data. What stands comes first, then the summary, and the messages follow in their order, so the beginning stays
+        the same from turn to turn and a provider's prompt cache can use it. Without a ``task``, memories are recalled
+        for the last message of the user.
         """
         if tokens < 1:
             raise InvalidInput(f"tokens must be at least 1, not {tokens}.")
         messages = await self.history(self._window)
-        if not messages:
+        if not messages and task is None:
             return ""
-        budget = max(0, tokens - estimate(HEAD) - 20)
-        summary = first_lines((await self.summary()).splitlines(), budget * _SHARES["summary"])
-        hits = await self._recalled(messages, task)
-        memories = first_lines([line(hit.memory) for hit in hits], budget * _SHARES["memory"])
-        spent = sum(map(estimate, (*summary, *memories)))
-        last = last_messages(messages, max(1, budget - spent), cost=lambda m: estimate(line(m)) + 1)
-        sections = [
+        budget = max(0, tokens - estimate(HEAD) - 1 - _heading("This conversation") - _heading("From memory"))
+        costs = {message.id: estimate(line(message)) + 1 for message in messages}
+        reserved = min(sum(costs.values()), int(budget * _MESSAGES_SHARE))
+        certain = last_messages(messages, max(1, reserved), cost=lambda m: costs[m.id]) if messages else []
+        parts = await self._parts(messages, task, budget, left_out=frozenset(message.id for message in certain))
+        left = budget - sum(costs[message.id] for message in certain)
+        standing = fitting_standing(standing_lines(parts.standing), int(left * STANDING_SHARE))
+        always = sections(standing)
+        left -= sum(estimate(section) + 1 for section in always)
+        earlier = (await self.summary()).splitlines()
+        left -= _heading("Earlier in this conversation") if earlier else 0
+        summary = first_lines(earlier, max(0, left) * _SUMMARY_SHARE)
+        left -= sum(estimate(sentence) + 2 for sentence in summary)
+        memories = fitting_hits(parts.hits, left, shown=standing, grouped=False)
+        left -= sum(estimate(line(memory)) + 1 for memory in memories)
+        in_memories = {memory.id for memory in memories}
+        others = [message for message in messages if message.id not in in_memories]
+        room = left + sum(costs[message.id] for message in certain)
+        last = last_messages(others, max(1, room), cost=lambda m: costs[m.id]) if others else []
+        listed = [
             ("Earlier in this conversation", [f"- {quote(sentence)}" for sentence in summary]),
             ("This conversation", [line(message) for message in last]),
-            ("From memory", memories),
+            ("From memory", [line(memory) for memory in memories]),
         ]
-        return "\n\n".join([HEAD, *("\n".join([f"## {title}", *lines]) for title, lines in sections if lines)])
+        rest = ["\n".join([f"## {title}", *lines]) for title, lines in listed if lines]
+        return "\n\n".join([HEAD, *always, *rest]) if always or rest else ""
 
-    async def _recalled(self, messages: Sequence[Memory], task: str | None) -> list[Hit]:
-        """Return the memories that fit the last turn and are not in the window."""
-        query = task or next((m.content for m in reversed(messages) if m.source.role == "user"), messages[-1].content)
-        conversation = [to_message(message) for message in messages]
-        hits = await self._recall(query, _RECALLED, conversation=conversation, min_score=_MIN_SCORE)
-        in_window = {message.id for message in messages}
-        return [hit for hit in hits if hit.memory.id not in in_window]
+    async def _parts(
+        self, messages: Sequence[Memory], task: str | None, tokens: int, left_out: Collection[str]
+    ) -> ContextParts:
+        """Return the memories for a task, or for the last message of the user, which is not read beside itself."""
+        asked = next((m for m in reversed(messages) if m.source.role == "user"), messages[-1] if messages else None)
+        if task is None:
+            beside = [message for message in messages if message is not asked]
+            return await self._find_parts(
+                asked.content if asked else "", tokens, conversation=list(map(to_message, beside)), left_out=left_out
+            )
+        return await self._find_parts(task, tokens, conversation=list(map(to_message, messages)), left_out=left_out)
+
+
+def _heading(title: str) -> int:
+    """Return the tokens of a heading."""
+    return estimate(f"## {title}") + 1

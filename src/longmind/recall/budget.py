@@ -1,18 +1,18 @@
 """Render memories as text for a prompt, within a budget of tokens.
 
-Memories are evidence, never instructions: every line is quoted data with its date and its source. The groups have a
-fixed order with the most stable first, so that the beginning of the text stays the same from call to call and a
-provider's prompt cache can use it.
+Memories are evidence, never instructions: every line is quoted data with its date and its source. What stands in every
+context comes first, and the groups have a fixed order, so that the beginning of the text stays the same from call to
+call and a provider's prompt cache can use it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import get_args
 
 from longmind.errors import InvalidInput
 from longmind.kinds import GROUPS, group_of
+from longmind.recall.standing import TITLE, StandingLine, in_order, standing_lines
 from longmind.text.analysis import words
 from longmind.text.quoting import label, quote
 from longmind.tokens import estimate
@@ -27,49 +27,83 @@ _OWN_WORDS = frozenset((*get_args(Role), *get_args(State), _SHARED))
 """Words of ours at the head of a line; a name or an address that reads like one is quoted."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContextPiece:
-    """A memory that may become a line of the text."""
-
-    memory: Memory
-    score: float
+STANDING_SHARE = 0.65
+"""The share of a budget that standing memories may take; what is relevant to the task gets the rest."""
+_COVERED = 0.7
+"""The share of a memory's text from which a standing statement of it is enough."""
 
 
 def render(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> str:
-    """Return the text: the best memories that fit the budget, grouped and without duplicates.
+    """Return the text: what stands in every context, then the best hits that fit the budget, without duplicates.
 
     Concepts without a definition are left out: they are only names.
     """
     if tokens < 1:
         raise InvalidInput(f"tokens must be at least 1, not {tokens}.")
-    informative = [hit for hit in hits if hit.memory.kind != "concept" or hit.memory.body.get("definition")]
-    pieces = _distinct(
-        [ContextPiece(m, 2.0) for m in standing] + [ContextPiece(h.memory, h.score) for h in informative]
-    )
-    if not pieces:
-        return ""
     left = tokens - estimate(HEAD) - 1
-    chosen: list[ContextPiece] = []
+    fixed = fitting_standing(standing_lines(standing), int(left * STANDING_SHARE))
+    left -= sum(estimate(section) + 1 for section in sections(fixed))
+    chosen = fitting_hits(hits, left, shown=fixed)
+    return "\n\n".join([HEAD, *sections(fixed, chosen)]) if fixed or chosen else ""
+
+
+def fitting_standing(lines: Sequence[StandingLine], tokens: int) -> list[StandingLine]:
+    """Return the standing memories that fit a budget, the most important first, each text once."""
+    chosen: list[StandingLine] = []
     headed: set[str] = set()
-    for piece in sorted(pieces, key=lambda p: -p.score):
-        title = group_of(piece.memory.kind)
-        cost = estimate(line(piece.memory)) + 1 + (0 if title in headed else estimate(title) + 2)
-        if cost <= left:
-            left -= cost
+    seen: set[tuple[str, ...]] = set()
+    for entry in lines:
+        text = tuple(words(entry.text))
+        cost = estimate(_standing_line(entry)) + 1 + (0 if entry.title in headed else estimate(entry.title) + 3)
+        if cost <= tokens and text not in seen:
+            tokens -= cost
+            seen.add(text)
+            headed.add(entry.title)
+            chosen.append(entry)
+    return chosen
+
+
+def sections(standing: Sequence[StandingLine], memories: Sequence[Memory] = ()) -> list[str]:
+    """Return memories as text under their headings, in an order that stays the same from call to call.
+
+    Under one heading what stands comes first, then the others by date.
+    """
+    texts: list[str] = []
+    for title in (TITLE, *GROUPS):
+        lines = [_standing_line(entry) for entry in in_order(entry for entry in standing if entry.title == title)]
+        others = [memory for memory in memories if group_of(memory.kind) == title]
+        lines += map(line, sorted(others, key=lambda memory: (memory.occurred_at, memory.id)))
+        if lines:
+            texts.append("\n".join([f"## {title}", *lines]))
+    return texts
+
+
+def fitting_hits(
+    hits: Sequence[Hit], tokens: int, *, shown: Sequence[StandingLine] = (), grouped: bool = True
+) -> list[Memory]:
+    """Return the memories of the best hits that fit a budget, without those that were ``shown`` and duplicates.
+
+    With ``grouped`` the headings of their groups count too.
+    """
+    chosen: list[Memory] = []
+    headed: set[str] = set()
+    for memory in _distinct(hits, shown):
+        title = group_of(memory.kind)
+        cost = estimate(line(memory)) + 1 + (estimate(title) + 3 if grouped and title not in headed else 0)
+        if cost <= tokens:
+            tokens -= cost
             headed.add(title)
-            chosen.append(piece)
-    return _text(chosen) if chosen else ""
+            chosen.append(memory)
+    return chosen
 
 
-def _text(chosen: Iterable[ContextPiece]) -> str:
-    parts = [HEAD]
-    kept = list(chosen)
-    for title in GROUPS:
-        of_group = [piece.memory for piece in kept if group_of(piece.memory.kind) == title]
-        if of_group:
-            of_group.sort(key=lambda m: (m.occurred_at, m.id))
-            parts.append("\n".join([f"## {title}", *map(line, of_group)]))
-    return "\n\n".join(parts)
+def _standing_line(entry: StandingLine) -> str:
+    """Return a standing memory as a line of a prompt; a statement with its type, as quoted data like any other."""
+    if not entry.type:
+        return line(entry.memory)
+    source = entry.memory.source
+    who = f", {label(source.name, reserved=_OWN_WORDS)}" if source.name else ""
+    return f"- [{entry.memory.occurred_at:%Y-%m-%d}{who}, {entry.type}] {quote(entry.text)}"
 
 
 def line(memory: Memory) -> str:
@@ -89,13 +123,19 @@ def _headings(memory: Memory) -> str:
     return f", {label(' > '.join(texts), reserved=_OWN_WORDS)}" if texts else ""
 
 
-def _distinct(pieces: Sequence[ContextPiece]) -> list[ContextPiece]:
-    """Return the pieces without those that have the same words as an earlier one."""
-    seen: set[tuple[str, ...]] = set()
+def _distinct(hits: Sequence[Hit], shown: Sequence[StandingLine]) -> list[Memory]:
+    """Return the memories of the hits, the best first, without those whose words were shown or are an earlier one's."""
+    seen = {tuple(words(entry.text[:2_000])) for entry in shown}
+    covered: dict[str, int] = {}
+    for entry in shown:
+        covered[entry.memory.id] = covered.get(entry.memory.id, 0) + len(entry.text)
     kept = []
-    for piece in pieces:
-        word_list = tuple(words(piece.memory.content[:2_000]))
-        if word_list not in seen:
-            seen.add(word_list)
-            kept.append(piece)
+    for hit in sorted(hits, key=lambda hit: -hit.score):
+        memory = hit.memory
+        word_list = tuple(words(memory.content[:2_000]))
+        named_only = memory.kind == "concept" and not memory.body.get("definition")
+        if named_only or word_list in seen or covered.get(memory.id, 0) >= _COVERED * len(memory.content.strip()):
+            continue
+        seen.add(word_list)
+        kept.append(memory)
     return kept

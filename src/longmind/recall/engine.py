@@ -7,10 +7,10 @@ count the reads.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
 from longmind.kinds import ON_REQUEST
-from longmind.recall import anchors, arms, budget, fusion, policy
+from longmind.recall import anchors, arms, budget, fusion, knowledge, policy
 from longmind.recall.filters import NOT_NARROWED, filter_of
 from longmind.recall.query import Query, parse_query
 from longmind.recall.ranking import Ranking
@@ -29,7 +29,8 @@ from longmind.recall.touches import Touches
 from longmind.store.search.ranking import query_terms
 from longmind.store.search.view import View
 from longmind.store.store import Store
-from longmind.types import Filter, Hit, Message, Scope
+from longmind.text.analysis import words
+from longmind.types import Filter, Hit, Memory, Message, Scope
 
 if TYPE_CHECKING:
     from longmind.models.embed import Embedder
@@ -45,6 +46,18 @@ ANSWERED, LIKELY = 0.5, 0.3
 """The archive is asked if the best score is below the first; what is found there must reach the second."""
 RECENT = 4
 """How many of the last messages of a conversation are read beside a question."""
+BESIDE = 0.3
+"""The weight of what was said beside a question; the question's own words have 1."""
+MAX_HITS = 300
+TOKENS_OF_A_HIT = 10
+"""A context asks for one hit for so many tokens, more than fit, since not all are used."""
+
+
+class ContextParts(NamedTuple):
+    """The memories that a context is made of."""
+
+    standing: list[Memory]
+    hits: list[Hit]
 
 
 class Recaller:
@@ -60,7 +73,7 @@ class Recaller:
         self._policies: list[policy.RecallPolicy] = list(policy.BUILT_IN)
         self._touches = Touches(store)
         self._shared = SharedTenants(store, clock)
-        self._embedded: tuple[Embedder, str, NDArray[np.float32]] | None = None
+        self._embedded: tuple[Embedder, list[str], NDArray[np.float32]] | None = None
         """The question that was embedded last: shared memory is asked the same one."""
         self.counts_reads = True
         """Whether what is recalled is counted as read, which makes it warmer for later questions."""
@@ -98,7 +111,7 @@ class Recaller:
         memory may be added; it is called only if there are any, and only for a question without restrictions.
         """
         recent = _recent(conversation)
-        _check(query := _with_recent(query, recent), k, min_score)
+        _check(query, k, min_score)
         parsed = parse_query(query, self.clock.now())
         plan = policy.make_plan(parsed, self._policies)
         narrowed = filter_of(
@@ -112,9 +125,12 @@ class Recaller:
         )
         self.watch("plan")
         most = min(k + len(recent), MAX_K)
-        hits = await self._answer(scope, parsed, plan, narrowed, most, min_score=min_score, full=explain)
+        beside = _beside(query, recent)
+        hits = await self._answer(scope, parsed, plan, narrowed, most, min_score=min_score, full=explain, beside=beside)
         if shared is not None and narrowed is NOT_NARROWED:
-            hits = await self._with_shared(scope, parsed, plan, hits, shared, min_score=min_score, full=explain)
+            hits = await self._with_shared(
+                scope, parsed, plan, hits, shared, min_score=min_score, full=explain, beside=beside
+            )
         return _without_recent(hits, recent)[:k]
 
     async def context(
@@ -130,11 +146,41 @@ class Recaller:
 
         With a ``conversation`` its last messages are read beside the task, and what they say is left out.
         """
+        if tokens < 1:
+            raise InvalidInput(f"tokens must be at least 1, not {tokens}.")
+        parts = await self.context_parts(scope, task, tokens=tokens, conversation=conversation, shared=shared)
+        return budget.render(parts.standing, parts.hits, tokens)
+
+    async def context_parts(
+        self,
+        scope: Scope,
+        task: str,
+        *,
+        tokens: int,
+        conversation: Sequence[Message] = (),
+        left_out: Collection[str] = (),
+        shared: SharedLimit | None = None,
+    ) -> ContextParts:
+        """Return the memories a context is made of: those that stand in every one, and what fits the task.
+
+        Left out are the task itself, the last messages of the ``conversation``, and the ids in ``left_out``.
+        """
         recent = _recent(conversation)
-        most = max(5, min(200, tokens // 20))
-        text = _with_recent(task, recent)
-        known = await self._known(scope, text, most + len(recent), shared) if text.strip() else []
-        return budget.render(await standing_memories(self.store, scope), _without_recent(known, recent)[:most], tokens)
+        most = max(10, min(MAX_HITS, tokens // TOKENS_OF_A_HIT))
+        standing = await standing_memories(self.store, scope, left_out=left_out)
+        if not task.strip():
+            return ContextParts(standing, [])
+        _check(task, 1, 0.0)
+        parsed = parse_query(task, self.clock.now())
+        plan = policy.make_plan(parsed, self._policies)
+        beside, k = _beside(task, recent), most + len(recent) + len(left_out)
+        where = filter_of(None, kinds=plan.kinds)
+        hits = await self._answer(scope, parsed, plan, where, k, folds=False, absolute=True, beside=beside)
+        if shared is not None:
+            hits = await self._with_shared(scope, parsed, plan, hits, shared, absolute=True, beside=beside)
+        fitting = [hit for hit in _without_recent(hits, [*recent, task]) if hit.memory.id not in left_out]
+        informative = await knowledge.without_empty_replies(self.store, scope, fitting)
+        return ContextParts(standing, knowledge.statements_first(informative, asks_assistant=parsed.asks_assistant))
 
     async def flush(self) -> None:
         """Wait until every read so far is counted."""
@@ -146,14 +192,6 @@ class Recaller:
 
     # -- the steps of a recall -----------------------------------------------------------------------------------
 
-    async def _known(self, scope: Scope, task: str, k: int, shared: SharedLimit | None) -> list[Hit]:
-        """Recall for a context: facts and the memories they were extracted from stay separate hits."""
-        _check(task, k, 0.0)
-        parsed = parse_query(task, self.clock.now())
-        plan = policy.make_plan(parsed, self._policies)
-        hits = await self._answer(scope, parsed, plan, filter_of(None, kinds=plan.kinds), k, folds=False)
-        return hits if shared is None else await self._with_shared(scope, parsed, plan, hits, shared)
-
     async def _with_shared(
         self,
         scope: Scope,
@@ -164,6 +202,8 @@ class Recaller:
         *,
         min_score: float = 0.0,
         full: bool = False,
+        absolute: bool = False,
+        beside: str = "",
     ) -> list[Hit]:
         """Add what fits of the tenant's shared memory, if anything is shared there."""
         where = await self._shared.scope_of(scope.tenant)
@@ -171,7 +211,18 @@ class Recaller:
         if where is None or not most:
             return own
         asked = most + len(own)  # some of it the agent knows itself
-        hits = await self._answer(where, parsed, plan, APPROVED, asked, min_score=min_score, full=full, folds=False)
+        hits = await self._answer(
+            where,
+            parsed,
+            plan,
+            APPROVED,
+            asked,
+            min_score=min_score,
+            full=full,
+            folds=False,
+            absolute=absolute,
+            beside=beside,
+        )
         return with_shared(own, hits, most)
 
     async def _answer(
@@ -185,12 +236,17 @@ class Recaller:
         min_score: float = 0.0,
         full: bool = False,
         folds: bool = True,
+        absolute: bool = False,
+        beside: str = "",
     ) -> list[Hit]:
         """Return the hits of a question that was parsed and planned.
 
+        Words that were said ``beside`` the question weigh less than its own, unless it has none.
+
         With ``folds``, facts are shown with the memory they were extracted from, unless kinds were asked for by name.
+        With ``absolute``, arms count only as far as their best hit fits.
         """
-        vector, space = await self._vector(parsed.text)
+        vector, space = await self._vector(parsed.text, beside)
         self.watch("embed")
         ids = await self.store.allowed_ids(scope, narrowed)
         view = await self.store.view(scope)
@@ -201,16 +257,24 @@ class Recaller:
             vector = None  # the store has changed its embedder since: vectors of two models cannot be compared
         self.watch("view")
         parsed = await self._dated(scope, parsed, view, allowed)
-        arm_scores = arms.score_rows(
-            view, parsed, arms.cut_terms(view, query_terms(view, parsed.text)), vector, allowed
-        )
+        terms = _weighted_terms(query_terms(view, parsed.text), query_terms(view, beside) if beside else [])
+        arm_scores = arms.score_rows(view, parsed, arms.cut_terms(view, terms), vector, allowed)
         self.watch("arms")
         timeless = narrowed.valid_at is not None or narrowed.recorded_until is not None
         here = allowed[arm_scores.rows]
-        fused = fusion.fuse(view, arm_scores, plan, here, self.clock.now().timestamp(), demote=not timeless)
+        now = self.clock.now().timestamp()
+        fused = fusion.fuse(view, arm_scores, plan, here, now, demote=not timeless, absolute=absolute)
         self.watch("fuse")
         ranking = Ranking(
-            self.store, scope, parsed, plan, view, arm_scores, fused, here, folds=folds and narrowed.kinds is None
+            self.store,
+            scope,
+            parsed,
+            plan,
+            view,
+            arm_scores,
+            fused,
+            here,
+            folds=folds and narrowed.kinds is None,
         )
         await self._rank(ranking, k, allowed, timeless)
         hits = ranking.hits(k, min_score, full)
@@ -218,7 +282,18 @@ class Recaller:
         if not timeless and _lacks_answer(hits, narrowed) and view.has_state("archived"):
             archive = narrowed.model_copy(update={"states": ("archived",)})
             least = max(min_score, LIKELY)
-            found = await self._answer(scope, parsed, plan, archive, k, min_score=least, full=full, folds=folds)
+            found = await self._answer(
+                scope,
+                parsed,
+                plan,
+                archive,
+                k,
+                min_score=least,
+                full=full,
+                folds=folds,
+                absolute=absolute,
+                beside=beside,
+            )
             return [*(hit for hit in found if not hits or hit.score > hits[0].score), *hits][:k]
         if self.counts_reads:
             self._touches.add(scope, [hit.memory.id for hit in hits], self.clock.now())
@@ -237,13 +312,18 @@ class Recaller:
             await ranking.rerank(self.reranker)
         self.watch("ranking")
 
-    async def _vector(self, query: str) -> tuple[NDArray[np.float32] | None, str | None]:
-        """Embed the question; return the vector and the name of its space."""
-        text, embedder = query[:EMBEDDED].strip(), self.embedder
-        if embedder is None or not text:
+    async def _vector(self, query: str, beside: str) -> tuple[NDArray[np.float32] | None, str | None]:
+        """Embed the question, with what was said beside it; return the vector and the name of its space."""
+        texts, embedder = (
+            [text for text in (query[:EMBEDDED].strip(), beside[:EMBEDDED].strip()) if text],
+            self.embedder,
+        )
+        if embedder is None or not texts:
             return None, None
-        if self._embedded is None or self._embedded[0] is not embedder or self._embedded[1] != text:
-            self._embedded = embedder, text, (await embedder.embed([text]))[0]
+        if self._embedded is None or self._embedded[0] is not embedder or self._embedded[1] != texts:
+            vectors: NDArray[np.float32] = np.asarray(await embedder.embed(texts), np.float32)
+            vector = vectors[0] if len(texts) == 1 else _unit(vectors[0] + np.float32(BESIDE) * vectors[1])
+            self._embedded = embedder, texts, vector
         return self._embedded[2], embedder.name
 
     async def _dated(self, scope: Scope, parsed: Query, view: View, allowed: NDArray[np.bool_]) -> Query:
@@ -268,15 +348,40 @@ def _recent(conversation: Sequence[Message]) -> list[str]:
     return [message.content for message in conversation[-RECENT:]]
 
 
-def _with_recent(query: str, recent: Sequence[str]) -> str:
-    """Return the question with the last messages of a conversation, cut to what is read."""
-    return "\n".join([query, *recent])[:MAX_QUERY] if recent else query
+def _beside(query: str, recent: Sequence[str]) -> str:
+    """Return what was said last in a conversation, without the question itself, cut to what is read."""
+    asked = _plain(query)
+    return "\n".join(content for content in recent if _plain(content) != asked)[:MAX_QUERY]
+
+
+def _weighted_terms(own: list[tuple[int, float]], beside: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Return the terms of a question and, with less weight, of what was said beside it.
+
+    All words beside it together weigh at most half as much as its own. A question without words of its own ("and
+    then?") is read by those alone.
+    """
+    if not own or not beside:
+        return own or beside
+    total = sum(weight for _, weight in own)
+    share = min(BESIDE, 0.5 * total / sum(weight for _, weight in beside))
+    known = {term for term, _ in own}
+    return [*own, *((term, weight * share) for term, weight in beside if term not in known)]
+
+
+def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    norm = np.linalg.norm(vector)
+    scaled: NDArray[np.float32] = vector / norm if norm > 0 else vector
+    return scaled
+
+
+def _plain(text: str) -> str:
+    return " ".join(words(text))
 
 
 def _without_recent(hits: list[Hit], recent: Sequence[str]) -> list[Hit]:
     """Return the hits that do not repeat one of the last messages."""
-    contents = {" ".join(content.split()) for content in recent}
-    return [hit for hit in hits if " ".join(hit.memory.content.split()) not in contents] if contents else hits
+    contents = {_plain(content) for content in recent} - {""}
+    return [hit for hit in hits if _plain(hit.memory.content) not in contents] if contents else hits
 
 
 def _check(query: str, k: int, min_score: float) -> None:

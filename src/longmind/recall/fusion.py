@@ -104,11 +104,24 @@ def scaled(values: Floats, allowed: NDArray[np.bool_]) -> Floats:
 
 
 def fuse(
-    view: View, arm_scores: ArmScores, plan: RecallPlan, allowed: NDArray[np.bool_], now: float, *, demote: bool = True
+    view: View,
+    arm_scores: ArmScores,
+    plan: RecallPlan,
+    allowed: NDArray[np.bool_],
+    now: float,
+    *,
+    demote: bool = True,
+    absolute: bool = False,
 ) -> Fused:
-    """Add up the scores of the arms with the weights of the plan."""
+    """Add up the scores of the arms with the weights of the plan.
+
+    With ``absolute`` an arm counts only as far as its best row really fits: a task for which nothing was said shares a
+    word with something by chance, and that should not outweigh what a memory says.
+    """
     weights, marks, scale = plan.weights, arm_scores.marks, _standard(view, arm_scores, allowed)
     arms = _scaled(arm_scores, scale)
+    if absolute:
+        arms = _absolute(arms, arm_scores, scale)
     if plan.fusion == "ranks":
         arms = ArmShares(*(_by_rank(getattr(arms, part.name), allowed) for part in fields(arms)))
     context_weight, speaking = arm_scores.context_weight, 1 - arm_scores.context_weight
@@ -137,6 +150,19 @@ def _scaled(arm_scores: ArmScores, scale: NDArray[np.bool_]) -> ArmShares:
     words, mixed = arm_scores.words, OWN_SHARE * arm_scores.cosine + (1 - OWN_SHARE) * arm_scores.near_cosine
     said = [words.own_score, words.near_score, words.session_score, arm_scores.near_cosine, mixed]
     return ArmShares(*(scaled(values, scale) for values in said))
+
+
+def _absolute(arms: ArmShares, arm_scores: ArmScores, scale: NDArray[np.bool_]) -> ArmShares:
+    """Return the shares of a perfect match instead of the best: all words of the question, the same meaning."""
+    words = min(1.0, arm_scores.words.best_coverage(scale))
+    alike, near = (
+        min(1.0, float(np.multiply(cosines, scale).max(initial=0.0)))
+        for cosines in (arm_scores.cosine, arm_scores.near_cosine)
+    )
+    shares = (words, words, words, near, max(alike, near))
+    return ArmShares(
+        *(getattr(arms, part.name) * np.float32(share) for part, share in zip(fields(arms), shares, strict=True))
+    )
 
 
 def _standard(view: View, arm_scores: ArmScores, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:

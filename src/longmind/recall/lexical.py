@@ -54,6 +54,13 @@ class WordScores:
         total = float(self.term_weights.sum()) + self.missing
         return float(self.term_weights @ (self.near(row) > 0)) / total if total else 0.0
 
+    def best_coverage(self, allowed: NDArray[np.bool_]) -> float:
+        """Return the share of the question's terms that the best of the allowed rows contains itself."""
+        total = float(self.term_weights.sum()) + self.missing
+        if not total or not len(self.term_weights) or not allowed.any():
+            return 0.0
+        return float((self.term_weights @ (self.own(np.flatnonzero(allowed)) > 0)).max()) / total
+
 
 def score_all_rows(view: View, terms: Terms) -> WordScores:
     """Score the words of a question in every row of a view."""

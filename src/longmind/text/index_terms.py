@@ -15,9 +15,10 @@ from heapq import nlargest
 
 from longmind.text.analysis import STOP_WORDS, AnalysedText, analyse, fold, has_digit, stem, term_hash, terms
 from longmind.text.dates import format_day
+from longmind.text.standing import standing_marks
 from longmind.types import Memory
 
-ANALYSIS_VERSION = 2
+ANALYSIS_VERSION = 3
 HEADER = struct.Struct("<BI")
 MAX_TERMS = 20_000
 """The most distinct terms kept for one memory, whose content has at most a million characters."""
@@ -101,7 +102,7 @@ def _speaker_marks(name: str) -> frozenset[str]:
 
 def marks(memory: Memory, content: AnalysedText) -> list[str]:
     """Return the marks of a memory; ``content`` is its analysed content."""
-    present = ["role " + memory.source.role]
+    present = ["role " + memory.source.role, *standing_marks(memory)]
     if memory.source.name:
         present.extend(_speaker_marks(memory.source.name))
     text = memory.content[:_MARKED]

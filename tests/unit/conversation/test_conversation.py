@@ -274,3 +274,39 @@ async def test_a_summary_that_was_edited_by_hand_is_made_anew(rc: Longmind, edit
     await mem.update(record.id, content=edited)
     await _talk(talk, 4)
     assert len((await talk.summary()).splitlines()) > 2
+
+
+async def test_a_context_is_filled_as_that_of_the_agent_is() -> None:
+    async with Longmind.open("memory:", embedder="static") as rc:
+        mem = rc.agent("assistant", user="ana")
+        notes = [
+            f"Note {n}: the harbour café in town {n} has blue chairs and opens at {n % 12 + 1}." for n in range(60)
+        ]
+        await mem.remember(["I'm allergic to latex.", *notes], session="before")
+        talk = mem.conversation("now")
+        await talk.add("What would be a nice afternoon?")
+        text = await talk.context(400)
+        assert "allergic to latex" in text
+        assert text.index("allergic to latex") < text.index("nice afternoon") < text.index("blue chairs")
+        assert 340 <= estimate(text) <= 400
+        assert text.count("nice afternoon") == 1
+
+
+async def test_what_stands_is_told_once_if_it_was_said_in_the_window() -> None:
+    async with Longmind.open("memory:", embedder="static") as rc:
+        talk = rc.agent("assistant", user="ana").conversation("now")
+        await talk.add("I'm allergic to latex.")
+        await talk.add("Which gloves should I buy?")
+        assert (await talk.context(400)).count("allergic to latex") == 1
+
+
+async def test_a_long_conversation_keeps_its_last_messages_and_what_stands() -> None:
+    async with Longmind.open("memory:", embedder="static") as rc:
+        talk = rc.agent("assistant", user="ana").conversation("now")
+        await talk.add("I'm allergic to latex.")
+        for n in range(40):
+            await talk.add(f"Step {n}: the valve at junction {n} was opened and the pressure noted.")
+        text = await talk.context(400)
+        assert "allergic to latex" in text
+        assert "Step 39" in text
+        assert estimate(text) <= 400
