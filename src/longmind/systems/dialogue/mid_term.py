@@ -25,7 +25,7 @@ async def search(scoped: ScopedStore, query: str, *, k: int, archived: bool) -> 
     """Return what recall finds for a query, the best first, each with the page that holds it."""
     if not query.strip():
         return []
-    where = Filter(states=(*_STATES, "archived")) if archived else None
+    where = Filter(states=(*_STATES, "archived") if archived else _STATES)
     hits = await scoped.search(query, k=k, where=where)
     if await _has_texts(scoped):
         found_pages = await scoped.search(query, k=k, kinds=(PAGE,), where=where)
