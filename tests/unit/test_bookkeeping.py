@@ -59,3 +59,10 @@ async def test_all_users_undo_what_was_one_operation(rc: Longmind) -> None:
         await rc.agent("a", user=user).remember(f"{user} likes tea.")
     forgotten = await everybody.forget(where={"kinds": ["message"]})
     assert len((await everybody.undo(forgotten.operation or "")).ids("restored")) == 2
+
+
+async def test_a_fact_is_found_though_nothing_that_was_said_has_its_words(rc: Longmind) -> None:
+    mem = rc.agent("a", user="ann")
+    fact = (await mem.semantic.learn("Ann", "lives in", "Lisbon")).fact
+    await mem.working.put("plan", "Call the hotel")
+    assert (await mem.recall("Lisbon"))[0].memory.id == fact.id

@@ -119,7 +119,7 @@ def fuse(
     word with something by chance, and that should not outweigh what a memory says.
     """
     weights, marks, scale = plan.weights, arm_scores.marks, _standard(view, arm_scores, allowed)
-    arms = _scaled(arm_scores, scale)
+    arms = _scaled(arm_scores, scale, allowed)
     if absolute:
         arms = _absolute(arms, arm_scores, scale)
     if plan.fusion == "ranks":
@@ -145,11 +145,14 @@ def fuse(
     return Fused(total, arm_scores, arms, weights, priors, _confidence(arm_scores, total, allowed, answers))
 
 
-def _scaled(arm_scores: ArmScores, scale: NDArray[np.bool_]) -> ArmShares:
-    """Return the scores of the arms as shares of the best."""
+def _scaled(arm_scores: ArmScores, standard: NDArray[np.bool_], allowed: NDArray[np.bool_]) -> ArmShares:
+    """Return the scores of the arms as shares of the best of the rows that set the standard.
+
+    Where none of those fits at all, as when only facts have the words of a question, the best allowed row does.
+    """
     words, mixed = arm_scores.words, OWN_SHARE * arm_scores.cosine + (1 - OWN_SHARE) * arm_scores.near_cosine
     said = [words.own_score, words.near_score, words.session_score, arm_scores.near_cosine, mixed]
-    return ArmShares(*(scaled(values, scale) for values in said))
+    return ArmShares(*(scaled(values, standard if (values[standard] > 0).any() else allowed) for values in said))
 
 
 def _absolute(arms: ArmShares, arm_scores: ArmScores, scale: NDArray[np.bool_]) -> ArmShares:

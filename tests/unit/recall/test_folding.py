@@ -123,13 +123,13 @@ async def test_a_text_for_a_prompt_has_the_fact_beside_what_was_said(world: Any)
 async def test_links_do_not_bring_what_is_made_of_others(world: Any) -> None:
     told = await world.add("We met at the harbour", kind="episode")
     made = await world.add("Sailors are friendly", kind="reflection")
-    other = await world.add("The lighthouse was closed", kind="event")
+    other = await world.add("The lighthouse was closed", kind="plan")
     await world.link(made, "derived_from", told)
     await world.link(other, "part_of", told)
     hits = await world.recaller.recall(world.scope, "harbour")
     linked = {hit.memory.id for hit in hits if "linked to another hit" in hit.why}
     assert linked - {told.id} == {other.id}
-    hits = await world.recaller.recall(world.scope, "harbour", kinds=["episode", "event", "reflection"])
+    hits = await world.recaller.recall(world.scope, "harbour", kinds=["episode", "plan", "reflection"])
     linked = {hit.memory.id for hit in hits if "linked to another hit" in hit.why}
     assert linked - {told.id} == {other.id, made.id}
 
