@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
-from longmind.kinds import ON_REQUEST
+from longmind.kinds import ON_REQUEST, SAID
 from longmind.recall import anchors, arms, budget, fusion, knowledge, policy
 from longmind.recall.filters import NOT_NARROWED, filter_of
 from longmind.recall.query import Query, parse_query
@@ -42,6 +42,8 @@ MAX_QUERY = 100_000
 """Characters of a question with the messages that are read beside it."""
 EMBEDDED = 2_000
 """Characters of a question that are embedded; an embedder's window is full long before."""
+_ARCHIVED_KINDS = frozenset({*SAID, "fact"})
+"""Kinds that are looked for in the archive if they are asked for by name."""
 ANSWERED, LIKELY = 0.5, 0.3
 """The archive is asked if the best score is below the first; what is found there must reach the second."""
 RECENT = 4
@@ -336,8 +338,13 @@ class Recaller:
 
 
 def _lacks_answer(hits: Sequence[Hit], narrowed: Filter) -> bool:
-    """Whether no active memory is likely to answer, so that the archive is asked too, unless states were asked for."""
-    return "states" not in narrowed.model_fields_set and (not hits or hits[0].score < ANSWERED)
+    """Whether no active memory is likely to answer, so that the archive is asked too.
+
+    Not if states were asked for, nor for kinds that a memory system keeps: what it archived is not in use.
+    """
+    if "states" in narrowed.model_fields_set or not _ARCHIVED_KINDS.issuperset(narrowed.kinds or ()):
+        return False
+    return not hits or hits[0].score < ANSWERED
 
 
 def _unwatched(stage: str) -> None:
