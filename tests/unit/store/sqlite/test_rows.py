@@ -30,6 +30,7 @@ FULL = memory(
     recorded_at=datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
     valid_from=datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
     valid_to=datetime(2000, 2, 29, 12, tzinfo=timezone(timedelta(hours=5, minutes=45))),
+    expires_at=datetime(2031, 5, 6, tzinfo=UTC),
     access_count=3,
     last_accessed_at=datetime(2024, 1, 1, 0, 0, 0, 1, tzinfo=UTC),
     interaction=0.1,
@@ -39,7 +40,7 @@ FULL = memory(
 
 def again(given: Memory) -> Memory:
     row = rows.memory_row(given)
-    return rows.memory((*row[:11], *row[12:23], *row[24:], row[23]), given.tenant, given.agent)
+    return rows.memory((*row[:12], *row[13:24], *row[25:], row[24]), given.tenant, given.agent)
 
 
 @pytest.mark.parametrize("record", [memory(), FULL], ids=["plain", "full"])
