@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from longmind.recall.engine import ContextParts
     from longmind.store.store import Store
     from longmind.systems.dialogue import DialogueMemory
-    from longmind.systems.episodic import EpisodicMemory, Teacher
+    from longmind.systems.episodic import EpisodicMemory
     from longmind.systems.goals import GoalMemory
     from longmind.systems.persona import PersonaMemory
     from longmind.systems.procedural import ProceduralMemory
@@ -126,7 +126,7 @@ class AgentMemory:
         """Episodic memory: episodes of events, their replay, and the lessons in them."""
         from longmind.systems.episodic import EpisodicMemory
 
-        return EpisodicMemory(self.scoped, teacher=self._teacher)
+        return EpisodicMemory(self.scoped)
 
     @cached_property
     def semantic(self) -> SemanticMemory:
@@ -208,15 +208,6 @@ class AgentMemory:
             left_out=left_out,
             shared=self._shared_limit,
         )
-
-    @cached_property
-    def _teacher(self) -> Teacher | None:
-        """Lessons by the language model, if there is one."""
-        if self._longmind.settings.model is None:
-            return None
-        from longmind.consolidate.model import ChatTeacher
-
-        return ChatTeacher(self.chat)
 
     async def _summary_writer(self) -> SummaryWriter | None:
         chat = await self.chat()

@@ -457,11 +457,8 @@ async def consolidate(
             if chat is not None:
                 from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter, ChatTeacher
 
-                async def model(chat: Chat = chat) -> Chat | None:
-                    return chat
-
                 cycle.extractor, cycle.summary_writer = ChatExtractor(chat), ChatSummaryWriter(chat)
-                cycle.teacher = ChatTeacher(model)
+                cycle.teacher = ChatTeacher(chat)
             try:
                 return await cycle.run(dry_run=dry_run)
             except (Conflict, NotFound) as conflict:

@@ -208,23 +208,20 @@ class TaughtLessons(Model):
 
 
 class ChatTeacher:
-    """A teacher that asks a language model. Without one it has nothing to teach."""
+    """A teacher that asks a language model."""
 
-    def __init__(self, chat: Callable[[], Awaitable[Chat | None]]) -> None:
+    def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
     async def lessons(self, task: str, accounts: Sequence[Account]) -> Sequence[LessonDraft]:
         """Return the model's lessons that quote the account they name and share words with it."""
-        chat = await self._chat()
-        if chat is None:
-            return ()
         texts = [
             PromptText(number=n, speaker=None, date=f"{a.episode.start:%Y-%m-%d}", content=a.text)
             for n, a in enumerate(accounts)
         ]
         prompt = prompts.load("teach", PROMPTS)
         question = quote_json({"task": task, "accounts": [text.model_dump() for text in texts]})
-        answer = await chat.structured(
+        answer = await self._chat.structured(
             [
                 {"role": "system", "content": prompt.fill(lessons=str(MAX_LESSONS))},
                 {"role": "user", "content": question},

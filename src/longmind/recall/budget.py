@@ -71,7 +71,7 @@ def sections(standing: Sequence[StandingLine], memories: Sequence[Memory] = ()) 
     texts: list[str] = []
     for title in (TITLE, *GROUPS):
         lines = [_standing_line(entry) for entry in in_order(entry for entry in standing if entry.title == title)]
-        others = [memory for memory in memories if group_of(memory.kind) == title]
+        others = [memory for memory in memories if _group(memory) == title]
         lines += map(line, sorted(others, key=lambda memory: (memory.occurred_at, memory.id)))
         if lines:
             texts.append("\n".join([f"## {title}", *lines]))
@@ -88,13 +88,17 @@ def fitting_hits(
     chosen: list[Memory] = []
     headed: set[str] = set()
     for memory in _distinct(hits, shown):
-        title = group_of(memory.kind)
+        title = _group(memory)
         cost = estimate(line(memory)) + 1 + (estimate(title) + 3 if grouped and title not in headed else 0)
         if cost <= tokens:
             tokens -= cost
             headed.add(title)
             chosen.append(memory)
     return chosen
+
+
+def _group(memory: Memory) -> str:
+    return group_of(memory.kind, memory.metadata.get("about"))
 
 
 def _standing_line(entry: StandingLine) -> str:
