@@ -7,6 +7,7 @@ count the reads.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -26,7 +27,7 @@ from longmind.recall.rerank import Reranker
 from longmind.recall.shared_knowledge import APPROVED, SharedTenants, with_shared
 from longmind.recall.standing import standing_memories
 from longmind.recall.touches import Touches
-from longmind.store.search.ranking import query_terms
+from longmind.store.search.ranking import count_terms, searched_terms
 from longmind.store.search.view import View
 from longmind.store.store import Store
 from longmind.text.analysis import words
@@ -46,6 +47,8 @@ _ARCHIVED_KINDS = frozenset({*SAID, "fact"})
 """Kinds that are looked for in the archive if they are asked for by name."""
 ANSWERED, LIKELY = 0.5, 0.3
 """The archive is asked if the best score is below the first; what is found there must reach the second."""
+LONG = 5_000
+"""Characters from which a question is analysed in a thread."""
 RECENT = 4
 """How many of the last messages of a conversation are read beside a question."""
 BESIDE = 0.3
@@ -249,17 +252,18 @@ class Recaller:
         With ``absolute``, arms count only as far as their best hit fits.
         """
         vector, space = await self._vector(parsed.text, beside)
+        asked, said_beside = await _counted(parsed.text), await _counted(beside)
         self.watch("embed")
         ids = await self.store.allowed_ids(scope, narrowed)
         view = await self.store.view(scope)
-        allowed = _allowed(view, narrowed, ids)
-        if view.expiring and narrowed.expired is not None:
-            allowed = allowed & (view.expired(narrowed.expired_at or self.clock.now()) == narrowed.expired)
+        allowed = self._allowed_now(view, narrowed, ids)
         if space != view.space:
             vector = None  # the store has changed its embedder since: vectors of two models cannot be compared
         self.watch("view")
         parsed = await self._dated(scope, parsed, view, allowed)
-        terms = _weighted_terms(query_terms(view, parsed.text), query_terms(view, beside) if beside else [])
+        if len(allowed) != view.rows:  # it grew meanwhile
+            allowed = self._allowed_now(view, narrowed, ids)
+        terms = _weighted_terms(searched_terms(view, asked), searched_terms(view, said_beside))
         arm_scores = arms.score_rows(view, parsed, arms.cut_terms(view, terms), vector, allowed)
         self.watch("arms")
         timeless = narrowed.valid_at is not None or narrowed.recorded_until is not None
@@ -300,6 +304,13 @@ class Recaller:
         if self.counts_reads:
             self._touches.add(scope, [hit.memory.id for hit in hits], self.clock.now())
         return hits
+
+    def _allowed_now(self, view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
+        """Return which rows pass the filter and have not expired."""
+        allowed = _allowed(view, narrowed, ids)
+        if view.expiring and narrowed.expired is not None:
+            allowed = allowed & (view.expired(narrowed.expired_at or self.clock.now()) == narrowed.expired)
+        return allowed
 
     async def _rank(self, ranking: Ranking, k: int, allowed: NDArray[np.bool_], timeless: bool) -> None:
         await ranking.fetch(k)
@@ -345,6 +356,11 @@ def _lacks_answer(hits: Sequence[Hit], narrowed: Filter) -> bool:
     if "states" in narrowed.model_fields_set or not _ARCHIVED_KINDS.issuperset(narrowed.kinds or ()):
         return False
     return not hits or hits[0].score < ANSWERED
+
+
+async def _counted(text: str) -> dict[int, float]:
+    """Return the terms of a text with their counts; those of a long text are found in a thread."""
+    return await asyncio.to_thread(count_terms, text) if len(text) > LONG else count_terms(text)
 
 
 def _unwatched(stage: str) -> None:

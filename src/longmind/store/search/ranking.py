@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,19 +20,31 @@ if TYPE_CHECKING:
 
 MAX_QUERY_TERMS = 200
 """A longer query is cut to its rarest terms, so that a pasted page stays cheap."""
+MAX_LOOKED_UP = 4_000
+"""The terms among which the rarest are looked for: the first of the query."""
 
 
-def query_terms(view: View, text: str) -> list[tuple[int, float]]:
+def count_terms(text: str) -> dict[int, float]:
     """Return the distinct terms of a query, each with its count in the query."""
     counts: dict[int, float] = {}
     for term in terms(text):
         hashed = term_hash(term)
         counts[hashed] = counts.get(hashed, 0.0) + 1.0
+    return counts
+
+
+def searched_terms(view: View, counts: Mapping[int, float]) -> list[tuple[int, float]]:
+    """Return the terms of a query that are searched for: all, or of a long query the rarest of its first thousands."""
     if len(counts) <= MAX_QUERY_TERMS:
         return list(counts.items())
-    holders = {h: len(view.postings.find(h)[0]) for h in counts}
-    rarest = sorted((h for h in counts if holders[h]), key=lambda h: holders[h])[:MAX_QUERY_TERMS]
+    holders = {h: len(view.postings.find(h)[0]) for h in islice(counts, MAX_LOOKED_UP)}
+    rarest = sorted((h for h in holders if holders[h]), key=lambda h: holders[h])[:MAX_QUERY_TERMS]
     return [(h, counts[h]) for h in rarest]
+
+
+def query_terms(view: View, text: str) -> list[tuple[int, float]]:
+    """Return the terms of a text that are searched for, each with its count."""
+    return searched_terms(view, count_terms(text))
 
 
 def by_text(view: View, text: str, k: int, where: Filter, ids: set[str] | None) -> list[Scored]:
