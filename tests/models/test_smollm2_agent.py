@@ -122,7 +122,13 @@ async def test_a_reflection_of_it_quotes_the_run_or_is_refused(mem: AgentMemory,
     model = ChatModel(brief)
     policy = ModelPolicy(model, max_tokens=40)
     agent = ReflectiveAgent(
-        mem, chat=model, policy=policy, tools=ToolRegistry(), limits=LIMITS, judge=lambda outcome: False
+        mem,
+        chat=model,
+        policy=policy,
+        critic="model",
+        tools=ToolRegistry(),
+        limits=LIMITS,
+        judge=lambda outcome: False,
     )
     outcome = await agent.run(TASK, session="s")
     await assert_recorded(mem, outcome, brief)
