@@ -21,7 +21,7 @@ from longmind.recall.engine import MAX_QUERY
 from longmind.text.quoting import flatten, strip_invisible
 from longmind.types import MAX_CONTENT, MAX_FACTS, MAX_FILTER_TAGS, MAX_METADATA_VALUES, MAX_TAGS, Document
 
-LONGEST = 0.2
+LONGEST = 0.15
 
 
 @asynccontextmanager

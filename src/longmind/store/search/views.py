@@ -95,6 +95,7 @@ class Views:
             view.take_in(Feed(reached, await self._analysed(scope, part)))
         view.head = reached
         self._keep(scope, view)
+        await pace.pause()  # what a search works out anew over many new rows takes a turn of its own
         return view
 
     async def _analysed(self, scope: Scope, rows: list[IndexRow]) -> list[IndexRow]:
