@@ -235,4 +235,8 @@ def _has(sentence: ParsedSentence, phrases: lists.Phrases) -> bool:
     if phrases.first_words.isdisjoint(sentence.words):
         return False
     plain = sentence.plain
-    return any(phrase in plain and re.search(rf"\b{re.escape(phrase)}\b", plain) for phrase in phrases.phrases)
+    for first in phrases.first_words & sentence.words:
+        for phrase in phrases.by_first_word[first]:
+            if phrase in plain and re.search(rf"\b{re.escape(phrase)}\b", plain):
+                return True
+    return False

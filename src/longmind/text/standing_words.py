@@ -6,20 +6,25 @@ adding to when a common word of its subject is missing, never for the sake of on
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from longmind.text.analysis import stem
 
 
 class Phrases(NamedTuple):
-    """Phrases, with the words they begin with: a text without any of these has none of them."""
+    """Phrases by the words they begin with: a text without any of these words has none of them."""
 
     first_words: frozenset[str]
-    phrases: tuple[str, ...]
+    by_first_word: Mapping[str, tuple[str, ...]]
 
 
 def _phrases(*phrases: str) -> Phrases:
-    return Phrases(frozenset(phrase.split()[0] for phrase in phrases), phrases)
+    by_first_word: dict[str, tuple[str, ...]] = {}
+    for phrase in phrases:
+        first = phrase.split()[0]
+        by_first_word[first] = (*by_first_word.get(first, ()), phrase)
+    return Phrases(frozenset(by_first_word), by_first_word)
 
 
 def _stems(words: str) -> frozenset[str]:
