@@ -125,3 +125,99 @@ class Holding(Frozen):
     """How many shares or contracts are still open, if the posts said."""
     entry: Decimal | None = None
     opened_at: datetime | None = None
+
+
+OrderSide = Literal["buy", "sell"]
+OrderKind = Literal["market", "limit", "stop"]
+OrderStatus = Literal["accepted", "partly_filled", "filled", "cancelled", "rejected", "expired"]
+FINAL: frozenset[OrderStatus] = frozenset({"filled", "cancelled", "rejected", "expired"})
+"""The states in which nothing more happens to an order."""
+
+
+class Order(Frozen):
+    """What a broker is asked to do. ``client_id`` is ours: the same one never makes two orders."""
+
+    client_id: str = Field(min_length=1, max_length=128)
+    instrument: Instrument
+    side: OrderSide
+    quantity: Annotated[Decimal, Field(gt=0)]
+    """Shares, contracts or coins."""
+    kind: OrderKind = "market"
+    limit_price: Decimal | None = None
+    stop_price: Decimal | None = None
+    good_till: Literal["day", "cancelled"] = "day"
+
+
+class Fill(Frozen):
+    """A part of an order, or all of it, that was executed."""
+
+    id: str
+    client_id: str
+    instrument: Instrument
+    side: OrderSide
+    quantity: Annotated[Decimal, Field(gt=0)]
+    price: Decimal
+    fee: Decimal = Decimal(0)
+    filled_at: datetime
+
+
+class OrderReport(Frozen):
+    """What a broker says of an order."""
+
+    order: Order
+    status: OrderStatus
+    submitted_at: datetime
+    fills: tuple[Fill, ...] = ()
+    reason: str | None = None
+    """Why it was rejected, cancelled or has expired."""
+
+    @property
+    def filled(self) -> Decimal:
+        """How much of it was executed."""
+        return sum((fill.quantity for fill in self.fills), Decimal(0))
+
+    @property
+    def average_price(self) -> Decimal | None:
+        """What was paid or got for each unit, on average; ``None`` when nothing was executed."""
+        if not self.fills:
+            return None
+        return sum((fill.quantity * fill.price for fill in self.fills), Decimal(0)) / self.filled
+
+
+class Position(Frozen):
+    """What an account holds of an instrument; below zero when it is short."""
+
+    instrument: Instrument
+    quantity: Decimal
+    average_price: Decimal
+
+
+class Account(Frozen):
+    """The money of an account. ``equity`` is cash and what the positions are worth now."""
+
+    cash: Decimal
+    equity: Decimal
+    day_start_equity: Decimal
+    """The equity when the trading day began: what the day's loss is measured from."""
+
+
+class Quote(Frozen):
+    """What an instrument costs at a moment."""
+
+    instrument: Instrument
+    bid: Decimal
+    ask: Decimal
+    at: datetime
+
+    @property
+    def middle(self) -> Decimal:
+        return (self.bid + self.ask) / 2
+
+
+MULTIPLIERS: dict[AssetClass, Decimal] = {AssetClass.OPTION: Decimal(100)}
+"""How much of the underlying one contract stands for, where it is not 1."""
+
+
+def multiplier(instrument: Instrument) -> Decimal:
+    """Return what a price of 1 means in money for one unit."""
+    return MULTIPLIERS.get(instrument.asset, Decimal(1))

@@ -1,0 +1,5 @@
+"""Where orders go."""
+
+from taat.brokers.base import Broker
+
+__all__ = ["Broker"]
