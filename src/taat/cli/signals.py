@@ -1,13 +1,15 @@
 """``taat signals``: what the posts of a feed announce."""
 
+import asyncio
 import sys
+from contextlib import aclosing
 from decimal import Decimal
 from typing import Annotated
 
 import typer
 
 from taat.cli import screen
-from taat.feeds import open_feed, sample_feed
+from taat.feeds import Feed, open_feed, sample_feed
 from taat.models import Level, Post, Price, Quantity, Signal
 from taat.signals import PostReader, signal_json
 
@@ -37,11 +39,17 @@ def signals(
     """
     with screen.problems_told(as_json=as_json):
         source = open_feed(feed) if feed is not None else sample_feed()
-        reader, posts, announced = PostReader(), 0, 0
-        out = sys.stdout
-        if not as_json:
-            out.write(_row(_HEAD) + "  from\n")
-        for post in source.posts():
+        asyncio.run(_told(source, as_json=as_json))
+
+
+async def _told(feed: Feed, *, as_json: bool) -> None:
+    """Write what each post of a feed announces to the standard output."""
+    reader, posts, announced = PostReader(), 0, 0
+    out = sys.stdout
+    if not as_json:
+        out.write(_row(_HEAD) + "  from\n")
+    async with aclosing(feed.deliveries()) as deliveries:
+        async for post, _ in deliveries:
             found = reader.read(post)
             posts, announced = posts + 1, announced + len(found)
             if as_json:
@@ -49,10 +57,10 @@ def signals(
                 out.write(screen.json_line(line))
             else:
                 out.write("".join(_shown(post, signal) for signal in found))
-            if source.name == "-":
+            if feed.live:
                 out.flush()  # whoever feeds us live wants to see it now
-        if not as_json:
-            out.write(f"{announced:,} signal{'s' * (announced != 1)} in {posts:,} post{'s' * (posts != 1)}.\n")
+    if not as_json:
+        out.write(f"{announced:,} signal{'s' * (announced != 1)} in {posts:,} post{'s' * (posts != 1)}.\n")
 
 
 def _row(cells: tuple[str, ...]) -> str:

@@ -1,7 +1,8 @@
-"""Where posts come from."""
+"""Where posts come from. How a feed is read and resumed is said in ``taat.feeds.base``."""
 
-from taat.feeds.base import Feed
-from taat.feeds.file import FileFeed, StandardInput, sample_feed
+from taat.feeds.base import Delivery, Feed
+from taat.feeds.file import FileFeed, sample_feed
 from taat.feeds.opening import open_feed
+from taat.feeds.stdin import StandardInput
 
-__all__ = ["Feed", "FileFeed", "StandardInput", "open_feed", "sample_feed"]
+__all__ = ["Delivery", "Feed", "FileFeed", "StandardInput", "open_feed", "sample_feed"]

@@ -1,33 +1,31 @@
-"""Posts of a file or of the standard input: JSON lines, or CSV with the same columns.
+"""The posts of a file.
 
-    {"id": "1", "author": "ann", "text": "Bought $AAPL at 190", "created_at": "2026-03-02T15:04:00Z"}
-
-Other fields are ignored, and so are empty lines. A moment without a zone is UTC. Which of the two forms it is, the
-first line tells. Lines are read one at a time, so a feed may be longer than memory.
+A position is the number of bytes and lines that were read, and a digest of the bytes that the file begins with. A file
+may grow between two runs; one that begins otherwise, or is shorter, is another file and is refused.
 """
 
-import csv
-import json
-import sys
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC
+import asyncio
+import hashlib
+import re
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
-from typing import IO, Any
-
-from pydantic import ValidationError
+from typing import IO
 
 from longmind import InvalidInput, NotFound
-from taat.models import Post
+from taat.feeds.base import Delivery
+from taat.feeds.lines import BEGINNING, Mark, first_line, read_posts
 
-FIELDS = ("id", "author", "text", "created_at")
-LONGEST_LINE = 1_000_000
-"""In bytes. A longer line is no post, and would only fill memory."""
 SAMPLE = Path(__file__).parents[1] / "data" / "sample_feed.jsonl"
-_FORM = f"A line is a JSON object with {', '.join(FIELDS)}; or the file is CSV with these columns."
+_FIRST_BYTES = 1024
+"""How many bytes of its beginning tell one file from another."""
+_TURN = 16
+"""After so many posts the event loop gets a turn."""
 
 
 class FileFeed:
     """The posts of a file."""
+
+    live = False
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -36,25 +34,47 @@ class FileFeed:
     def name(self) -> str:
         return f"file:{self.path}"
 
-    def posts(self) -> Iterator[Post]:
-        """Yield the posts of the file."""
+    async def deliveries(self, after: str | None = None) -> AsyncGenerator[Delivery, None]:
+        """Yield the posts of the file that come after a position."""
+        for number, delivery in enumerate(self.read(after)):
+            yield delivery
+            if number % _TURN == 0:
+                await asyncio.sleep(0)
+
+    def read(self, after: str | None = None) -> Iterator[Delivery]:
+        """Yield the same for who is not asynchronous."""
         if not self.path.exists():
             raise NotFound(f"There is no file {self.path}.")
         try:
-            with self.path.open("rb") as stream:
-                yield from read_posts(stream, str(self.path), self.name)
+            with self.path.open("rb") as stream, self.path.open("rb") as beginning:
+                start = self._found_again(stream, after) if after is not None else BEGINNING
+                head = first_line(beginning, str(self.path)) if start.offset else None
+                digest, whole = "", False
+                for post, mark in read_posts(stream, str(self.path), self.name, start, head):
+                    if not whole:
+                        beginning.seek(0)
+                        digest = _digest(beginning.read(min(mark.offset, _FIRST_BYTES)))
+                        whole = mark.offset >= _FIRST_BYTES
+                    yield Delivery(post, f"{mark.offset}:{mark.line}:{digest}")
         except OSError as error:
             raise InvalidInput(f"{self.path} cannot be read: {error.strerror or error}.") from error
 
-
-class StandardInput:
-    """The posts that another program writes to the standard input."""
-
-    name = "-"
-
-    def posts(self) -> Iterator[Post]:
-        """Yield the posts as they come."""
-        yield from read_posts(sys.stdin.buffer, "the standard input", self.name)
+    def _found_again(self, stream: IO[bytes], position: str) -> Mark:
+        """Move the stream to where a position stands; it must be the file that the position was told of."""
+        parts = re.fullmatch(r"(\d{1,18}):(\d{1,18}):([0-9a-f]{16})", position)
+        if parts is None:
+            raise InvalidInput(f"{position!r:.80} is not a position in a file.", hint="Give it as the feed told it.")
+        offset, line = int(parts[1]), int(parts[2])
+        if _digest(stream.read(min(offset, _FIRST_BYTES))) != parts[3] or stream.seek(0, 2) < offset:
+            raise InvalidInput(
+                f"{self.path} is not the file that was read before: its beginning changed, or it is shorter.",
+                hint="Put the old file back and append to it, or give the new posts a file of another name.",
+            )
+        stream.seek(max(offset - 1, 0))
+        # the last line had no end yet: what was written since goes on with that line
+        unfinished = offset > 0 and stream.read(1) != b"\n"
+        stream.seek(offset)
+        return Mark(offset, line - unfinished)
 
 
 def sample_feed() -> FileFeed:
@@ -62,98 +82,5 @@ def sample_feed() -> FileFeed:
     return FileFeed(SAMPLE)
 
 
-def read_posts(stream: IO[bytes], where: str, feed: str) -> Iterator[Post]:
-    """Yield the posts of a stream; ``where`` is what errors call it, ``feed`` what the posts come from."""
-    lines = _numbered(stream, where)
-    number, line = next(((number, line) for number, line in lines if line.strip()), (0, ""))
-    if not line:
-        return
-    if line.lstrip().startswith("{"):
-        yield _json_post(line, number, where, feed)
-        for number, line in lines:
-            if line.strip():
-                yield _json_post(line, number, where, feed)
-        return
-    yield from _csv_posts(line, number, lines, where, feed)
-
-
-def _problem(where: str, number: int, what: str, hint: str = _FORM) -> InvalidInput:
-    return InvalidInput(f"Line {number} of {where} {what}.", hint=hint, line=number)
-
-
-def _numbered(stream: IO[bytes], where: str) -> Iterator[tuple[int, str]]:
-    number = 0
-    while raw := stream.readline(LONGEST_LINE + 1):
-        number += 1
-        if len(raw) > LONGEST_LINE:
-            raise _problem(where, number, f"is longer than {LONGEST_LINE:,} bytes")
-        try:
-            yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise _problem(where, number, "is not UTF-8 text") from error
-
-
-def _json_post(line: str, number: int, where: str, feed: str) -> Post:
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        why = error.msg if isinstance(error, json.JSONDecodeError) else "too deep, or a number too long"
-        raise _problem(where, number, f"is not JSON ({why})") from error
-    if not isinstance(fields, dict):
-        raise _problem(where, number, "is not a JSON object")
-    return _post(fields, number, where, feed)
-
-
-def _csv_posts(head: str, number: int, lines: Iterable[tuple[int, str]], where: str, feed: str) -> Iterator[Post]:
-    last = number
-
-    def texts() -> Iterator[str]:
-        nonlocal last
-        yield head
-        for number_of_line, line in lines:
-            last = number_of_line
-            yield line
-
-    rows = csv.DictReader(texts(), strict=True)
-    try:
-        columns = [name.strip().lower() for name in rows.fieldnames or ()]
-        if not set(FIELDS) <= set(columns):
-            raise _problem(where, number, "is neither a JSON object nor the head of a CSV file")
-        rows.fieldnames = columns
-        for row in rows:
-            if None in row:
-                raise _problem(where, last, f"has more than {len(columns)} columns")
-            yield _post({name: value for name, value in row.items() if value is not None}, last, where, feed)
-    except csv.Error as error:
-        raise _problem(where, last, f"is not CSV ({error})") from error
-
-
-def _post(fields: Mapping[str, Any], number: int, where: str, feed: str) -> Post:
-    if missing := [name for name in FIELDS if fields.get(name) is None]:
-        raise _problem(where, number, f"has no {' and no '.join(missing)}")
-    post_id = fields["id"]
-    values = {
-        "id": str(post_id) if isinstance(post_id, int) and not isinstance(post_id, bool) else post_id,
-        "author": fields["author"],
-        "text": fields["text"],
-        "created_at": fields["created_at"],
-    }
-    try:
-        post = Post(feed=feed, **{name: _whole(value) for name, value in values.items()})
-        moment = post.created_at
-        utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise _problem(where, number, f"has a wrong {first['loc'][0]}: {first['msg']}") from error
-    except OverflowError as error:
-        raise _problem(where, number, "has a wrong created_at: out of range") from error
-    if not 1970 <= utc.year < 9999:
-        raise _problem(where, number, "has a wrong created_at: out of range")
-    return post.model_copy(update={"created_at": utc})
-
-
-def _whole(value: Any) -> Any:
-    """Return a text with halves of characters replaced: JSON can carry them, UTF-8 cannot."""
-    if not isinstance(value, str) or value.isascii():
-        return value
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _digest(beginning: bytes) -> str:
+    return hashlib.sha256(beginning).hexdigest()[:16]

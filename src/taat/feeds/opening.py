@@ -4,7 +4,8 @@ from pathlib import Path
 
 from longmind import InvalidInput
 from taat.feeds.base import Feed
-from taat.feeds.file import FileFeed, StandardInput
+from taat.feeds.file import FileFeed
+from taat.feeds.stdin import StandardInput
 
 
 def open_feed(address: str) -> Feed:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from longmind import InvalidInput, NotFound
 from taat.feeds import FileFeed, StandardInput, open_feed, sample_feed
-from taat.feeds.file import LONGEST_LINE, read_posts
+from taat.feeds.lines import LONGEST_LINE, read_posts
 from taat.models import Post
 
 GOOD = {"id": "1", "author": "ann", "text": "Bought $AAPL at 190", "created_at": "2026-03-02T15:04:00Z"}
@@ -19,7 +18,7 @@ GOOD = {"id": "1", "author": "ann", "text": "Bought $AAPL at 190", "created_at":
 
 def read(*lines: str | bytes) -> list[Post]:
     raw = b"".join((line.encode() if isinstance(line, str) else line) + b"\n" for line in lines)
-    return list(read_posts(io.BytesIO(raw), "posts", "file:posts"))
+    return [post for post, _ in read_posts(io.BytesIO(raw), "posts", "file:posts")]
 
 
 def line(**changes: object) -> str:
@@ -49,13 +48,13 @@ def test_another_zone_is_the_same_moment() -> None:
 
 
 def test_csv_has_the_same_posts(tmp_path: Path) -> None:
-    posts = list(sample_feed().posts())
+    posts = [post for post, _ in sample_feed().read()]
     file = tmp_path / "posts.csv"
     with file.open("w", newline="", encoding="utf-8") as stream:
         rows = csv.writer(stream)
         rows.writerow(["Created_At", "text", "author", "id", "likes"])
         rows.writerows([post.created_at.isoformat(), post.text, post.author, post.id, 3] for post in posts)
-    read_again = [post.model_copy(update={"feed": posts[0].feed}) for post in FileFeed(file).posts()]
+    read_again = [post.model_copy(update={"feed": posts[0].feed}) for post, _ in FileFeed(file).read()]
     assert read_again == posts
 
 
@@ -94,7 +93,7 @@ def test_a_line_that_cannot_be_read_is_named(lines: list[str | bytes], number: i
 
 def test_posts_before_a_wrong_line_are_delivered() -> None:
     posts = read_posts(io.BytesIO(f"{line()}\nnonsense\n".encode()), "posts", "file:posts")
-    assert next(posts).id == "1"
+    assert next(posts)[0].id == "1"
     with pytest.raises(InvalidInput):
         next(posts)
 
@@ -115,8 +114,8 @@ def test_lines_are_read_one_at_a_time() -> None:
             return line(id=str(self.asked)).encode() + b"\n"
 
     stream = Endless()
-    posts: Iterator[Post] = read_posts(stream, "posts", "-")  # type: ignore[arg-type]
-    assert [next(posts).id for _ in range(3)] == ["1", "2", "3"]
+    posts = read_posts(stream, "posts", "-")
+    assert [next(posts)[0].id for _ in range(3)] == ["1", "2", "3"]
     assert stream.asked == 3
 
 
@@ -127,13 +126,13 @@ def test_addresses_of_feeds(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput, match="There is no feed"):
             open_feed(address)
     with pytest.raises(NotFound):
-        next(open_feed(f"file:{tmp_path}/absent.jsonl").posts())
+        next(FileFeed(tmp_path / "absent.jsonl").read())
     with pytest.raises(InvalidInput, match="cannot be read"):
-        next(open_feed(f"file:{tmp_path}").posts())
+        next(FileFeed(tmp_path).read())
 
 
 def test_the_sample_is_four_announcers_and_some_chatter() -> None:
-    posts = list(sample_feed().posts())
+    posts = [post for post, _ in sample_feed().read()]
     assert len(posts) == len({post.id for post in posts}) == 40
     assert len({post.author for post in posts}) == 4
     assert [post.created_at for post in posts] == sorted(post.created_at for post in posts)
