@@ -63,6 +63,9 @@ if TYPE_CHECKING:
     from longmind.agent import Agent, ReflectiveAgent
     from longmind.conversation import Conversation
     from longmind.perceive.files import read_document
+    from longmind.systems.episodic import Episode, EpisodeEntry, Event, EventDraft
+    from longmind.systems.procedural import Run
+    from longmind.systems.semantic import Fact
 
 __version__ = "0.1.0"
 
@@ -77,6 +80,11 @@ __all__ = [
     "Conversation",
     "ConversationSummary",
     "Document",
+    "Episode",
+    "EpisodeEntry",
+    "Event",
+    "EventDraft",
+    "Fact",
     "Filter",
     "Forbidden",
     "ForeignStore",
@@ -100,6 +108,7 @@ __all__ = [
     "Page",
     "Range",
     "ReflectiveAgent",
+    "Run",
     "SchemaTooNew",
     "Scope",
     "Settings",
@@ -122,6 +131,12 @@ if not TYPE_CHECKING:  # a type checker reads the imports above; to it ``__getat
         "ReflectiveAgent": "longmind.agent",
         "Conversation": "longmind.conversation",
         "read_document": "longmind.perceive.files",
+        "Episode": "longmind.systems.episodic",
+        "EpisodeEntry": "longmind.systems.episodic",
+        "Event": "longmind.systems.episodic",
+        "EventDraft": "longmind.systems.episodic",
+        "Fact": "longmind.systems.semantic",
+        "Run": "longmind.systems.procedural",
     }
     """Names that are imported on first use, so that importing the package stays cheap."""
 

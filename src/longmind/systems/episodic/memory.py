@@ -10,13 +10,14 @@ from typing import Any
 from longmind.arguments import checked_arguments
 from longmind.clock import as_utc
 from longmind.errors import Conflict, InvalidInput
-from longmind.systems.episodic import clusters, lessons, narrative, reading, replay
+from longmind.systems.episodic import batches, clusters, lessons, narrative, reading, replay
 from longmind.systems.episodic.models import (
     EPISODE,
     EVENT,
     Cluster,
     Episode,
     EpisodeBody,
+    EpisodeEntry,
     EpisodeHit,
     EpisodeSummariser,
     Event,
@@ -115,6 +116,16 @@ class EpisodicMemory:
         draft = validated(EventDraft, fields)
         return Event.of(await self._writer.add_event(episode, draft))
 
+    async def record_all(
+        self, entries: Sequence[EpisodeEntry], *, reason: str = "events recorded"
+    ) -> tuple[Episode, ...]:
+        """Write to several episodes in one transaction, and return them as they are afterwards.
+
+        An episode is known by its key and is begun when there is none. Events whose key is known are left out, so a
+        repeated call is harmless. It costs far less than recording one event after another.
+        """
+        return await batches.record_all(self._scoped, self._writer, entries, reason)
+
     async def finish(
         self, episode: str, outcome: Outcome = "unknown", *, end: datetime | None = None, note: str = ""
     ) -> Episode:
@@ -179,9 +190,18 @@ class EpisodicMemory:
         """Return an episode by its id."""
         return Episode.of(await self._need(id))
 
+    async def find(self, key: str) -> Episode | None:
+        """Return the episode that ``record_all`` began with a key, or None."""
+        return await batches.find(self._scoped, key)
+
     async def event(self, id: str) -> Event:
         """Return an event by its id."""
         return Event.of(await self._scoped.need(id, EVENT))
+
+    async def find_event(self, episode: str, key: str) -> Event | None:
+        """Return the event of an episode that was recorded with a key, or None."""
+        record = await self._writer.find_event(episode, key)
+        return None if record is None else Event.of(record)
 
     async def list(
         self,
@@ -220,18 +240,20 @@ class EpisodicMemory:
         *,
         type: str | None = None,
         actor: str | None = None,
+        tags: Sequence[str] = (),
         since: datetime | None = None,
         until: datetime | None = None,
         descending: bool = False,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[Event]:
-        """Return a page of events in the order of time, of one episode or of all."""
+        """Return a page of events in the order of time, of one episode or of all; with any of the ``tags``."""
         return await reading.events(
             self._scoped,
             episode=episode,
             type=type,
             actor=actor,
+            tags=tags,
             since=since,
             until=until,
             descending=descending,

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import Field, StringConstraints
 
 from longmind.systems.scoped_store import validated
-from longmind.types import Id, Memory, Model, Moment, Name, PlainJson, Tag, Text, Unit
+from longmind.types import Id, Memory, Model, Moment, Name, PlainJson, Source, Tag, Text, Unit
 
 EPISODE, EVENT = "episode", "event"
 Outcome = Literal["succeeded", "failed", "unknown"]
@@ -183,6 +183,28 @@ class EventDraft(Model):
     valence: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
     tags: tuple[Tag, ...] = ()
     key: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
+    source: Source | None = None
+    """Where it comes from, which decides how far it is trusted; by default the agent, named as its actor."""
+
+
+class EpisodeEntry(Model):
+    """What a batch adds to one episode: events, attributes, and perhaps its end."""
+
+    key: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    """The episode's own key. One that no episode has begins an episode."""
+    title: Title
+    type: Name = "episode"
+    description: Text = ""
+    start: Moment
+    """When it begins, unless it has begun already. One that has begun later begins then instead."""
+    events: tuple[EventDraft, ...] = ()
+    attributes: PlainJson = Field(default_factory=dict)
+    """Added to those that the episode has; one of the same name is replaced."""
+    tags: tuple[Tag, ...] = ()
+    importance: Unit = 0.5
+    end: Moment | None = None
+    outcome: Outcome = "unknown"
+    note: Text = ""
 
 
 class EpisodeHit(Model):

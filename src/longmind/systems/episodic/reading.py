@@ -63,6 +63,7 @@ async def events(
     episode: str | None,
     type: str | None,
     actor: str | None,
+    tags: Sequence[str],
     since: datetime | None,
     until: datetime | None,
     descending: bool,
@@ -70,7 +71,7 @@ async def events(
     cursor: str | None,
 ) -> Page[Event]:
     """Return a page of events in the order of time, of one episode or of all."""
-    where = filters(EVENT, type=type, since=since, until=until)
+    where = filters(EVENT, type=type, since=since, until=until, tags=tags)
     narrowed: dict[str, Any] = {}
     if episode is not None:
         await scoped.need(episode, EPISODE)

@@ -87,7 +87,7 @@ class EpisodeWriter:
             if look and draft.key is not None and (known := await self.find_event(episode, draft.key)) is not None:
                 return known
             look = True
-            event = self.new_event(owner, draft, source=source)
+            event = self.new_event(owner, draft, source=source or draft.source)
             writes = await self.event_writes(owner, [event])
             if derived:
                 writes.append(AddLink(Link(source=event.id, relation="derived_from", target=episode)))
@@ -135,7 +135,7 @@ class EpisodeWriter:
 
     async def find_event(self, episode: str, key: str) -> Memory | None:
         """Return the event of an episode that was added with a key."""
-        return await self._scoped.store.by_key(self._scoped.scope, _event_key(episode, key))
+        return await self._scoped.store.by_key(self._scoped.scope, event_key(episode, key))
 
     # -- records and writes --------------------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ class EpisodeWriter:
             body=body.model_dump(mode="json"),
             user=episode.user or self._scoped.scope.user,
             session=episode.id,
-            key=None if draft.key is None else _event_key(episode.id, draft.key),
+            key=None if draft.key is None else event_key(episode.id, draft.key),
             importance=draft.importance,
             valence=draft.valence,
             tags=draft.tags,
@@ -220,7 +220,8 @@ class EpisodeWriter:
     async def _neighbours(self, episode: Memory, body: EpisodeBody, event: Memory) -> tuple[str | None, str | None]:
         """Return the events that a new one belongs between: the last before it in time, and the one after that."""
         scoped = self._scoped
-        before = await self._last_before(episode, event)
+        last = await self.last_before(episode, event)
+        before = None if last is None else last.id
         if body.latest is None or event.occurred_at > body.latest:
             return before, None
         if before is None:
@@ -230,7 +231,7 @@ class EpisodeWriter:
         links = await scoped.store.links(scoped.scope, [before], relation="next", direction="out")
         return before, links[0].target if links else None
 
-    async def _last_before(self, episode: Memory, event: Memory) -> str | None:
+    async def last_before(self, episode: Memory, event: Memory) -> Memory | None:
         """Return the latest event of the episode that is earlier; of those at the same moment, the one before by id."""
         until = just_after(event.occurred_at)
         where = Filter(kinds=(EVENT,), sessions=(episode.id,), states=None, until=until)
@@ -246,7 +247,7 @@ class EpisodeWriter:
             )
             for other in page.items:
                 if (other.occurred_at, other.id) < (event.occurred_at, event.id):
-                    return other.id
+                    return other
             cursor = page.cursor
             if cursor is None:
                 return None
@@ -343,7 +344,8 @@ def _check_event(episode: Memory, draft: EventDraft) -> None:
         )
 
 
-def _event_key(episode: str, key: str) -> str:
+def event_key(episode: str, key: str) -> str:
+    """Return the key of an event's record."""
     return f"event:{episode}:{key}"
 
 

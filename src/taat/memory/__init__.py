@@ -1,0 +1,36 @@
+"""What TAAT knows, in Longmind: records of its work, rules, announcers and trades."""
+
+from taat.memory.knowledge import Knowledge
+from taat.memory.names import announcer_name, client_id, signal_id
+from taat.memory.records import (
+    Announcer,
+    Decision,
+    Detection,
+    Execution,
+    PlannedOrder,
+    Purpose,
+    SignalRecord,
+    Trade,
+    Verdict,
+    WorkingOrder,
+)
+from taat.memory.store import TraderMemory, open_memory
+
+__all__ = [
+    "Announcer",
+    "Decision",
+    "Detection",
+    "Execution",
+    "Knowledge",
+    "PlannedOrder",
+    "Purpose",
+    "SignalRecord",
+    "Trade",
+    "TraderMemory",
+    "Verdict",
+    "WorkingOrder",
+    "announcer_name",
+    "client_id",
+    "open_memory",
+    "signal_id",
+]

@@ -1,0 +1,73 @@
+"""What TAAT knows in semantic memory: rules and limits, announcers and how they write. All of it has its time."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from longmind import AgentMemory, Fact, NotFound
+from taat.signals import AnnouncerProfile
+
+RULES = "trading rules"
+ANNOUNCER = "announcer"
+PROFILE = "writes like"
+Value = str | int | float | bool
+
+
+class Knowledge:
+    """Facts of the trading rules and of announcers."""
+
+    def __init__(self, agent: AgentMemory) -> None:
+        self._semantic = agent.semantic
+
+    async def rules(self, at: datetime | None = None) -> dict[str, Value]:
+        """Return the rules and limits that hold at a moment, by default now."""
+        return await self._values(RULES, at)
+
+    async def rule_facts(self, at: datetime | None = None) -> tuple[Fact, ...]:
+        """Return the same as facts, with their validity and source."""
+        return await self._facts(RULES, at)
+
+    async def set_rule(self, name: str, value: Value, *, valid_from: datetime | None = None) -> Fact:
+        """Set a rule from a moment on; what held before keeps its time."""
+        return (await self._semantic.learn(RULES, name, value, valid_from=valid_from)).fact
+
+    async def rule_history(self, name: str) -> tuple[Fact, ...]:
+        """Return all values that a rule had."""
+        return tuple(await self._semantic.history(RULES, name))
+
+    async def announcer(self, name: str, at: datetime | None = None) -> dict[str, Value]:
+        """Return what is known of an announcer: record, limits and habits."""
+        return await self._values(subject(name), at)
+
+    async def learn_announcer(
+        self, name: str, facts: Mapping[str, Value], *, valid_from: datetime, evidence: str | None = None
+    ) -> None:
+        """Learn facts of an announcer; a value that is known is not stated again."""
+        known = await self.announcer(name, valid_from)
+        if not known:
+            await self._semantic.define(subject(name), category=ANNOUNCER)
+        for predicate, value in facts.items():
+            if known.get(predicate) != value:
+                await self._semantic.learn(subject(name), predicate, value, valid_from=valid_from, evidence=evidence)
+
+    async def profile(self, name: str) -> AnnouncerProfile | None:
+        """Return how an announcer writes, if somebody has confirmed examples."""
+        known = await self._semantic.know(subject(name), PROFILE)
+        return AnnouncerProfile.model_validate_json(str(known[0].object)) if known else None
+
+    async def set_profile(self, name: str, profile: AnnouncerProfile) -> None:
+        """Store how an announcer writes."""
+        await self._semantic.learn(subject(name), PROFILE, profile.model_dump_json(exclude_defaults=True))
+
+    async def _facts(self, concept: str, at: datetime | None) -> tuple[Fact, ...]:
+        try:
+            return (await self._semantic.about(concept, as_of=at, limit=500)).facts
+        except NotFound:
+            return ()
+
+    async def _values(self, concept: str, at: datetime | None) -> dict[str, Value]:
+        return {fact.predicate: fact.object for fact in await self._facts(concept, at) if fact.object is not None}
+
+
+def subject(announcer: str) -> str:
+    """Return the concept of an announcer."""
+    return f"announcer {announcer}"
