@@ -172,6 +172,11 @@ class OrderReport(Frozen):
     """Why it was rejected, cancelled or has expired."""
 
     @property
+    def final(self) -> bool:
+        """Whether nothing more happens to it."""
+        return self.status in FINAL
+
+    @property
     def filled(self) -> Decimal:
         """How much of it was executed."""
         return sum((fill.quantity for fill in self.fills), Decimal(0))

@@ -1,5 +1,7 @@
 """Where orders go."""
 
 from taat.brokers.base import Broker
+from taat.brokers.opening import open_broker
+from taat.brokers.paper import PaperBroker, PaperSettings
 
-__all__ = ["Broker"]
+__all__ = ["Broker", "PaperBroker", "PaperSettings", "open_broker"]

@@ -1,7 +1,8 @@
 """What every source of prices does."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from taat.models import Instrument, Quote
 
@@ -14,3 +15,11 @@ class Market(Protocol):
 
     async def close(self) -> None:
         """Release what it holds."""
+
+
+@runtime_checkable
+class QuoteHistory(Protocol):
+    """A market that also knows every price between two moments, so that no price a stop waits for is missed."""
+
+    async def quotes(self, instrument: Instrument, after: datetime, until: datetime) -> Sequence[Quote]:
+        """Return the prices later than ``after`` and not later than ``until``, in the order of time."""
