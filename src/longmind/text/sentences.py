@@ -11,6 +11,8 @@ _SHORT = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|vs|etc|No|Mt|Gen|Col|Sgt|Rev|Hon|approx|dept|est|fig|e\.g|i\.e)"
     r"|\b[A-Z](?:\.[A-Z])*)\.$"
 )
+_SHORT_CHARS = 8
+"""More characters than the longest abbreviation has: one at the end of a sentence is looked for only there."""
 _NUMBERED = re.compile(r"\s*(?:\d{1,6}[.)]|[-*•])\s+")
 _ASIDE = re.compile(r"\[[^\[\]]*\]")
 _MAX_CACHED = 2_000
@@ -41,7 +43,7 @@ def _cut(text: str) -> tuple[Sentence, ...]:
     collected: list[Sentence] = []
     for end in _ENDS.finditer(plain):
         mark, at = end.group(), end.end()
-        if mark == "." and _SHORT.search(plain, start, at) and plain[at : at + 2].strip() and not _opens(plain, at):
+        if mark == "." and _is_short(plain, start, at) and plain[at : at + 2].strip() and not _opens(plain, at):
             continue
         _add(collected, plain, start, end.start(), mark)
         start = at
@@ -50,6 +52,11 @@ def _cut(text: str) -> tuple[Sentence, ...]:
 
 
 _cached = lru_cache(maxsize=4_096)(_cut)
+
+
+def _is_short(text: str, start: int, end: int) -> bool:
+    """Return whether the dot at the end is that of an abbreviation."""
+    return _SHORT.search(text, max(start, end - _SHORT_CHARS), end) is not None
 
 
 def _opens(text: str, at: int) -> bool:
@@ -63,7 +70,7 @@ def _add(collected: list[Sentence], text: str, start: int, end: int, mark: str) 
         start = numbered.end()
     while start < end and text[start].isspace():
         start += 1
-    if mark.startswith(".") and end < len(text) and _SHORT.search(text, start, end + 1):
+    if mark.startswith(".") and end < len(text) and _is_short(text, start, end + 1):
         end += 1  # the dot of "Inc." belongs to the name, even at the end of a sentence
     if end - start >= 2:
         collected.append(Sentence(text[start : min(end, start + MAX_SENTENCE)], start, "?" in mark))

@@ -13,9 +13,10 @@ from typing import Literal, NamedTuple, get_args
 
 from longmind.text import standing_cues as cues
 from longmind.text import standing_patterns as patterns
+from longmind.text import standing_signs as signs
 from longmind.text import standing_words as lists
 from longmind.text.analysis import STOP_WORDS, stem
-from longmind.text.sentences import Sentence, sentences
+from longmind.text.sentences import MAX_SENTENCE, Sentence, sentences
 from longmind.types import Memory
 
 StandingType = Literal["safety", "health", "instruction", "identity"]
@@ -32,6 +33,7 @@ _MOST_OF_ONE = 3
 _LONGEST = 300
 """Characters of a statement."""
 _MIN_TRUST = 0.6
+_EVERY_TYPE = signs.IDENTITY | signs.HEALTH | signs.SAFETY | signs.INSTRUCTION
 _MATTERS = (
     cues.NAMED_HEALTH | lists.BODY | lists.SUBSTANCES | lists.COMMUNICATION | lists.WORK | lists.MARRIAGE | lists.FAITHS
 )
@@ -80,25 +82,63 @@ def standing_statements(text: str) -> tuple[Statement, ...]:
     read = _own_words(text)
     if not read:
         return ()
-    parts = sentences(read)
-    parsed = [cues.parse(part.text) for part in parts]
-    tells = [
-        not part.asks and not patterns.ASKS.match(sentence.plain) and lists.INVENTED.isdisjoint(sentence.stems)
-        for part, sentence in zip(parts, parsed, strict=True)
-    ]
-    statements: list[Statement] = []
-    personal = False
-    for number, sentence in enumerate(parsed):
-        statement = _classify(sentence, personal) if tells[number] else None
-        if statement is not None:
-            statements.append(statement._replace(text=_shown(read, parts, number)))
-        personal = personal or _is_personal(sentence)
-    if not statements and personal and all(tells) and len(read) <= _LONGEST:
-        whole = _classify(cues.parse(read), personal)
-        if whole is not None and whole.type in ("health", "safety"):
-            statements.append(whole._replace(text=read.strip(), level=1))
+    types = _EVERY_TYPE if len(read) > MAX_SENTENCE else signs.possible_types(read, cues.tokenise(read))
+    if not types:
+        return ()
+    message = _Message(read)
+    statements = [statement for number in range(len(message.parts)) if (statement := message.statement(number))]
+    if not statements and types & (signs.HEALTH | signs.SAFETY) and len(read) <= _LONGEST:
+        whole = message.as_one_statement()
+        if whole is not None:
+            statements.append(whole)
     strongest = sorted(statements, key=lambda statement: (-statement.level, TYPES.index(statement.type)))
     return tuple(strongest[:_MOST_OF_ONE])
+
+
+class _Message:
+    """A message, sentence by sentence; only those are parsed that may be statements, and what is said before them."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.parts = sentences(text)
+        self._tokens = [cues.tokenise(part.text) for part in self.parts]
+        self._parsed: dict[int, cues.ParsedSentence] = {}
+
+    def statement(self, number: int) -> Statement | None:
+        """Return a sentence as the statement that it is, with those beside it that it leans on; most are none."""
+        types = signs.possible_types(self.parts[number].text, self._tokens[number])
+        if not types or not self._tells(number):
+            return None
+        household = bool(types & signs.HEALTH) and self._is_personal(number)
+        statement = _classify(self._sentence(number), types, household)
+        return None if statement is None else statement._replace(text=_shown(self.text, self.parts, number))
+
+    def as_one_statement(self) -> Statement | None:
+        """Return the whole message as a statement of health or safety, if the user tells of their own in it."""
+        every = len(self.parts)
+        if not all(map(self._tells, range(every))) or not self._is_personal(every):
+            return None
+        statement = _classify(cues.parse(self.text, cues.tokenise(self.text)), _EVERY_TYPE, True)
+        if statement is None or statement.type not in ("health", "safety"):
+            return None
+        return statement._replace(text=self.text.strip(), level=1)
+
+    def _sentence(self, number: int) -> cues.ParsedSentence:
+        parsed = self._parsed.get(number)
+        if parsed is None:
+            parsed = self._parsed[number] = cues.parse(self.parts[number].text, self._tokens[number])
+        return parsed
+
+    def _tells(self, number: int) -> bool:
+        """Return whether a sentence is neither a question nor about something invented."""
+        if self.parts[number].asks:
+            return False
+        sentence = self._sentence(number)
+        return not patterns.ASKS.match(sentence.plain) and lists.INVENTED.isdisjoint(sentence.stems)
+
+    def _is_personal(self, end: int) -> bool:
+        """Return whether a sentence before this one speaks of the user or their family."""
+        return any(_is_personal(self._sentence(number)) for number in range(end))
 
 
 def _is_personal(sentence: cues.ParsedSentence) -> bool:
@@ -143,15 +183,21 @@ def _own_words(text: str) -> str:
     return patterns.QUOTED.sub(" ", text)
 
 
-def _classify(sentence: cues.ParsedSentence, household: bool) -> Statement | None:
-    """Return the type and level of a sentence, or None if it is an ordinary one."""
+def _classify(sentence: cues.ParsedSentence, types: int, household: bool) -> Statement | None:
+    """Return the type and level of a sentence, or None if it is an ordinary one.
+
+    ``types`` is what it can be by its signs; ``household`` whether the user was spoken of before.
+    """
     found: list[tuple[int, StandingType, str | None]] = []
-    points, slot = cues.identity(sentence)
-    found.append((points, "identity", slot))
+    if types & signs.IDENTITY:
+        points, slot = cues.identity(sentence)
+        found.append((points, "identity", slot))
     if sentence.subject != "other":
-        found.append((cues.safety(sentence), "safety", None))
-        found.append((cues.health(sentence, household), "health", None))
-    if sentence.subject in ("self", "unknown"):
+        if types & signs.SAFETY:
+            found.append((cues.safety(sentence), "safety", None))
+        if types & signs.HEALTH:
+            found.append((cues.health(sentence, household), "health", None))
+    if types & signs.INSTRUCTION and sentence.subject in ("self", "unknown"):
         found.append((cues.instruction(sentence), "instruction", None))
     enough = [(points, type, slot) for points, type, slot in found if points >= 2]
     if not enough:

@@ -15,19 +15,19 @@ from longmind.text.analysis import has_digit, stem
 
 Subject = Literal["self", "kin", "other", "unknown"]
 _OWN = frozenset(("my", "our"))
-_NEGATIONS = frozenset("no nobody nothing none no-one not never don't do mustn't must stay stays without".split())
+NEGATIONS = frozenset("no nobody nothing none no-one not never don't do mustn't must stay stays without".split())
 """A sentence without one of these denies and forbids nothing."""
-_NAMING = frozenset("name name's call calls address addressed go goes known nickname".split())
-_WORKING = frozenset(
+NAMING = frozenset("name name's call calls address addressed go goes known nickname".split())
+WORKING = frozenset(
     """work working teach teaching study studying run own manage freelance retired train drive started hired
     living trade
     profession self-employed""".split()
 )
-_LIVING = frozenset("live living based from moved moving relocated settled grew born staying in".split())
+LIVING = frozenset("live living based from moved moving relocated settled grew born staying in".split())
 _ARTICLES = frozenset(("a", "an"))
-_AGES = frozenset(("old", "birthday"))
+AGES = frozenset(("old", "birthday"))
 _FIRST_OR_SECOND = frozenset("i we i'm i've i'd i'll we're we've you".split())
-_TELLING = frozenset(
+TELLING = frozenset(
     """tell telling know knows share sharing shared mention reveal disclose publish published post posted
     forward give gives
     pass read reads gets see sees hear hears find finds internet online public social leaves leak out""".split()
@@ -36,6 +36,8 @@ _TELLING = frozenset(
 _PEOPLE = lists.KIN | lists.OTHERS
 _CONTRACTED = frozenset(patterns.CONTRACTED)
 _MOST_TOKENS = 50_000
+WHOSE_KIN = frozenset(("my", "our", "have", "with"))
+"""Words before a relative that make it the user's own."""
 _SHORTEST_INSTRUCTION = 4
 """Words of an instruction; what is shorter is a phrase such as "never mind"."""
 _WHOSE = frozenset("my his her the our their left right bad both weak".split())
@@ -57,14 +59,24 @@ class ParsedSentence(NamedTuple):
     subject: Subject
 
 
-def parse(text: str) -> ParsedSentence:
-    """Read a sentence: contractions without an apostrophe get one, and it is found out who it is about."""
+Tokens = tuple[str, list[str]]
+"""A text in lower case, with straight apostrophes and contractions that have one; and its words."""
+
+
+def tokenise(text: str) -> Tokens:
+    """Return the words of a text. Contractions without an apostrophe get one."""
     lowered = text.lower().replace("’", "'")
-    tokens = tuple(patterns.TOKEN.findall(lowered))
-    if not _CONTRACTED.isdisjoint(tokens):
+    words = patterns.TOKEN.findall(lowered)
+    if not _CONTRACTED.isdisjoint(words):
         lowered = patterns.TOKEN.sub(lambda match: patterns.CONTRACTED.get(match[0], match[0]), lowered)
-        tokens = tuple(patterns.TOKEN.findall(lowered))
-    word_stems = tuple(map(_stem_of, tokens))
+        words = patterns.TOKEN.findall(lowered)
+    return lowered, words
+
+
+def parse(text: str, tokenised: Tokens) -> ParsedSentence:
+    """Read a sentence: the stems of its words, and who it is about."""
+    lowered, tokens = tokenised[0], tuple(tokenised[1])
+    word_stems = tuple(map(stem_of, tokens))
     return ParsedSentence(
         text, f" {lowered} ", tokens, frozenset(tokens), word_stems, frozenset(word_stems), _subject(tokens, word_stems)
     )
@@ -80,7 +92,7 @@ class _Stems(dict[str, str]):
         return found
 
 
-_stem_of = _Stems().__getitem__
+stem_of = _Stems().__getitem__
 
 
 def _subject(tokens: Sequence[str], stems: Sequence[str]) -> Subject:
@@ -135,7 +147,7 @@ def identity(sentence: ParsedSentence) -> tuple[int, str | None]:
     stems, plain = sentence.stems, sentence.plain
     if ("/" in plain or "pronoun" in stems) and patterns.PRONOUNS.search(plain):
         return 4, "pronouns" if sentence.subject != "kin" else None
-    if not _NAMING.isdisjoint(sentence.words) and patterns.NAMED.search(plain):
+    if not NAMING.isdisjoint(sentence.words) and patterns.NAMED.search(plain):
         return 4, "name"
     if patterns.CALLED.search(sentence.text):
         return 3, "name"
@@ -144,13 +156,13 @@ def identity(sentence: ParsedSentence) -> tuple[int, str | None]:
     if sentence.subject == "other" or (sentence.subject == "kin" and patterns.SAYS.search(plain)):
         return 0, None
     if own and sentence.subject in ("self", "unknown"):
-        if not _WORKING.isdisjoint(sentence.words) and patterns.WORKS.search(plain):
+        if not WORKING.isdisjoint(sentence.words) and patterns.WORKS.search(plain):
             points, slot = points + 2, "work"
-        if not _LIVING.isdisjoint(sentence.words) and patterns.LIVES.search(plain):
+        if not LIVING.isdisjoint(sentence.words) and patterns.LIVES.search(plain):
             points, slot = points + 2, slot or "home"
         if not _ARTICLES.isdisjoint(sentence.words):
             points += 2 * (patterns.IS_A.search(plain) is not None)
-        if not _AGES.isdisjoint(sentence.words) or has_digit(plain):
+        if not AGES.isdisjoint(sentence.words) or has_digit(plain):
             points += 2 * (patterns.AGE.search(plain) is not None)
     if own:
         points += min(2, len(lists.WORK & stems)) + (not lists.HOME.isdisjoint(stems))
@@ -169,7 +181,7 @@ def identity(sentence: ParsedSentence) -> tuple[int, str | None]:
 def _has_kin(sentence: ParsedSentence) -> bool:
     """Return whether a relative is named after a word that makes it the user's own."""
     return any(
-        token in ("my", "our", "have", "with") and not lists.KIN.isdisjoint(sentence.word_stems[n + 1 : n + 4])
+        token in WHOSE_KIN and not lists.KIN.isdisjoint(sentence.word_stems[n + 1 : n + 4])
         for n, token in enumerate(sentence.tokens)
     )
 
@@ -191,7 +203,7 @@ def safety(sentence: ParsedSentence) -> int:
     points += 3 * _has(sentence, lists.DANGER_PHRASES)
     points += not lists.GUARDED.isdisjoint(stems)
     points += 2 * (not lists.SECRETS.isdisjoint(stems))
-    if not _NEGATIONS.isdisjoint(sentence.words) and not _TELLING.isdisjoint(sentence.words):
+    if not NEGATIONS.isdisjoint(sentence.words) and not TELLING.isdisjoint(sentence.words):
         points += 2 * (patterns.TELLS.search(plain.strip()) is not None)
     return points
 

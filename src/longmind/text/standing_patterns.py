@@ -69,6 +69,8 @@ NAMED = re.compile(
     r"\b(?:call|address|addressed) me\b|\bi go by\b|\bgoes by\b|\bi'?m known as\b|\bmy nickname\b"
 )
 CALLED = re.compile(r"\b(?:I'm|I am|Im|This is|this is) (?!I\b)[A-Z][a-z]+(?=[.,!]|$| and\b| here\b)")
+INTRODUCED = re.compile(r"\b(?:I'm|I am|Im|This is|this is) (?!I\b)[A-Z][a-z]")
+"""What the pattern above begins with, whatever follows."""
 PRONOUNS = re.compile(r"\b(?:they/them|she/her|he/him|she/they|he/they|xe/xem|ze/hir|it/its)\b|\bpronouns?\b")
 LIVES = re.compile(
     r"\b(?:i|we)(?:'m|'re| am| are|'ve| have)? (?:just |now |finally |originally |currently )?"
