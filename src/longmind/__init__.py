@@ -23,6 +23,7 @@ from longmind.errors import (
     InvalidInput,
     InvalidSetting,
     KeyTaken,
+    LimitExceeded,
     LongmindError,
     ModelError,
     ModelMismatch,
@@ -35,6 +36,9 @@ from longmind.errors import (
     StoreError,
     StoreFull,
     StoreUnavailable,
+    TimedOut,
+    Unauthenticated,
+    Unsupported,
     VersionConflict,
 )
 from longmind.memory import Longmind
@@ -94,6 +98,7 @@ __all__ = [
     "InvalidInput",
     "InvalidSetting",
     "KeyTaken",
+    "LimitExceeded",
     "Link",
     "Longmind",
     "LongmindError",
@@ -119,8 +124,11 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreUnavailable",
+    "TimedOut",
+    "Unauthenticated",
     "Undone",
     "UndoneChange",
+    "Unsupported",
     "VersionConflict",
     "read_document",
 ]

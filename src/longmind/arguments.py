@@ -75,6 +75,26 @@ def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def checked_call(method: Callable[..., Any], call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``call``, which stands for a method, with the checks of that method's arguments."""
+    arguments = _Arguments(inspect.unwrap(method))
+    if inspect.iscoroutinefunction(call):
+
+        @functools.wraps(call)
+        async def checked_async(*args: Any, **kwargs: Any) -> Any:
+            arguments.check(args, kwargs)
+            return await call(*args, **kwargs)
+
+        return checked_async
+
+    @functools.wraps(call)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        arguments.check(args, kwargs)
+        return call(*args, **kwargs)
+
+    return checked
+
+
 class _Arguments:
     """The parameters of a method, with a check for each; built when the method is called first."""
 

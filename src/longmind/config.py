@@ -36,7 +36,10 @@ class Settings(Model):
     """How this process uses Longmind. Every field can be set as ``LONGMIND_<FIELD>`` in the environment."""
 
     url: str | None = None
-    """The store: a path, ``sqlite:///path``, ``postgresql://...``, or ``memory:``; by default a file of the user."""
+    """The store: a path, ``sqlite:///path``, ``postgresql://...``, ``memory:``, or a server's ``https://...``;
+    by default a file of the user."""
+    key: SecretStr | None = None
+    """The API key, where the URL is that of a server."""
     tenant: Name = "default"
     agent: Name = "assistant"
     """The agent the command line speaks for unless told otherwise."""

@@ -8,7 +8,11 @@ LongmindError
 │   ├── VersionConflict     409  an expected version did not match
 │   ├── KeyTaken            409  another live record holds this key
 │   └── OperationMismatch   409  an operation id was used before for another change
-├── Forbidden               403  the scope does not allow this
+├── Unauthenticated         401  nobody is known by this key
+├── Forbidden               403  the scope or the key does not allow this
+├── LimitExceeded           413  a request is larger than the server takes
+├── TimedOut                504  a request took longer than the server waits
+├── Unsupported             501  this cannot be done over a server
 ├── StoreError              500  the database could not do it; nothing was changed
 │   ├── StoreUnavailable    503  no connection, locked for too long, or closed
 │   ├── StoreFull           507  the disk or quota is full
@@ -94,6 +98,30 @@ class Forbidden(LongmindError):
     """The scope does not allow this."""
 
     code, status = "forbidden", 403
+
+
+class Unauthenticated(LongmindError):
+    """Nobody is known by this key."""
+
+    code, status = "unauthenticated", 401
+
+
+class LimitExceeded(LongmindError):
+    """The request is larger than the server takes."""
+
+    code, status = "limit_exceeded", 413
+
+
+class TimedOut(LongmindError):
+    """The request took longer than the server waits."""
+
+    code, status = "timed_out", 504
+
+
+class Unsupported(LongmindError):
+    """This cannot be done over a server."""
+
+    code, status = "unsupported", 501
 
 
 class StoreError(LongmindError):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
+from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
@@ -83,8 +84,11 @@ class Longmind:
         clock: Clock | None = None,
         reranker: Reranker | None = None,
         create: bool = True,
+        key: str | None = None,
     ) -> Longmind:
-        """A store by its URL: a path, ``sqlite:///path``, ``postgresql://...`` or ``memory:``.
+        """A store by its URL: a path, ``sqlite:///path``, ``postgresql://...`` or ``memory:``; or a server's.
+
+        ``https://...`` is a server of Longmind, and ``key`` the API key for it; by default ``LONGMIND_KEY``.
 
         Without a URL it is ``LONGMIND_URL``, or else a file of the user. ``embedder`` counts for a new store; one that
         was built with another says so in the log and keeps its own until ``reembed``. A ``reranker`` is asked about the
@@ -92,6 +96,17 @@ class Longmind:
         ``NotFound``.
         """
         settings = settings or Settings.load(tenant=tenant)
+        address = settings.store_url() if url is None else url
+        if address.lower().startswith(("http://", "https://")):
+            for name, value in (("embedder", embedder), ("reranker", reranker)):
+                if value is not None:
+                    raise InvalidInput(f"A server has its own {name}.", hint="Leave it out.", field=name)
+            if key is None and settings.key is not None:
+                key = settings.key.get_secret_value()
+            opened = import_module("longmind.client.memory").open_remote(address, key, settings, clock or SystemClock())
+            return cast("Longmind", opened)
+        if key is not None:
+            raise InvalidInput("A key is for a server, and this is the URL of a store.", field="key")
         return cls(url, settings, clock or SystemClock(), embedder, reranker, create=create)
 
     async def __aenter__(self) -> Longmind:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from longmind.clock import Clock
 from longmind.config import Settings
@@ -54,6 +55,19 @@ def require_store(url: str) -> None:
         raise NotFound(
             f"There is no store at {path}.", hint="Check the path. The first `longmind remember` makes a store."
         )
+
+
+def tenant_url(url: str, tenant: str) -> str:
+    """Return the URL of the store that holds another tenant than the first: a database server and a store in memory
+    hold all tenants, and of files each tenant has its own, in a folder beside the first."""
+    scheme = url.partition("://")[0].lower() if "://" in url else ""
+    if url in _IN_MEMORY or scheme not in ("", "sqlite"):
+        return url
+    path = sqlite_path(url)
+    digest = hashlib.sha256(tenant.encode()).hexdigest()[:16]  # two names may differ in case only
+    folder = path.with_name(f"{path.stem}.tenants")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return str(folder / f"{quote(tenant, safe='')[:80]}-{digest}.db")
 
 
 def sqlite_path(url: str) -> Path:

@@ -17,7 +17,7 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from longmind.errors import InvalidInput, StoreUnavailable
 from longmind.store.owner import forked_store
@@ -163,9 +163,12 @@ B = TypeVar("B", bound=Blocking[Any])
 def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[Any, P], R]:
     """Wrap an asynchronous method as one that waits for the result."""
 
+    name = method.__name__  # looked up when it is called: the object may be of a class that stands for this one
+
     @functools.wraps(method)
     def call(self: Blocking[Any], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._loop.run(method(self._target, *args, **kwargs))
+        work: Coroutine[Any, Any, R] = getattr(self._target, name)(*args, **kwargs)
+        return self._loop.run(work)
 
     return call
 
@@ -173,9 +176,11 @@ def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> C
 def direct(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """Wrap a method that does not wait; it is called as it is."""
 
+    name = method.__name__  # looked up when it is called: the object may be of a class that stands for this one
+
     @functools.wraps(method)
     def call(self: Blocking[Any], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return method(self._target, *args, **kwargs)
+        return cast(R, getattr(self._target, name)(*args, **kwargs))
 
     return call
 
@@ -183,9 +188,11 @@ def direct(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any
 def iterating(method: Callable[Concatenate[Any, P], AsyncIterator[R]]) -> Callable[Concatenate[Any, P], Iterator[R]]:
     """Wrap a method for ``async for`` as one for ``for``."""
 
+    name = method.__name__  # looked up when it is called: the object may be of a class that stands for this one
+
     @functools.wraps(method)
     def call(self: Blocking[Any], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
-        return self._loop.iterate(method(self._target, *args, **kwargs))
+        return self._loop.iterate(getattr(self._target, name)(*args, **kwargs))
 
     return call
 
@@ -195,10 +202,12 @@ def entering(
 ) -> Callable[Concatenate[Any, P], AbstractContextManager[B]]:
     """Wrap a method for ``async with`` as one for ``with``; ``entered`` is the blocking class of what it yields."""
 
+    name = method.__name__
+
     @functools.wraps(method)
     @contextmanager
     def call(self: Blocking[Any], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[B]:
-        with self._loop.enter(method(self._target, *args, **kwargs)) as target:
+        with self._loop.enter(getattr(self._target, name)(*args, **kwargs)) as target:
             yield entered(self._loop, target)
 
     return call

@@ -52,6 +52,7 @@ class Longmind(Blocking[asynchronous.Longmind]):
         clock: Clock | None = None,
         reranker: Reranker | None = None,
         create: bool = True,
+        key: str | None = None,
     ) -> Longmind:
         """Open a store by its URL; see ``longmind.Longmind.open``."""
         return cls(
@@ -63,6 +64,7 @@ class Longmind(Blocking[asynchronous.Longmind]):
                 clock=clock,
                 reranker=reranker,
                 create=create,
+                key=key,
             )
         )
 

@@ -1,0 +1,8 @@
+"""Consolidation: turn experience into knowledge."""
+
+from longmind.operations.faces import AGENT
+from longmind.operations.operation import Noun
+
+_consolidation = Noun("consolidation", AGENT)
+
+OPERATIONS = (_consolidation.post("/consolidation", "consolidate", example={"dry_run": True}),)

@@ -1,0 +1,10 @@
+"""Context: what matters for a task, ready for a prompt."""
+
+from longmind.operations.faces import AGENT
+from longmind.operations.operation import Noun
+
+_context = Noun("context", AGENT)
+
+OPERATIONS = (
+    _context.post("/context", "context", permission="read", example={"task": "plan her trip", "tokens": 1500}),
+)

@@ -1,0 +1,89 @@
+"""``create_app``: the server as an ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+import longmind
+from longmind.config import Settings
+from longmind.errors import InvalidInput, LongmindError, NotFound
+from longmind.operations import OPERATIONS
+from longmind.security import Anonymous, Authenticator
+from longmind.server.rest.handler import Handler
+from longmind.server.rest.metrics import Metrics
+from longmind.server.rest.middleware import AroundRequest
+from longmind.server.rest.openapi import openapi
+from longmind.server.rest.problems import problem_response
+from longmind.server.rest.routes import health
+from longmind.server.rest.state import ServerState
+from longmind.server.settings import ServerSettings
+from longmind.server.tenants import Tenants
+
+if TYPE_CHECKING:
+    from longmind.memory import Longmind
+
+
+def create_app(
+    store: Longmind | str | None = None,
+    settings: ServerSettings | None = None,
+    *,
+    authenticator: Authenticator | None = None,
+    library: Settings | None = None,
+) -> FastAPI:
+    """Return the server of a store, as an ASGI application.
+
+    ``store`` is a ``Longmind`` that is open, and stays yours to close, or a URL, which the application opens when it
+    starts and closes when it stops. ``library`` are the settings of the process. Without an ``authenticator`` it
+    answers only on the machine's own addresses.
+    """
+    settings = settings or ServerSettings()
+    library = library or Settings.load()
+    tenants = Tenants(store, library, open_limit=settings.tenants_open, consolidation=settings.consolidation)
+    state = ServerState(settings, tenants, authenticator or Anonymous(tenants.default), Metrics())
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with tenants.open(tenants.default):
+            pass  # a store that cannot be opened is told at the start, not at the first request
+        try:
+            yield
+        finally:
+            state.stopping.set()
+            await tenants.close()
+
+    app = FastAPI(title="Longmind", version=longmind.__version__, lifespan=lifespan, openapi_url="/v1/openapi.json")
+    app.state.server = state
+    app.add_middleware(AroundRequest, state=state)
+    app.add_exception_handler(HTTPException, _http_problem)
+    app.add_exception_handler(LongmindError, _problem)
+    app.openapi = lambda: openapi(longmind.__version__)  # type: ignore[method-assign]
+    for operation in OPERATIONS:
+        app.add_route(
+            "/v1" + operation.path, Handler(operation, state).__call__, methods=[operation.http], name=operation.name
+        )
+    health.add(app, state)
+    return app
+
+
+async def _problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, LongmindError)
+    return problem_response(error)
+
+
+async def _http_problem(request: Request, error: Exception) -> Response:
+    """Answer a request that reached no operation."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return problem_response(NotFound("There is nothing at this path.", hint="See /v1/openapi.json."))
+    if error.status_code == 405:
+        response = problem_response(InvalidInput("This path does not take this HTTP method."), status=405)
+        response.headers.update(error.headers or {})
+        return response
+    return JSONResponse({"detail": error.detail}, error.status_code)

@@ -1,0 +1,153 @@
+"""The OpenAPI document, made from the table of operations."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
+
+from longmind.operations import OPERATIONS, Operation
+from longmind.server.rest.problems import MEDIA_TYPE as PROBLEM
+from longmind.types import Model
+
+Json = dict[str, Any]
+_REF = "#/components/schemas/{model}"
+
+
+class Problem(Model):
+    """An error (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    """Stable: what a program looks at."""
+    hint: str
+    """What to do about it."""
+    details: dict[str, Any]
+
+
+@cache
+def openapi(version: str) -> Json:
+    """Return the OpenAPI document of everything under ``/v1``."""
+    schemas, components = _schemas()
+    paths: dict[str, Json] = {}
+    for operation in OPERATIONS:
+        paths.setdefault("/v1" + operation.path, {})[operation.http.lower()] = _operation(operation, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Longmind",
+            "version": version,
+            "description": "A memory operating system for AI agents.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{"key": []}],
+        "tags": [{"name": noun} for noun in dict.fromkeys(operation.noun for operation in OPERATIONS)],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+_Key = tuple[str, str]
+
+
+def _schemas() -> tuple[dict[_Key, Json], Json]:
+    """Return the schemas of all requests and responses, and the components that they refer to."""
+    wanted: list[tuple[_Key, JsonSchemaMode, TypeAdapter[Any]]] = [
+        (("", "problem"), "serialization", TypeAdapter(Problem))
+    ]
+    for operation in OPERATIONS:
+        wanted.append(((operation.name, "query"), "validation", TypeAdapter(operation.query)))
+        if operation.body is not None:
+            wanted.append(((operation.name, "body"), "validation", TypeAdapter(operation.body)))
+        if operation.response.adapter is not None:
+            wanted.append(((operation.name, "result"), "serialization", operation.response.adapter))
+    found, definitions = TypeAdapter.json_schemas(wanted, ref_template=_REF)
+    return {key: schema for (key, _), schema in found.items()}, definitions.get("$defs", {})
+
+
+def _operation(operation: Operation, schemas: dict[_Key, Json]) -> Json:
+    summary, _, description = operation.documentation.partition("\n")
+    document: Json = {
+        "operationId": operation.name,
+        "tags": [operation.noun],
+        "summary": summary.strip(),
+        "description": description.strip(),
+        "parameters": _parameters(operation, schemas),
+        "responses": _responses(operation, schemas),
+        "x-permission": operation.permission,
+    }
+    if operation.body is not None:
+        content: Json = {"schema": schemas[operation.name, "body"]}
+        if operation.example is not None:
+            content["example"] = dict(operation.example)
+        document["requestBody"] = {"required": operation.body_required, "content": {"application/json": content}}
+    return document
+
+
+def _parameters(operation: Operation, schemas: dict[_Key, Json]) -> list[Json]:
+    path = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        for name in operation.path_names
+    ]
+    schema = _resolved(schemas[operation.name, "query"], operation)
+    required = schema.get("required", ())
+    query = [
+        {"name": name, "in": "query", "required": name in required, "schema": value}
+        for name, value in schema.get("properties", {}).items()
+    ]
+    headers = []
+    if operation.idempotency is not None:
+        headers.append(_header("Idempotency-Key", "A request with the same key is carried out once."))
+    if operation.expected_version is not None:
+        headers.append(_header("If-Match", "The ETag of the record that is changed.", pattern=r'^"[1-9][0-9]{0,9}"$'))
+    if operation.resume is not None:
+        headers.append(_header("Last-Event-ID", "The id of the last event.", pattern=r"^[0-9]{1,18}$"))
+    return [*path, *query, *headers]
+
+
+def _resolved(schema: Json, operation: Operation) -> Json:
+    """Return the schema of a query itself, which may be referred to."""
+    if "$ref" not in schema:
+        return schema
+    own = operation.query.model_json_schema(ref_template=_REF)
+    own.pop("$defs", None)
+    return own
+
+
+def _header(name: str, description: str, **schema: Any) -> Json:
+    return {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "description": description,
+        "schema": {"type": "string", **schema},
+    }
+
+
+def _responses(operation: Operation, schemas: dict[_Key, Json]) -> Json:
+    responses: Json = {
+        "default": {"description": "An error.", "content": {PROBLEM: {"schema": schemas["", "problem"]}}}
+    }
+    result = schemas.get((operation.name, "result"))
+    if operation.streams:
+        stream = {"schema": {"type": "string"}, "itemSchema": result}
+        responses["200"] = {"description": "A stream of events.", "content": {"text/event-stream": stream}}
+    elif result is not None:
+        content = {"application/json": {"schema": result}}
+        responses[str(operation.status)] = {"description": "Done.", "content": content}
+        if operation.version is not None:
+            responses[str(operation.status)]["headers"] = {"ETag": {"schema": {"type": "string"}}}
+            if operation.http == "GET":
+                responses["304"] = {"description": "It has this ETag still."}
+    if result is None or (operation.response.may_be_none and not operation.none_is_missing):
+        responses["204"] = {"description": "Nothing to return."}
+    return responses

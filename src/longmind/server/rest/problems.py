@@ -1,0 +1,51 @@
+"""Errors as ``application/problem+json`` (RFC 9457), from the one error tree."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from longmind.errors import InvalidAnswer, InvalidInput, LongmindError
+from longmind.problems import problems
+
+MEDIA_TYPE = "application/problem+json"
+
+
+def problem(error: LongmindError, status: int | None = None) -> dict[str, Any]:
+    """Return an error as the fields of a problem."""
+    details = {} if isinstance(error, InvalidAnswer) else error.details  # it would hold what a model said
+    return {
+        "type": f"urn:longmind:error:{error.code}",
+        "title": (type(error).__doc__ or error.code).split("\n", 1)[0],
+        "status": status or error.status,
+        "detail": error.message,
+        "code": error.code,
+        "hint": error.hint,
+        "details": details,
+    }
+
+
+def problem_response(error: LongmindError, *, status: int | None = None, retry_after: int | None = None) -> Response:
+    """Return an error as a response."""
+    status = status or error.status
+    headers = {}
+    if status in (429, 503) and retry_after is not None:
+        headers["Retry-After"] = str(retry_after)
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    content = json.dumps(problem(error, status), default=str, ensure_ascii=False).encode(errors="replace")
+    return Response(content, status, headers, MEDIA_TYPE)
+
+
+def invalid_request(error: ValidationError, where: str) -> InvalidInput:
+    """Return what is wrong with a request: the fields and the reasons, never what they held."""
+    listed = problems(error)
+    field, reason = listed[0]
+    return InvalidInput(
+        f"{field or 'It'} in the {where} is not valid: {reason}.",
+        field=field,
+        problems=[{"field": name, "reason": why} for name, why in listed[:20]],
+    )

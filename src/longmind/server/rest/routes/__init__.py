@@ -1,0 +1,1 @@
+"""Routes that are no method of a face, one module for each noun."""
