@@ -16,6 +16,7 @@ OPERATIONS = (
     _episodes.get("/episodes/clusters", "clusters"),
     _episodes.get("/episodes/timeline", "timeline"),
     _episodes.get("/episodes/meanwhile", "meanwhile"),
+    _episodes.get("/episodes/by-key/{key}", "find", none_is_missing=True),
     _episodes.get("/episodes/{id}", "get"),
     _episodes.post(
         "/episodes/{episode}/events",
@@ -24,10 +25,26 @@ OPERATIONS = (
         idempotency="key",
         example={"what": "Packed the books.", "type": "note"},
     ),
+    _episodes.post(
+        "/episodes/batch",
+        "record_all",
+        status=201,
+        example={
+            "entries": [
+                {
+                    "key": "move",
+                    "title": "Moving to Lisbon",
+                    "start": "2026-05-01T08:00:00Z",
+                    "events": [{"what": "Packed the books.", "at": "2026-05-01T09:00:00Z"}],
+                }
+            ]
+        },
+    ),
     _episodes.post("/episodes/{episode}/finish", "finish", example={"outcome": "succeeded", "note": "all arrived"}),
     _episodes.post("/episodes/{episode}/outcome", "judge", example={"outcome": "succeeded"}),
     _episodes.get("/episodes/{episode}/narrative", "narrate"),
     _episodes.get("/episodes/{episode}/replay", "replay", without={"longest_pause", "speed"}),
     _episodes.get("/events", "events", name="episodes.events"),
+    _episodes.get("/episodes/{episode}/events/by-key/{key}", "find_event", none_is_missing=True),
     _episodes.get("/events/{id}", "event", name="episodes.event"),
 )
