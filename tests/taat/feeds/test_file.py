@@ -122,7 +122,7 @@ def test_lines_are_read_one_at_a_time() -> None:
 def test_addresses_of_feeds(tmp_path: Path) -> None:
     assert isinstance(open_feed("-"), StandardInput)
     assert open_feed(f"file:{tmp_path}/posts.jsonl").name == f"file:{tmp_path}/posts.jsonl"
-    for address in ("posts.jsonl", "file:", "x:somebody", ""):
+    for address in ("posts.jsonl", "file:", "x:", "ftp:somebody", ""):
         with pytest.raises(InvalidInput, match="There is no feed"):
             open_feed(address)
     with pytest.raises(NotFound):
