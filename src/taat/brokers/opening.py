@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from longmind import InvalidInput
+from taat.brokers.alpaca import AlpacaBroker
 from taat.brokers.base import Broker
 from taat.brokers.paper import PaperBroker, PaperSettings
 from taat.market import Market
@@ -30,4 +31,6 @@ def open_broker(
         if path:
             return PaperBroker(market, Path(path), settings)
         return PaperBroker(market, directory / LEDGER if directory else None, settings)
+    if address == "alpaca":
+        return AlpacaBroker(live=live)
     raise InvalidInput(f"There is no broker {address!r}.", hint="Say paper, paper:PATH or alpaca.")

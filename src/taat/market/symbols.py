@@ -40,6 +40,19 @@ def option_of(symbol: str) -> Instrument | None:
     )
 
 
+def pair(coin: Instrument) -> str:
+    """Return a coin as a pair with the dollar, such as ``BTC/USD``; what is a pair stays one."""
+    return coin.symbol if "/" in coin.symbol else f"{coin.symbol}/USD"
+
+
+def coin_of(symbol: str) -> Instrument:
+    """Return the coin of a pair with the dollar, with or without a slash; another pair is kept whole."""
+    name = symbol.removesuffix("/USD")
+    if "/" not in symbol:
+        name = symbol.removesuffix("USD") or symbol
+    return Instrument(symbol=name, asset=AssetClass.CRYPTO)
+
+
 def instrument_key(instrument: Instrument) -> str:
     """Return a text that is the same for the same instrument, however its strike is written."""
     if instrument.asset is not AssetClass.OPTION:

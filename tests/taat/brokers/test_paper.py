@@ -1,5 +1,8 @@
 """The paper broker: executions, fees, stops, expiry, buying power and days."""
 
+import sqlite3
+import subprocess
+import sys
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -305,8 +308,6 @@ async def test_an_earlier_moment_does_not_turn_time_back() -> None:
 
 
 async def test_the_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
-    import sqlite3
-
     with sqlite3.connect(tmp_path / "other.db") as other:
         other.execute("CREATE TABLE notes (text)")
     other.close()
@@ -330,3 +331,11 @@ async def test_addresses(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no time zone"):
         await naive.place(order("a", "buy", 1), datetime(2026, 3, 2))  # noqa: DTZ001
     await naive.close()
+
+
+def test_importing_brokers_does_not_import_what_is_slow() -> None:
+    code = (
+        "import sys, taat.brokers, taat.market; print([name for name in ('pandas', 'alpaca') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
