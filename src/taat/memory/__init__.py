@@ -9,9 +9,9 @@ from taat.memory.records import (
     Execution,
     PlannedOrder,
     Purpose,
+    RuleCheck,
     SignalRecord,
     Trade,
-    Verdict,
     WorkingOrder,
 )
 from taat.memory.store import TraderMemory, open_memory
@@ -24,10 +24,10 @@ __all__ = [
     "Knowledge",
     "PlannedOrder",
     "Purpose",
+    "RuleCheck",
     "SignalRecord",
     "Trade",
     "TraderMemory",
-    "Verdict",
     "WorkingOrder",
     "announcer_name",
     "client_id",

@@ -23,6 +23,8 @@ class Announcer(Frozen):
     signals: int = 0
     holdings: tuple[Holding, ...] = ()
     """What the announcer holds by their own posts, which is not what we hold on their word."""
+    recent: dict[str, datetime] = Field(default_factory=dict)
+    """The fingerprints of the announcements of the last days, and when each was made last."""
 
 
 class Detection(Frozen):
@@ -59,19 +61,28 @@ class SignalRecord(Frozen):
         return self.signal.time_frame or self.signal.instrument.asset.value
 
 
-class Verdict(Frozen):
-    """What one rule says of a signal."""
+class RuleCheck(Frozen):
+    """What one rule said of a signal."""
 
     rule: str
-    passed: bool
+    outcome: Literal["passed", "refused", "needs_confirmation", "does_not_apply"]
     reason: str
+    value: str | None = None
+    limit: str | None = None
 
 
 class PlannedOrder(Frozen):
-    """An order that a decision asks for, and what it is for."""
+    """An order that a decision asks for, and what it is for.
+
+    With ``held`` the order is no larger than what is held when it is placed: ``held``, more by what the orders
+    ``added_by`` executed, and less by what the orders ``reduced_by`` executed beyond what was known.
+    """
 
     order: Order
     purpose: Purpose
+    held: Decimal | None = None
+    added_by: tuple[str, ...] = ()
+    reduced_by: dict[str, Decimal] = Field(default_factory=dict)
 
 
 class Decision(Frozen):
@@ -83,7 +94,7 @@ class Decision(Frozen):
     accepted: bool
     reason: str
     """In one sentence; for a refusal the first rule that was against it."""
-    verdicts: tuple[Verdict, ...] = ()
+    checks: tuple[RuleCheck, ...] = ()
     trade: str | None = None
     """The trade that it opens or changes."""
     cancels: tuple[str, ...] = ()

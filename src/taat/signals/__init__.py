@@ -5,9 +5,10 @@ from taat.signals.json_form import signal_json
 from taat.signals.model import read_with_model
 from taat.signals.profiles import AnnouncerProfile, Phrase, learn_profile
 from taat.signals.reading import read_post
-from taat.signals.stream import PostReader
+from taat.signals.stream import MOST_HOLDINGS, PostReader, still_open
 
 __all__ = [
+    "MOST_HOLDINGS",
     "AnnouncerProfile",
     "Phrase",
     "PostReader",
@@ -16,4 +17,5 @@ __all__ = [
     "read_post",
     "read_with_model",
     "signal_json",
+    "still_open",
 ]

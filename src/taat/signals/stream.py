@@ -38,7 +38,7 @@ class PostReader:
         known = self._before.get((author, post.id))
         if known is not None:
             return read_post(post, known)
-        before = _still_open(self.holdings(author), trading_day(post.created_at))
+        before = still_open(self.holdings(author), trading_day(post.created_at))
         signals = read_post(post, before)
         self._before[author, post.id] = before
         if len(self._before) > REMEMBERED_POSTS:
@@ -58,7 +58,7 @@ def _name(author: str) -> str:
     return author.lstrip("@").casefold()
 
 
-def _still_open(holdings: Holdings, today: date) -> Holdings:
+def still_open(holdings: Holdings, today: date) -> Holdings:
     """Return the holdings without options that have expired."""
     expiries = [holding.instrument.expiry for holding in holdings]
     if all(expiry is None or expiry + LATE >= today for expiry in expiries):

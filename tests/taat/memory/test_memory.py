@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from taat.memory import Announcer, Decision, Execution, SignalRecord, Trade, Verdict, open_memory, signal_id
+from taat.memory import Announcer, Decision, Execution, RuleCheck, SignalRecord, Trade, open_memory, signal_id
 from taat.memory.events import decision_event, execution_event, post_event, signal_event
 from taat.memory.store import announcer_entry, day_entries, trade_entry
 from taat.models import Fill, Instrument, Order, Post, Price, Signal, Span
@@ -65,7 +65,7 @@ async def test_records_come_back_as_they_were() -> None:
             at=NOON + MINUTE,
             accepted=False,
             reason="the price is far off",
-            verdicts=(Verdict(rule="price", passed=False, reason="the price is far off"),),
+            checks=(RuleCheck(rule="price", outcome="refused", reason="the price is far off"),),
         )
         events = [(each.announcer, signal_event(each)) for each in (other, second, first)]
         events += [(each.announcer, post_event(each.post, each.announcer)) for each in (other, second, first)]
