@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from taat.cli import signals
+from taat.cli import run, signals
 
 __all__ = ["app", "main"]
 
@@ -17,6 +17,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 app.command("signals")(signals.signals)
+app.command("run")(run.run)
 
 
 @app.callback()

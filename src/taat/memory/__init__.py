@@ -12,6 +12,7 @@ from taat.memory.records import (
     RuleCheck,
     SignalRecord,
     Trade,
+    TradeOutcome,
     WorkingOrder,
 )
 from taat.memory.store import TraderMemory, open_memory
@@ -27,6 +28,7 @@ __all__ = [
     "RuleCheck",
     "SignalRecord",
     "Trade",
+    "TradeOutcome",
     "TraderMemory",
     "WorkingOrder",
     "announcer_name",

@@ -1,6 +1,6 @@
 """What TAAT knows in semantic memory: rules and limits, announcers and how they write. All of it has its time."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 
 from longmind import AgentMemory, Fact, NotFound
@@ -33,6 +33,23 @@ class Knowledge:
     async def rule_history(self, name: str) -> tuple[Fact, ...]:
         """Return all values that a rule had."""
         return tuple(await self._semantic.history(RULES, name))
+
+    async def all_rules(self, concept: str = RULES) -> tuple[Fact, ...]:
+        """Return every value that a rule of a subject ever had, in the order in which they began."""
+        if await self._semantic.concept(concept) is None:
+            return ()
+        facts = [fact async for fact in self._every_fact() if fact.subject.casefold() == concept.casefold()]
+        return tuple(fact for fact in facts if not fact.retracted)
+
+    async def _every_fact(self) -> AsyncIterator[Fact]:
+        cursor: str | None = None
+        while True:
+            page = await self._semantic.facts(current=False, limit=500, cursor=cursor)
+            for fact in page.items:
+                yield fact
+            cursor = page.cursor
+            if cursor is None:
+                return
 
     async def announcer(self, name: str, at: datetime | None = None) -> dict[str, Value]:
         """Return what is known of an announcer: record, limits and habits."""

@@ -13,6 +13,16 @@ Purpose = Literal["entry", "exit", "stop"]
 Method = Literal["rules", "model"]
 
 
+class TradeOutcome(Frozen):
+    """What one closed trade of an announcer brought."""
+
+    trade: str
+    return_percent: Decimal
+    """The profit in percent of what was put in."""
+    delay_seconds: float
+    """How long after the announcement it was entered."""
+
+
 class Announcer(Frozen):
     """An account that is followed: what it posted so far, and what it says that it holds."""
 
@@ -25,6 +35,19 @@ class Announcer(Frozen):
     """What the announcer holds by their own posts, which is not what we hold on their word."""
     recent: dict[str, datetime] = Field(default_factory=dict)
     """The fingerprints of the announcements of the last days, and when each was made last."""
+    trades: int = 0
+    """How many trades were closed on their word."""
+    wins: int = 0
+    profit: Decimal = Decimal(0)
+    return_percent: Decimal = Decimal(0)
+    """The sum of the returns of all closed trades."""
+    outcomes: tuple[TradeOutcome, ...] = ()
+    """The latest closed trades, the newest last; limits are learnt from these."""
+
+    @property
+    def expectancy_percent(self) -> Decimal | None:
+        """The average return of a closed trade."""
+        return self.return_percent / self.trades if self.trades else None
 
 
 class Detection(Frozen):
@@ -43,6 +66,8 @@ class SignalRecord(Frozen):
     announcer: str
     post: Post
     signal: Signal
+    fraction: Decimal | None = None
+    """The part of the announcer's own position that is left, when it was said in units and the position is known."""
     method: Method = "rules"
 
     @property
@@ -182,6 +207,9 @@ class Trade(Frozen):
     signals: tuple[str, ...] = ()
     """All signals that had a part in it."""
     stops_placed: int = 0
+    """How many stops were placed after the fact, because more was executed later."""
+    delay_seconds: float | None = None
+    """How long after the announcement the first unit was entered."""
     run: str | None = None
     """The run of ``execute_trade`` that opened it."""
     learnt: bool = False
@@ -210,5 +238,15 @@ class Trade(Frozen):
         return gain * multiplier(self.instrument) - self.fees
 
     @property
+    def return_percent(self) -> Decimal:
+        """The profit in percent of what was put in."""
+        put_in = self.entry_value * multiplier(self.instrument)
+        return self.profit / put_in * 100 if put_in else Decimal(0)
+
+    @property
     def closed(self) -> bool:
         return self.closed_at is not None
+
+    def orders(self, *purposes: Purpose) -> tuple[WorkingOrder, ...]:
+        """Return the working orders with one of these purposes."""
+        return tuple(order for order in self.working if order.purpose in purposes)

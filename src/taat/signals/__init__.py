@@ -1,6 +1,6 @@
 """Reading signals from the text of posts: rules, announcers' profiles, and a model where one is configured."""
 
-from taat.signals.context import holdings_after
+from taat.signals.context import find_holding, holdings_after
 from taat.signals.json_form import signal_json
 from taat.signals.model import read_with_model
 from taat.signals.profiles import AnnouncerProfile, Phrase, learn_profile
@@ -12,6 +12,7 @@ __all__ = [
     "AnnouncerProfile",
     "Phrase",
     "PostReader",
+    "find_holding",
     "holdings_after",
     "learn_profile",
     "read_post",

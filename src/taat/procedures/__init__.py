@@ -1,0 +1,16 @@
+"""The stored procedures of TAAT, the functions that their steps call, and what they learn."""
+
+from taat.procedures.definitions import EXECUTE_TRADE, PROCEDURES
+from taat.procedures.limits import LearntLimits, Limits, install, learnt_limits
+from taat.procedures.tools import OrderTools, read_reports
+
+__all__ = [
+    "EXECUTE_TRADE",
+    "PROCEDURES",
+    "LearntLimits",
+    "Limits",
+    "OrderTools",
+    "install",
+    "learnt_limits",
+    "read_reports",
+]

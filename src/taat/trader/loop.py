@@ -1,0 +1,446 @@
+"""The loop: one post in, memory and orders out.
+
+Everything after a post can be done again with the same result. A decision is stored before its orders are placed, and
+with it that the post is at work; executions are taken from the broker after the last one that memory has. So whatever
+was going on when the process was killed is finished at the next start, and nothing is done twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from longmind import Run
+from taat.brokers import Broker
+from taat.feeds import Feed
+from taat.market import AnnouncedPrices, Market
+from taat.memory import Announcer, Decision, Detection, Execution, SignalRecord, Trade, TradeOutcome, TraderMemory
+from taat.memory.events import (
+    decision_event,
+    detection_event,
+    execution_event,
+    note_event,
+    post_event,
+    read_record,
+    signal_event,
+)
+from taat.memory.names import edit_key, post_key
+from taat.memory.store import day_of
+from taat.models import OrderReport, Post
+from taat.procedures import EXECUTE_TRADE, LearntLimits, OrderTools, install, read_reports
+from taat.trader.book import Book
+from taat.trader.deciding import Confirm, Decider
+from taat.trader.journal import Journal
+from taat.trader.planning import Plan, plan_protection
+from taat.trader.reading import OUTCOMES_KEPT, Reader, records_of
+
+BATCH = 200
+"""How many events are gathered before they are stored, when nothing asks for it earlier."""
+IDLE_SECONDS = 1.0
+"""How long a live feed may be silent before what was gathered is stored and the broker is asked."""
+_KNOWN_POSTS = 100_000
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that the loop did, for whoever watches it."""
+
+    kind: str
+    """``decision``, ``execution``, ``duplicate``, ``edit``, ``learnt`` or ``error``."""
+    at: datetime
+    announcer: str
+    text: str
+    record: SignalRecord | None = None
+    decision: Decision | None = None
+    execution: Execution | None = None
+
+
+@dataclass
+class Summary:
+    """What a run did."""
+
+    posts: int = 0
+    signals: int = 0
+    accepted: int = 0
+    refused: int = 0
+    executions: int = 0
+    duplicates: int = 0
+    edits: int = 0
+    errors: int = 0
+
+
+class Trader:
+    """Follows announcers: reads their posts, decides, trades and learns. One at a time for a memory and an account."""
+
+    def __init__(
+        self,
+        memory: TraderMemory,
+        broker: Broker,
+        market: Market,
+        *,
+        confirm: Confirm | None = None,
+        confirm_all: bool = False,
+        observe: Callable[[Happening], None] | None = None,
+        batch: int = BATCH,
+    ) -> None:
+        self.memory = memory
+        self.broker = broker
+        self.market = market
+        self.book = Book()
+        self.summary = Summary()
+        self.journal = Journal(memory, broker.name, self.book)
+        self._reader = Reader(memory)
+        self._limits = LearntLimits(memory.agent)
+        self._decider = Decider(memory, broker, market, self._limits, confirm=confirm, confirm_all=confirm_all)
+        self._observe = observe or (lambda happening: None)
+        self._batch = batch
+        self._live = False
+        self._known: OrderedDict[str, str] = OrderedDict()
+        self._latest: datetime | None = None
+        self.stopped = False
+
+    def stop(self) -> None:
+        """End the run after the post at hand."""
+        self.stopped = True
+
+    # -- beginning and end ---------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Load what is open and finish what was at work when the last process ended."""
+        orders = OrderTools(self.broker)
+        self.memory.longmind.tool(orders.place_orders)
+        await install(self.memory.agent)
+        await self._limits.load()
+        await self.journal.load()
+        async for trade in self.memory.trades(open=True):
+            self.book.trades[trade.id] = trade
+        for trade_id in self.journal.to_learn:
+            closed = await self.memory.trade(trade_id)
+            if closed is not None and not closed.learnt:
+                self.book.closed.append(closed)
+        await self._learn()
+        if (unfinished := self.journal.get("protecting")) is not None:
+            await self._place_protection(unfinished)
+        if (work := self.journal.at_work) is not None:
+            await self._finish(work)
+
+    async def run(self, feed: Feed, *, posts: int | None = None) -> Summary:
+        """Handle the posts of a feed from where it was left; at most ``posts`` of them."""
+        self._live = feed.live
+        position = self.journal.position(feed.name)
+        async with aclosing(feed.deliveries(after=position)) as deliveries:
+            following = asyncio.ensure_future(anext(deliveries, None))
+            try:
+                while not self.stopped:
+                    if feed.live and not following.done():
+                        await asyncio.wait([following], timeout=IDLE_SECONDS)
+                        if not following.done():
+                            await self.idle()
+                            continue
+                    delivery = await following
+                    if delivery is None:
+                        break
+                    await self.handle(delivery.post, feed.name, delivery.position)
+                    if posts is not None and self.summary.posts >= posts:
+                        break
+                    following = asyncio.ensure_future(anext(deliveries, None))
+            finally:
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
+        await self.idle()
+        return self.summary
+
+    async def idle(self) -> None:
+        """Use a pause: take what the broker executed meanwhile, and store everything."""
+        if self.book.trades and (at := self._moment(None)) is not None:
+            await self._reconcile(at)
+        await self.journal.flush()
+
+    def _moment(self, post: Post | None) -> datetime | None:
+        """Return the moment of what is done now: with a live feed it is now, in a replay the time of the post."""
+        if self._live:
+            return datetime.now(UTC)
+        return post.created_at if post is not None else self._latest
+
+    # -- posts ---------------------------------------------------------------------------------------------------
+
+    async def handle(self, post: Post, feed: str, position: str) -> None:
+        """Handle a post. What announces nothing is stored together with the posts around it."""
+        self.summary.posts += 1
+        self._latest = max(self._latest or post.created_at, post.created_at)
+        announcer = await self._reader.announcer(post)
+        signals = self._reader.read(post, announcer)
+        self.journal.moved(feed, position)
+        if post.edited or self._seen(post) or (signals and await self._stored(post)):
+            self._repeated(post, announcer)
+        elif not signals:
+            self.journal.put(self._reader.after_chatter(post, announcer))
+            self.journal.add(announcer.name, post_event(post, announcer.name))
+        else:
+            await self._announced(post, announcer, records_of(post, announcer.name, signals))
+        if self.journal.pending >= self._batch:
+            await self.journal.flush()
+
+    def _seen(self, post: Post) -> bool:
+        """Whether this process has handled a post with this id."""
+        key = post_key(post)
+        if key in self._known:
+            return True
+        self._known[key] = post.text
+        if len(self._known) > _KNOWN_POSTS:
+            self._known.popitem(last=False)
+        return False
+
+    async def _stored(self, post: Post) -> bool:
+        """Whether memory has a post with this id; its text is then known too."""
+        event = await self.memory.known_post(post)
+        if event is None:
+            return False
+        self._known[post_key(post)] = str(read_record(event, Post).text)
+        return True
+
+    def _repeated(self, post: Post, announcer: Announcer) -> None:
+        """A post that was handled before changes nothing; an edited one is an event of its own and places no order."""
+        if self._known.get(post_key(post)) == post.text and not post.edited:
+            self.summary.duplicates += 1
+            return
+        self._known[post_key(post)] = post.text
+        self.summary.edits += 1
+        self.journal.add(announcer.name, post_event(post, announcer.name, key=edit_key(post)))
+        self._tell("edit", post.created_at, announcer.name, f"edited: {post.text}")
+
+    async def _announced(self, post: Post, announcer: Announcer, records: tuple[SignalRecord, ...]) -> None:
+        at = self._moment(post) or post.created_at
+        self.summary.signals += len(records)
+        records = self._reader.with_fractions(announcer, records)
+        announcer = self._reader.after_signals(post, announcer, records)
+        self.journal.put(announcer)
+        self.journal.add(announcer.name, post_event(post, announcer.name))
+        found = Detection(post=post, announcer=announcer.name, signals=tuple(record.id for record in records))
+        self.journal.add(announcer.name, detection_event(found))
+        for record in records:
+            self.journal.add(announcer.name, signal_event(record))
+        work = {"day": day_of(post), "post": post_key(post), "signals": [r.id for r in records], "at": at.isoformat()}
+        self.journal.set(at_work=work)
+        await self._deal(records, at)
+
+    async def _finish(self, work: Any) -> None:
+        """Finish the post that was at work when the last process ended."""
+        day = await self.memory.agent.episodic.find(work["day"])
+        records = []
+        for signal in work["signals"]:
+            event = day and await self.memory.agent.episodic.find_event(day.id, f"signal:{signal}")
+            if event:
+                records.append(read_record(event, SignalRecord))
+        if records:
+            await self._reader.announcer(records[0].post)
+            self._latest = max(record.post.created_at for record in records)
+        await self._deal(tuple(records), datetime.fromisoformat(work["at"]), again=True)
+        await self.journal.flush()
+
+    async def _deal(self, records: tuple[SignalRecord, ...], at: datetime, *, again: bool = False) -> None:
+        """Decide on the signals of a post and act, one after the other; ``again`` when some may be decided already."""
+        self._tell_prices(records)
+        for record in records:
+            known = await self.memory.decision(record.id) if again else None
+            decision = known or await self._decision(record, at)
+            if decision.accepted and (decision.orders or decision.cancels):
+                await self._execute(decision, at)
+        self.journal.set(at_work=None)
+
+    def _tell_prices(self, records: tuple[SignalRecord, ...]) -> None:
+        """Without market data, what announcers say is the price."""
+        if isinstance(self.market, AnnouncedPrices):
+            for record in records:
+                if (price := record.announced_price) is not None and record.signal.action != "limit":
+                    self.market.tell(record.signal.instrument, price, record.post.created_at)
+
+    # -- decisions -----------------------------------------------------------------------------------------------
+
+    async def _decision(self, record: SignalRecord, at: datetime) -> Decision:
+        """Decide on a signal. The decision is stored before its orders are placed, and before time goes on."""
+        await self._reconcile(at)
+        announcer = await self._reader.announcer(record.post)
+        decided = await self._decider.decide(record, announcer, self.book.of(announcer.name), at, edited=False)
+        decision = decided.decision
+        self.journal.put(self._reader.after_decision(record, announcer))
+        self.journal.add(announcer.name, decision_event(decision))
+        if decided.plan is not None:
+            self.book.put(decided.plan.trade)
+        self.summary.accepted += decision.accepted
+        self.summary.refused += not decision.accepted
+        self.journal.has_decision = True
+        if decision.accepted:
+            await self.journal.flush()
+        self._tell("decision", at, announcer.name, decision.reason, record=record, decision=decision)
+        return decision
+
+    # -- orders --------------------------------------------------------------------------------------------------
+
+    async def _execute(self, decision: Decision, at: datetime) -> None:
+        """Place the orders of a decision by the stored procedure, and take what was executed."""
+        run = await self._run(f"taat:{decision.signal}", _params(decision, at), decision.procedure_version)
+        await self._placed(decision.trade or decision.signal, run, at, decision.signal)
+
+    async def _protect(self, trade: Trade, at: datetime) -> None:
+        """Place, resize or cancel the stop of a trade whose size changed by itself."""
+        plan = plan_protection(trade, at)
+        if plan is None:
+            return
+        self.book.put(plan.trade)
+        work = {"trade": plan.trade.id, "number": plan.trade.stops_placed, "params": _params(plan, at)}
+        self.journal.set(protecting=work)
+        await self.journal.flush()
+        await self._place_protection(work)
+
+    async def _place_protection(self, work: Any) -> None:
+        """Run the procedure for the stop of a trade."""
+        run = await self._run(f"taat:{work['trade']}:stop-{work['number']}", work["params"], None)
+        self.journal.set(protecting=None)
+        await self._placed(work["trade"], run, datetime.fromisoformat(work["params"]["at"]), work["trade"])
+
+    async def _run(self, key: str, params: dict[str, Any], version: int | None) -> Run:
+        procedural = self.memory.agent.procedural
+        run = await procedural.execute(EXECUTE_TRADE, params, key=key, version=version)
+        return run if run.finished_at is not None else await procedural.resume(run.id, take_over=True)
+
+    async def _placed(self, trade_id: str, run: Run, at: datetime, signal: str) -> None:
+        trade = self.book.trades.get(trade_id)
+        if trade is not None and trade.run is None:
+            self.book.put(trade.model_copy(update={"run": run.id}))
+        if run.status != "succeeded":
+            failure = run.error.message if run.error else run.status
+            self._error(f"The orders of {signal} were not placed: {failure}", at, trade.announcer if trade else "taat")
+            await self._forget_unplaced(trade_id)
+            return
+        placed, cancelled = read_reports(run.result["placed"]), read_reports(run.result["cancelled"])
+        self.book.placed(trade_id, placed, run.result["skipped"])
+        await self._take_fills()
+        for report in (*cancelled, *placed):
+            await self._over(report.order.client_id, report, at)
+
+    async def _forget_unplaced(self, trade_id: str) -> None:
+        """Forget the orders of a trade that never reached the broker."""
+        trade = self.book.trades.get(trade_id)
+        if trade is not None:
+            missing = [o.client_id for o in trade.working if await self.broker.order(o.client_id) is None]
+            self.book.placed(trade_id, (), missing)
+
+    # -- executions ----------------------------------------------------------------------------------------------
+
+    async def _reconcile(self, at: datetime) -> None:
+        """Let the broker come to a moment, and take over what it executed and ended.
+
+        What was decided before is stored first: done again, it must find the account as it was.
+        """
+        if self.journal.has_decision:
+            await self.journal.flush()
+        reports = await self.broker.advance(at)
+        await self._take_fills()
+        for report in reports:
+            if report.final:
+                await self._over(report.order.client_id, report, at)
+        for trade in list(self.book.trades.values()):
+            await self._protect(trade, at)
+        if self.book.closed:
+            await self.journal.flush()
+            await self._learn()
+
+    async def _take_fills(self) -> None:
+        fills = await self.broker.fills(after=self.journal.last_fill)
+        if not fills:
+            return
+        for execution in self.book.take(fills):
+            self.summary.executions += 1
+            self.journal.add(execution.announcer, execution_event(execution))
+            self._tell("execution", execution.at, execution.announcer, _executed(execution), execution=execution)
+        self.journal.set(last_fill=fills[-1].id)
+        await self._count_outcomes()
+
+    async def _over(self, client_id: str, report: OrderReport, at: datetime) -> None:
+        if self.book.owner(client_id) is None:
+            return
+        if not report.final:
+            return
+        trade = self.book.over(report, at)
+        if trade is not None and report.status in ("rejected", "expired") and report.reason:
+            what = f"{report.order.side} {report.order.quantity:f} {report.order.instrument}: {report.status},"
+            self._error(f"{what} {report.reason}", at, trade.announcer, trade.id, key=client_id)
+        await self._count_outcomes()
+
+    # -- outcomes ------------------------------------------------------------------------------------------------
+
+    async def _count_outcomes(self) -> None:
+        """Put what closed trades brought into the records of their announcers, in the same write as the trades."""
+        waiting = self.journal.to_learn
+        for trade in self.book.closed:
+            if trade.id in waiting:
+                continue
+            waiting.append(trade.id)
+            announcer = await self._reader.by_name(trade.announcer)
+            if announcer is None or not trade.entered:
+                continue
+            outcome = TradeOutcome(
+                trade=trade.id,
+                return_percent=trade.return_percent.quantize(Decimal("0.0001")),
+                delay_seconds=trade.delay_seconds or 0.0,
+            )
+            changes = {
+                "trades": announcer.trades + 1,
+                "wins": announcer.wins + (trade.profit > 0),
+                "profit": announcer.profit + trade.profit,
+                "return_percent": announcer.return_percent + outcome.return_percent,
+                "outcomes": (*announcer.outcomes, outcome)[-OUTCOMES_KEPT:],
+            }
+            self.journal.put(self._reader.keep(announcer.model_copy(update=changes)))
+        if waiting != self.journal.to_learn:
+            self.journal.set(to_learn=waiting)
+
+    async def _learn(self) -> None:
+        """Give the outcomes of closed trades back to the procedure, which may change its limits."""
+        closed, self.book.closed = self.book.closed, []
+        for trade in closed:
+            announcer = await self._reader.by_name(trade.announcer)
+            if trade.run is not None and trade.entered:
+                metrics = {"return_percent": float(trade.return_percent), "delay_seconds": trade.delay_seconds or 0.0}
+                won = trade.profit > 0
+                await self.memory.agent.procedural.learn(EXECUTE_TRADE, won, metrics, run=trade.run)
+            if announcer is not None:
+                why = await self._limits.learn(trade.announcer, announcer.outcomes)
+                if why is not None:
+                    at = trade.closed_at or trade.decided_at
+                    draft = note_event("learnt", trade.id, why, at, trade.announcer, [trade.id])
+                    self.journal.add(trade.announcer, draft)
+                    self._tell("learnt", at, trade.announcer, why)
+            self.book.changed[trade.id] = trade.model_copy(update={"learnt": True})
+        if closed:
+            learnt = {trade.id for trade in closed}
+            self.journal.set(to_learn=[id for id in self.journal.to_learn if id not in learnt])
+
+    # -- telling -------------------------------------------------------------------------------------------------
+
+    def _tell(self, kind: str, at: datetime, announcer: str, text: str, **more: Any) -> None:
+        self._observe(Happening(kind, at, announcer, text, **more))
+
+    def _error(self, what: str, at: datetime, announcer: str, signal: str | None = None, *, key: str = "") -> None:
+        self.summary.errors += 1
+        signals = [] if signal is None else [signal]
+        self.journal.add(announcer, note_event("error", (key or what)[:80], what, at, announcer, signals))
+        self._tell("error", at, announcer, what)
+
+
+def _params(plan: Plan | Decision, at: datetime) -> dict[str, Any]:
+    """Return the parameters of ``execute_trade``."""
+    orders = [planned.model_dump(mode="json", exclude_defaults=True) for planned in plan.orders]
+    return {"at": at.isoformat(), "cancels": list(plan.cancels), "orders": orders}
+
+
+def _executed(execution: Execution) -> str:
+    words = {"entry": "entered", "exit": "left", "stop": "stopped out"}[execution.purpose]
+    return f"{words}: {execution.order.side} {execution.quantity:f} {execution.instrument} at {execution.price:f}"
