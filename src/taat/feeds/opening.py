@@ -1,6 +1,7 @@
 """Naming a feed: ``file:posts.jsonl``, ``x:ann,bob``, ``x-poll:ann,bob``, ``webhook:8080``, or ``-``."""
 
 import os
+import re
 from pathlib import Path
 
 from longmind import InvalidInput
@@ -10,13 +11,16 @@ from taat.feeds.stdin import StandardInput
 
 _ADDRESSES = (
     "Say file:PATH, - for the standard input, x:ACCOUNT,ACCOUNT for the stream of accounts on X, "
-    "x-poll:ACCOUNT,ACCOUNT for their timelines only, or webhook:PORT."
+    "x-poll:ACCOUNT,ACCOUNT for their timelines only, or webhook:PORT or webhook:HOST:PORT."
 )
 _MINUTE, _FIVE_MINUTES = 60.0, 300.0
 
 
-def open_feed(address: str) -> Feed:
-    """Return the feed that an address names."""
+def open_feed(address: str, folder: Path | None = None) -> Feed:
+    """Return the feed that an address names.
+
+    ``folder`` is where a webhook keeps what it received, if not in the user's data.
+    """
     if address == "-":
         return StandardInput()
     kind, colon, rest = address.partition(":")
@@ -25,6 +29,8 @@ def open_feed(address: str) -> Feed:
             return FileFeed(Path(rest))
         if kind in ("x", "x-poll"):
             return _x_feed(rest.split(","), streamed=kind == "x")
+        if kind == "webhook":
+            return _webhook(rest, folder)
     raise InvalidInput(f"There is no feed {address!r}.", hint=_ADDRESSES)
 
 
@@ -38,3 +44,12 @@ def _x_feed(accounts: list[str], *, streamed: bool) -> Feed:
         ) from error
     every = _FIVE_MINUTES if streamed else _MINUTE
     return XFeed(accounts, streamed=streamed, every=every, address=os.environ.get("X_API_URL") or API)
+
+
+def _webhook(place: str, folder: Path | None) -> Feed:
+    from taat.feeds.webhook import WebhookFeed
+
+    parts = re.fullmatch(r"(?:(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[^:\[\]]+)):)?(?P<port>\d{1,5})", place)
+    if parts is None:
+        raise InvalidInput(f"Nothing can listen at {place!r}.", hint="Say webhook:PORT, or webhook:HOST:PORT.")
+    return WebhookFeed(int(parts["port"]), parts["six"] or parts["host"] or "127.0.0.1", folder=folder)
