@@ -24,7 +24,8 @@ def signals(
         str | None,
         typer.Option(
             metavar="FEED",
-            help="file:PATH (JSON lines or CSV with id, author, text, created_at), or - for the standard input. "
+            help="file:PATH (JSON lines or CSV with id, author, text, created_at), - for the standard input, "
+            "x:ACCOUNT,ACCOUNT or x-poll:ACCOUNT,ACCOUNT for accounts on X, webhook:PORT for what is sent there. "
             "By default the invented posts that come with the package.",
         ),
     ] = None,

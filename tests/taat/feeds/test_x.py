@@ -1,12 +1,18 @@
 """The X feed: the real ``tweepy`` against a loopback server that limits, cuts, repeats, reorders and fails."""
 
 import asyncio
+import json
 import logging
+import os
 import random
+import signal
+import sys
 import time
+from asyncio.subprocess import PIPE
 from collections.abc import Iterator
 from contextlib import aclosing
 from functools import partial
+from pathlib import Path
 
 import pytest
 from tests.taat.feeds.x_server import CUT, END, HALF, KEEP_ALIVE, TOKEN, X, tweet, x_server
@@ -16,6 +22,7 @@ from taat.feeds import Delivery, open_feed
 from taat.feeds.x import XFeed
 from taat.feeds.x.progress import Progress
 
+ROOT = Path(__file__).parents[3]
 STREAM, ANN, RULES = "/2/tweets/search/stream", "/2/users/1/tweets", "/2/tweets/search/stream/rules"
 
 
@@ -285,3 +292,28 @@ async def test_the_address_of_the_feed(x: X, monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(polled, XFeed)
     assert ids(await taken(polled, 1)) == [1]
     assert x.counts[STREAM] == 1
+
+
+def test_without_tweepy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("taat.feeds.x")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "tweepy", None)
+    with pytest.raises(InvalidInput, match="tweepy") as caught:
+        open_feed("x:ann")
+    assert caught.value.hint == "pip install 'longmind[taat]'"
+
+
+async def test_the_command_answers_posts_of_x_as_they_come(x: X) -> None:
+    x.timeline = [tweet(1, text="Bought 200 shares of $NVDA at 181.40")]
+    x.connections.append([tweet(2, text="took half off here at 186")])
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "X_API_URL": x.address}
+    command = [sys.executable, "-m", "taat", "signals", "--feed", "x:ann", "--json"]
+    process = await asyncio.create_subprocess_exec(*command, env=env, stdout=PIPE, stderr=PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    opened, reduced = [json.loads(await process.stdout.readline()) for _ in range(2)]
+    assert (opened["id"], opened["signals"][0]["action"]) == ("1", "open")
+    assert (reduced["id"], reduced["signals"][0]["action"]) == ("2", "reduce")
+    process.send_signal(signal.SIGINT)
+    assert await process.wait() == 130
+    assert await process.stderr.read() == b""
