@@ -12,7 +12,7 @@ import pytest
 
 from longmind import ForeignStore, InvalidInput, NotFound
 from taat.brokers import PaperBroker, PaperSettings, open_broker
-from taat.market import AnnouncedPrices, ReplayMarket
+from taat.market import AnnouncedPrices, ReplayMarket, hours
 from taat.models import AssetClass, Instrument, Order, OrderReport
 
 T = datetime(2026, 3, 2, 15, tzinfo=UTC)  # 10:00 in New York
@@ -339,3 +339,41 @@ def test_importing_brokers_does_not_import_what_is_slow() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+async def test_asking_for_the_money_executes_nothing() -> None:
+    desk = Desk()
+    desk.market.tell(AAPL, D(264), T)
+    await desk.broker.place(order("entry", "buy", 10), T)
+    await desk.broker.place(order("s", "sell", 10, kind="stop", stop_price=260, good_till="cancelled"), T)
+    desk.market.tell(AAPL, D(250), T)
+    account = await desk.broker.account()
+    assert (account.cash, account.equity) == (97_360, 99_860)
+    assert await desk.held() == {"AAPL": 10}
+
+
+async def test_an_account_changed_by_another_process_is_read_again(tmp_path: Path) -> None:
+    market = AnnouncedPrices()
+    market.tell(AAPL, D(100), T)
+    first, second = (PaperBroker(market, tmp_path / "paper.db") for _ in range(2))
+    await first.place(order("a", "buy", 1), T)
+    await second.place(order("b", "buy", 2), T)
+    await first.place(order("c", "sell", 3), T)
+    for broker in (first, second):
+        assert await broker.positions() == []
+        assert (await broker.account()).cash == 100_000
+        await broker.close()
+
+
+async def test_a_transaction_that_fails_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk()
+    desk.market.tell(AAPL, D(100), T)
+    with monkeypatch.context() as patch:
+        # the calendar cannot be had when a day order has to wait
+        patch.setattr(hours, "session_close", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            await desk.broker.place(order("a", "buy", 1, kind="limit", limit_price=90), T)
+    assert await desk.broker.order("a") is None
+    assert await desk.broker.open_orders() == []
+    await desk.price(AAPL, 80, T + MINUTE)
+    assert await desk.held() == {}

@@ -5,7 +5,7 @@ often it is moved.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 
@@ -62,6 +62,7 @@ class Mark:
 
     quote: Quote
     used: Decimal = ZERO
+    stored: bool = False
 
 
 @dataclass(slots=True)
@@ -91,6 +92,24 @@ class Book:
     def dirty(self) -> bool:
         """Whether there is something to store."""
         return bool(self.changed or self.touched) or self.moved or self.day != self.loaded_day
+
+    def copy(self) -> "Book":
+        """Return the same state, to be read or tried out while this one goes on."""
+        return replace(
+            self,
+            holdings={key: replace(holding) for key, holding in self.holdings.items() if holding.quantity},
+            marks={key: replace(mark) for key, mark in self.marks.items()},
+            orders=[replace(entry, fills=list(entry.fills)) for entry in self.orders],
+            changed={},
+            touched=set(),
+        )
+
+    def stored(self) -> None:
+        """Take note that all changes were stored."""
+        self.holdings = {key: holding for key, holding in self.holdings.items() if holding.quantity}
+        needed = self.holdings.keys() | {instrument_key(entry.order.instrument) for entry in self.orders}
+        self.marks = {key: replace(mark, stored=True) for key, mark in self.marks.items() if key in needed}
+        self.changed, self.touched, self.moved, self.loaded_day = {}, set(), False, self.day
 
     # --- money -------------------------------------------------------------------------------------------------------
 
@@ -188,12 +207,16 @@ class Book:
         self.changed[entry.order.client_id] = entry
         self._drop_ended()
 
-    def see(self, quotes: Mapping[str, Quote], at: datetime) -> None:
-        """Learn quotes, and execute the waiting orders that they allow, in the order they came."""
+    def mark(self, quotes: Mapping[str, Quote]) -> None:
+        """Learn quotes, without executing anything."""
         for key, quote in quotes.items():
             mark = self.marks.get(key)
             if mark is None or (mark.quote != quote and mark.quote.at <= quote.at):
                 self.marks[key] = Mark(quote)
+
+    def see(self, quotes: Mapping[str, Quote], at: datetime) -> None:
+        """Learn quotes, and execute the waiting orders that they allow, in the order they came."""
+        self.mark(quotes)
         for entry in list(self.orders):
             if instrument_key(entry.order.instrument) in quotes:
                 self._execute(entry, at)
@@ -245,6 +268,7 @@ class Book:
             return
         with localcontext(EXACT):
             mark.used += quantity
+            mark.stored = False
             self._record(entry, quantity, price, self.fee(order.instrument, quantity, price), at)
         self._drop_ended()
 

@@ -31,13 +31,13 @@ class PaperBroker:
         """``path`` is the file of the ledger; without it the account is kept in memory."""
         self._market = market
         self._ledger = Ledger(path, settings or PaperSettings())
-        self._now = self._ledger.load().now
+        self._now = self._ledger.book().now
         self._told = 0
 
     async def place(self, order: Order, at: datetime) -> OrderReport:
         """Place an order: time passes up to ``at``, then what the price of that moment allows is executed."""
         _check(at)
-        if (report := self._ledger.report(order.client_id)) is not None:
+        if (report := await self.order(order.client_id)) is not None:
             return report
         prices, at = await self._prices(at, order.instrument)
         return await asyncio.to_thread(self._place, order, prices, at)
@@ -55,12 +55,12 @@ class PaperBroker:
 
     async def order(self, client_id: str) -> OrderReport | None:
         """Return what became of an order, or ``None`` when it was never placed."""
-        return self._ledger.report(client_id)
+        return await self._ledger.read(self._ledger.report, client_id)
 
     async def cancel(self, client_id: str, at: datetime) -> OrderReport:
         """Cancel what is still open of an order; one that has ended stays as it is."""
         _check(at)
-        report = self._reported(client_id)
+        report = await self._ledger.read(self._reported, client_id)
         if report.final:
             return report
         prices, at = await self._prices(at)
@@ -98,29 +98,30 @@ class PaperBroker:
 
     async def open_orders(self) -> Sequence[OrderReport]:
         """Return the orders that can still be executed."""
-        return self._ledger.open_orders()
+        return await self._ledger.read(self._ledger.open_orders)
 
     async def positions(self) -> Sequence[Position]:
         """Return what the account holds."""
+        book = await self._ledger.read(self._ledger.book)
         return [
             Position(
                 instrument=holding.instrument,
                 quantity=holding.quantity,
                 average_price=holding.cost / holding.quantity / multiplier(holding.instrument),
             )
-            for holding in self._ledger.load().holdings.values()
+            for _, holding in sorted(book.holdings.items())
         ]
 
     async def fills(self, *, after: str | None = None) -> Sequence[Fill]:
         """Return the executions in their order, those after a fill's id when one is given."""
-        return self._ledger.fills(after)
+        return await asyncio.to_thread(self._ledger.fills, after)
 
     async def account(self) -> Account:
         """Return the money of the account at the last moment it was moved to."""
-        book = self._ledger.load()
+        book = await self._ledger.read(self._ledger.book)
         if self._now is not None:
             held = [holding.instrument for holding in book.holdings.values()]
-            book.see(await self._quotes(held, self._now), self._now)
+            book.mark(await self._quotes(held, self._now))
         return Account(cash=book.cash, equity=book.equity(), day_start_equity=book.day_start_equity)
 
     async def close(self) -> None:
@@ -131,7 +132,7 @@ class PaperBroker:
 
     async def _prices(self, at: datetime, ordered: Instrument | None = None) -> tuple[Prices, datetime]:
         """Ask the market for all that moving the account to a moment needs."""
-        book = self._ledger.load()
+        book = await self._ledger.read(self._ledger.book)
         at = max(at, book.now or at)
         held = [holding.instrument for holding in book.holdings.values()]
         waiting = [entry.order.instrument for entry in book.orders]

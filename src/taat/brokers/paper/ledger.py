@@ -1,15 +1,16 @@
 """The file of a paper account: one SQLite database, written in whole transactions."""
 
+import asyncio
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from longmind import ForeignStore, NotFound, StoreError, StoreUnavailable
 from taat.brokers.paper.book import Book, Holding, Mark, PaperOrder
@@ -17,6 +18,7 @@ from taat.brokers.paper.settings import PaperSettings
 from taat.market.symbols import instrument_key, instrument_of
 from taat.models import Fill, Order, OrderReport, Quote
 
+Answer = TypeVar("Answer")
 APPLICATION_ID = 0x54414154
 """``TAAT`` in ASCII: marks the file as a ledger."""
 VERSION = 1
@@ -47,6 +49,8 @@ class Ledger:
         self.path = path
         self.settings = settings
         self._lock = threading.RLock()
+        self._book: Book | None = None
+        self._version = 0
         try:
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,18 +80,33 @@ class Ledger:
         with self._lock, self._errors():
             self._database.execute("BEGIN IMMEDIATE")
             try:
-                book = self._load(key)
+                book = self._current(key)
                 yield book
                 self._save(book)
                 self._database.execute("COMMIT")
             except BaseException:
+                self._book = None  # it may have changes that are not in the file
                 self._database.execute("ROLLBACK")
                 raise
+            if book.dirty:
+                book.stored()
 
-    def load(self, key: str = "") -> Book:
-        """Return the account as it is."""
+    async def read(self, function: Callable[..., Answer], *values: Any) -> Answer:
+        """Call a reading method of this ledger: at once when nobody else uses it, otherwise in a thread.
+
+        Readers of a write-ahead log wait for nobody but the lock, and a change of threads costs more than the read.
+        """
+        if not self._lock.acquire(blocking=False):
+            return await asyncio.to_thread(function, *values)
+        try:
+            return function(*values)
+        finally:
+            self._lock.release()
+
+    def book(self) -> Book:
+        """Return a copy of the account as it is."""
         with self._lock, self._errors(), self._snapshot():
-            return self._load(key)
+            return self._current("").copy()
 
     def report(self, client_id: str) -> OrderReport | None:
         """Return what became of an order, or ``None`` when there is none."""
@@ -178,6 +197,27 @@ class Ledger:
     def _rows(self, name: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._run(name, *values).fetchall()
 
+    def _current(self, key: str) -> Book:
+        """Return the account in memory, or load it when another connection has changed the file."""
+        (version,) = self._database.execute("PRAGMA data_version").fetchone()
+        if self._book is None or version != self._version:
+            self._book, self._version = self._load(key), version
+        elif key and key not in self._book.marks and (mark := self._marks(key).get(key)):
+            self._book.marks[key] = mark
+        return self._book
+
+    def _marks(self, key: str) -> dict[str, Mark]:
+        return {
+            name: Mark(
+                Quote(
+                    instrument=instrument_of(name), bid=Decimal(bid), ask=Decimal(ask), at=datetime.fromisoformat(at)
+                ),
+                Decimal(used),
+                stored=True,
+            )
+            for name, bid, ask, at, used in self._rows("marks", key)
+        }
+
     def _load(self, key: str) -> Book:
         cash, realised, fees, now, day_text, start, _, _ = self._rows("account")[0]
         day = date.fromisoformat(day_text) if day_text else None
@@ -194,18 +234,7 @@ class Ledger:
                 name: Holding(instrument_of(name), Decimal(quantity), Decimal(cost))
                 for name, quantity, cost in self._rows("positions")
             },
-            marks={
-                name: Mark(
-                    Quote(
-                        instrument=instrument_of(name),
-                        bid=Decimal(bid),
-                        ask=Decimal(ask),
-                        at=datetime.fromisoformat(at),
-                    ),
-                    Decimal(used),
-                )
-                for name, bid, ask, at, used in self._rows("marks", key)
-            },
+            marks=self._marks(key),
             orders=[self._entry(row) for row in self._rows("open_orders")],
         )
 
@@ -225,6 +254,8 @@ class Ledger:
             else:
                 self._run("position_remove", key)
         for key, mark in book.marks.items():
+            if mark.stored:
+                continue
             quote = mark.quote
             self._run("mark_put", key, _text(quote.bid), _text(quote.ask), _iso(quote.at), _text(mark.used))
         money = [_text(amount) for amount in (book.cash, book.realised, book.fees)]
