@@ -21,7 +21,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from longmind.clock import Clock
 from longmind.kinds import SHAREABLE, SOURCES_OF_FACTS
-from longmind.store.base import IndexRow, Update, Write
+from longmind.store.base import IndexRow, Put, Receipt, Update, Write
 from longmind.store.store import Store
 from longmind.store.undo import Shared
 from longmind.systems.records import KeyedRecord
@@ -242,9 +242,9 @@ class RunProgress:
         memories = await self.store.get_all(self.scope, ids)
         return [memory for memory in memories if memory.content and memory.expires_at is None]
 
-    def note_write(self, before: int, after: int, writes: Sequence[Write]) -> None:
+    def note_write(self, before: int, after: int, writes: Sequence[Write], receipt: Receipt) -> None:
         """Note, by the heads before and after a batch of this run, whether another writer wrote in between."""
-        self.alone = self.alone and before == self.processed and after - before == _count_lines(writes)
+        self.alone = self.alone and before == self.processed and after - before == _count_lines(writes, receipt)
         if self.alone:
             self.processed = after
 
@@ -273,6 +273,6 @@ def _in_order(numbers: dict[str, int]) -> SourceNumbers:
     return sorted(numbers.items(), key=lambda item: (item[1], item[0]))
 
 
-def _count_lines(writes: Sequence[Write]) -> int:
-    """Return how many journal lines these writes make; too few if they delete records that have links."""
-    return sum(not isinstance(write, Update) or bool(write.changes) for write in writes)
+def _count_lines(writes: Sequence[Write], receipt: Receipt) -> int:
+    """Return how many journal lines a batch has made; too few if it deleted records that have links."""
+    return sum(receipt.created) + sum(not isinstance(write, Put | Update) for write in writes)

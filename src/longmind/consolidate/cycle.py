@@ -43,7 +43,7 @@ from longmind.consolidate.stages.summarise import SummariseStage
 from longmind.consolidate.work import Notes, Stage, Work, shared_scope
 from longmind.errors import Conflict, NotFound
 from longmind.kinds import SHAREABLE
-from longmind.store.base import Write
+from longmind.store.base import Delete, Write
 from longmind.store.store import Store
 from longmind.types import ConsolidationReport, Memory, Proposed, Scope, StageReport
 
@@ -80,8 +80,6 @@ _MAX_UNSUMMARISED = 200
 _LAST_SLICE_ONLY = ("distill", "forget", "share")
 _WITH_MODEL = ("extract", "summarise")
 """The stages that process what waited for the model."""
-_NO_SOURCE_CHANGED = ("segment", "extract")
-"""The stages before which no stage changes a source, so that these are as they were read for the slice."""
 _REPORTED_AS = {"share": "distill"}
 """Sharing is reported as part of ``distill``, so that reports have the seven stages of ``types.STAGES``."""
 
@@ -122,6 +120,8 @@ class Cycle:
     """The turns of this run that wait for their answers."""
     _slice: SourceNumbers = field(default_factory=list)
     """The slice that goes through the stages now."""
+    _known: dict[str, Memory] = field(default_factory=dict)
+    """Records as this run read or wrote them, as long as no other writer is known to have written since."""
     _upkeep: bool = False
     """Whether this run does the upkeep of dialogue memory."""
 
@@ -206,7 +206,7 @@ class Cycle:
     async def _process_slice(self, part: SourceNumbers, stages: Sequence[Stage], draft: Draft | None) -> int:
         """Send some sources through some stages; return how many sources there were."""
         sources = await self._progress.load([id for id, _ in part])
-        self._slice = part
+        self._slice, self._known = part, {memory.id: memory for memory in sources}
         if self._model is not None:
             self._model.wanted = {id for id, seq in part if self._should_model_read(seq)}
         for stage in stages:
@@ -233,7 +233,7 @@ class Cycle:
         calls = 0 if self._model is None else self._model.calls
         tries = _TRIES if stage.name != "share" else _TRIES_SHARED
         for attempt in range(tries):
-            work = self._work(sources, dry_draft, known=stage.name in _NO_SOURCE_CHANGED)
+            work = self._work(sources, dry_draft)
             self.watch(f"{stage.name}: begin")
             before = set(work.draft.now) if dry_draft is not None else set()
             try:
@@ -248,6 +248,7 @@ class Cycle:
                     raise
                 await asyncio.sleep(0.01 * min(attempt, _TRIES))
                 sources = await progress.load([memory.id for memory in sources])
+                self._known = {memory.id: memory for memory in sources}
                 progress.move(running=(await self._read_bookmark()).running)
                 await self._bookmarks.model.read()
         if stage.name == "segment":
@@ -356,11 +357,18 @@ class Cycle:
     async def _apply(self, writes: Sequence[Write], reason: str) -> None:
         """Apply a batch to the agent's scope, and note whether another writer wrote since the last batch."""
         before = (await self.store.backend.head(self.scope)).seq
-        await self.store.apply(
+        receipt = await self.store.apply(
             self.scope, writes, embed=self.embed, generated=self._progress.operation, actor=ACTOR, reason=reason
         )
         after = (await self.store.backend.head(self.scope)).seq
-        self._progress.note_write(before, after, writes)
+        self._progress.note_write(before, after, writes, receipt)
+        if not self._progress.alone:
+            self._known = {}
+            return
+        self._known.update((memory.id, memory) for memory in receipt.memories)
+        for write in writes:
+            if isinstance(write, Delete):
+                self._known.pop(write.id, None)
 
     # -- pieces --------------------------------------------------------------------------------------------------
 
@@ -376,15 +384,15 @@ class Cycle:
             unsummarised=set(waiting.unsummarised),
         )
 
-    def _work(self, sources: list[Memory], dry_draft: Draft | None, *, known: bool) -> Work:
-        """Return the work of a stage; with ``known`` its draft need not read the sources again."""
+    def _work(self, sources: list[Memory], dry_draft: Draft | None) -> Work:
+        """Return the work of a stage. Its draft need not read again what this run read or wrote before."""
         progress = self._progress
         return Work(
             store=self.store,
             scope=self.scope,
             clock=self.clock,
             settings=self.settings,
-            draft=dry_draft or Draft(self.store.backend, self.scope, sources if known else ()),
+            draft=dry_draft or Draft(self.store.backend, self.scope, self._known.values()),
             shared_draft=Draft(self.store.backend, shared_scope(self.scope)),
             sources=sources,
             operation=progress.operation,

@@ -23,7 +23,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -58,8 +58,7 @@ class StoredLink(NamedTuple):
     user: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class JournalLine:
+class JournalLine(NamedTuple):
     """A line of the journal as it is stored: only what was before, since what came after can be derived."""
 
     seq: int
@@ -102,7 +101,7 @@ class Cleared:
         if not self.applies_to(line):
             return line
         unnamed = self.everything or line.user in self.users
-        return replace(line, before=None, link=None, user=None if unnamed else line.user)
+        return line._replace(before=None, link=None, user=None if unnamed else line.user)
 
 
 _GENERATED = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|erased-[0-9]+")
@@ -208,9 +207,10 @@ class WritePlan:
         """What is cleared in earlier journal lines."""
         self.results: list[tuple[Memory, bool]] = []
         """For each Put and Update: the memory, and whether this batch wrote it."""
-        self._links_at: defaultdict[str, set[LinkKey]] = defaultdict(set)
-        for key in self.links:
-            self._index_ends(key)
+        self._seen: set[str] = set()
+        """Memories that the scope was found to see; a memory never changes its user."""
+        self._links_at: defaultdict[str, set[LinkKey]] | None = None
+        """The links at each memory, once a delete asked for them."""
         self._keys: dict[tuple[str | None, str | None], str] = {
             (row.memory.user, row.memory.key): id for id, row in self.rows.items() if row.memory.key is not None
         }
@@ -283,7 +283,7 @@ class WritePlan:
 
     def delete(self, write: Delete) -> None:
         memory = self._expect(write.id, write.expected_version)
-        for key in sorted(key for key in self._links_at.pop(memory.id, ()) if key in self.links):
+        for key in self._links_of(memory.id):
             if write.erase:
                 del self.links[key]
             else:
@@ -311,7 +311,8 @@ class WritePlan:
         before = None if old is None else old.link.model_dump(mode="json")
         self.links[key] = StoredLink(link, user)
         self._log("link", link.source, user, before=before, link=link)
-        self._index_ends(key)
+        if self._links_at is not None:
+            _index_ends(self._links_at, key)
 
     def remove_link(self, write: RemoveLink) -> None:
         key = (write.source, write.relation, write.target)
@@ -353,7 +354,11 @@ class WritePlan:
 
     def _expect(self, id: str, version: int | None = None) -> Memory:
         row = self.rows.get(id)
-        return refusals.expected(self.scope, id, None if row is None else row.memory, version)
+        if row is not None and version is None and id in self._seen:
+            return row.memory
+        memory = refusals.expected(self.scope, id, None if row is None else row.memory, version)
+        self._seen.add(id)
+        return memory
 
     def _set(self, memory: Memory, seq: int) -> None:
         old = self.rows.get(memory.id)
@@ -363,9 +368,13 @@ class WritePlan:
             self._keys[memory.user, memory.key] = memory.id
         self.rows[memory.id] = StoredMemory(memory, seq, reindex=True)
 
-    def _index_ends(self, key: LinkKey) -> None:
-        self._links_at[key[0]].add(key)
-        self._links_at[key[2]].add(key)
+    def _links_of(self, id: str) -> list[LinkKey]:
+        """Return the links that leave or reach a memory, in order."""
+        if self._links_at is None:
+            self._links_at = defaultdict(set)
+            for key in self.links:
+                _index_ends(self._links_at, key)
+        return sorted(key for key in self._links_at.pop(id, ()) if key in self.links)
 
     def _unlink(self, key: LinkKey) -> None:
         link, user = self.links.pop(key)
@@ -387,6 +396,11 @@ class WritePlan:
         self.lines.append(
             JournalLine(self._head + 1, b.operation, b.at, b.actor, b.reason, action, id, user, before, link)
         )
+
+
+def _index_ends(links_at: defaultdict[str, set[LinkKey]], key: LinkKey) -> None:
+    links_at[key[0]].add(key)
+    links_at[key[2]].add(key)
 
 
 # -- what a write makes of a record ------------------------------------------------------------------------------------

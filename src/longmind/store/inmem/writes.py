@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,7 +91,7 @@ def _clear(agent: AgentState, cleared: Cleared) -> None:
         if line.operation in affected and line.operation not in renamed:
             renamed[line.operation] = operation_after_erasure(line.operation, line.seq)
     agent.journal = [
-        replace(cleared.clear(line), reason="", operation=renamed[line.operation])
+        cleared.clear(line)._replace(reason="", operation=renamed[line.operation])
         if line.operation in renamed
         else line
         for line in agent.journal

@@ -19,6 +19,7 @@ from longmind.clock import as_utc
 from longmind.store import refusals
 from longmind.store.base import AddLink, Batch, ClearHistory, Delete, Put, Receipt, RemoveLink, Space, Touch, Update
 from longmind.store.plan import old_values, operation_after_erasure, with_changes
+from longmind.store.reads import LinkKey, link_key
 from longmind.store.sqlite import rows
 from longmind.store.sqlite.queries import QUERIES, SLOTS, Row, insert, of_slot
 from longmind.store.sqlite.rows import SEQ_BITS
@@ -112,6 +113,12 @@ class Changes:
     """How often each memory was read, and when last, as the touches tell that are not written yet."""
     _cleared: dict[str, None] = field(default_factory=dict)
     """Memories whose history was cleared."""
+    _new: set[str] = field(default_factory=set)
+    """Memories that were put since links were last written: the table has no link that ends at them."""
+    _users: dict[str, str] = field(default_factory=dict)
+    """Whose the memories are that links of this batch end at ('' for no user); a memory never changes its user."""
+    _links: dict[LinkKey, Link] = field(default_factory=dict)
+    """Links that are not written yet."""
 
     def apply(self, prepared: list[Row | None]) -> list[Written]:
         """Apply all writes. Return the memory of each put and update, and whether it was written."""
@@ -140,6 +147,7 @@ class Changes:
                 case RemoveLink():
                     self._remove_link(write)
         self._write_run(written)
+        self._write_links()
         self._write_reads()
         self._write_lines()
         if self._cleared:  # once for all: it looks at every idempotent batch of the agent
@@ -158,7 +166,9 @@ class Changes:
         if not self._run:
             return
         run, self._run = self._run, []
+        self._new.update([row[0] for _, row in run])
         if self._all_new(run):
+            self._users.update([row[:2] for _, row in run])
             written.extend([(write.memory, True) for write, _ in run])
         else:
             written.extend([self._put(write, row) for write, row in run])
@@ -237,6 +247,8 @@ class Changes:
         return new, True
 
     def _delete(self, write: Delete) -> None:
+        self._write_links()
+        self._users.pop(write.id, None)
         place, memory, _ = self._expect(write.id, write.expected_version)
         execute, user = self.transaction.execute, memory.user or ""
         mine = {"scope": self.number, "id": memory.id, "begin": self._base, "end": self._base + (1 << SEQ_BITS)}
@@ -296,13 +308,27 @@ class Changes:
         user = self._user_of(link.source, link.target)
         if user is None:
             raise refusals.missing(link.source if self._user_of(link.source, link.source) is None else link.target)
-        key = (self.number, link.source, link.relation, link.target)
-        stored = self.transaction.fetch_one("link", key)
-        old = None if stored is None else rows.link(stored)
+        old = self._stored_link(link)
         if old is not None and old.model_dump_json() == link.model_dump_json():
             return
-        self.transaction.execute(QUERIES["link_add"], (self.number, *rows.link_row(link)))
+        self._links[link_key(link)] = link
         self._line_of_link("link", link, user, old)
+
+    def _stored_link(self, link: Link) -> Link | None:
+        """Return the link between the same ends as it is before this write."""
+        key = link_key(link)
+        waiting = self._links.get(key)
+        if waiting is not None or link.source in self._new or link.target in self._new:
+            return waiting
+        stored = self.transaction.fetch_one("link", (self.number, *key))
+        return None if stored is None else rows.link(stored)
+
+    def _write_links(self) -> None:
+        if self._links:
+            added = [(self.number, *rows.link_row(link)) for link in self._links.values()]
+            insert(self.transaction.execute, QUERIES["link_add"], added)
+            self._links.clear()
+            self._new.clear()
 
     def _remove_link(self, write: RemoveLink) -> None:
         key = (
@@ -311,6 +337,7 @@ class Changes:
             rows.lookup_text(write.relation),
             rows.lookup_text(write.target),
         )
+        self._write_links()
         stored = self.transaction.fetch_one("link", key)
         user = self._user_of(write.source, write.target)
         if stored is None or user is None:
@@ -366,12 +393,13 @@ class Changes:
 
     def _user_of(self, source: str, target: str) -> str | None:
         """Return the user who owns a link between these two ('' for no user); None if the scope does not see both."""
-        params = (self.number, rows.lookup_text(source), rows.lookup_text(target))
-        stored = dict(self.transaction.execute(QUERIES["users"], params).fetchall())
-        seen = [stored[end] for end in (source, target) if end in stored]
+        if source not in self._users or target not in self._users:
+            params = (self.number, rows.lookup_text(source), rows.lookup_text(target))
+            self._users.update(self.transaction.execute(QUERIES["users"], params).fetchall())
+        seen = [self._users[end] for end in (source, target) if end in self._users]
         if len(seen) < 2 or not all(self.batch.scope.sees_user(user or None) for user in seen):
             return None
-        return str(seen[0] or seen[1])
+        return seen[0] or seen[1]
 
     # -- writing out --------------------------------------------------------------------------------------------------
 
