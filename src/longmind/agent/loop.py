@@ -199,9 +199,7 @@ class TaskRun:
         if self.key is not None and await self._load_known_outcome(self.key):
             await self._lease.release()
             return
-        await self._recorder.begin()
-        if self._recorder.stored:
-            await self._mind.begin(self.task, self.plan)
+        await self._recorder.begin(self._mind.beginning(self.task, self.plan))
 
     async def _load_known_outcome(self, key: str) -> bool:
         """Whether a run with this key has ended before; its outcome then becomes the outcome of this run."""
@@ -258,8 +256,8 @@ class TaskRun:
             await shield_until_done(self._recorder.action(number, done, at, self._decider.critique))
             raise
         self._done.append(done)
-        await shield_until_done(self._recorder.action(number, done, at, self._decider.critique))
-        await self._mind.result(number, done, self._recorder.event_of(number))
+        in_mind = self._mind.resulting(number, done)
+        await shield_until_done(self._recorder.action(number, done, at, self._decider.critique, in_mind))
         return done
 
     def _check_tokens(self) -> None:
@@ -321,8 +319,9 @@ class TaskRun:
         if ending != "answered" and self._decider.said:
             await self._recorder.answer("".join(self._decider.said), {**self._origin(), "partial": True}, None)
         outcome = self._outcome(ending, text, success)
+        details = run_details(outcome, self._turn, self._origin())
+        await self._recorder.end(outcome, details, self._mind.ending())
         await self._mind.end()
-        await self._recorder.end(outcome, run_details(outcome, self._turn, self._origin()))
         self.outcome = self._outcome(ending, text, success)
 
     async def _learn(self) -> None:

@@ -1,18 +1,22 @@
 """What a run has in mind: its goal, plan and results in working memory, and what was put there by hand.
 
-Working memory serves the run and never stops it: if it cannot be read or written, the problem is reported.
+The goal, the results and the end are written in the batches that record them in episodic memory, the plan in a write of
+its own at the end of ``think``. Working memory serves the run and never stops it: if it cannot be read or written, the
+problem is reported, and the record is stored without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from longmind.agent.models import Call, Observation
 from longmind.agent.run_recorder import describe_call
+from longmind.store.base import Receipt, Write
 from longmind.systems.cancellation import shield_until_done
 from longmind.systems.working import Item, RunItems
+from longmind.types import Memory
 
 
 @dataclass(slots=True)
@@ -25,11 +29,10 @@ class RunMind:
     _begun: bool = False
     _results: int = 0
 
-    async def begin(self, task: str, plan: str) -> None:
-        """Put the task as the goal, and the plan if there is one."""
+    def beginning(self, task: str, plan: str) -> MindWrites:
+        """Return the writes that put the task as the goal, and the plan if there is one."""
         self._plan = plan
-        self._begun = True
-        await self._do("be given the goal", lambda: self.items.begin(task, plan))
+        return MindWrites(self, "be given the goal", lambda _: self.items.begin(task, plan), begins=True)
 
     async def attend(self, task: str) -> tuple[Item, ...]:
         """Return what is in mind now, the most attended first."""
@@ -53,29 +56,66 @@ class RunMind:
             self._plan = plan
             await self._do("be given the plan", lambda: self.items.plan(plan))
 
-    async def note(self, text: str) -> None:
-        """Put the result of a step, after those before it."""
+    def noting(self, text: str) -> MindWrites | None:
+        """Return the writes that put the result of a step, after those before it."""
         self._results += 1
         number = self._results
-        if self._begun:
-            await self._do("be given a result", lambda: self.items.result(number, text, None))
+        return self._joined("be given a result", lambda event: self.items.result(number, text, event.id))
 
-    async def result(self, number: int, done: Observation, event: str | None) -> None:
-        """Put the result of an action."""
-        if not self._begun:
-            return
-        await self._do("be given a result", lambda: self.items.result(number, describe_call(done), event))
+    def resulting(self, number: int, done: Observation) -> MindWrites | None:
+        """Return the writes that put the result of an action."""
+        text = describe_call(done)
+        return self._joined("be given a result", lambda event: self.items.result(number, text, event.id))
+
+    def ending(self) -> MindWrites | None:
+        """Return the writes that remove what the run had in mind; what was put by hand stays."""
+        return self._joined("be cleared", lambda _: self.items.end(), ends=True)
 
     async def end(self) -> None:
-        """Remove what the run had in mind; episodic memory has it. What was put by hand stays."""
+        """Remove what the run had in mind, unless that was written with the end of its episode."""
         if self._begun:
-            await self._do("be cleared", self.items.end)
+            await self._do("be cleared", self.items.remove)
+            self._begun = False
+
+    def _joined(
+        self, what: str, build: Callable[[Memory], Awaitable[list[Write]]], *, ends: bool = False
+    ) -> MindWrites | None:
+        return MindWrites(self, what, build, ends=ends) if self._begun else None
 
     async def _do(self, what: str, ask: Callable[[], Coroutine[Any, Any, None]], *, write: bool = True) -> None:
         try:
             await (shield_until_done(ask()) if write else ask())
         except Exception as error:
             self.problem(f"Working memory could not {what}: {error}")
+
+
+@dataclass(slots=True)
+class MindWrites:
+    """A change of what a run has in mind, written in the batch that records it (``JoinedWrites``)."""
+
+    mind: RunMind
+    what: str
+    build: Callable[[Memory], Awaitable[list[Write]]]
+    begins: bool = False
+    ends: bool = False
+    _built: bool = False
+
+    async def writes(self, record: Memory) -> Sequence[Write]:
+        """Return the writes; none if they cannot be prepared, so that the record is stored without them."""
+        self._built = False
+        try:
+            writes = await self.build(record)
+        except Exception as error:
+            self.mind.problem(f"Working memory could not {self.what}: {error}")
+            return ()
+        self._built = True
+        return writes
+
+    def written(self, receipt: Receipt) -> None:
+        """Take note that the batch was written."""
+        if self._built:
+            self.mind.items.written(receipt)
+            self.mind._begun = (self.mind._begun or self.begins) and not self.ends
 
 
 def planned(call: Call) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from longmind.agent.models import Critique, Ending, Observation, Outcome, Turn
 from longmind.agent_memory import AgentMemory
 from longmind.systems import ownership
-from longmind.systems.episodic import EPISODE, EpisodeBody, EpisodeWriter, EventDraft
+from longmind.systems.episodic import EPISODE, EpisodeBody, EpisodeWriter, EventDraft, JoinedWrites
 from longmind.systems.episodic import Outcome as Ended
 from longmind.systems.scoped_store import ScopedStore, validated
 from longmind.systems.working import Item, RunItems, is_of_run
@@ -54,7 +54,6 @@ class RunRecorder:
     """Whether the agent gave the task to itself."""
     _message: Memory | None = None
     _in_mind: tuple[Item, ...] = ()
-    _events: dict[int, str] = field(default_factory=dict)
     _waiting: list[tuple[str, Callable[[], Awaitable[None]]]] = field(default_factory=list)
     _written: set[str] = field(default_factory=set)
     _tried: set[str] = field(default_factory=set)
@@ -64,23 +63,26 @@ class RunRecorder:
         """Whether the episode of this run is stored."""
         return "episode" in self._written
 
-    async def begin(self) -> None:
-        """Store the task as a message of who gave it, and begin the episode."""
-        self._waiting += [("task", self._store_task), ("episode", self._store_episode)]
+    async def begin(self, joined: JoinedWrites | None = None) -> None:
+        """Store the task as a message of who gave it, and begin the episode; ``joined`` is written with the episode."""
+        self._waiting += [("task", self._store_task), ("episode", lambda: self._store_episode(joined))]
         await self._write()
 
     def in_mind(self, items: tuple[Item, ...]) -> None:
         """Note what is in working memory at the decision that follows."""
         self._in_mind = tuple(item for item in items if not is_of_run(item))
 
-    def event_of(self, number: int) -> str | None:
-        """Return the id of the event of an action, if it is stored."""
-        return self._events.get(number)
-
-    async def action(self, number: int, done: Observation, at: datetime, critique: Critique | None) -> None:
-        """Store one call and its result."""
+    async def action(
+        self,
+        number: int,
+        done: Observation,
+        at: datetime,
+        critique: Critique | None,
+        joined: JoinedWrites | None = None,
+    ) -> None:
+        """Store one call and its result; ``joined`` is written with them."""
         data = self._decision_data(critique)
-        self._waiting.append((f"action {number}", lambda: self._store_call(number, done, at, data)))
+        self._waiting.append((f"action {number}", lambda: self._store_call(number, done, at, data, joined)))
         await self._write()
 
     async def answer(self, text: str, metadata: Mapping[str, Any], critique: Critique | None) -> None:
@@ -89,9 +91,9 @@ class RunRecorder:
         self._waiting.append(("answer", lambda: self._store_answer(text, metadata, at, data)))
         await self._write()
 
-    async def end(self, outcome: Outcome, details: Mapping[str, Any]) -> None:
-        """End the episode, however the run ended."""
-        self._waiting.append(("end", lambda: self._store_end(outcome, details)))
+    async def end(self, outcome: Outcome, details: Mapping[str, Any], joined: JoinedWrites | None = None) -> None:
+        """End the episode, however the run ended; ``joined`` is written with its end."""
+        self._waiting.append(("end", lambda: self._store_end(outcome, details, joined)))
         await self._write()
 
     async def _write(self) -> None:
@@ -114,7 +116,7 @@ class RunRecorder:
         talk = self.mem.conversation(self.session)
         self._message = await talk.add(message, key=f"task:{self.episode}", metadata=metadata)
 
-    async def _store_episode(self) -> None:
+    async def _store_episode(self, joined: JoinedWrites | None) -> None:
         scoped = self.mem.scoped
         title, description = self.task.strip().partition("\n")[0].strip(), ""
         if title != self.task.strip() or len(title) > _TITLE:
@@ -127,12 +129,20 @@ class RunRecorder:
             links={} if self._message is None else {"derived_from": [self._message.id]},
             reason="run begun",
             operation=f"begin:{self.episode}",
+            joined=joined,
             id=self.episode,
             key=key,
             session=self.session,
         )
 
-    async def _store_call(self, number: int, done: Observation, at: datetime, decision: Mapping[str, Any]) -> None:
+    async def _store_call(
+        self,
+        number: int,
+        done: Observation,
+        at: datetime,
+        decision: Mapping[str, Any],
+        joined: JoinedWrites | None,
+    ) -> None:
         data: dict[str, Any] = {"tool": done.call.tool, "args": done.call.args, "ok": done.ok, **decision}
         data |= {"result": done.result} if done.ok else {"error": done.error}
         data |= {"truncated": True} if done.truncated else {}
@@ -147,8 +157,7 @@ class RunRecorder:
             "valence": 0.0 if done.ok else -0.5,
             "key": str(number),
         }
-        event = await self._store_event(draft, source=Source(role="tool", name=done.call.tool[:200]))
-        self._events[number] = event.id
+        await self._store_event(draft, source=Source(role="tool", name=done.call.tool[:200]), joined=joined)
 
     async def _store_answer(
         self, text: str, metadata: Mapping[str, Any], at: datetime, decision: Mapping[str, Any]
@@ -160,7 +169,11 @@ class RunRecorder:
         await self._store_event(draft, also=[Link(source=memory.id, relation="derived_from", target=self.episode)])
 
     async def _store_event(
-        self, fields: Mapping[str, Any], also: list[Link] | None = None, source: Source | None = None
+        self,
+        fields: Mapping[str, Any],
+        also: list[Link] | None = None,
+        source: Source | None = None,
+        joined: JoinedWrites | None = None,
     ) -> Memory:
         """Store an event, derived from the episode, so that erasing the task erases what was done for it."""
         draft = validated(EventDraft, fields)
@@ -174,6 +187,7 @@ class RunRecorder:
             links=also or (),
             source=source,
             first_try=first_try,
+            joined=joined,
             reason="run goes on",
         )
 
@@ -184,13 +198,20 @@ class RunRecorder:
             data[IN_MIND] = [item.model_dump(mode="json") for item in self._in_mind]
         return data
 
-    async def _store_end(self, outcome: Outcome, details: Mapping[str, Any]) -> None:
+    async def _store_end(self, outcome: Outcome, details: Mapping[str, Any], joined: JoinedWrites | None) -> None:
         note = "" if outcome.ending == "answered" else f"{outcome.ending}: {outcome.text}"[:_NOTE]
-        await close_episode(self.mem.scoped, self.episode, _ENDED[outcome.success], note, details)
+        await close_episode(self.mem.scoped, self.episode, _ENDED[outcome.success], note, details, joined=joined)
 
 
 async def close_episode(
-    scoped: ScopedStore, episode: str, outcome: Ended, note: str, details: Mapping[str, Any], *, free_key: bool = False
+    scoped: ScopedStore,
+    episode: str,
+    outcome: Ended,
+    note: str,
+    details: Mapping[str, Any],
+    *,
+    free_key: bool = False,
+    joined: JoinedWrites | None = None,
 ) -> bool:
     """End the episode of a run unless it has ended; return whether it had not. ``free_key`` frees its key."""
     ended = await EpisodeWriter(scoped).end(
@@ -200,6 +221,7 @@ async def close_episode(
         attributes={DETAILS: dict(details)},
         force=True,
         free_key=free_key,
+        joined=joined,
         reason="run ended",
     )
     return ended is not None
@@ -211,7 +233,7 @@ async def close_interrupted_run(scoped: ScopedStore, episode: str) -> bool:
     if memory is None or memory.kind != EPISODE:
         return False
     if memory.session is not None:
-        await RunItems(scoped, memory.session, episode).end()
+        await RunItems(scoped, memory.session, episode).remove()
     ending: Ending = "abandoned"
     note = "abandoned: the run was not ended within its lease, since its process died or its task was killed."
     return await close_episode(scoped, episode, "unknown", note, {"ending": ending, "text": ""}, free_key=True)

@@ -73,11 +73,20 @@ class ScopedStore:
         return validated(Memory, values)
 
     async def write(
-        self, writes: Sequence[Write], *, reason: str = "", actor: str = "agent", operation: str | None = None
+        self,
+        writes: Sequence[Write],
+        *,
+        reason: str = "",
+        actor: str = "agent",
+        operation: str | None = None,
+        request: Sequence[Write] | None = None,
     ) -> Receipt:
-        """Make these writes in one transaction. New or changed texts are embedded."""
+        """Make these writes in one transaction. New or changed texts are embedded.
+
+        ``request`` are those of the writes by which a repeated operation is recognised; by default all of them.
+        """
         return await self.store.apply(
-            self.scope, writes, embed=self.embed, reason=reason, actor=actor, operation=operation
+            self.scope, writes, embed=self.embed, reason=reason, actor=actor, operation=operation, request=request
         )
 
     async def need(self, id: str, kind: str) -> Memory:

@@ -241,3 +241,46 @@ async def test_without_working_memory_the_task_is_still_done(mem: AgentMemory, m
     outcome = await Agent(mem, policy=lambda turn: Say(text="done")).run("Do it")
     assert outcome.text == "done"
     assert any("Working memory could not" in problem for problem in outcome.problems)
+
+
+async def test_what_is_in_mind_is_written_with_what_records_it(mem: AgentMemory) -> None:
+    agent = Agent(mem, chat=ScriptedModel(calling("look"), calling("look"), "Fine.").chat(), tools=ToolRegistry())
+
+    @agent.tool
+    async def look() -> str:
+        return "blue"
+
+    outcome = await agent.run("What colour is the sky?", session="s")
+    changes = await mem.scoped.store.journal(mem.scoped.scope, after=0, limit=1_000)
+    together: dict[str, set[str]] = {}
+    for change in changes:
+        together.setdefault(change.operation, set()).add(change.reason)
+    reasons = [reason for operation in together.values() for reason in operation]
+    assert outcome.problems == ()
+    assert reasons.count("working memory: run goes on") == 2, "the plan, once for each decision to call a tool"
+    assert sorted({reason for reason in reasons if reason.startswith("working memory")}) == [
+        "working memory: run goes on"
+    ]
+    assert reasons.count("run goes on") == 3, "two calls with their results, and the answer"
+
+
+async def test_a_run_is_recorded_when_working_memory_cannot_take_part(
+    mem: AgentMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr("longmind.systems.working.run_items.RunItems._fit_into_limits", broken)
+    agent = Agent(mem, chat=ScriptedModel(calling("look"), "Fine.").chat(), tools=ToolRegistry())
+
+    @agent.tool
+    async def look() -> str:
+        return "blue"
+
+    outcome = await agent.run("What colour is the sky?", session="s")
+    assert outcome.text == "Fine."
+    assert outcome.problems == ("Working memory could not be given the goal: no room",)
+    episode = await mem.get(outcome.episode)
+    assert episode is not None
+    assert episode.body["end"] is not None
+    assert await mem.working.items() == ()

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from longmind.agent.pursuit.models import PursuitEnding, StepOutcome
-from longmind.agent.run_mind import RunMind
+from longmind.agent.run_mind import MindWrites, RunMind
 from longmind.agent.run_recorder import DETAILS, close_episode
 from longmind.agent_memory import AgentMemory
 from longmind.systems.episodic import EpisodeBody, EpisodeWriter, EventDraft
@@ -56,11 +56,10 @@ class PursuitRecorder:
         planned = "" if plan is None else plan_text(plan)
         if not self._tried:
             self._tried = True
-            self._begun = await self._stored("beginning", lambda: self._store_episode(goal))
-            if self._begun:
-                items = RunItems(self.mem.scoped, pursuit_session(goal.id), self.id)
-                self._mind = RunMind(items, self.problem)
-                await self._mind.begin(goal.description, planned)
+            mind = RunMind(RunItems(self.mem.scoped, pursuit_session(goal.id), self.id), self.problem)
+            in_mind = mind.beginning(goal.description, planned)
+            self._begun = await self._stored("beginning", lambda: self._store_episode(goal, in_mind))
+            self._mind = mind if self._begun else None
         elif self._mind is not None:
             await self._mind.replan(planned)
         self._steps[step.id] = self.mem.scoped.now()
@@ -69,20 +68,21 @@ class PursuitRecorder:
         """Record the outcome of a step."""
         if self._begun:
             at = self._steps.get(step.id) or self.mem.scoped.now()
-            await self._stored(f"step {step.id}", lambda: self._store_step(step, outcome, at))
-            if self._mind is not None:
-                await self._mind.note(f"{step.id}: {_described(step, outcome)}")
+            in_mind = None if self._mind is None else self._mind.noting(f"{step.id}: {_described(step, outcome)}")
+            await self._stored(f"step {step.id}", lambda: self._store_step(step, outcome, at, in_mind))
 
     async def close(self, ending: PursuitEnding | None, why: str) -> None:
         """Close the episode. An ending of None means that the pursuit was cancelled."""
-        if self._mind is not None:
-            await self._mind.end()
         if self._begun:
+            in_mind = None if self._mind is None else self._mind.ending()
             ended_as, note = ending or "cancelled", f"{ending or 'cancelled'}: {why}"[:_NOTE]
             outcome: Ended = "unknown" if ending is None else _ENDED.get(ending, "unknown")
             await self._stored(
-                "end", lambda: close_episode(self.mem.scoped, self.id, outcome, note, {"ending": ended_as})
+                "end",
+                lambda: close_episode(self.mem.scoped, self.id, outcome, note, {"ending": ended_as}, joined=in_mind),
             )
+        if self._mind is not None:
+            await self._mind.end()
 
     async def _stored(self, what: str, store: Callable[[], Awaitable[object]]) -> bool:
         try:
@@ -92,7 +92,7 @@ class PursuitRecorder:
             return False
         return True
 
-    async def _store_episode(self, goal: Goal) -> None:
+    async def _store_episode(self, goal: Goal, in_mind: MindWrites) -> None:
         """Store the episode. It derives from the goal, so that erasing the goal erases it too."""
         scoped = self.mem.scoped
         title = " ".join(goal.description.split())[:_TITLE]
@@ -101,9 +101,9 @@ class PursuitRecorder:
             EpisodeBody, {"title": title, "type": TYPE, "description": description, "attributes": {DETAILS: {}}}
         )
         links = {"about": [goal.id], "derived_from": [goal.id]}
-        await EpisodeWriter(scoped).begin(body, links=links, reason="pursuit begun", id=self.id)
+        await EpisodeWriter(scoped).begin(body, links=links, reason="pursuit begun", joined=in_mind, id=self.id)
 
-    async def _store_step(self, step: PlanStep, outcome: StepOutcome, at: datetime) -> None:
+    async def _store_step(self, step: PlanStep, outcome: StepOutcome, at: datetime, in_mind: MindWrites | None) -> None:
         data: dict[str, Any] = {"step": step.id, "how": outcome.how, "ok": outcome.ok, "attempt": outcome.attempt}
         used = step.tool or step.procedure
         data |= {"uses": used, "args": step.args} if used else {}
@@ -119,7 +119,9 @@ class PursuitRecorder:
             "valence": 0.0 if outcome.ok else -0.5,
         }
         draft = validated(EventDraft, fields)
-        await EpisodeWriter(self.mem.scoped).add_event(self.id, draft, derived=True, reason="a step ended")
+        await EpisodeWriter(self.mem.scoped).add_event(
+            self.id, draft, derived=True, joined=in_mind, reason="a step ended"
+        )
 
 
 def pursuit_session(goal: str) -> str:

@@ -30,7 +30,7 @@ from longmind.systems.episodic.models import (
 from longmind.systems.episodic.narrative import describe_duration, narrate
 from longmind.systems.episodic.reading import iterate_events
 from longmind.systems.episodic.running import RunningEpisode
-from longmind.systems.episodic.writer import EpisodeWriter, begin_writes, check_end
+from longmind.systems.episodic.writer import EpisodeWriter, JoinedWrites, begin_writes, check_end
 
 __all__ = [
     "EPISODE",
@@ -46,6 +46,7 @@ __all__ = [
     "EpisodicMemory",
     "Event",
     "EventDraft",
+    "JoinedWrites",
     "Lesson",
     "LessonDraft",
     "Lessons",

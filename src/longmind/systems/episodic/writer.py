@@ -9,15 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from longmind.clock import as_utc
 from longmind.errors import Conflict, InvalidInput
-from longmind.store.base import AddLink, Put, RemoveLink, Update, Write
+from longmind.store.base import AddLink, Put, Receipt, RemoveLink, Update, Write
 from longmind.systems.episodic.models import EPISODE, EVENT, Episode, EpisodeBody, EventBody, EventDraft, Outcome
 from longmind.systems.episodic.reading import filters, just_after
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import TRUST, Filter, Link, Memory, Source
+
+
+class JoinedWrites(Protocol):
+    """Writes of another memory system that are made in the same batch as a change of an episode."""
+
+    async def writes(self, record: Memory) -> Sequence[Write]:
+        """Return the writes; ``record`` is the episode or the event that is stored. Called for each try."""
+        ...
+
+    def written(self, receipt: Receipt) -> None:
+        """Take note that the batch was written."""
+        ...
 
 
 class EpisodeWriter:
@@ -40,11 +52,13 @@ class EpisodeWriter:
         links: Mapping[str, Sequence[str]] | None = None,
         reason: str = "episode begun",
         operation: str | None = None,
+        joined: JoinedWrites | None = None,
         **fields: Any,
     ) -> Memory:
         """Begin an episode, now or at ``start``; within the parent that its body names, if any.
 
         ``links`` are the ids that the episode points to, by relation. ``operation`` makes a repeated call harmless.
+        ``joined`` are writes for the same batch, for an episode without a parent.
         """
         episode = self.new_episode(body, start or self._scoped.now(), **fields)
         added = [
@@ -56,12 +70,17 @@ class EpisodeWriter:
         async def attempt() -> Memory:
             if body.parent is None:
                 writes = [*begin_writes(episode), *added]
-                return (await self._scoped.write(writes, reason=reason, operation=operation)).memories[0]
+                also = () if joined is None else await joined.writes(episode)
+                receipt = await self._scoped.write([*writes, *also], reason=reason, operation=operation, request=writes)
+                if joined is not None:
+                    joined.written(receipt)
+                return receipt.memories[0]
             parent = await self._scoped.need(body.parent, EPISODE)
             writes = [*begin_writes(episode, parent), *added]
             return (await self._scoped.rewrite(writes, reason, operation=operation)).memories[0]
 
-        return await (attempt() if body.parent is None else retry_on_conflict(attempt))
+        alone = body.parent is None and joined is None
+        return await (attempt() if alone else retry_on_conflict(attempt))
 
     async def add_event(
         self,
@@ -72,6 +91,7 @@ class EpisodeWriter:
         links: Sequence[Link] = (),
         source: Source | None = None,
         first_try: bool = False,
+        joined: JoinedWrites | None = None,
         reason: str = "event recorded",
     ) -> Memory:
         """Add an event to an episode. With a key it is added once: a repeated call returns the existing event.
@@ -91,7 +111,10 @@ class EpisodeWriter:
             writes = await self.event_writes(owner, [event])
             if derived:
                 writes.append(AddLink(Link(source=event.id, relation="derived_from", target=episode)))
-            receipt = await self._scoped.rewrite([*writes, *map(AddLink, links)], reason)
+            also = () if joined is None else await joined.writes(event)
+            receipt = await self._scoped.rewrite([*writes, *map(AddLink, links), *also], reason)
+            if joined is not None:
+                joined.written(receipt)
             return receipt.memories[1]
 
         return await retry_on_conflict(attempt)
@@ -106,6 +129,7 @@ class EpisodeWriter:
         attributes: Mapping[str, Any] | None = None,
         force: bool = False,
         free_key: bool = False,
+        joined: JoinedWrites | None = None,
         reason: str = "episode ended",
     ) -> Memory | None:
         """End an episode, now or ``at`` a moment, with its outcome; None if it had ended already.
@@ -129,7 +153,11 @@ class EpisodeWriter:
             update = update_episode(record, validated(EpisodeBody, body.model_dump() | changes))
             if free_key:
                 update.changes["key"] = None
-            return (await self._scoped.rewrite([update], reason)).memories[0]
+            also = () if joined is None else await joined.writes(record)
+            receipt = await self._scoped.rewrite([update, *also], reason)
+            if joined is not None:
+                joined.written(receipt)
+            return receipt.memories[0]
 
         return await retry_on_conflict(attempt)
 

@@ -327,10 +327,13 @@ class WorkingMemory:
 
     async def _fit_and_write(self, state: WorkingState, reason: str, keep: str | None = None) -> tuple[Evicted, ...]:
         """Fit the state into its limits and write it."""
+        await self._fit_into_limits(state, keep)
+        return await state.write(f"working memory: {reason}")
+
+    async def _fit_into_limits(self, state: WorkingState, keep: str | None) -> None:
         limits = self._limits_of(state.body)
         await self._fit(state, limits, keep)
         state.body = state.body.model_copy(update={"limits": state.body.limits.model_copy(update=self._limits)})
-        return await state.write(f"working memory: {reason}")
 
     async def _changed(self, change: Callable[[StateBody], Mapping[str, Any]], reason: str) -> StateBody:
         async def apply() -> StateBody:

@@ -2,6 +2,9 @@
 
 The texts of these items are recorded in the episode of the run. So they leave working memory without an event of their
 own, are derived from the episode, and are erased with it.
+
+What a run puts at its beginning, after an action and at its end is written in the batch that records it in episodic
+memory: ``begin``, ``result`` and ``end`` return writes, and ``written`` takes over what the batch has stored.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
+from longmind.store.base import Receipt, Write
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.systems.working import attention
 from longmind.systems.working.memory import WorkingMemory
@@ -33,9 +37,11 @@ class RunItems(WorkingMemory):
         self._episode = episode
         self._latest: WorkingState | None = None
         """The state as it was last read or written. A change begins with it, and reads again if it is not current."""
+        self._prepared: WorkingState | None = None
+        """The state whose writes were returned last."""
 
-    async def begin(self, goal: str, plan: str = "") -> None:
-        """Put the goal, and the plan if there is one. What a run left whose process died is removed."""
+    async def begin(self, goal: str, plan: str = "") -> list[Write]:
+        """Return the writes that put the goal, and the plan if there is one; what a dead run left is removed."""
 
         def change(state: WorkingState) -> None:
             _remove_run_items(state)
@@ -43,16 +49,20 @@ class RunItems(WorkingMemory):
             if plan:
                 self._put(state, PLAN, plan, self._episode)
 
-        await self._change(change, "run begun")
+        return await self._writes(change)
 
     async def plan(self, text: str) -> None:
         """Put what is to be done next, in place of what was."""
-        await self._change(lambda state: self._put(state, PLAN, text, self._episode), "run goes on")
 
-    async def result(self, number: int, text: str, event: str | None) -> None:
-        """Put the result of an action; ``event`` is the id of the event that recorded it, if it is stored."""
-        key = f"{RESULT} {number}"
-        await self._change(lambda state: self._put(state, key, text, event or self._episode), "run goes on")
+        async def attempt() -> None:
+            writes = await self._writes(lambda state: self._put(state, PLAN, text, self._episode))
+            self.written(await self._scoped.rewrite(writes, "working memory: run goes on"))
+
+        await retry_on_conflict(attempt)
+
+    async def result(self, number: int, text: str, event: str) -> list[Write]:
+        """Return the writes that put the result of an action; ``event`` is the id of the event that records it."""
+        return await self._writes(lambda state: self._put(state, f"{RESULT} {number}", text, event))
 
     async def attended(self, query: str) -> tuple[Item, ...]:
         """Return what is in mind for a query, the most attended first: as many items as there are slots.
@@ -76,20 +86,33 @@ class RunItems(WorkingMemory):
             await self._scoped.store.touch(self._scoped.scope, by_hand)
         return tuple(ranked)
 
-    async def end(self) -> None:
-        """Remove the items of the run; what was put by hand stays."""
-        await self._change(_remove_run_items, "run ended")
+    async def end(self) -> list[Write]:
+        """Return the writes that remove the items of the run; what was put by hand stays."""
+        return await self._writes(_remove_run_items)
 
-    async def _change(self, change: Callable[[WorkingState], None], reason: str) -> None:
+    async def remove(self) -> None:
+        """Remove the items of the run, in a write of their own."""
+
         async def attempt() -> None:
-            state, self._latest = self._latest or await self._read(), None
-            state.now = self._scoped.now()
-            change(state)
-            newest = next(reversed(state.items), None)
-            await self._fit_and_write(state, reason, keep=newest)
-            self._latest = state if state.stored else None
+            self.written(await self._scoped.rewrite(await self.end(), "working memory: run ended"))
 
         await retry_on_conflict(attempt)
+
+    async def _writes(self, change: Callable[[WorkingState], None]) -> list[Write]:
+        """Return the writes of a change. They fail if the state has changed since; then ask for them again."""
+        state, self._latest = self._latest or await self._read(), None
+        state.now = self._scoped.now()
+        change(state)
+        await self._fit_into_limits(state, next(reversed(state.items), None))
+        self._prepared = state
+        return await state.batch()
+
+    def written(self, receipt: Receipt) -> None:
+        """Take over the state that the writes returned last have stored."""
+        state, self._prepared = self._prepared, None
+        if state is not None and not receipt.replayed:  # a repeated batch was written as another call prepared it
+            state.written(receipt)
+            self._latest = state if state.stored else None
 
     def _put(self, state: WorkingState, key: str, text: str, origin: str) -> None:
         fields: dict[str, Any] = {

@@ -12,7 +12,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Literal
 
-from longmind.store.base import AddLink, Delete, Put, RemoveLink, Update, Write
+from longmind.store.base import AddLink, Delete, Put, Receipt, RemoveLink, Update, Write
 from longmind.systems import ownership
 from longmind.systems.episodic import EVENT, EpisodeBody, EpisodeWriter, EventDraft, begin_writes
 from longmind.systems.records import KeyedRecord
@@ -40,6 +40,26 @@ _LOG_BODY = EpisodeBody(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _StateBatch:
+    """A batch that stores a state: the body, the write of its record, and the events of what left."""
+
+    body: StateBody
+    write: Write | None
+    logged: Mapping[str, str]
+
+    @property
+    def record_id(self) -> str:
+        """The id of the record of the state; empty if there is none any more."""
+        match self.write:
+            case Put(memory=memory):
+                return memory.id
+            case Update(id=id):
+                return id
+            case _:
+                return ""
+
+
 @dataclass(slots=True)
 class WorkingState:
     """The state as it was read, and the changes to be written to it."""
@@ -57,6 +77,8 @@ class WorkingState:
     """Further events to record in episodic memory with the change."""
     stored: bool = False
     """Whether this is the state as it was last written, so that another change may begin with it."""
+    _batch: _StateBatch | None = None
+    """What ``batch`` returned, until it is written."""
 
     def find(self, key: str) -> Memory | None:
         """Return the item with a key, or None."""
@@ -108,22 +130,36 @@ class WorkingState:
 
     async def write(self, reason: str) -> tuple[Evicted, ...]:
         """Write all changes, or none if the state changed since it was read; return the evicted items."""
+        return self.written(await self.scoped.rewrite(await self.batch(), reason))
+
+    async def batch(self) -> list[Write]:
+        """Return the writes that store all changes, or none of them if the state changed since it was read.
+
+        Call ``written`` after they were made.
+        """
         kept = {item.body["key"]: item.body["origin"] for item, _ in self.leaving if item.body.get("recorded")}
         logged, event_writes = await self._log_events()
         left = dict(list(({**self.body.left, **kept}).items())[-MAX_LEFT:])
         body = self.body.model_copy(
             update={"slots": tuple(self.slots), "left": left, "revision": self.body.revision + 1}
         )
-        state_writes = self._state_writes(body)
-        receipt = await self.scoped.rewrite([*state_writes, *self.writes, *event_writes], reason)
+        own = self._state_writes(body)
+        self._batch = _StateBatch(body, own[0] if own else None, logged)
+        return [*own, *self.writes, *event_writes]
+
+    def written(self, receipt: Receipt) -> tuple[Evicted, ...]:
+        """Take over what the batch has stored, and return the evicted items."""
+        batch, self._batch = self._batch, None
+        assert batch is not None
         left_items = tuple(
-            Evicted(key=item.body["key"], event=logged.get(item.id) or item.body["origin"], reason=why)
+            Evicted(key=item.body["key"], event=batch.logged.get(item.id) or item.body["origin"], reason=why)
             for item, why in self.leaving
         )
-        self.stored = bool(state_writes) and not isinstance(state_writes[0], Delete)
-        if self.stored:
-            self.record.written(receipt.memories[0])
-        self.body, self.writes, self.leaving, self.notes = body, [], [], []
+        record = {m.id: m for m in receipt.memories}.get(batch.record_id)
+        self.stored = record is not None
+        if record is not None:
+            self.record.written(record)
+        self.body, self.writes, self.leaving, self.notes = batch.body, [], [], []
         return left_items
 
     def _state_writes(self, body: StateBody) -> list[Write]:
