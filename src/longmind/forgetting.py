@@ -58,13 +58,16 @@ async def _erase(scoped: ScopedStore, ids: Sequence[str], reason: str) -> Forgot
     return Forgotten(count=len(counted), ids=counted, erased=True)
 
 
-async def withdraw_support(scoped: ScopedStore, removed: Iterable[Memory]) -> None:
-    """Withdraw the support that removed memories gave to shared memory. What returns is offered again later."""
+async def withdraw_support(scoped: ScopedStore, removed: Iterable[Memory], *, present: Sequence[Memory] = ()) -> None:
+    """Withdraw the support that removed memories gave to shared memory. What returns is offered again later.
+
+    What one of the ``present`` memories states keeps its support.
+    """
     memories = list(removed)
     if memories:
         from longmind.consolidate.stages.share import withdraw
 
-        await withdraw(scoped, memories)
+        await withdraw(scoped, memories, present=present)
 
 
 async def _are_forgotten(store: Store, scope: Scope, ids: Sequence[str]) -> bool:
@@ -85,8 +88,35 @@ async def undo_operation(scoped: ScopedStore, operation: str) -> Undone:
     lines = [line async for line in journal.changes(store.backend, scope, operation=receipt.operation)]
     records = await store.get_all(scope, [line.memory_id for line in lines if line.action == "update"])
     undone, removed = await asyncio.to_thread(_undone, operation, receipt.operation, lines, records)
-    await withdraw_support(scoped, removed)
+    await withdraw_support(scoped, [*removed, *_reworded(lines, records)], present=records)
+    await _withdraw_what_was_read(scoped, lines, records)
     return undone
+
+
+def _reworded(lines: Sequence[Change], records: Sequence[Memory]) -> list[Memory]:
+    """Return the memories whose text an undo has put back, with the text that they had until then."""
+    current = {memory.id: memory for memory in records}
+    return [
+        current[line.memory_id].model_copy(update={"content": line.before["content"]})
+        for line in lines
+        if line.action == "update" and line.before and "content" in line.before and line.memory_id in current
+    ]
+
+
+async def _withdraw_what_was_read(scoped: ScopedStore, lines: Sequence[Change], records: Sequence[Memory]) -> None:
+    """Withdraw the support of the messages that an undone run had read. The next run reads and offers them again."""
+    from longmind.consolidate.bookmarks import RUN_KEYS
+    from longmind.consolidate.stages.share import read_by_run, withdraw
+
+    marks = {memory.id: memory for memory in records if memory.key in RUN_KEYS}
+    for line in lines:
+        before = line.before or {}
+        body = before.get("body") if line.action in ("update", "delete") else None
+        if not isinstance(body, dict) or (line.memory_id not in marks and before.get("key") not in RUN_KEYS):
+            continue
+        mark = marks.get(line.memory_id)
+        after = 0 if mark is None else int(mark.body.get("through", 0))
+        await withdraw(scoped, await read_by_run(scoped, after, int(body.get("through", 0))))
 
 
 def _undone(

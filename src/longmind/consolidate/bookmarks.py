@@ -35,10 +35,11 @@ PAUSED = "paused"
 _ALL_USERS = "-all-users"
 """Ends the keys of a scope of all users: its runs read more than those of the scope of no user, whose records have the
 same owner."""
+RUN_KEYS = frozenset((RUN_KEY, RUN_KEY + _ALL_USERS))
+"""The keys of the bookmarks of runs."""
 SHARED = Shared(
     bookmarks={
-        RUN_KEY: "through",
-        RUN_KEY + _ALL_USERS: "through",
+        **dict.fromkeys(sorted(RUN_KEYS), "through"),
         MODEL_KEY: "after",
         MODEL_KEY + _ALL_USERS: "after",
     },

@@ -6,8 +6,9 @@ enough agents support it or somebody approves it. What no longer holds takes its
 
 Shared memory belongs to another agent, and a batch has one scope. So the stage writes a draft and a batch of its own:
 after the batches of the agent and before its bookmark moves. A crash in between makes the next run propose the same
-again, which changes nothing: a scope supports a statement once. When a memory is forgotten, or a run is undone, its
-support is withdrawn at once (``withdraw``); one that changed in another way loses it in the next run.
+again, which changes nothing: a scope supports a statement once. When a memory is forgotten, or an operation that put
+or reworded it is undone, or a run that read it, its support is withdrawn at once (``withdraw``). One that changed in
+another way, by an edit for example, loses it in the next run.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from longmind.consolidate.bookmarks import Bookmarks
+from longmind.consolidate.edits import former_wordings
 from longmind.consolidate.rules.extraction import speaker_of
 from longmind.consolidate.rules.shareable import candidates_of, holds
 from longmind.consolidate.work import Work, in_order
 from longmind.kinds import SHAREABLE
 from longmind.store import journal
 from longmind.systems.scoped_store import ScopedStore
-from longmind.systems.shared import KnowledgeCandidate, SharedMemory, SharedSettings
+from longmind.systems.shared import KnowledgeCandidate, SharedMemory, SharedSettings, claim_key
+from longmind.systems.unvalidated import copy_unvalidated
 from longmind.types import Memory
 
 _PART = 500
@@ -47,23 +50,36 @@ class ShareStage:
             memories = await _memories(work, work.learnt[start : start + _PART])
             for memory, candidate in await asyncio.to_thread(_candidates, memories):
                 (offers if holds(memory) else ended).append((memory, candidate))
+            ended += await asyncio.to_thread(_candidates, await _as_worded_before(work, memories))
         ended += await asyncio.to_thread(_candidates, await _deleted(work))
         if not offers and not ended:
             return
         settings = await SharedMemory(work.scoped_shared(None)).configuration()
-        still_stated = {(memory.user, candidate.text) for memory, candidate in offers}
-        lost = [(memory, c) for memory, c in ended if (memory.user, c.text) not in still_stated]
+        still_stated = {(memory.user, claim_key(candidate)) for memory, candidate in offers}
+        lost = [(memory, c) for memory, c in ended if (memory.user, claim_key(c)) not in still_stated]
         await _withdraw(work.scoped_shared(None), lost)
         if settings.automatic:
             for user in in_order({memory.user for memory, _ in offers}):
                 await _offer(work, user, [offer for offer in offers if offer[0].user == user], settings)
 
 
-async def withdraw(scoped: ScopedStore, memories: Iterable[Memory]) -> None:
-    """Take back the support that these memories gave, each for the user it belongs to."""
+async def withdraw(scoped: ScopedStore, memories: Iterable[Memory], *, present: Sequence[Memory] = ()) -> None:
+    """Take back the support that these memories gave, each for the user it belongs to.
+
+    What one of the ``present`` memories states keeps its support.
+    """
     stated = [memory for memory in memories if memory.kind in SHAREABLE]
     if stated:
-        await _withdraw(scoped, await asyncio.to_thread(_candidates, stated))
+        kept = {(m.user, claim_key(c)) for m, c in await asyncio.to_thread(_candidates, present)}
+        lost = await asyncio.to_thread(_candidates, stated)
+        await _withdraw(scoped, [(memory, c) for memory, c in lost if (memory.user, claim_key(c)) not in kept])
+
+
+async def read_by_run(scoped: ScopedStore, after: int, through: int) -> list[Memory]:
+    """Return the messages between two numbers of the journal, whose sentences a run over them has offered."""
+    parts = scoped.store.backend.feed(scoped.scope, after)
+    rows = [row async for part in parts for row in part.rows if row.kind == "message" and after < row.seq <= through]
+    return await scoped.store.get_all(scoped.scope, [row.id for row in rows])
 
 
 async def _withdraw(scoped: ScopedStore, offers: Offers) -> None:
@@ -81,6 +97,17 @@ async def _memories(work: Work, ids: Sequence[str]) -> list[Memory]:
     here = [id for id in ids if id in work.draft.now]
     elsewhere = [id for id in ids if id not in work.draft.now]
     return await work.draft.get(work.scope, here) + await work.store.get_all(work.scope, elsewhere)
+
+
+async def _as_worded_before(work: Work, memories: Sequence[Memory]) -> list[Memory]:
+    """Return the messages among these whose texts were changed, once with each former text."""
+    edited = [memory for memory in memories if memory.kind == "message" and memory.version > 1]
+    return [
+        copy_unvalidated(memory, content=text)
+        for memory in edited
+        for _, text in await former_wordings(work, memory)
+        if text != memory.content
+    ]
 
 
 async def _offer(work: Work, user: str | None, offers: Offers, settings: SharedSettings) -> None:

@@ -48,8 +48,12 @@ def as_segment(record: Memory, settings: DialogueSettings, now: datetime) -> Dia
 
 
 def is_due(segment: DialogueSegment, settings: DialogueSettings) -> bool:
-    """Whether a segment is due to move to long-term memory: by its heat, or by the importance of a new page."""
+    """Whether a segment is due to move to long-term memory: by its heat, or by the importance of a new page.
+
+    One without new pages never is, however often it is visited: everything in it was analysed, and to note that again
+    would write the segment to the journal after every few visits.
+    """
+    if not segment.new_pages:
+        return False
     least = settings.promote_importance
-    return segment.heat >= settings.hot or (
-        least is not None and segment.new_pages > 0 and segment.new_importance >= least
-    )
+    return segment.heat >= settings.hot or (least is not None and segment.new_importance >= least)

@@ -2,6 +2,7 @@
 
 from longmind.systems.shared.about import about_of
 from longmind.systems.shared.administration import SharedAdministration
+from longmind.systems.shared.claims import claim_key
 from longmind.systems.shared.memory import SharedMemory
 from longmind.systems.shared.models import (
     AGENT,
@@ -28,4 +29,5 @@ __all__ = [
     "SharedSettings",
     "Status",
     "about_of",
+    "claim_key",
 ]

@@ -268,3 +268,54 @@ async def test_what_is_forgotten_erased_or_erased_with_its_user_no_longer_suppor
     (told,) = (await mem.list(kinds=["message"])).items
     await mem.forget(told.id, erase=True)
     assert await stored(rc) == []
+
+
+REFUNDS = "Refunds take five business days."
+
+
+async def said(rc: Longmind) -> tuple[AgentMemory, Memory, ConsolidationReport]:
+    """Let one agent hear a general statement and consolidate."""
+    mem = rc.agent("a", user="ann")
+    message = await mem.remember(REFUNDS)
+    report = await mem.consolidate()
+    assert [m.content for m in await stored(rc)] == [REFUNDS]
+    return mem, message, report
+
+
+async def test_a_message_that_is_edited_supports_what_it_says_now(rc: Longmind) -> None:
+    mem, message, _ = await said(rc)
+    await mem.update(message.id, content="Refunds take nine business days.")
+    await mem.consolidate()
+    assert [m.content for m in await stored(rc)] == ["Refunds take nine business days."]
+
+
+async def test_a_message_that_is_edited_keeps_the_support_of_what_it_still_says(rc: Longmind) -> None:
+    mem, message, _ = await said(rc)
+    await mem.update(message.id, content=f"Hello there. {REFUNDS}")
+    await mem.consolidate()
+    assert [(m.content, len(m.body["supporters"])) for m in await stored(rc)] == [(REFUNDS, 1)]
+
+
+async def test_undoing_an_edit_takes_the_support_of_the_edited_words_back_at_once(rc: Longmind) -> None:
+    mem, message, _ = await said(rc)
+    await mem.update(message.id, content="Refunds take nine business days.")
+    await mem.consolidate()
+    edit = next(c for c in await mem.history(message.id) if c.action == "update")
+    await mem.undo(edit.operation)
+    assert await stored(rc) == []
+    await mem.consolidate()
+    assert [m.content for m in await stored(rc)] == [REFUNDS]
+
+
+async def test_undoing_what_was_said_takes_its_support_back(rc: Longmind) -> None:
+    mem, _, report = await said(rc)
+    await mem.undo(report.id)
+    assert await stored(rc) == [], "the run that offered it is undone"
+    await mem.consolidate()
+    assert [m.content for m in await stored(rc)] == [REFUNDS]
+
+
+async def test_undoing_the_operation_that_stored_a_message_takes_its_support_back(rc: Longmind) -> None:
+    mem, message, _ = await said(rc)
+    await mem.undo((await mem.history(message.id))[0].operation)
+    assert await stored(rc) == []

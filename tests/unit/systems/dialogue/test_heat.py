@@ -61,6 +61,11 @@ async def test_hot_segments_are_handed_on_and_reset(dialogue: DialogueMemory, ta
     assert after.heat <= 1.0
     assert after.analysed_at is not None
     assert await dialogue.hot() == ()
+    for _ in range(60):
+        await dialogue.visit(segment)
+    visited = await dialogue.segment(segment.id)
+    assert visited.heat > 50
+    assert await dialogue.hot() == (), "visits alone bring nothing that could be analysed"
     more = await talk("garden", 4)
     await talk("violin", 7)
     (again,) = [one for one in await dialogue.hot() if one.id == segment.id]
