@@ -341,6 +341,8 @@ class ModelCalls:
     """By kind of episode and number of episodes: its lessons."""
     summaries: dict[tuple[str | None, str, int], CheckedSummary] = field(default_factory=dict)
     """By user, session and number of turns: its summary."""
+    reflections: dict[tuple[str, int], CheckedSummary] = field(default_factory=dict)
+    """By kind of episode and number of episodes: their summary."""
 
     async def ask(self, request: Callable[[], Awaitable[T]]) -> T | None:
         """Return the answer to one request; None once the model must not be asked any more.

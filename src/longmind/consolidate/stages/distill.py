@@ -1,8 +1,8 @@
 """The stage ``distill``: from many cases to what holds in general.
 
 The rules of semantic memory are applied to what is known now, so that what was derived from a fact that changed is
-derived anew or stays stale. Episodes of one kind that ended, often enough, become a reflection on how they go, a
-procedure where they did the same with success, and lessons where some failed.
+derived anew or stays stale. Episodes of one kind that ended, often enough, become a reflection on how they go
+(``stages.reflection``), a procedure where they did the same with success, and lessons where some failed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from longmind.consolidate.stages.lessons import lessons
+from longmind.consolidate.stages.lessons import lessons, read_accounts
 from longmind.consolidate.stages.practice import practise
+from longmind.consolidate.stages.reflection import is_outdated, reflection_writes
 from longmind.consolidate.work import Work
-from longmind.store.base import AddLink, Put, Update, Write
 from longmind.systems.episodic import Cluster, Episode, cluster_episodes
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
-from longmind.types import Filter, Link, Memory
+from longmind.types import Filter, Memory
 
 SMALLEST = 3
 """Episodes that make a reflection."""
@@ -67,8 +67,11 @@ async def _reflect(work: Work, scoped: ScopedStore) -> None:
         work.reading(scoped.scope.user), ended, alike=None, smallest=SMALLEST, summariser=None
     )
     for cluster, kind in zip(clusters, _kinds(clusters, await _known(work, scoped)), strict=True):
-        reflection = await _reflection(work, scoped, cluster, kind)
-        await work.apply([*reflection, *await lessons(work, scoped, cluster, kind, grown=bool(reflection))])
+        accounts = await read_accounts(work, scoped, cluster)
+        old = await _stored(work, scoped, kind)
+        grown = old is None or is_outdated(old, cluster)
+        reflection = await reflection_writes(work, scoped, cluster, f"{_REFLECTION}{kind}", old, accounts)
+        await work.apply([*reflection, *await lessons(work, scoped, cluster, kind, accounts, grown=grown)])
         await practise(work, scoped, cluster, kind)
 
 
@@ -94,22 +97,9 @@ def _kinds(clusters: Sequence[Cluster], known: Mapping[str, str]) -> list[str]:
     return names
 
 
-async def _reflection(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str) -> list[Write]:
-    """What stores the summary of episodes that are alike; ``kind`` names their cluster, so that it grows with them."""
-    first = min(cluster.episodes, key=lambda e: (e.start, e.id))
+async def _stored(work: Work, scoped: ScopedStore, kind: str) -> Memory | None:
+    """Return the reflection on a cluster."""
     key = f"{_REFLECTION}{kind}"
-    body = {
-        "episodes": [e.id for e in cluster.episodes],
-        "terms": list(cluster.terms),
-        "outcomes": dict(cluster.outcomes),
-    }
     await work.draft.know_keys([key])
-    old = next((m for id in work.draft.holders(key) if (m := work.draft.now[id]) and m.user == scoped.scope.user), None)
-    if old is not None and old.body == body and old.content == cluster.summary:
-        return []
-    record: Memory = old or scoped.new("reflection", cluster.summary, key=key, body=body)
-    work.notes.why[record.id] = (first.id, f"{len(cluster.episodes)} episodes that are alike")
-    links = [AddLink(Link(source=record.id, relation="derived_from", target=e.id)) for e in cluster.episodes]
-    if old is None:
-        return [Put(record, existing="fail"), *links]
-    return [Update(old.id, {"content": cluster.summary, "body": body}, old.version), *links]
+    held = (work.draft.now[id] for id in work.draft.holders(key))
+    return next((memory for memory in held if memory is not None and memory.user == scoped.scope.user), None)

@@ -40,12 +40,25 @@ _NOTED = 5
 _NOTE = 300
 
 
-async def lessons(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str, *, grown: bool) -> list[Write]:
+async def read_accounts(work: Work, scoped: ScopedStore, cluster: Cluster) -> list[EpisodeAccount]:
+    """Return the episodes of a cluster, each with its events."""
+    real = work.reading(scoped.scope.user)
+    return [(e, [x async for x in iterate_events(real, e.id, limit=_EVENTS)]) for e in cluster.episodes]
+
+
+def narrate_latest(accounts: Sequence[EpisodeAccount]) -> list[Account]:
+    """Return the latest accounts as a model reads them."""
+    return [Account(episode=e, text=narrate(e, events, "full")[:_ACCOUNT]) for e, events in accounts[-_ACCOUNTS:]]
+
+
+async def lessons(
+    work: Work, scoped: ScopedStore, cluster: Cluster, kind: str, accounts: Sequence[EpisodeAccount], *, grown: bool
+) -> list[Write]:
     """Return the writes that keep what a cluster of episodes teaches; ``kind`` names the cluster for good.
 
     The model is asked only about a cluster that has ``grown``; otherwise what it taught before stays.
     """
-    taught = await _taught(work, scoped, cluster, kind, ask=grown)
+    taught = await _taught(work, cluster, kind, accounts, ask=grown)
     where = Filter(kinds=("reflection",), states=None, tags_any=(TAG,), metadata={"kind": kind})
     known = await work.draft.scan(scoped.scope, where)
     held = {memory.key: memory for memory in known.items if memory.user == scoped.scope.user}
@@ -64,9 +77,7 @@ Taught = dict[str, tuple[str, Json, Sequence[str]]]
 """By subject: what is taught, its details, and the episodes that teach it."""
 
 
-async def _taught(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str, *, ask: bool) -> Taught:
-    real = work.reading(scoped.scope.user)
-    accounts = [(e, [x async for x in iterate_events(real, e.id, limit=_EVENTS)]) for e in cluster.episodes]
+async def _taught(work: Work, cluster: Cluster, kind: str, accounts: Sequence[EpisodeAccount], *, ask: bool) -> Taught:
     taught: Taught = {}
     deeds = await shared_deeds(work.embed, accounts)
     for lesson in lessons_of(cases_of(accounts, deeds))[:_MOST]:
@@ -94,11 +105,8 @@ async def _by_model(
     if model is None or model.teacher is None:
         return ()
     if asked not in model.taught:
-        narrated = [
-            Account(episode=e, text=narrate(e, events, "full")[:_ACCOUNT]) for e, events in accounts[-_ACCOUNTS:]
-        ]
         try:
-            drafts = await model.ask(partial(model.teacher.lessons, cluster.label, narrated))
+            drafts = await model.ask(partial(model.teacher.lessons, cluster.label, narrate_latest(accounts)))
         except UnusableAnswer as unusable:
             work.notes.failed = str(unusable)
             return ()

@@ -246,13 +246,14 @@ async def test_a_model_teaches_only_what_an_episode_shows(rc: Longmind) -> None:
     for n in range(3):
         await episode(mem, f"Repair the pump, visit {n}", [], "failed" if n else "succeeded", note="The seal was dry.")
     script = ScriptedModel(
+        {"points": []},
         {
             "lessons": [
                 {"statement": "Grease the seal of the pump.", "advice": "do", "quote": "The seal was dry.", "text": 0},
                 {"statement": "Call the maker of the pump.", "advice": "do", "quote": "nobody said this", "text": 0},
                 {"statement": "Bring an umbrella.", "advice": "do", "quote": "The seal was dry.", "text": 1},
             ]
-        }
+        },
     )
     settings = await mem.configuration()
     await consolidate(rc.store, mem.scope, settings, rc.embedding.embed, chat=script.chat())
@@ -261,5 +262,60 @@ async def test_a_model_teaches_only_what_an_episode_shows(rc: Longmind) -> None:
     assert taught[0].body["quote"] == "The seal was dry."
     await mem.episodic.start("Something else")
     await consolidate(rc.store, mem.scope, settings, rc.embedding.embed, chat=script.chat())
-    assert len(script.requests) == 1, "episodes that did not grow are not read again"
+    assert len(script.requests) == 2, "episodes that did not grow are not read again"
     assert len([memory for memory in await lessons(mem) if memory.body.get("model")]) == 1
+
+
+async def reflections(mem: AgentMemory) -> list[Memory]:
+    """Return the reflections that summarise episodes which are alike."""
+    found = (await mem.list(kinds=["reflection"], limit=100)).items
+    return [memory for memory in found if "lesson" not in memory.tags]
+
+
+async def test_a_model_summarises_episodes_only_in_sentences_that_quote_one(rc: Longmind) -> None:
+    mem = rc.agent("a")
+    for n in range(3):
+        await episode(mem, f"Repair the pump, visit {n}", [], "failed" if n else "succeeded", note="The seal was dry.")
+    points = [
+        {"statement": "The seal of the pump is often dry.", "quote": "The seal was dry.", "text": 0},
+        {"statement": "The pump has a leak.", "quote": "it leaked", "text": 0},
+    ]
+    script = ScriptedModel({"points": points}, {"lessons": []}, {"points": []}, {"lessons": []})
+    settings, embed = await mem.configuration(), rc.embedding.embed
+    report = await consolidate(rc.store, mem.scope, settings, embed, chat=script.chat())
+    (told,) = await reflections(mem)
+    assert told.content == "The seal of the pump is often dry."
+    assert told.body["retold"]["model"] == "scripted/model"
+    assert told.body["retold"]["episodes"] == 3
+    assert set(told.body["retold"]["quoted"]) <= set(told.body["episodes"])
+    stage = next(stage for stage in report.stages if stage.stage == "distill")
+    assert dict(stage.rejected) == {"quote": 1}
+    await mem.episodic.start("Something else")
+    await consolidate(rc.store, mem.scope, settings, embed, chat=script.chat())
+    assert (await reflections(mem))[0].content == told.content
+    assert len(script.requests) == 2, "episodes that did not grow are not read again"
+    await episode(mem, "Repair the pump, visit 3", [], "failed", note="The seal was dry.")
+    await consolidate(rc.store, mem.scope, settings, embed, chat=script.chat())
+    (by_rules,) = await reflections(mem)
+    assert by_rules.body["retold"]["quoted"] == []
+    assert "4" in by_rules.content, "nothing the model said holds, so what rules made stays"
+
+
+async def test_a_model_that_cannot_be_asked_leaves_the_summary_of_the_rules(rc: Longmind) -> None:
+    mem = rc.agent("a")
+    for n in range(3):
+        await episode(mem, f"Repair the pump, visit {n}", [], "failed" if n else "succeeded", note="The seal was dry.")
+    await mem.consolidate()
+    (by_rules,) = await reflections(mem)
+    await mem.configure(consolidate_calls_per_day=0)
+    settings, embed = await mem.configuration(), rc.embedding.embed
+    point = {"statement": "The seal of the pump is often dry.", "quote": "The seal was dry.", "text": 0}
+    script = ScriptedModel({"points": [point]}, {"lessons": []})
+    await mem.episodic.start("Something else")
+    await consolidate(rc.store, mem.scope, settings, embed, chat=script.chat())
+    assert (await reflections(mem))[0].content == by_rules.content
+    settings = settings.model_copy(update={"consolidate_calls_per_day": None})
+    await mem.episodic.start("Something more")
+    await consolidate(rc.store, mem.scope, settings, embed, chat=script.chat())
+    (told,) = await reflections(mem)
+    assert (told.id, told.content) == (by_rules.id, "The seal of the pump is often dry.")

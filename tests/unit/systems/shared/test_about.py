@@ -12,7 +12,7 @@ from longmind.systems.shared.models import ClaimParts, KnowledgeCandidate
 
 FOLDER = Path(__file__).parents[4] / "benchmarks" / "sharing_data"
 LABELLED = {name: json.loads((FOLDER / f"{name}.json").read_text()) for name in ("labelled", "labelled_later")}
-"""Invented statements by what they are about. The second list was written after the first rules, which were then corrected by it."""
+"""Invented statements by what they are about. The second list was written after the first rules, and corrected them."""
 
 
 def personal(text: str, names: tuple[str, ...] = (), allowed: tuple[str, ...] = ()) -> str | None:
