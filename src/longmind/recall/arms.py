@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from longmind.recall.lexical import Floats, Ints, Terms, WordScores, score_all_rows, score_some_rows
 from longmind.recall.query import Query
+from longmind.store.search.near_norms import lines
 from longmind.store.search.okapi import LARGE, best_by_words
 from longmind.store.search.threads import REACH, WEIGHTS, surroundings
 from longmind.store.search.view import View
@@ -74,7 +75,7 @@ def score_rows(view: View, query: Query, terms: Terms, vector: Floats | None, al
         context_weight = view.threads.context_weight
     else:
         rows = _short_list(view, terms, vector, allowed)
-        around = view.lines(rows, REACH)
+        around = lines(view, rows, REACH)
         words = score_some_rows(view, terms, rows, around)
         cosine, near_cosine = _cosines_of(view, vector, rows, around)
         context_weight = view.context_weights_of(rows)
@@ -150,7 +151,7 @@ def _short_list(view: View, terms: Terms, vector: Floats | None, allowed: NDArra
             near = np.flatnonzero(flags).astype(np.int32)
             cosines = view.vectors.scores(vector)[near]
         best.append(near[_best(cosines, LISTED)])
-    beside = view.lines(np.concatenate([part[: LISTED // 4] for part in best]), 1).ravel()
+    beside = lines(view, np.concatenate([part[: LISTED // 4] for part in best]), 1).ravel()
     beside = beside[beside < view.rows]
     every = np.unique(np.concatenate([*best, beside[allowed[beside]]]))
     return every.astype(np.int32)

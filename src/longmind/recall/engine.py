@@ -27,6 +27,7 @@ from longmind.recall.rerank import Reranker
 from longmind.recall.shared_knowledge import APPROVED, SharedTenants, with_shared
 from longmind.recall.standing import standing_memories
 from longmind.recall.touches import Touches
+from longmind.store.search.filtering import expired_rows, passing_rows
 from longmind.store.search.ranking import count_terms, searched_terms
 from longmind.store.search.view import View
 from longmind.store.store import Store
@@ -309,7 +310,7 @@ class Recaller:
         """Return which rows pass the filter and have not expired."""
         allowed = _allowed(view, narrowed, ids)
         if view.expiring and narrowed.expired is not None:
-            allowed = allowed & (view.expired(narrowed.expired_at or self.clock.now()) == narrowed.expired)
+            allowed = allowed & (expired_rows(view, narrowed.expired_at or self.clock.now()) == narrowed.expired)
         return allowed
 
     async def _rank(self, ranking: Ranking, k: int, allowed: NDArray[np.bool_], timeless: bool) -> None:
@@ -433,7 +434,7 @@ def _joined(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> NDArray[np.b
 
 
 def _passing(view: View, narrowed: Filter, ids: set[str] | None, first: int = 0) -> NDArray[np.bool_]:
-    allowed, part = view.allowed(narrowed, ids, first), slice(first, view.rows)
+    allowed, part = passing_rows(view, narrowed, ids, first), slice(first, view.rows)
     if narrowed.kinds is None:
         allowed &= (view.column("length")[part] > 0) | view.column("has_vector")[part]
     if narrowed.kinds is None and narrowed.ids is None and narrowed.keys is None:

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmind.store.search.okapi import K1, B
+from longmind.store.search.term_cache import TermRows
 from longmind.store.search.threads import REACH, WEIGHTS, surroundings
-from longmind.store.search.view import TermRows, View
+from longmind.store.search.view import View
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]

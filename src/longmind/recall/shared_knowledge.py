@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from longmind.clock import Clock
 from longmind.store.base import Receipt
+from longmind.store.search.filtering import passing_rows
 from longmind.store.store import Store
 from longmind.text.analysis import words
 from longmind.types import SHARED_AGENT, Filter, Hit, Scope
@@ -40,7 +41,7 @@ class SharedTenants:
         scope = Scope(tenant=tenant, agent=SHARED_AGENT)
         if looked is None or now - looked[0] > REFRESHED:
             view = await self._store.view(scope)
-            looked = self._looked[tenant] = (now, bool(view.allowed(APPROVED, None).any()))
+            looked = self._looked[tenant] = (now, bool(passing_rows(view, APPROVED, None).any()))
         return scope if looked[1] else None
 
     def close(self) -> None:

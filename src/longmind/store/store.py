@@ -404,8 +404,8 @@ class Store:
         return await self._views.fresh(scope)
 
     async def allowed_ids(self, scope: Scope, where: Filter) -> set[str] | None:
-        """Return the ids that match a filter, for ``View.allowed``; None if the view can decide the filter alone."""
-        from longmind.store.search.view import needs_database
+        """Return the ids that match a filter, for ``passing_rows``; None if the view can decide the filter alone."""
+        from longmind.store.search.filtering import needs_database
 
         return await self.matching(scope, where) if needs_database(where) else None
 

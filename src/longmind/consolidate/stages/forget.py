@@ -19,6 +19,7 @@ from longmind.config import AgentSettings
 from longmind.consolidate.work import Work
 from longmind.kinds import SAID
 from longmind.store.base import Delete, Update, Write
+from longmind.store.search.filtering import next_expiry
 from longmind.systems.dialogue import DialogueMemory
 from longmind.types import Filter, Memory, State
 
@@ -106,7 +107,7 @@ async def _upkeep(work: Work) -> None:
 async def _next_expiry(work: Work, now: datetime) -> float | None:
     """When the next memory expires that has not expired yet, in seconds since 1970."""
     view = await work.store.view(work.scope)
-    return view.next_expiry(after=now) if view.expiring else None
+    return next_expiry(view, after=now) if view.expiring else None
 
 
 async def _older(work: Work, state: State, days: float) -> list[Memory]:

@@ -6,19 +6,20 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from longmind.store.search.filtering import passing_rows
 from longmind.store.search.view import View
 from longmind.types import ConversationSummary, Filter
 
 
 def users(view: View) -> list[str]:
     """Return the users who have memories, sorted by name."""
-    codes = np.unique(view.column("user")[: view.rows][view.allowed(Filter(states=None))])
+    codes = np.unique(view.column("user")[: view.rows][passing_rows(view, Filter(states=None))])
     return sorted(view.users.names[code] for code in codes if code >= 0)
 
 
 def conversations(view: View) -> list[ConversationSummary]:
     """Return the sessions that have messages, the one with the latest message first."""
-    rows = np.flatnonzero(view.allowed(Filter(kinds=("message",))) & (view.column("session")[: view.rows] >= 0))
+    rows = np.flatnonzero(passing_rows(view, Filter(kinds=("message",))) & (view.column("session")[: view.rows] >= 0))
     if not len(rows):
         return []
     sessions, owners = view.column("session")[rows].astype(np.int64), view.column("user")[rows].astype(np.int64)

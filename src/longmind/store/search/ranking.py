@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmind.errors import InvalidInput, ModelMismatch
+from longmind.store.search.filtering import passing_rows
 from longmind.store.search.okapi import LARGE, best_by_words
 from longmind.store.search.view import View
 from longmind.text.analysis import term_hash, terms
@@ -51,10 +52,10 @@ def by_text(view: View, text: str, k: int, where: Filter, ids: set[str] | None) 
     _check(k)
     weighted_terms = query_terms(view, text)
     if view.rows > LARGE:
-        rows, scores = best_by_words(view, weighted_terms, view.allowed(where, ids), k)
+        rows, scores = best_by_words(view, weighted_terms, passing_rows(view, where, ids), k)
     else:
         rows, scores = view.bm25(weighted_terms)
-        passed = view.allowed(where, ids)[rows]
+        passed = passing_rows(view, where, ids)[rows]
         rows, scores = rows[passed], scores[passed]
     return _top(view, rows, scores, k)
 
@@ -66,7 +67,7 @@ def by_vector(view: View, vector: Vector, k: int, where: Filter, ids: set[str] |
             f"The question's vector has {len(vector)} numbers and the store's have {view.vectors.dimensions}.",
             hint="Open the store with the embedder it was built with, or run `longmind reembed`.",
         )
-    allowed = view.allowed(where, ids) & view.column("has_vector")[: view.rows].astype(np.bool_)
+    allowed = passing_rows(view, where, ids) & view.column("has_vector")[: view.rows].astype(np.bool_)
     if view.vectors.compressed:
         rows = view.vectors.short_list(vector, allowed)
         scores = view.vectors.cosines(rows, vector)

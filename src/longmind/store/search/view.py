@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,42 +18,19 @@ from numpy.typing import NDArray
 
 from longmind.kinds import UNCOUNTED
 from longmind.store.base import Feed, Head, IndexRow
-from longmind.store.search.columns import COLUMNS, NONE, STATE_CODES, Codes, listed
+from longmind.store.search.columns import COLUMNS, NONE, STATE_CODES, Codes
+from longmind.store.search.near_norms import NearNorms
 from longmind.store.search.okapi import impacts
 from longmind.store.search.postings import Postings
-from longmind.store.search.threads import REACH, SHORT, WEIGHTS, Threads
+from longmind.store.search.term_cache import TermCache, TermRows
+from longmind.store.search.threads import SHORT, Threads
 from longmind.store.search.vectors import Vectors, grown
-from longmind.types import STATES, Filter, State
+from longmind.types import State
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 T = TypeVar("T")
-
-_TINY = np.float32(1e-9)
-"""The norm stored for a zero vector, since 0 means that the norm is not known."""
-_MAX_CACHED_POSTINGS = 1_000_000
-"""The most postings in the cache of term rows. A term in a large part of the view is not cached."""
-
-
-class TermRows(NamedTuple):
-    """The live rows that contain a term, its count in each, and its inverse document frequency."""
-
-    rows: Ints
-    counts: Floats
-    said: int
-    """How many of the rows are of kinds that count (not derived from others)."""
-    idf: float
-
-
-class _CachedTerm(NamedTuple):
-    """The live rows of a term as they were worked out, and from what."""
-
-    postings: tuple[Ints, NDArray[np.uint8]]
-    removals: int
-    rows: Ints
-    counts: Floats
-    said: int
 
 
 class _CachedValue(NamedTuple):
@@ -92,26 +68,20 @@ class View:
         self._thread_rows: Ints = np.zeros(0, np.int32)
         self._thread_length: Floats = np.zeros(0, np.float32)
         self._thread_said: Flags = np.zeros(0, np.bool_)
-        self._removals = 0
+        self.removals = 0
         """How many rows were removed or replaced so far."""
-        self._term_cache: dict[int, _CachedTerm] = {}
-        self._cached_postings = 0
+        self._terms = TermCache()
         self._values: dict[str, _CachedValue] = {}
         self._columns: dict[str, NDArray[Any]] = {n: np.zeros(0, t) for n, t in COLUMNS.items()}
         self._scratch: Floats = np.zeros(0, np.float32)
-        self._threads_now: Threads | None = None
-        self._moved: set[int] = set()
-        """Rows whose neighbours have changed since ``near_norm`` was computed."""
-        self._norms_of = (0, 0)
-        """For how many rows, and after how many removals, all norms were known."""
-        self._settled = 0
-        """Rows from this one on are new since then."""
+        self._threads_now: tuple[Threads, int] | None = None
+        """The layout of threads, and the removals when it was made."""
+        self._near_norms = NearNorms()
 
     # -- filling -------------------------------------------------------------------------------------------------
 
     def take_in(self, feed: Feed) -> None:
         """Apply a chunk of a feed. The caller sets ``head`` after the last chunk."""
-        self._threads_now = None
         for gone in feed.gone:
             self._bury(gone)
         if feed.rows:
@@ -134,7 +104,7 @@ class View:
         row = self._row_of.pop(id, None)
         if row is None:
             return
-        self._removals += 1
+        self.removals += 1
         length, said = float(self.column("length")[row]), bool(self.column("said")[row])
         self.column("alive")[row] = self.column("said")[row] = False
         self._total_length -= length
@@ -144,11 +114,11 @@ class View:
         before, after = int(self.column("before")[row]), int(self.column("after")[row])
         if before != NONE:
             self.column("after")[before] = after
-            self._moved.add(before)
+            self._near_norms.moved.add(before)
         if after != NONE:
             self.column("before")[after] = before
-            self._moved.add(after)
-        self._moved.discard(row)
+            self._near_norms.moved.add(after)
+        self._near_norms.moved.discard(row)
         thread = int(self.column("thread")[row])
         self._count(thread, -1, -length, said)
         if self._last_of_thread.get(thread) == row:
@@ -229,7 +199,9 @@ class View:
         while last is not None and self._place(row) < self._place(last):
             behind, last = last, (int(before[last]) if before[last] != NONE else None)
         before[row], after[row] = (NONE if last is None else last), behind
-        self._moved.update(beside for beside in (last, behind) if beside is not None and 0 <= beside < self._settled)
+        self._near_norms.moved.update(
+            beside for beside in (last, behind) if beside is not None and 0 <= beside < self._near_norms.settled
+        )
         if last is not None:
             after[last] = row
         if behind != NONE:
@@ -272,76 +244,9 @@ class View:
         found = [self._row_of[i] for i in ids if i in self._row_of]
         return np.array(found, np.int32)
 
-    def allowed(self, where: Filter, ids: set[str] | None = None, first: int = 0) -> Flags:
-        """Return which rows, from ``first`` on, pass a filter.
-
-        ``ids`` pass the part that a view cannot decide (``needs_database``).
-        """
-        n = slice(first, self.rows)
-        flags: Flags = self.column("alive")[n].astype(np.bool_)
-        for name, names in (("kind", where.kinds), ("user", where.users), ("session", where.sessions)):
-            if names is not None:
-                codes: Codes = {"kind": self.kinds, "user": self.users, "session": self.sessions}[name]
-                flags &= listed(self.column(name)[n], codes.known(names), len(codes.names))
-        if where.without_kinds is not None:
-            flags &= ~listed(self.column("kind")[n], self.kinds.known(where.without_kinds), len(self.kinds.names))
-        if where.states is not None:
-            flags &= listed(self.column("state")[n], [STATE_CODES[s] for s in where.states], len(STATES))
-        for name, since, until in (
-            ("occurred_at", where.since, where.until),
-            ("recorded_at", where.recorded_since, where.recorded_until),
-        ):
-            if since is not None:
-                flags &= self.column(name)[n] >= since.timestamp()
-            if until is not None:
-                flags &= self.column(name)[n] < until.timestamp()
-        if where.valid_at is not None:
-            moment = where.valid_at.timestamp()
-            flags &= (self.column("valid_from")[n] <= moment) & (self.column("valid_to")[n] > moment)
-        if where.expired is not None and where.expired_at is not None:
-            flags &= self.expired(where.expired_at)[n] == where.expired
-        if ids is not None:
-            passing = np.zeros(self.rows, np.bool_)
-            passing[self.rows_of(ids)] = True
-            flags &= passing[n]
-        return flags
-
-    def expired(self, at: datetime) -> Flags:
-        """Return which rows have expired at a moment."""
-        flags: Flags = self.column("expires_at")[: self.rows] <= at.timestamp()
-        return flags
-
-    def next_expiry(self, after: datetime) -> float | None:
-        """Return when the first row expires after a moment, in seconds since 1970; None if none does."""
-        times = self.column("expires_at")[: self.rows][self.column("alive")[: self.rows]]
-        first = float(times[times > after.timestamp()].min(initial=math.inf))
-        return None if math.isinf(first) else first
-
     def term_rows(self, term: int) -> TermRows:
         """Return the live rows of a term. They are cached, since the same words recur."""
-        postings = self.postings.find(term)
-        known = self._term_cache.get(term)
-        if known is None or known.postings is not postings or known.removals != self._removals:
-            known = self._live_rows(term, postings)
-        said = len(known.rows) if self._said in (0, self.living) else known.said
-        return TermRows(known.rows, known.counts, said, self.idf(said))
-
-    def _live_rows(self, term: int, postings: tuple[Ints, NDArray[np.uint8]]) -> _CachedTerm:
-        rows, counts = postings
-        if self.living < self.rows:
-            kept = self.column("alive")[rows]
-            rows, counts = rows[kept], counts[kept]
-        said = int(np.count_nonzero(self.column("said")[rows]))
-        found = _CachedTerm(postings, self._removals, rows, counts.astype(np.float32), said)
-        before = self._term_cache.pop(term, None)
-        self._cached_postings -= 0 if before is None else len(before.rows) + 1
-        if len(rows) <= _MAX_CACHED_POSTINGS // 20:
-            self._cached_postings += len(rows) + 1
-            if self._cached_postings > _MAX_CACHED_POSTINGS:
-                self._term_cache.clear()
-                self._cached_postings = len(rows) + 1
-            self._term_cache[term] = found
-        return found
+        return self._terms.rows_of(self, term)
 
     def bm25(self, terms: Iterable[tuple[int, float]]) -> tuple[Ints, Floats]:
         """Return the live rows that contain any of these weighted terms, and their scores."""
@@ -363,26 +268,18 @@ class View:
         scores[every] = 0
         return every, found
 
-    def lines(self, rows: Ints, reach: int) -> Ints:
-        """Return, for each row, its neighbours in its thread: ``reach`` before, itself, ``reach`` after.
-
-        Where there is none, the number is ``self.rows``: one past the last, where every scratch array holds zero.
-        """
-        around = np.full((len(rows), 2 * reach + 1), self.rows, np.int32)
-        around[:, reach] = rows
-        for step, name in ((-1, "before"), (1, "after")):
-            at, column = rows, self.column(name)
-            for distance in range(1, reach + 1):
-                at = np.where(at == NONE, NONE, column[at])
-                around[:, reach + step * distance] = np.where(at == NONE, self.rows, at)
-        return around
-
     @property
     def threads(self) -> Threads:
-        """The rows with their surroundings, computed again after every change."""
-        if self._threads_now is None:
-            self._threads_now = Threads.of(self)
-        return self._threads_now
+        """The rows with their surroundings. New rows are inserted; it is laid out again after a removal."""
+        known = self._threads_now
+        threads = known[0] if known is not None and known[1] == self.removals else None
+        if threads is not None and len(threads.place) < self.rows:
+            threads = threads.with_new_rows(self)
+        if threads is None:
+            threads = Threads.of(self)
+        if known is None or known[0] is not threads:
+            self._threads_now = threads, self.removals
+        return threads
 
     @property
     def units(self) -> int:
@@ -413,39 +310,8 @@ class View:
         return (SHORT / (SHORT + mean)).astype(np.float32)
 
     def near_norms(self, rows: Ints | None = None) -> Floats:
-        """Return the norm of each row's vector summed with its neighbours', for these rows or for all.
-
-        It is kept, and worked out again only where the surroundings have changed: of a view that is scored whole for
-        every row at once, of a compressed one for a row when it is first asked for.
-        """
-        norms = self.column("near_norm")
-        if self._moved:
-            changed = self.lines(np.fromiter(self._moved, np.int32, len(self._moved)), REACH).ravel()
-            norms[changed[changed < self.rows]] = 0
-            self._moved.clear()
-            self._norms_of = (0, 0)
-        unknown = self._unknown_norms() if rows is None else rows[(norms[rows] == 0) & self.column("alive")[rows]]
-        self._settled = self.rows
-        for start in range(0, len(unknown), 2_000):
-            part = unknown[start : start + 2_000]
-            norms[part] = np.maximum(np.linalg.norm(self.near_vectors_of(part), axis=1), _TINY)
-        return norms[: self.rows] if rows is None else norms[rows]
-
-    def _unknown_norms(self) -> Ints:
-        if self._norms_of == (self.rows, self._removals):
-            return np.empty(0, np.int32)
-        self._norms_of = (self.rows, self._removals)
-        unknown = (self.column("near_norm")[: self.rows] == 0) & self.column("alive")[: self.rows]
-        return np.flatnonzero(unknown).astype(np.int32)
-
-    def near_vectors_of(self, rows: Ints) -> Floats:
-        """Return the vectors of these rows, each summed with its neighbours', not normalised."""
-        around = self.lines(rows, REACH)
-        total = np.zeros((len(rows), self.vectors.dimensions), np.float32)
-        for column, weight in enumerate(WEIGHTS):
-            there = np.flatnonzero(around[:, column] < self.rows)
-            total[there] += np.float32(weight) * self.vectors.take(around[there, column])
-        return total
+        """Return the norm of each row's vector summed with its neighbours', for these rows or for all."""
+        return self._near_norms.of(self, rows)
 
     @property
     def said(self) -> int:
@@ -475,14 +341,14 @@ class View:
         those that are new, and joined to what is there. After a row was removed it is computed again.
         """
         known = self._values.get(name)
-        if known is None or known.removals != self._removals:
+        if known is None or known.removals != self.removals:
             value = make(0)
         elif known.rows == self.rows:
             value = known.value
         else:
             value = join(known.value, make(known.rows))
         if known is None or known.value is not value:
-            self._values[name] = _CachedValue(value, self.rows, self._removals)
+            self._values[name] = _CachedValue(value, self.rows, self.removals)
         return value
 
     def blank(self) -> Floats:
@@ -490,21 +356,3 @@ class View:
         if len(self._scratch) <= self.rows:
             self._scratch = np.zeros(self.rows + max(64, self.rows // 4), np.float32)
         return self._scratch
-
-
-def needs_database(where: Filter) -> bool:
-    """Return whether a filter asks for what a view does not hold, so that the database must be asked for the ids."""
-    return any(
-        value is not None
-        for value in (
-            where.ids,
-            where.keys,
-            where.tags_any,
-            where.tags_all,
-            where.roles,
-            where.speakers,
-            where.metadata,
-            where.min_importance,
-            where.min_trust,
-        )
-    )

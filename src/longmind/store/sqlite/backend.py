@@ -8,7 +8,7 @@ whole large scope is sent to a thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import lru_cache
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -142,21 +142,19 @@ class SqliteBackend:
         return self._readers.run(lambda c: reads.head(c, self._number(c, scope)))
 
     async def feed(self, scope: Scope, after: int) -> AsyncIterator[Feed]:
-        large = (await self.head(scope)).seq - max(after, 0) > LARGE
-        chunks = self._chunks(scope, after)
-        try:
-            while (chunk := await _in_thread(lambda: next(chunks, None)) if large else next(chunks, None)) is not None:
-                yield chunk
-        finally:
-            chunks.close()
-
-    def _chunks(self, scope: Scope, after: int) -> Generator[Feed, None, None]:
         """Yield the chunks of a feed from one read transaction, on a connection of its own."""
         try:
             connection = self._readers.take()
             try:
                 connection.execute("BEGIN")
-                yield from reads.feed(connection, scope, self._number(connection, scope), after)
+                number = self._number(connection, scope)
+                head = reads.head(connection, number)
+                chunks = reads.feed(connection, scope, number, after, head)
+                large = head.seq - max(after, 0) > LARGE
+                while (
+                    chunk := await _in_thread(lambda: next(chunks, None)) if large else next(chunks, None)
+                ) is not None:
+                    yield chunk
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")

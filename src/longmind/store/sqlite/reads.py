@@ -201,9 +201,8 @@ def head(connection: apsw.Connection, number: int | None) -> Head:
     return Head(seq or 0, epoch or 0)
 
 
-def feed(connection: apsw.Connection, scope: Scope, number: int | None, after: int) -> Iterator[Feed]:
-    """Yield the chunks of a feed. The caller keeps one read transaction open until the last."""
-    head_now = head(connection, number)
+def feed(connection: apsw.Connection, scope: Scope, number: int | None, after: int, head_now: Head) -> Iterator[Feed]:
+    """Yield the chunks of a feed. The caller keeps one read transaction open until the last, with this head."""
     if number is None:
         yield Feed(head_now)
         return

@@ -10,6 +10,7 @@ from tests.unit.store.search.rows import DIMENSIONS, made, row, view_of
 
 from longmind.store.base import Feed, Head
 from longmind.store.search import okapi, ranking
+from longmind.store.search.filtering import passing_rows
 from longmind.store.search.view import View
 from longmind.types import Filter, Memory
 
@@ -51,7 +52,7 @@ def plain(view: View, asked: list[tuple[int, float]], allowed: np.ndarray, k: in
 @pytest.mark.parametrize("share", [1.0, 0.4, 0.02])
 def test_the_best_are_those_of_the_plain_scorer(seed: int, share: float) -> None:
     view = changed_view(seed)
-    allowed = view.allowed(Filter()) & (np.random.default_rng(seed).random(view.rows) < share)
+    allowed = passing_rows(view, Filter()) & (np.random.default_rng(seed).random(view.rows) < share)
     for text in questions(seed):
         asked = ranking.query_terms(view, text)
         for k in (1, 10, 50, 1_000):

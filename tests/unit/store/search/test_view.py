@@ -16,6 +16,8 @@ from longmind.recall.policy import BUILT_IN, make_plan
 from longmind.recall.query import parse_query
 from longmind.store.base import Feed, Head
 from longmind.store.search import ranking, vectors
+from longmind.store.search.filtering import passing_rows
+from longmind.store.search.near_norms import lines
 from longmind.store.search.threads import REACH, WEIGHTS, surroundings
 from longmind.store.search.view import View
 from longmind.text.analysis import term_hash
@@ -49,7 +51,7 @@ def told(view: View) -> dict[str, object]:
         rows, scores = view.bm25(ranking.query_terms(view, text))
         found[text] = {view.ids[r]: round(float(s), 4) for r, s in zip(rows, scores, strict=True)}
     alive = np.flatnonzero(view.column("alive")[: view.rows]).astype(np.int32)
-    around = view.lines(alive, REACH)
+    around = lines(view, alive, REACH)
     ids = [*view.ids, None]
     found["lines"] = {view.ids[r]: [ids[i] for i in line] for r, line in zip(alive, around, strict=True)}
     norms, threads = view.near_norms(), view.threads
@@ -161,7 +163,7 @@ def test_a_filter_passes_what_brute_force_passes(all_: list[Memory], data: st.Da
         until=data.draw(st.sampled_from([None, EPOCH + timedelta(days=4)])),
     )
     view = view_of(all_)
-    passed = {view.ids[r] for r in np.flatnonzero(view.allowed(where))}
+    passed = {view.ids[r] for r in np.flatnonzero(passing_rows(view, where))}
 
     def passes(m: Memory) -> bool:
         return (
