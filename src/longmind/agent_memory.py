@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast, overload
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, cast, overload
 from pydantic import BaseModel
 
 from longmind import telemetry
+from longmind.agent_listing import AgentListing
 from longmind.arguments import checked_arguments
-from longmind.clock import as_utc
 from longmind.config import AgentSettings
-from longmind.errors import InvalidInput, NotFound
+from longmind.errors import InvalidInput
 from longmind.forgetting import forget_memories, undo_operation
-from longmind.kinds import ON_REQUEST
 from longmind.pacing import load_module
 from longmind.perceive.intake import (
     InputDetails,
@@ -35,9 +34,7 @@ from longmind.store.base import Update
 from longmind.systems.configuration import configuration, configure
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import (
-    Change,
     ConsolidationReport,
-    ConversationSummary,
     Document,
     Filter,
     Forgotten,
@@ -45,11 +42,7 @@ from longmind.types import (
     Memory,
     Message,
     Model,
-    Order,
-    Page,
-    Scope,
     Source,
-    Stats,
     Undone,
 )
 
@@ -57,10 +50,8 @@ if TYPE_CHECKING:
     from longmind.consolidate.model import SummaryWriter
     from longmind.conversation import Conversation
     from longmind.manager import MemoryManager
-    from longmind.memory import Longmind
     from longmind.models.chat_model import ChatModel
     from longmind.recall.engine import ContextParts
-    from longmind.store.store import Store
     from longmind.systems.dialogue import DialogueMemory
     from longmind.systems.episodic import EpisodicMemory
     from longmind.systems.goals import GoalMemory
@@ -81,26 +72,15 @@ _FORGET_EVERYTHING = (
 `Longmind.erase_user(user)`, in every agent; a whole agent is erased by `Longmind.erase_agent(agent)`."
 )
 Memories = list[Memory]
-Names = list[str]
-Conversations = list[ConversationSummary]
-Changes = list[Change]
 Hits = list[Hit]
 
 
 @checked_arguments
-class AgentMemory:
+class AgentMemory(AgentListing):
     """What one agent knows, or what it knows with one user.
 
     Five methods are enough for most programs: ``remember``, ``recall``, ``context``, ``forget`` and ``consolidate``.
     """
-
-    def __init__(self, longmind: Longmind, scope: Scope) -> None:
-        self._longmind = longmind
-        self.scope = scope
-
-    @property
-    def store(self) -> Store:
-        return self._longmind.store
 
     # -- the memory systems ----------------------------------------------------------------------------------------
 
@@ -435,27 +415,6 @@ class AgentMemory:
 
     # -- the plain ones ------------------------------------------------------------------------------------------
 
-    async def get(
-        self,
-        id: str | None = None,
-        *,
-        key: str | None = None,
-        as_of: datetime | None = None,
-        include_expired: bool = False,
-    ) -> Memory | None:
-        """Return a memory by its id or its key, or None; with ``as_of`` as it was recorded at that moment.
-
-        One that has expired is returned only with ``include_expired``.
-        """
-        if (id is None) == (key is None):
-            raise InvalidInput("Say which memory: its id, or its key.")
-        memory = await (self.store.by_key(self.scope, key or "") if id is None else self.store.get(self.scope, id))
-        if memory is not None and not include_expired and memory.has_expired(self._longmind.clock.now()):
-            return None
-        if as_of is None or (id is None and memory is None):
-            return memory
-        return await self.store.get_at(self.scope, id or (memory.id if memory else ""), as_utc(as_of))
-
     async def update(
         self, id: str, /, *, expected_version: int | None = None, reason: str = "", **changes: Any
     ) -> Memory:
@@ -475,64 +434,9 @@ class AgentMemory:
         )
         return receipt.memories[0]
 
-    async def list(
-        self,
-        *,
-        kinds: Sequence[str] | None = None,
-        where: Filter | Mapping[str, Any] | None = None,
-        order: Order = "recorded",
-        descending: bool = True,
-        limit: int = 50,
-        cursor: str | None = None,
-    ) -> Page[Memory]:
-        """Return a page of memories, by default the newest first.
-
-        Bookkeeping (settings, pages of dialogues, events of episodes, runs and their steps) is left out, unless it is
-        asked for by kind, id or key.
-        """
-        asked = filter_of(where, kinds=kinds)
-        if asked.kinds is None and asked.ids is None and asked.keys is None and asked.without_kinds is None:
-            asked = asked.model_copy(update={"without_kinds": ON_REQUEST})
-        return await self.store.scan(self.scope, asked, order=order, descending=descending, limit=limit, cursor=cursor)
-
-    async def history(self, id: str) -> Changes:
-        """Return the changes of a memory: who, when, why, before and after. Forgotten memories have a history too."""
-        changes = await self.store.history(self.scope, id)
-        if not changes:
-            raise NotFound(f"There never was a memory {id} here.")
-        return changes
-
     async def undo(self, operation: str) -> Undone:
         """Undo an operation by its id, which is in ``history`` and in reports. Return what that changed."""
         return await undo_operation(self.scoped, operation)
-
-    async def users(self) -> Names:
-        """Return the users with whom this agent has memories, sorted by name. Open it with ``all_users`` to see all."""
-        from longmind.store.search import listing
-
-        return listing.users(await self.store.view(self.scope))
-
-    async def conversations(self) -> Conversations:
-        """Return the conversations of this agent, the one with the latest message first."""
-        from longmind.store.search import listing
-
-        return listing.conversations(await self.store.view(self.scope))
-
-    def watch(self, *, after: int | None = None, poll_seconds: float = 1.0) -> AsyncIterator[Change]:
-        """Yield the changes of these memories as they are made, in this process and in others, until it is closed.
-
-        It begins with the next change, or after a sequence number: keep the ``seq`` of the last change that you
-        handled, and go on from there after a restart. Other processes are heard by polling.
-        """
-        from longmind.store.watching import watch
-
-        if not poll_seconds > 0:
-            raise InvalidInput("poll_seconds must be more than 0.")
-        return watch(self.store, self.scope, after, poll_seconds)
-
-    async def stats(self) -> Stats:
-        """Return how many memories this agent has, by kind and state."""
-        return await self.store.stats(self.scope)
 
     async def configuration(self) -> AgentSettings:
         """Return this agent's settings: the defaults with the changes made by ``configure``."""

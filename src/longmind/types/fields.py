@@ -1,0 +1,134 @@
+"""The fields of the public types: their limits, and what each may hold."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from longmind.clock import as_utc
+
+MAX_CONTENT = 1_000_000
+"""Characters one memory may hold; a longer text is a document, which is split."""
+MAX_TAGS = 100
+"""Tags of one memory."""
+MAX_FILTER_TAGS = 1_000
+"""Tags in one list of a filter."""
+MAX_FILTER_VALUES = 10_000
+"""Values in any other list of a filter."""
+MAX_METADATA_BYTES, MAX_METADATA_VALUES, MAX_METADATA_DEPTH = 65_536, 1_000, 16
+"""How large the metadata of a message, a document or a call may be: its JSON, its values and its nesting."""
+MAX_FACTS = 500
+"""Facts that consolidation takes from one memory; the rest of its statements are counted as rejected."""
+State = Literal["active", "archived", "superseded", "stale", "quarantined"]
+STATES: tuple[State, ...] = ("active", "archived", "superseded", "stale", "quarantined")
+Role = Literal["user", "assistant", "system", "tool", "document"]
+Direction = Literal["out", "in", "both"]
+Order = Literal["recorded", "occurred", "importance", "accessed"]
+Json = dict[str, Any]
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def _name(value: str) -> str:
+    if not value or value != value.strip():
+        raise ValueError("must not be empty nor begin or end with a space")
+    if not value.isprintable() and _CONTROL.search(value):
+        raise ValueError("must not contain control characters")
+    return plain_text(value)
+
+
+def plain_text(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("must not contain the NUL character, which no database stores")
+    if value.isascii():
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("must be valid Unicode: it contains a lone surrogate") from error
+    return value
+
+
+def _moment(value: datetime) -> datetime:
+    try:
+        return as_utc(value)
+    except OverflowError as error:
+        raise ValueError("is outside the years 1 to 9999 when told in UTC") from error
+
+
+def _plain_json(value: Json) -> Json:
+    if value:
+        _check_json(value, 0)
+    return value
+
+
+def _check_json(node: Any, depth: int) -> None:
+    if depth > 32:
+        raise ValueError("must not be nested deeper than 32 levels")
+    if isinstance(node, str):
+        plain_text(node)
+    elif isinstance(node, bool) or node is None:
+        pass
+    elif isinstance(node, int):
+        if abs(node) >= 2**63:
+            raise ValueError("whole numbers must fit 64 bits")
+    elif isinstance(node, float):
+        if not math.isfinite(node):
+            raise ValueError("numbers must be finite")
+    elif isinstance(node, (dict, Mapping)):
+        for key, item in node.items():
+            if not isinstance(key, str):
+                raise ValueError("keys must be strings")
+            plain_text(key)
+            _check_json(item, depth + 1)
+    elif isinstance(node, (list, tuple)):
+        for item in node:
+            _check_json(item, depth + 1)
+    else:
+        raise ValueError(f"must be plain JSON, and {type(node).__name__} is not")
+
+
+def _bounded_json(value: Json) -> Json:
+    if value:
+        _check_size(value)
+        _check_json(value, 0)
+    return value
+
+
+def _check_size(value: Json) -> None:
+    """Refuse JSON that is too large, as soon as that is known: the rest of it is not looked at."""
+    size = values = 0
+    waiting: list[tuple[Any, int]] = [(value, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        values += 1
+        if isinstance(node, str):
+            size += len(node) if node.isascii() else len(node.encode(errors="replace"))
+        elif isinstance(node, dict | list | tuple):
+            children = list(node.values()) if isinstance(node, dict) else node
+            if values + len(waiting) + len(children) > MAX_METADATA_VALUES:
+                raise ValueError(f"must not hold more than {MAX_METADATA_VALUES:,} values")
+            if children and depth >= MAX_METADATA_DEPTH:
+                raise ValueError(f"must not be nested deeper than {MAX_METADATA_DEPTH} levels")
+            size += sum(len(str(key).encode(errors="replace")) + 4 for key in node) if isinstance(node, dict) else 2
+            waiting += [(child, depth + 1) for child in children]
+        else:
+            size += 8
+        if size > MAX_METADATA_BYTES:
+            raise ValueError(f"must not hold more than {MAX_METADATA_BYTES:,} bytes")
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_name)]
+Kind = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+Text = Annotated[str, StringConstraints(max_length=MAX_CONTENT), AfterValidator(plain_text)]
+Tag = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(plain_text)]
+Moment = Annotated[datetime, AfterValidator(_moment)]
+Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
+Unit = Annotated[float, Field(ge=0.0, le=1.0)]
+PlainJson = Annotated[Json, AfterValidator(_plain_json)]
+Metadata = Annotated[Json, AfterValidator(_bounded_json)]
+"""Metadata as a caller gives it: plain JSON of bounded size."""
