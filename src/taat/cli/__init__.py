@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from taat.cli import run, signals
+from taat.cli import announcers, positions, report, rules, run, signals
 
 __all__ = ["app", "main"]
 
@@ -18,6 +18,10 @@ app = typer.Typer(
 )
 app.command("signals")(signals.signals)
 app.command("run")(run.run)
+app.command("positions")(positions.positions)
+app.command("announcers")(announcers.announcers)
+app.command("report")(report.report)
+app.add_typer(rules.rules, name="rules")
 
 
 @app.callback()

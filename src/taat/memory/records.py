@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from taat.models import Fill, Frozen, Holding, Instrument, Order, OrderStatus, Post, Side, Signal, multiplier
+from taat.models import Fill, Frozen, Holding, Instrument, Order, OrderKind, OrderStatus, Post, Side, Signal, multiplier
 
 Purpose = Literal["entry", "exit", "stop"]
 """What an order is for: to enter a position, to leave it, or to leave it when the price gets to the stop."""
@@ -176,6 +176,7 @@ class WorkingOrder(Frozen):
     purpose: Purpose
     signal: str
     quantity: Decimal
+    kind: OrderKind = "market"
     filled: Decimal = Decimal(0)
     announced_price: Decimal | None = None
     announced_at: datetime

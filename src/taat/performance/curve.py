@@ -10,6 +10,8 @@ from taat.performance.trips import Realised
 
 TRADING_DAYS = 252
 """Trading days in a year, by which a Sharpe ratio of daily returns is scaled."""
+FEWEST_DAYS = 5
+"""With fewer daily returns a Sharpe ratio is chance."""
 
 
 class EquityPoint(Frozen):
@@ -89,7 +91,7 @@ def daily_amounts(realised: Iterable[Realised], first: date | None = None) -> di
 def sharpe(realised: Iterable[Realised], capital: Decimal, first: date | None = None) -> float | None:
     """Return the yearly Sharpe ratio of daily returns, without a risk-free rate.
 
-    ``None`` with fewer than two days, without any variation, or when the capital was used up: then it says nothing.
+    ``None`` with fewer than five days, without any variation, or when the capital was used up: then it says nothing.
     """
     returns: list[float] = []
     equity = capital
@@ -98,7 +100,7 @@ def sharpe(realised: Iterable[Realised], capital: Decimal, first: date | None = 
             return None
         returns.append(float(amount / equity))
         equity += amount
-    if len(returns) < 2:
+    if len(returns) < FEWEST_DAYS:
         return None
     mean = sum(returns) / len(returns)
     deviation = sqrt(sum((value - mean) ** 2 for value in returns) / (len(returns) - 1))

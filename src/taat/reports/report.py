@@ -57,11 +57,15 @@ def announced_fills(executions: Iterable[Execution]) -> list[AnnouncedFill]:
             signal=execution.signal,
             time_frame=execution.strategy if execution.strategy != execution.instrument.asset.value else None,
             announced_price=execution.announced_price if execution.purpose != "stop" else None,
-            announced_at=execution.announced_at if execution.order.kind == "market" else None,
+            announced_at=execution.announced_at if _at_once(execution) else None,
         )
         for execution in executions
         for fill in execution.fills
     ]
+
+
+def _at_once(execution: Execution) -> bool:
+    return execution.purpose != "stop" and execution.order.kind == "market"
 
 
 def build_report(

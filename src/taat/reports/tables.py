@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from taat.reports.report import Report
+
+_PIPED_WIDTH, _WORDS_WIDTH, _GAP = 160, 12, 2
+_FOLDED = ("says", "value")
+"""Columns of words, which may go over several lines; figures and names stay whole."""
 
 
 def figures_table(figures: Iterable[Figures], name: str) -> Table:
@@ -116,9 +122,9 @@ def summary_lines(report: Report) -> list[str]:
 def _table(left: Sequence[str], right: Sequence[str]) -> Table:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
     for name in left:
-        table.add_column(name, overflow="fold")
+        table.add_column(name, overflow="fold", no_wrap=name not in _FOLDED)
     for name in right:
         table.add_column(name, justify="right", no_wrap=True)
     return table
@@ -128,3 +134,36 @@ def _coloured(text: str, value: Decimal | None) -> Text:
     from rich.text import Text
 
     return Text(text, style="" if not value else "green" if value > 0 else "red")
+
+
+def rows_table(left: Sequence[str], right: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """Return a table of texts: some columns to the left, the others to the right."""
+    table = _table(left, right)
+    for row in rows:
+        table.add_row(*map(words.plain, row))
+    return table
+
+
+def draw(*parts: Table | str) -> None:
+    """Draw tables and lines on the standard output; figures are never cut, however narrow it is."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    width = console.width if console.is_terminal else shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
+    for part in parts:
+        if isinstance(part, str):
+            console.print(Text(part), soft_wrap=True)
+        else:
+            console.width = max(width, _needed_width(part))
+            console.print(part)
+
+
+def _needed_width(table: Table) -> int:
+    """Return how wide a table must be, and keep the columns that must not be cut as wide as their contents."""
+    from rich.cells import cell_len
+
+    for column in table.columns:
+        if column.no_wrap:
+            column.min_width = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+    return sum((column.min_width or _WORDS_WIDTH) + _GAP for column in table.columns)

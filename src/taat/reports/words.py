@@ -54,10 +54,11 @@ def quantity(value: Decimal) -> str:
 
 
 def price(value: Decimal | None) -> str:
-    """Return a price: at least cents, and as many places as it needs up to six."""
+    """Return a price: at least cents, and what is small with more places."""
     if value is None:
         return NOTHING
-    text = f"{value.quantize(Decimal('0.000001'), ROUND_HALF_UP):,f}".rstrip("0")
+    places = 2 if abs(value) >= 1000 else 4 if abs(value) >= 1 else 6
+    text = f"{value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP):,f}".rstrip("0")
     whole, _, part = text.partition(".")
     return _minus(f"{whole}.{part.ljust(2, '0')}")
 

@@ -75,6 +75,7 @@ class Book:
                 instrument=trade.instrument,
                 side=fills[0].side,
                 quantity=order.quantity,
+                kind=order.kind,
             ),
             status="filled" if complete else "partly_filled",
             fills=tuple(fills),

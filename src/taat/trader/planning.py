@@ -140,7 +140,14 @@ def plan_protection(trade: Trade, at: datetime) -> Plan | None:
     )
     known = {order.client_id: order.filled for order in stops}
     planned = PlannedOrder(order=order, purpose="stop", held=trade.quantity, reduced_by=known)
-    working = WorkingOrder(client_id=order.client_id, purpose="stop", signal=trade.id, quantity=wanted, announced_at=at)
+    working = WorkingOrder(
+        client_id=order.client_id,
+        purpose="stop",
+        signal=trade.id,
+        quantity=wanted,
+        kind=order.kind,
+        announced_at=at,
+    )
     return Plan(trade.model_copy(update={"working": (*trade.working, working)}), cancels, (planned,))
 
 
@@ -178,6 +185,7 @@ def _working(record: SignalRecord, order: Order, purpose: Purpose) -> WorkingOrd
         purpose=purpose,
         signal=record.id,
         quantity=order.quantity,
+        kind=order.kind,
         announced_price=record.announced_price if purpose != "stop" else None,
         announced_at=record.post.created_at,
     )

@@ -152,7 +152,7 @@ def test_the_sharpe_ratio_against_the_statistics_module(values: list[Decimal]) -
         returns.append(float(amount) / equity)
         equity += float(amount)
     ratio = sharpe(realised, CAPITAL)
-    if len(returns) < 2 or stdev(returns) < 1e-11:
+    if len(returns) < 5 or stdev(returns) < 1e-11:
         assert ratio is None
     else:
         assert ratio == pytest.approx(mean(returns) / stdev(returns) * 252**0.5, rel=1e-6, abs=1e-9)
@@ -161,8 +161,10 @@ def test_the_sharpe_ratio_against_the_statistics_module(values: list[Decimal]) -
 def test_no_variation_too_few_days_and_lost_capital_give_no_ratio() -> None:
     assert sharpe([], CAPITAL) is None
     assert sharpe(earned(5), CAPITAL) is None
-    assert sharpe(earned(0, 0, 0), CAPITAL) is None
-    assert sharpe(earned(-10_000, 5), CAPITAL) is None
+    assert sharpe(earned(5, 6, 7, 8), CAPITAL) is None
+    assert sharpe(earned(5, 6, 7, 8, 9), CAPITAL) is not None
+    assert sharpe(earned(0, 0, 0, 0, 0), CAPITAL) is None
+    assert sharpe(earned(-10_000, 5, 5, 5, 5), CAPITAL) is None
 
 
 def test_days_on_which_nothing_was_earned_count_if_they_are_weekdays() -> None:

@@ -30,7 +30,8 @@ def test_percentages_and_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [("3.1", "3.10"), ("3", "3.00"), ("0.123456789", "0.123457"), ("88400", "88,400.00")]
+    ("value", "text"),
+    [("3.1", "3.10"), ("3", "3.00"), ("0.123456789", "0.123457"), ("88400.126", "88,400.13"), ("1.08455", "1.0846")],
 )
 def test_prices(value: str, text: str) -> None:
     assert words.price(D(value)) == text
