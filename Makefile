@@ -1,4 +1,4 @@
-# Two commands do everything: `make run` (a guided tour) and `make test` (every check).
+# Two commands do everything: `make run` (the server, with sample data) and `make test` (every check).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,8 +6,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: run test setup lint bench soak lock clean
 
-run: $(VENV)/.installed  ## install what is needed and take the guided tour
-	$(BIN)/longmind demo
+run: $(VENV)/.installed  ## install what is needed and start the server on a store of its own with sample data
+	$(BIN)/longmind serve --sample --url .run/memory.db
 
 setup: $(VENV)/.installed  ## prepare .venv with everything, the minilm embedder included
 

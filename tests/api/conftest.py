@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import httpx2
@@ -11,6 +12,7 @@ from fastapi import FastAPI
 from longmind import Longmind, Settings
 from longmind.client import RemoteLongmind
 from longmind.server import ServerSettings, create_app
+from longmind.server.serve import address_of, listen, run
 
 BASE = "http://localhost"
 
@@ -40,3 +42,18 @@ async def remote(app: FastAPI, store: Longmind) -> AsyncIterator[Longmind]:
     transport = httpx2.ASGITransport(app)
     async with RemoteLongmind(BASE, None, store.settings, store.clock, transport=transport) as rc:
         yield rc
+
+
+@pytest.fixture
+async def address(app: FastAPI) -> AsyncIterator[str]:
+    """The URL of a real server on this machine, in the same event loop."""
+    started, stop = asyncio.Event(), asyncio.Event()
+    with listen("127.0.0.1", 0, None) as listening:
+        serving = asyncio.create_task(run(app, listening, started.set, stop))
+        await asyncio.wait({serving, waiting := asyncio.create_task(started.wait())}, return_when="FIRST_COMPLETED")
+        waiting.cancel()
+        try:
+            yield address_of(listening)
+        finally:
+            stop.set()
+            await serving

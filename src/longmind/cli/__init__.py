@@ -37,6 +37,7 @@ from longmind.cli import (
     reembed,
     remember,
     screen,
+    serve,
     shared,
     show,
     stats,
@@ -114,6 +115,7 @@ app.command("erase-agent", rich_help_panel=_STORE)(erase.erase_agent)
 app.command("erase-tenant", rich_help_panel=_STORE)(erase.erase_tenant)
 app.command("verify-erasure", rich_help_panel=_STORE)(erase.verify_erasure)
 app.command("demo", rich_help_panel=_STORE)(demo.demo)
+app.command("serve", rich_help_panel=_STORE)(serve.serve)
 app.command("worker", rich_help_panel=_STORE)(worker.worker)
 app.add_typer(jobs.app, name="jobs", rich_help_panel=_STORE)
 app.command("models", rich_help_panel=_STORE)(models.models)

@@ -50,15 +50,26 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with tenants.open(tenants.default):
-            pass  # a store that cannot be opened is told at the start, not at the first request
+        try:
+            async with tenants.open(tenants.default):
+                pass  # a store that cannot be opened is told at the start, not at the first request
+        except LongmindError as error:
+            app.state.failure = error
+            raise
         try:
             yield
         finally:
             state.stopping.set()
             await tenants.close()
 
-    app = FastAPI(title="Longmind", version=longmind.__version__, lifespan=lifespan, openapi_url="/v1/openapi.json")
+    app = FastAPI(
+        title="Longmind",
+        version=longmind.__version__,
+        lifespan=lifespan,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,  # FastAPI's pages load scripts from another site
+        redoc_url=None,
+    )
     app.state.server = state
     app.add_middleware(AroundRequest, state=state)
     app.add_exception_handler(HTTPException, _http_problem)

@@ -1,0 +1,117 @@
+"""``longmind serve``: the server, until told to stop."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from longmind.cli import demo_story, screen
+from longmind.cli.command import Invocation, store_command
+from longmind.errors import InvalidSetting
+
+if TYPE_CHECKING:
+    from longmind.server.settings import ServerSettings
+
+_SAMPLE_AGENT, _SAMPLE_USER = "demo", "alice"
+
+
+@store_command
+async def serve(
+    call: Invocation,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one.")] = 8484,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="How many processes answer.")] = 1,
+    consolidation: Annotated[
+        bool, typer.Option("--consolidation/--no-consolidation", help="Consolidate agents in this process.")
+    ] = True,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Store sample data first, unless it is there: agent demo, user alice.")
+    ] = False,
+    request_seconds: Annotated[
+        float, typer.Option(min=0.1, max=3600, metavar="SECONDS", help="How long a request may take.")
+    ] = 60.0,
+    body_mb: Annotated[
+        float, typer.Option("--body-mb", min=0.001, max=1000, metavar="MB", help="The largest body of a request.")
+    ] = 32.0,
+    fd: Annotated[
+        int | None,
+        typer.Option(hidden=True, help="A socket that listens already: of the process that started this one."),
+    ] = None,
+) -> None:
+    """Serve the store over HTTP: REST under /v1, /healthz, /readyz and /metrics.
+
+    Without authentication it listens on this machine only. The log is JSON lines on stderr. SIGTERM or Ctrl-C ends it
+    cleanly: requests under way are finished first. A second one ends it at once.
+    """
+    from longmind.server.logs import logging_as_json
+    from longmind.server.serve import address_of, listen
+    from longmind.server.serve import serve as serve_until_stopped
+    from longmind.server.settings import ServerSettings
+    from longmind.server.workers import supervise
+
+    settings = ServerSettings(
+        consolidation=consolidation, request_seconds=request_seconds, body_bytes=int(body_mb * 1_000_000)
+    )
+    authenticator = None
+    if sample:
+        await _store_sample(call)
+    listening = socket.socket(fileno=fd) if fd is not None else listen(host, port, authenticator)
+    address = address_of(listening)
+
+    def ready() -> None:
+        if fd is None:
+            call.answer({"address": address}, lambda: _announce(address, sample))
+
+    with listening:
+        if workers > 1:
+            _require_shared_store(call)
+            ready()
+            await supervise(workers, listening, _arguments(call, settings))
+            return
+        with logging_as_json(sys.stderr):
+            await serve_until_stopped(
+                listening, call.settings, settings, authenticator, ready, supervised=fd is not None
+            )
+
+
+def _require_shared_store(call: Invocation) -> None:
+    if call.settings.store_url().startswith(("memory:", ":memory:")):
+        raise InvalidSetting("A store in memory belongs to one process.", hint="Leave --workers out, or give a file.")
+
+
+def _arguments(call: Invocation, settings: ServerSettings) -> list[str]:
+    """Return the options for another process of the same server."""
+    options = ["--request-seconds", str(settings.request_seconds), "--body-mb", str(settings.body_bytes / 1_000_000)]
+    options += [] if settings.consolidation else ["--no-consolidation"]
+    return options + (["--url", call.url] if call.url is not None else [])
+
+
+async def _store_sample(call: Invocation) -> None:
+    """Store a conversation, a document and a goal, once."""
+    async with call.store(create=True) as rc:
+        mem = rc.agent(_SAMPLE_AGENT, _SAMPLE_USER)
+        if _SAMPLE_AGENT in {scope.agent for scope in await rc.agents()}:
+            return
+        await mem.remember(demo_story.CONVERSATION, session="may")
+        await mem.remember(demo_story.DOCUMENT)
+        await mem.goals.create(demo_story.GOAL, criteria=demo_story.CRITERIA)
+        await mem.consolidate()
+
+
+def _announce(address: str, sample: bool) -> None:
+    out = screen.console()
+    out.print(f"Longmind serves at {address} ; Ctrl-C stops it.", highlight=False)
+    out.print(f"  documentation  {address}/v1/openapi.json", highlight=False)
+    if sample:
+        path = f"{address}/v1/agents/{_SAMPLE_AGENT}/recall?user={_SAMPLE_USER}"
+        body = '{"query": "who is coming to dinner?"}'
+        out.print("  try            ", end="", highlight=False)
+        out.print(
+            f"curl -s '{path}' -H 'Content-Type: application/json' -d '{body}'",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )

@@ -1,0 +1,135 @@
+"""Running the server on uvicorn, until a signal ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from longmind.errors import InvalidSetting, LongmindError
+from longmind.security.principal import is_loopback
+from longmind.server.rest.app import create_app
+from longmind.server.settings import ServerSettings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from longmind.config import Settings
+    from longmind.security import Authenticator
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_KILLED = 130
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, which ends streams before it waits for requests, and leaves signals to us."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._app = app
+        self._ready = ready
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.state.server.stopping.set()
+        await super().shutdown(sockets)
+
+    async def stop_after(self, stop: asyncio.Event) -> None:
+        """Begin to stop when the event is set."""
+        await stop.wait()
+        self.should_exit = True
+
+
+def listen(host: str, port: int, authenticator: Authenticator | None) -> socket.socket:
+    """Return a socket that listens. Beyond this machine it needs authentication."""
+    if authenticator is None and not is_loopback(host):
+        raise InvalidSetting(
+            f"Without authentication the server does not listen on {host}, where others could reach it.",
+            hint="Listen on 127.0.0.1, or create a key first.",
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(1024)
+    except OSError as error:
+        listening.close()
+        raise InvalidSetting(
+            f"The server cannot listen on {host}, port {port}: {error.strerror}.", hint="Choose another with --port."
+        ) from error
+    listening.set_inheritable(True)
+    return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    """Return the URL of a socket that listens."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def serve(
+    listening: socket.socket,
+    library: Settings,
+    settings: ServerSettings,
+    authenticator: Authenticator | None,
+    ready: Callable[[], None],
+    *,
+    supervised: bool = False,
+) -> None:
+    """Serve the store of the settings until SIGTERM or SIGINT; requests under way are finished first.
+
+    One that is ``supervised`` also stops when its standard input ends: then the process that started it is gone.
+    """
+    app = create_app(None, settings, authenticator=authenticator, library=library)
+    stop = asyncio.Event()
+
+    def told() -> None:
+        if stop.is_set():
+            os._exit(_KILLED)  # the second signal, of somebody who does not want to wait
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, told)
+    if supervised:
+        loop.add_reader(sys.stdin.fileno(), stop.set)
+    try:
+        await run(app, listening, ready, stop)
+    finally:
+        if supervised:
+            loop.remove_reader(sys.stdin.fileno())
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+async def run(app: FastAPI, listening: socket.socket, ready: Callable[[], None], stop: asyncio.Event) -> None:
+    """Run an application on a socket until ``stop`` is set. Requests under way are finished, and streams end."""
+    grace = int(app.state.server.settings.request_seconds) + 5
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=grace, server_header=False
+    )
+    server = _Server(config, app, ready)
+    stopping = asyncio.create_task(server.stop_after(stop))
+    try:
+        await server.serve([listening])
+    finally:
+        stopping.cancel()
+    if not server.started:
+        failure: LongmindError | None = getattr(app.state, "failure", None)
+        raise failure or InvalidSetting("The server could not start.", hint="The log says why.")

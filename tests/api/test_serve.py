@@ -1,0 +1,79 @@
+"""``longmind serve`` as a process."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longmind.errors import InvalidSetting, StoreUnavailable
+from longmind.server.serve import listen
+from longmind.sync import Longmind
+
+Start = Callable[..., tuple["subprocess.Popen[str]", str]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """A function that starts a server and returns it with its address."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(*options: str) -> tuple[subprocess.Popen[str], str]:
+        command = [sys.executable, "-m", "longmind.cli", "serve", "--port", "0", "--json", *options]
+        command += ["--url", str(tmp_path / "memory.db")]
+        with (tmp_path / "log").open("a") as log:
+            processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True))
+        output: Any = processes[-1].stdout
+        address = re.search(r"http://[0-9.:]+", next(line for line in output if "http" in line))
+        assert address is not None
+        return processes[-1], address[0]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_and_stops_cleanly(start: Start, number: signal.Signals, tmp_path: Path) -> None:
+    process, address = start("--sample", "--no-consolidation")
+    with Longmind.open(address) as rc:
+        mem = rc.agent("demo", user="alice")
+        assert mem.recall("dinner with Ines", k=1)
+        stored = mem.remember("I drink xylophone tea.")
+        assert [memory.id for memory in mem.list(limit=1).items] == [stored.id]
+        with mem.episodic.episode("An evening") as episode:
+            episode.record("Dinner.")
+        assert mem.episodic.get(episode.id).outcome == "succeeded"
+    process.send_signal(number)
+    assert process.wait(timeout=60) == 0
+    with pytest.raises(StoreUnavailable):
+        Longmind.open(address)
+    with Longmind.open(str(tmp_path / "memory.db")) as rc:
+        assert rc.agent("demo", user="alice").get(stored.id) == stored
+    lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert {"memories.remember", "recall.recall"} <= {line.get("operation") for line in lines}
+    assert "xylophone" not in (tmp_path / "log").read_text()
+
+
+def test_several_processes_serve_one_store(start: Start) -> None:
+    process, address = start("--workers", "2", "--no-consolidation")
+    for number in range(10):  # each is a new connection, so both answer some
+        with Longmind.open(address) as rc:
+            rc.agent("assistant").remember(f"Number {number}.")
+            assert rc.agent("assistant").stats().memories == number + 1
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])
+def test_without_authentication_it_listens_on_this_machine_only(host: str) -> None:
+    with pytest.raises(InvalidSetting, match="Without authentication"):
+        listen(host, 0, None)
