@@ -44,10 +44,11 @@ async def _rows(store: Path | None) -> list[_Row]:
     by_announcer = split(recorded.matched, "announcer")
     rows = []
     async with existing_memory(store) as memory:
+        for_all = await known_facts(memory, None)
         for announcer in recorded.announcers:
             matched = by_announcer.get(announcer.name)
             figures = figures_of(announcer.name, matched) if matched else Figures(name=announcer.name)
-            facts = [*await known_facts(memory, None), *await known_facts(memory, announcer.name)]
+            facts = [*for_all, *await known_facts(memory, announcer.name)]
             rules = from_facts(facts, recorded.at, announcer=announcer.name)
             rows.append(_Row(announcer, figures, standing(figures, rules)))
     return rows

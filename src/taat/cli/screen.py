@@ -10,20 +10,10 @@ from typing import Any
 import typer
 
 from longmind import LongmindError, NotFound
+from taat.reports.words import plain as plain
 
 USAGE, MISSING, INTERRUPTED = 2, 3, 130
 """The exit codes of what went wrong."""
-_VISIBLE = {
-    **{code: chr(0x2400 + code) for code in range(32)},
-    127: "␡",
-    **{code: f"\\x{code:02x}" for code in range(0x80, 0xA0)},
-    **{code: f"\\u{code:04x}" for code in (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))},
-}
-
-
-def plain(text: str) -> str:
-    """Return a text on one line, with its control characters made visible."""
-    return " ".join(text.split()).translate(_VISIBLE)
 
 
 def json_line(data: Any) -> str:

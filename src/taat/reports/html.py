@@ -127,7 +127,7 @@ def _equity(report: Report) -> str:
         name = _text(report.benchmark.name)
         legend = f'<p class="legend"><span>Account</span><span class="benchmark">{name}, bought and held</span></p>'
     chart = line_chart(lines, lambda value: f"{value:,.0f}", "The equity over time")
-    return f'<section class="card"><h2>Equity</h2>{legend}{chart}</section>\n'
+    return f'<section class="card"><h2>Equity</h2>{legend}{_wide(chart)}</section>\n'
 
 
 def _drawdown(report: Report) -> str:
@@ -140,7 +140,7 @@ def _drawdown(report: Report) -> str:
     chart = line_chart(
         [line], lambda value: f"{value:g} %".replace("-", "−"), "The drawdown over time", height=180, area=True
     )
-    return f'<section class="card"><h2>Drawdown</h2>{chart}</section>\n'
+    return f'<section class="card"><h2>Drawdown</h2>{_wide(chart)}</section>\n'
 
 
 def _groups(report: Report) -> str:
@@ -165,7 +165,7 @@ def _groups(report: Report) -> str:
     ]
     table, heading = _table(columns, [_group_row(group) for group in groups]), f"Profit by {report.by}"
     return (
-        f'<section class="card"><h2>{heading}</h2>{bar_chart(bars, heading)}{note}</section>\n'
+        f'<section class="card"><h2>{heading}</h2>{_wide(bar_chart(bars, heading))}{note}</section>\n'
         f'<section class="card"><h2>Figures by {report.by}</h2>{table}</section>\n'
     )
 
@@ -265,6 +265,11 @@ def _table(columns: Sequence[_Column], rows: Sequence[Sequence[_Cell]]) -> str:
     )
     body = "".join(f"<tr>{line}</tr>\n" for line in lines)
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _wide(chart: str) -> str:
+    """Return a chart that keeps a width at which it can be read, and is moved sideways where there is less."""
+    return f'<div class="scroll">{chart}</div>'
 
 
 def _class(names: str) -> str:
