@@ -54,24 +54,26 @@ class Connection:
         if response.status_code != 200:
             raise StoreUnavailable(f"{self.url} is not a server of Longmind.", hint=_RETRY)
 
-    async def call(self, operation: Operation, values: Mapping[str, Any]) -> Any:
-        """Carry out an operation with these arguments, by name, and return its result."""
-        path, query, headers, body = request_of(operation, values)
+    async def call(self, operation: Operation, binding: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
+        """Carry out an operation on what the binding locates, with arguments by name, and return its result."""
+        path, query, headers, body = request_of(operation, binding, arguments)
         response = await self._send(operation.http, path, query, headers, body)
         if response.is_success:
             if response.status_code == 204 or operation.response.adapter is None:
                 return None
             return _loaded(operation, response.content)
         error = error_of(response.content, response.status_code)
-        if operation.none_is_missing and isinstance(error, NotFound):
+        if operation.none_is_missing and isinstance(error, NotFound) and error.details.get("none"):
             return None
         raise error
 
-    async def stream(self, operation: Operation, values: Mapping[str, Any]) -> AsyncIterator[Any]:
+    async def stream(
+        self, operation: Operation, binding: Mapping[str, Any], arguments: Mapping[str, Any]
+    ) -> AsyncIterator[Any]:
         """Yield the items of a stream. One that can resume does so after the connection was lost."""
         position: int | None = None
         while True:
-            path, query, headers, body = request_of(operation, values)
+            path, query, headers, body = request_of(operation, binding, arguments)
             if position is not None:
                 headers = {**headers, "Last-Event-ID": str(position)}
             try:
@@ -103,15 +105,19 @@ class Connection:
             raise _unreachable(self.url, error) from error
 
 
-def request_of(operation: Operation, values: Mapping[str, Any]) -> tuple[str, Query, dict[str, str], bytes]:
+def request_of(
+    operation: Operation, binding: Mapping[str, Any], arguments: Mapping[str, Any]
+) -> tuple[str, Query, dict[str, str], bytes]:
     """Return the path, query, headers and body of a request."""
     names = set(operation.path_names)
-    path = "/v1" + operation.path.format(**{name: quote(_text(values[name]), safe="") for name in names})
+    located = operation.face.names()
+    in_path = {name: (binding if name in located else arguments)[name] for name in names}
+    path = "/v1" + operation.path.format(**{name: quote(_text(value), safe="") for name, value in in_path.items()})
     headers: dict[str, str] = {}
-    query: Query = []
+    query: Query = [(name, _text(value)) for name, value in binding.items() if name in operation.face.query]
     body: dict[str, Any] = {}
-    for name, value in values.items():
-        if name in names:
+    for name, value in arguments.items():
+        if name in names - located:
             continue
         if name == operation.idempotency:
             if value is not None:
@@ -119,10 +125,11 @@ def request_of(operation: Operation, values: Mapping[str, Any]) -> tuple[str, Qu
         elif name == operation.expected_version:
             if value is not None:
                 headers["If-Match"] = f'"{value}"'
-        elif operation.reads or name in operation.face.query:
+        elif operation.reads:
             query += _in_query(operation, name, value)
         else:
             body[name] = plain(value)
+            _require_json(name, body[name])
     if operation.body is None:
         return path, query, headers, b""
     headers["Content-Type"] = "application/json"
@@ -175,6 +182,16 @@ def _json(value: Any) -> bytes:
         return to_json(value, inf_nan_mode="constants")
     except (ValueError, TypeError) as error:
         raise InvalidInput(f"This cannot be sent to a server: {type(error).__name__}.") from None
+
+
+def _require_json(name: str, value: Any) -> None:
+    """Refuse an argument that cannot be written as JSON, by its name."""
+    if isinstance(value, str | int | float | None):
+        return
+    try:
+        to_json(value, inf_nan_mode="constants")
+    except (ValueError, TypeError):
+        raise InvalidInput(f"{name} must be plain JSON to be sent to a server.", field=name) from None
 
 
 def _loaded(operation: Operation, content: bytes) -> Any:

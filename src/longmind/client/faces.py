@@ -57,21 +57,21 @@ def remote_method(method: Callable[..., Any], operations: Sequence[Operation]) -
         for name, encode in operation.encode.items():
             if name in given:
                 given[name] = encode(given[name])
-        return operation, {**self._binding, **given}
+        return operation, given
 
     if operations[0].streams:
 
         @functools.wraps(method)
         def stream(self: Remote, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-            operation, values = chosen(self, args, kwargs)
-            return self._connection.stream(operation, values)
+            operation, arguments = chosen(self, args, kwargs)
+            return self._connection.stream(operation, self._binding, arguments)
 
         return checked_call(method, stream)
 
     @functools.wraps(method)
     async def call(self: Remote, *args: Any, **kwargs: Any) -> Any:
-        operation, values = chosen(self, args, kwargs)
-        return await self._connection.call(operation, values)
+        operation, arguments = chosen(self, args, kwargs)
+        return await self._connection.call(operation, self._binding, arguments)
 
     return checked_call(method, call)
 

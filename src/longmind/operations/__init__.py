@@ -14,13 +14,16 @@ from longmind.operations import (
     context,
     conversations,
     episodes,
+    erasure,
     facts,
     goals,
+    manager,
     memories,
     personas,
     procedures,
     recall,
     shared,
+    transfer,
     users,
     working,
 )
@@ -45,6 +48,9 @@ _NOUNS = (
     shared,
     consolidation,
     configuration,
+    manager,
+    erasure,
+    transfer,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(operation for noun in _NOUNS for operation in noun.OPERATIONS)
 """Every operation. Of two paths that match, the first is taken."""

@@ -1,6 +1,7 @@
 """The settings of an agent."""
 
 from longmind.config import AgentSettings
+from longmind.errors import InvalidSetting
 from longmind.operations.faces import AGENT
 from longmind.operations.operation import Noun
 
@@ -13,6 +14,7 @@ OPERATIONS = (
         "configure",
         permission="admin",
         changes=AgentSettings,
+        invalid=InvalidSetting,
         name="configuration.change",
         example={"recall_k": 5},
     ),

@@ -1,5 +1,6 @@
 """Conversations: the messages of a session, their summary, and the pages and topics of dialogue memory."""
 
+from longmind.errors import InvalidSetting
 from longmind.operations.faces import AGENT, CONVERSATION, DIALOGUE
 from longmind.operations.operation import Noun
 from longmind.systems.dialogue import DialogueSettings
@@ -25,7 +26,9 @@ OPERATIONS = (
     _conversation.post("/context", "context", permission="read", example={"tokens": 1500, "task": "answer her"}),
     _conversation.delete("", "clear"),
     _dialogue.get("/dialogue/configuration", "configuration"),
-    _dialogue.patch("/dialogue/configuration", "configure", changes=DialogueSettings, example={"window": 10}),
+    _dialogue.patch(
+        "/dialogue/configuration", "configure", changes=DialogueSettings, invalid=InvalidSetting, example={"window": 10}
+    ),
     _dialogue.post(
         "/dialogue/pages",
         "add",

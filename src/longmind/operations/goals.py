@@ -1,9 +1,29 @@
 """Goals, their criteria, and their plans."""
 
+from datetime import datetime
+from typing import Any
+
+from longmind.errors import InvalidSetting
 from longmind.operations.faces import GOALS
 from longmind.operations.operation import Noun
+from longmind.systems.goals import MonitorSettings
+from longmind.types import Model
 
 _goals = Noun("goals", GOALS)
+
+
+class GoalChanges(Model):
+    """The fields of a goal that may change."""
+
+    description: str | None = None
+    criteria: list[str | dict[str, Any]] | None = None
+    priority: float | None = None
+    deadline: datetime | None = None
+    parent: str | None = None
+    tags: list[str] | None = None
+    attributes: dict[str, Any] | None = None
+
+
 OPERATIONS = (
     _goals.post(
         "/goals",
@@ -22,7 +42,9 @@ OPERATIONS = (
     _goals.post("/goals/monitor", "monitor"),
     _goals.post("/goals/report-problems", "report_problems"),
     _goals.get("/goals/monitoring", "monitoring"),
+    _goals.patch("/goals/monitoring", "configure_monitoring", changes=MonitorSettings, invalid=InvalidSetting),
     _goals.get("/goals/{id}", "get"),
+    _goals.patch("/goals/{id}", "update", changes=GoalChanges, example={"priority": 0.9, "why": "it is urgent"}),
     _goals.get("/goals/{id}/state", "state"),
     _goals.get("/goals/{id}/sub-goals", "sub_goals"),
     _goals.get("/goals/{id}/progress", "progress"),

@@ -72,14 +72,14 @@ OPERATIONS = (
         example={"importance": 0.9, "tags": ["home", "move"], "reason": "it matters"},
     ),
     _memories.get("/memories/{id}/history", "history"),
-    _memories.delete(
-        "/memories/{which}", "forget", name="memories.forget_one", without={"where"}, types={"which": str}
-    ),
     _memories.post(
         "/memories/forget",
         "forget",
         types={"which": str | list[str] | None},
         example={"where": {"tags_any": ["draft"]}, "reason": "no longer needed"},
+    ),
+    _memories.delete(
+        "/memories/{which}", "forget", name="memories.forget_one", without={"where"}, types={"which": str}
     ),
     _memories.post("/operations/{operation}/undo", "undo"),
     _memories.get("/changes", "watch", name="memories.changes", event_id="seq", resume="after"),

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Json
 
+from longmind.errors import InvalidInput
 from longmind.operations.faces import Face
 from longmind.operations.wire import (
     Parameter,
@@ -63,6 +64,8 @@ class Operation:
     """Parameters that are not offered here."""
     types: Mapping[str, Any] = field(default_factory=dict)
     """Types of parameters in a request, where the hint does not say it."""
+    invalid: type[InvalidInput] = InvalidInput
+    """The error of a body that is not valid."""
     encode: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     """How the client writes an argument, where its own type does not say it."""
     result: Any = None

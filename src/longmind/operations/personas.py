@@ -1,5 +1,6 @@
 """Personas: traits and knowledge of the user and of the agent."""
 
+from longmind.errors import InvalidSetting
 from longmind.operations.faces import PERSONA
 from longmind.operations.operation import Noun
 from longmind.systems.persona import PersonaSettings
@@ -9,7 +10,7 @@ _persona = Noun("persona", PERSONA)
 OPERATIONS = (
     _persona.get("/persona", "profile"),
     _persona.get("/persona/configuration", "configuration"),
-    _persona.patch("/persona/configuration", "configure", changes=PersonaSettings),
+    _persona.patch("/persona/configuration", "configure", changes=PersonaSettings, invalid=InvalidSetting),
     _persona.get("/persona/rendering", "render"),
     _persona.get("/persona/traits", "traits"),
     _persona.post("/persona/traits", "observe", example={"dimension": "humour", "value": "dry", "confidence": 0.6}),

@@ -79,7 +79,7 @@ class Handler:
         operation = self._operation
         if result is None:
             if operation.none_is_missing:
-                raise NotFound(f"There is no such {operation.noun.removesuffix('s')} here.")
+                raise NotFound(f"There is no such {operation.noun.removesuffix('s')} here.", none=True)
             return Response(status_code=204)
         headers = {}
         version = getattr(result, operation.version, None) if operation.version else None

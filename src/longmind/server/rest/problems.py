@@ -40,11 +40,11 @@ def problem_response(error: LongmindError, *, status: int | None = None, retry_a
     return Response(content, status, headers, MEDIA_TYPE)
 
 
-def invalid_request(error: ValidationError, where: str) -> InvalidInput:
+def invalid_request(error: ValidationError, where: str, kind: type[InvalidInput] = InvalidInput) -> InvalidInput:
     """Return what is wrong with a request: the fields and the reasons, never what they held."""
     listed = problems(error)
     field, reason = listed[0]
-    return InvalidInput(
+    return kind(
         f"{field or 'It'} in the {where} is not valid: {reason}.",
         field=field,
         problems=[{"field": name, "reason": why} for name, why in listed[:20]],

@@ -58,7 +58,7 @@ async def read_body(request: Request, operation: Operation) -> Values:
     try:
         return _given(operation.body.model_validate_json(text, strict=True))
     except ValidationError as error:
-        raise invalid_request(error, "body") from None
+        raise invalid_request(error, "body", operation.invalid) from None
 
 
 def read_headers(request: Request, operation: Operation) -> Values:

@@ -1,0 +1,18 @@
+"""Export and import of the agents of the tenant."""
+
+from longmind.operations.faces import LONGMIND
+from longmind.operations.operation import Noun
+
+_transfer = Noun("transfer", LONGMIND)
+
+OPERATIONS = (
+    _transfer.get("/export", "export", permission="admin", without={"scopes", "across_tenants"}, result_name="line"),
+    _transfer.post(
+        "/import",
+        "load",
+        permission="admin",
+        without={"across_tenants"},
+        result_name="imported",
+        example={"lines": ['{"longmind": "export"}']},
+    ),
+)
