@@ -45,6 +45,7 @@ class EpisodicMemory(Blocking[asynchronous.EpisodicMemory]):
     get = blocking(asynchronous.EpisodicMemory.get)
     find = blocking(asynchronous.EpisodicMemory.find)
     event = blocking(asynchronous.EpisodicMemory.event)
+    find_events = blocking(asynchronous.EpisodicMemory.find_events)
     find_event = blocking(asynchronous.EpisodicMemory.find_event)
     list = blocking(asynchronous.EpisodicMemory.list)
     recent = blocking(asynchronous.EpisodicMemory.recent)

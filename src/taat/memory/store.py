@@ -18,6 +18,7 @@ from taat.signals.expiries import trading_day
 
 AGENT = "taat"
 _PAGE = 500
+_DAYS_KEPT = 10_000
 
 
 class TraderMemory:
@@ -31,6 +32,7 @@ class TraderMemory:
         self.longmind = longmind
         self.agent: AgentMemory = longmind.agent(agent)
         self.knowledge = Knowledge(self.agent)
+        self._days: dict[str, str] = {}
 
     # -- reading what happened -----------------------------------------------------------------------------------
 
@@ -122,12 +124,24 @@ class TraderMemory:
         """Write to episodes in one transaction."""
         await self.agent.episodic.record_all(list(entries), reason=reason)
 
-    async def known_post(self, post: Post) -> Event | None:
-        """Return the event of a post with this feed and id, if there is one."""
-        day = await self.agent.episodic.find(day_of(post))
-        if day is None:
-            return None
-        return await self.agent.episodic.find_event(day.id, f"post:{names.post_key(post)}")
+    async def known_texts(self, posts: Sequence[Post]) -> dict[str, str]:
+        """Return the texts under which posts are stored, by ``post_key``; those that are not stored are left out."""
+        days: dict[str, str] = {}
+        for key in {day_of(post) for post in posts}:
+            id = self._days.get(key)
+            if id is None and (day := await self.agent.episodic.find(key)) is not None:
+                id = self._days[key] = day.id
+                if len(self._days) > _DAYS_KEPT:
+                    del self._days[next(iter(self._days))]
+            if id is not None:
+                days[key] = id
+        asked = {
+            (days[day_of(post)], f"post:{names.post_key(post)}"): names.post_key(post)
+            for post in posts
+            if day_of(post) in days
+        }
+        events = await self.agent.episodic.find_events(list(asked)) if asked else {}
+        return {asked[key]: as_events.read_record(event, Post).text for key, event in events.items()}
 
     # -- inside --------------------------------------------------------------------------------------------------
 

@@ -211,7 +211,6 @@ def _context(situation: Situation, announcer: Announcer, trades: Sequence[Trade]
         "quote": _quoted(situation.quote),
         "market_open": situation.market_open,
         "announcer": {
-            "posts": announcer.posts,
             "trades": announcer.trades,
             "wins": announcer.wins,
             "expectancy_percent": None if expectancy is None else f"{expectancy:.2f}",

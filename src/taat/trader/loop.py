@@ -30,7 +30,7 @@ from taat.memory.events import (
     read_record,
     signal_event,
 )
-from taat.memory.names import edit_key, post_key
+from taat.memory.names import announcer_name, edit_key, post_key
 from taat.memory.store import day_of
 from taat.models import OrderReport, Post
 from taat.procedures import EXECUTE_TRADE, LearntLimits, OrderTools, install, read_reports
@@ -101,7 +101,8 @@ class Trader:
         self._observe = observe or (lambda happening: None)
         self._batch = batch
         self._live = False
-        self._known: OrderedDict[str, str] = OrderedDict()
+        self._known: OrderedDict[str, str] = OrderedDict()  # the text that a post had first
+        self._chatter: list[Post] = []
         self._latest: datetime | None = None
         self.stopped = False
 
@@ -118,8 +119,8 @@ class Trader:
         await install(self.memory.agent)
         await self._limits.load()
         await self.journal.load()
-        async for trade in self.memory.trades(open=True):
-            self.book.trades[trade.id] = trade
+        held = [trade async for trade in self.memory.trades(open=True)]
+        self.book.trades = {trade.id: trade for trade in sorted(held, key=lambda trade: (trade.decided_at, trade.id))}
         for trade_id in self.journal.to_learn:
             closed = await self.memory.trade(trade_id)
             if closed is not None and not closed.learnt:
@@ -160,7 +161,7 @@ class Trader:
         """Use a pause: take what the broker executed meanwhile, and store everything."""
         if self.book.trades and (at := self._moment(None)) is not None:
             await self._reconcile(at)
-        await self.journal.flush()
+        await self._flush()
 
     def _moment(self, post: Post | None) -> datetime | None:
         """Return the moment of what is done now: with a live feed it is now, in a replay the time of the post."""
@@ -177,43 +178,54 @@ class Trader:
         announcer = await self._reader.announcer(post)
         signals = self._reader.read(post, announcer)
         self.journal.moved(feed, position)
-        if post.edited or self._seen(post) or (signals and await self._stored(post)):
-            self._repeated(post, announcer)
-        elif not signals:
-            self.journal.put(self._reader.after_chatter(post, announcer))
-            self.journal.add(announcer.name, post_event(post, announcer.name))
+        if self._seen(post):
+            self._repeated(post)
+        elif not signals and not post.edited:
+            self._chatter.append(post)
+        elif known := await self.memory.known_texts([post]):
+            self._known |= known
+            self._repeated(post)
+        elif post.edited:
+            self._repeated(post)
         else:
             await self._announced(post, announcer, records_of(post, announcer.name, signals))
-        if self.journal.pending >= self._batch:
-            await self.journal.flush()
+        if self.journal.pending + len(self._chatter) >= self._batch:
+            await self._flush()
 
     def _seen(self, post: Post) -> bool:
         """Whether this process has handled a post with this id."""
         key = post_key(post)
         if key in self._known:
             return True
-        self._known[key] = post.text
+        if not post.edited:
+            self._known[key] = post.text
         if len(self._known) > _KNOWN_POSTS:
             self._known.popitem(last=False)
         return False
 
-    async def _stored(self, post: Post) -> bool:
-        """Whether memory has a post with this id; its text is then known too."""
-        event = await self.memory.known_post(post)
-        if event is None:
-            return False
-        self._known[post_key(post)] = str(read_record(event, Post).text)
-        return True
-
-    def _repeated(self, post: Post, announcer: Announcer) -> None:
+    def _repeated(self, post: Post) -> None:
         """A post that was handled before changes nothing; an edited one is an event of its own and places no order."""
-        if self._known.get(post_key(post)) == post.text and not post.edited:
+        if self._known.get(post_key(post)) == post.text:
             self.summary.duplicates += 1
             return
-        self._known[post_key(post)] = post.text
+        name = announcer_name(post.author)
         self.summary.edits += 1
-        self.journal.add(announcer.name, post_event(post, announcer.name, key=edit_key(post)))
-        self._tell("edit", post.created_at, announcer.name, f"edited: {post.text}")
+        self.journal.add(name, post_event(post, name, key=edit_key(post)))
+        self._tell("edit", post.created_at, name, f"edited: {post.text}")
+
+    async def _flush(self) -> None:
+        """Store everything that was gathered. Which of the chatter is stored already is asked for all of it at once."""
+        chatter, self._chatter = self._chatter, []
+        known = await self.memory.known_texts(chatter) if chatter else {}
+        for post in chatter:
+            if post_key(post) in known:
+                self._known |= known
+                self._repeated(post)
+                continue
+            announcer = await self._reader.announcer(post)
+            self.journal.put(self._reader.after_chatter(post, announcer))
+            self.journal.add(announcer.name, post_event(post, announcer.name))
+        await self.journal.flush()
 
     async def _announced(self, post: Post, announcer: Announcer, records: tuple[SignalRecord, ...]) -> None:
         at = self._moment(post) or post.created_at
@@ -242,7 +254,7 @@ class Trader:
             await self._reader.announcer(records[0].post)
             self._latest = max(record.post.created_at for record in records)
         await self._deal(tuple(records), datetime.fromisoformat(work["at"]), again=True)
-        await self.journal.flush()
+        await self._flush()
 
     async def _deal(self, records: tuple[SignalRecord, ...], at: datetime, *, again: bool = False) -> None:
         """Decide on the signals of a post and act, one after the other; ``again`` when some may be decided already."""
@@ -277,7 +289,7 @@ class Trader:
         self.summary.refused += not decision.accepted
         self.journal.has_decision = True
         if decision.accepted:
-            await self.journal.flush()
+            await self._flush()
         self._tell("decision", at, announcer.name, decision.reason, record=record, decision=decision)
         return decision
 
@@ -296,7 +308,7 @@ class Trader:
         self.book.put(plan.trade)
         work = {"trade": plan.trade.id, "number": plan.trade.stops_placed, "params": _params(plan, at)}
         self.journal.set(protecting=work)
-        await self.journal.flush()
+        await self._flush()
         await self._place_protection(work)
 
     async def _place_protection(self, work: Any) -> None:
@@ -340,7 +352,7 @@ class Trader:
         What was decided before is stored first: done again, it must find the account as it was.
         """
         if self.journal.has_decision:
-            await self.journal.flush()
+            await self._flush()
         reports = await self.broker.advance(at)
         await self._take_fills()
         for report in reports:
@@ -349,7 +361,7 @@ class Trader:
         for trade in list(self.book.trades.values()):
             await self._protect(trade, at)
         if self.book.closed:
-            await self.journal.flush()
+            await self._flush()
             await self._learn()
 
     async def _take_fills(self) -> None:

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from taat.memory import Announcer, Decision, Execution, RuleCheck, SignalRecord, Trade, open_memory, signal_id
 from taat.memory.events import decision_event, execution_event, post_event, signal_event
+from taat.memory.names import post_key
 from taat.memory.store import announcer_entry, day_entries, trade_entry
 from taat.models import Fill, Instrument, Order, Post, Price, Signal, Span
 
@@ -81,9 +82,8 @@ async def test_records_come_back_as_they_were() -> None:
         assert [each async for each in memory.executions(symbol="NVDA")] == [execution(first, "181.55")]
         assert not [each async for each in memory.executions(symbol="AMD")]
         assert [event.type for event in await memory.events_of(first.id)] == ["signal", "decision", "execution"]
-        known = await memory.known_post(first.post)
-        assert known is not None
-        assert known.what == first.post.text
+        unknown = record(9).post
+        assert await memory.known_texts([first.post, unknown]) == {post_key(first.post): first.post.text}
 
 
 async def test_a_post_is_stored_with_its_feed_as_source_and_little_trust() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from longmind.errors import Conflict, InvalidInput
 from longmind.store.base import MAX_PAGE, AddLink, Put, RemoveLink, Update, Write
-from longmind.systems.episodic.models import EPISODE, EVENT, Episode, EpisodeBody, EpisodeEntry, EventDraft
+from longmind.systems.episodic.models import EPISODE, EVENT, Episode, EpisodeBody, EpisodeEntry, Event, EventDraft
 from longmind.systems.episodic.reading import just_after
 from longmind.systems.episodic.writer import EpisodeWriter, check_end, event_key, update_episode
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
@@ -46,6 +46,12 @@ async def find(scoped: ScopedStore, key: str) -> Episode | None:
     """Return the episode with a key."""
     record = (await _by_keys(scoped, [_KEY + key])).get(_KEY + key)
     return None if record is None else Episode.of(record)
+
+
+async def find_events(scoped: ScopedStore, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Event]:
+    """Return the events with these keys, by episode and key."""
+    asked = {event_key(episode, key): (episode, key) for episode, key in keys}
+    return {asked[key]: Event.of(record) for key, record in (await _by_keys(scoped, list(asked))).items()}
 
 
 async def _by_keys(scoped: ScopedStore, keys: Sequence[str]) -> dict[str, Memory]:
