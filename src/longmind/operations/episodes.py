@@ -46,5 +46,6 @@ OPERATIONS = (
     _episodes.get("/episodes/{episode}/replay", "replay", without={"longest_pause", "speed"}),
     _episodes.get("/events", "events", name="episodes.events"),
     _episodes.get("/episodes/{episode}/events/by-key/{key}", "find_event", none_is_missing=True),
+    _episodes.get("/episodes/{episode}/events/by-keys", "find_events"),
     _episodes.get("/events/{id}", "event", name="episodes.event"),
 )

@@ -37,6 +37,7 @@ OPERATIONS = (
     _procedures.post(
         "/procedures/{name}/runs", "execute", status=201, idempotency="key", example={"params": {"guest": "Alice"}}
     ),
+    _procedures.get("/procedures/{name}/runs/by-key/{key}", "find_run", none_is_missing=True),
     _procedures.get("/runs", "runs"),
     _procedures.get("/runs/{run}", "run"),
     _procedures.post("/runs/{run}/resume", "resume"),

@@ -29,6 +29,7 @@ class ProceduralMemory(Blocking[asynchronous.ProceduralMemory]):
     cancel = blocking(asynchronous.ProceduralMemory.cancel)
     approve = blocking(asynchronous.ProceduralMemory.approve)
     run = blocking(asynchronous.ProceduralMemory.run)
+    find_run = blocking(asynchronous.ProceduralMemory.find_run)
     runs = blocking(asynchronous.ProceduralMemory.runs)
     check = blocking(asynchronous.ProceduralMemory.check)
     learn = blocking(asynchronous.ProceduralMemory.learn)

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from taat.cli import announcers, positions, report, rules, run, signals
+from taat.cli import announcers, positions, report, rules, run, signals, why
 
 __all__ = ["app", "main"]
 
@@ -22,6 +22,7 @@ app.command("positions")(positions.positions)
 app.command("announcers")(announcers.announcers)
 app.command("report")(report.report)
 app.add_typer(rules.rules, name="rules")
+app.command("why")(why.why)
 
 
 @app.callback()

@@ -126,22 +126,28 @@ class TraderMemory:
 
     async def known_texts(self, posts: Sequence[Post]) -> dict[str, str]:
         """Return the texts under which posts are stored, by ``post_key``; those that are not stored are left out."""
-        days: dict[str, str] = {}
-        for key in {day_of(post) for post in posts}:
-            id = self._days.get(key)
-            if id is None and (day := await self.agent.episodic.find(key)) is not None:
-                id = self._days[key] = day.id
-                if len(self._days) > _DAYS_KEPT:
-                    del self._days[next(iter(self._days))]
-            if id is not None:
-                days[key] = id
-        asked = {
-            (days[day_of(post)], f"post:{names.post_key(post)}"): names.post_key(post)
-            for post in posts
-            if day_of(post) in days
-        }
-        events = await self.agent.episodic.find_events(list(asked)) if asked else {}
-        return {asked[key]: as_events.read_record(event, Post).text for key, event in events.items()}
+        by_day: dict[str, list[str]] = {}
+        for post in posts:
+            by_day.setdefault(day_of(post), []).append(f"post:{names.post_key(post)}")
+        texts: dict[str, str] = {}
+        for day, keys in by_day.items():
+            if (id := await self._day(day)) is None:
+                continue
+            events = await self.agent.episodic.find_events(id, keys)
+            for key, event in events.items():
+                texts[key.removeprefix("post:")] = as_events.read_record(event, Post).text
+        return texts
+
+    async def _day(self, key: str) -> str | None:
+        """Return the id of the episode of an announcer's day, if it has begun."""
+        if key not in self._days:
+            day = await self.agent.episodic.find(key)
+            if day is None:
+                return None
+            self._days[key] = day.id
+            if len(self._days) > _DAYS_KEPT:
+                del self._days[next(iter(self._days))]
+        return self._days[key]
 
     # -- inside --------------------------------------------------------------------------------------------------
 

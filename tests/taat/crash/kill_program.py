@@ -212,7 +212,7 @@ def kill_at_random(posts: int, kills: int, seed: int) -> int:
             done = True
     told = differences(expected, in_child(lambda: left(killed)))
     say(f"{posts} posts, {len(expected['executions'])} executions, {count} kills, cash {expected['cash']}")
-    print("; ".join(told) or "equal to the cent")
+    say("; ".join(told) or "equal to the cent")
     if not told:
         shutil.rmtree(root)
     return bool(told)

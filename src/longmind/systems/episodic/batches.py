@@ -48,9 +48,9 @@ async def find(scoped: ScopedStore, key: str) -> Episode | None:
     return None if record is None else Episode.of(record)
 
 
-async def find_events(scoped: ScopedStore, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Event]:
-    """Return the events with these keys, by episode and key."""
-    asked = {event_key(episode, key): (episode, key) for episode, key in keys}
+async def find_events(scoped: ScopedStore, episode: str, keys: Sequence[str]) -> dict[str, Event]:
+    """Return the events of an episode with these keys, by key."""
+    asked = {event_key(episode, key): key for key in keys}
     return {asked[key]: Event.of(record) for key, record in (await _by_keys(scoped, list(asked))).items()}
 
 

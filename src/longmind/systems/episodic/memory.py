@@ -198,9 +198,9 @@ class EpisodicMemory:
         """Return an event by its id."""
         return Event.of(await self._scoped.need(id, EVENT))
 
-    async def find_events(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Event]:
-        """Return those of the events that exist, each asked for by its episode's id and its key."""
-        return await batches.find_events(self._scoped, keys)
+    async def find_events(self, episode: str, keys: Sequence[str]) -> dict[str, Event]:
+        """Return the events of an episode that were recorded with these keys, by key; those that exist."""
+        return await batches.find_events(self._scoped, episode, keys)
 
     async def find_event(self, episode: str, key: str) -> Event | None:
         """Return the event of an episode that was recorded with a key, or None."""

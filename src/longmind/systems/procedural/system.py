@@ -247,6 +247,12 @@ class ProceduralMemory:
         """Return the current state of a run, with its steps."""
         return await self._runner.read(run)
 
+    async def find_run(self, name: str, key: str) -> Run | None:
+        """Return the run of a procedure that ``execute`` started with a key, with its steps; None if there is none."""
+        head = await self._procedures.need(name)
+        record = await self._scoped.store.by_key(self._scoped.scope, f"{RUN}:{head.name}:{key}")
+        return None if record is None else await self._runner.read(record.id)
+
     async def runs(
         self,
         name: str | None = None,

@@ -68,11 +68,8 @@ async def test_a_repeated_batch_changes_nothing(episodic: EpisodicMemory) -> Non
     assert found is not None
     assert found.what == "minute 3"
     assert await episodic.find_event(more.id, "e9") is None
-    several = await episodic.find_events([(more.id, "e1"), (more.id, "e9"), (more.id, "e3")])
-    assert {key: event.what for key, event in several.items()} == {
-        (more.id, "e1"): "minute 1",
-        (more.id, "e3"): "minute 3",
-    }
+    several = await episodic.find_events(more.id, ["e1", "e9", "e3"])
+    assert {key: event.what for key, event in several.items()} == {"e1": "minute 1", "e3": "minute 3"}
 
 
 async def test_events_come_in_the_order_of_time_whatever_the_order_of_the_batches(
