@@ -43,7 +43,7 @@ def posts(number: int, *, seed: int = 1, share: float = 0.1, authors: int = 20) 
         for symbol in prices:
             prices[symbol] = max(1.0, prices[symbol] * (1 + chance.gauss(0, 0.0008)))
         if latest and chance.random() < 0.02:
-            again = dict(chance.choice(latest), created_at=at.isoformat())
+            again = dict(chance.choice(latest))
             if chance.random() < 0.3:
                 again["text"] += " (edited)"
             yield again

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from taat.cli import announcers, positions, report, rules, run, signals, why
+from taat.cli import announcers, backtest, positions, report, rules, run, signals, why
 
 __all__ = ["app", "main"]
 
@@ -23,6 +23,7 @@ app.command("announcers")(announcers.announcers)
 app.command("report")(report.report)
 app.add_typer(rules.rules, name="rules")
 app.command("why")(why.why)
+app.command("backtest")(backtest.backtest)
 
 
 @app.callback()

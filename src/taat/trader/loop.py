@@ -103,6 +103,7 @@ class Trader:
         self._live = False
         self._known: OrderedDict[str, str] = OrderedDict()  # the text that a post had first
         self._chatter: list[Post] = []
+        self._positions: dict[str, str] = {}
         self._latest: datetime | None = None
         self.stopped = False
 
@@ -161,7 +162,7 @@ class Trader:
         """Use a pause: take what the broker executed meanwhile, and store everything."""
         if self.book.trades and (at := self._moment(None)) is not None:
             await self._reconcile(at)
-        await self._flush()
+        await self._flush_all()
 
     def _moment(self, post: Post | None) -> datetime | None:
         """Return the moment of what is done now: with a live feed it is now, in a replay the time of the post."""
@@ -177,7 +178,7 @@ class Trader:
         self._latest = max(self._latest or post.created_at, post.created_at)
         announcer = await self._reader.announcer(post)
         signals = self._reader.read(post, announcer)
-        self.journal.moved(feed, position)
+        self._positions[feed] = position
         if self._seen(post):
             self._repeated(post)
         elif not signals and not post.edited:
@@ -190,7 +191,7 @@ class Trader:
         else:
             await self._announced(post, announcer, records_of(post, announcer.name, signals))
         if self.journal.pending + len(self._chatter) >= self._batch:
-            await self._flush()
+            await self._flush_all()
 
     def _seen(self, post: Post) -> bool:
         """Whether this process has handled a post with this id."""
@@ -213,23 +214,44 @@ class Trader:
         self.journal.add(name, post_event(post, name, key=edit_key(post)))
         self._tell("edit", post.created_at, name, f"edited: {post.text}")
 
-    async def _flush(self) -> None:
-        """Store everything that was gathered. Which of the chatter is stored already is asked for all of it at once."""
-        chatter, self._chatter = self._chatter, []
-        known = await self.memory.known_texts(chatter) if chatter else {}
-        for post in chatter:
+    async def _take_chatter(self, announcer: str | None = None) -> None:
+        """Pass chatter on to be stored, of one announcer or of all.
+
+        Which of it is stored already is asked for all of it at once.
+        """
+        taken: list[Post] = []
+        kept: list[Post] = []
+        for post in self._chatter:
+            own = announcer in (None, announcer_name(post.author))
+            (taken if own else kept).append(post)
+        self._chatter = kept
+        known = await self.memory.known_texts(taken) if taken else {}
+        self._known |= known
+        for post in taken:
             if post_key(post) in known:
-                self._known |= known
                 self._repeated(post)
                 continue
-            announcer = await self._reader.announcer(post)
-            self.journal.put(self._reader.after_chatter(post, announcer))
-            self.journal.add(announcer.name, post_event(post, announcer.name))
+            author = await self._reader.announcer(post)
+            self.journal.put(self._reader.after_chatter(post, author))
+            self.journal.add(author.name, post_event(post, author.name))
+
+    async def _flush_all(self) -> None:
+        """Store everything, also the chatter, and how far the feeds are read.
+
+        What an announcement asks to be stored at once leaves the chatter of others and the positions where they are:
+        after a kill these posts come again, and those that are stored are recognised.
+        """
+        await self._take_chatter()
+        for feed, position in self._positions.items():
+            self.journal.moved(feed, position)
+        self._positions = {}
         await self.journal.flush()
 
     async def _announced(self, post: Post, announcer: Announcer, records: tuple[SignalRecord, ...]) -> None:
         at = self._moment(post) or post.created_at
         self.summary.signals += len(records)
+        await self._take_chatter(announcer.name)
+        announcer = await self._reader.announcer(post)
         records = self._reader.with_fractions(announcer, records)
         announcer = self._reader.after_signals(post, announcer, records)
         self.journal.put(announcer)
@@ -254,7 +276,7 @@ class Trader:
             await self._reader.announcer(records[0].post)
             self._latest = max(record.post.created_at for record in records)
         await self._deal(tuple(records), datetime.fromisoformat(work["at"]), again=True)
-        await self._flush()
+        await self.journal.flush()
 
     async def _deal(self, records: tuple[SignalRecord, ...], at: datetime, *, again: bool = False) -> None:
         """Decide on the signals of a post and act, one after the other; ``again`` when some may be decided already."""
@@ -289,7 +311,7 @@ class Trader:
         self.summary.refused += not decision.accepted
         self.journal.has_decision = True
         if decision.accepted:
-            await self._flush()
+            await self.journal.flush()
         self._tell("decision", at, announcer.name, decision.reason, record=record, decision=decision)
         return decision
 
@@ -308,7 +330,7 @@ class Trader:
         self.book.put(plan.trade)
         work = {"trade": plan.trade.id, "number": plan.trade.stops_placed, "params": _params(plan, at)}
         self.journal.set(protecting=work)
-        await self._flush()
+        await self.journal.flush()
         await self._place_protection(work)
 
     async def _place_protection(self, work: Any) -> None:
@@ -352,7 +374,7 @@ class Trader:
         What was decided before is stored first: done again, it must find the account as it was.
         """
         if self.journal.has_decision:
-            await self._flush()
+            await self.journal.flush()
         reports = await self.broker.advance(at)
         await self._take_fills()
         for report in reports:
@@ -361,7 +383,7 @@ class Trader:
         for trade in list(self.book.trades.values()):
             await self._protect(trade, at)
         if self.book.closed:
-            await self._flush()
+            await self.journal.flush()
             await self._learn()
 
     async def _take_fills(self) -> None:
