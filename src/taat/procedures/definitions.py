@@ -20,29 +20,6 @@ PROCEDURES: tuple[dict[str, Any], ...] = (
         "steps": [{"name": "read", "use": "read_signals", "args": {"post": "{{ params.post }}"}}],
     },
     {
-        "name": "validate_signal",
-        "purpose": "Judge a signal by the rules that hold, without placing an order.",
-        "category": "taat",
-        "parameters": _parameters({"signal": _OBJECT}),
-        "steps": [{"name": "judge", "use": "judge_signal", "args": {"signal": "{{ params.signal }}"}}],
-    },
-    {
-        "name": "process_post",
-        "purpose": "Read what a post announces and judge each signal. Orders are placed by execute_trade alone.",
-        "category": "taat",
-        "parameters": _parameters({"post": _OBJECT}),
-        "steps": [
-            {"name": "read", "use": "read_signals", "args": {"post": "{{ params.post }}"}},
-            {
-                "name": "judge",
-                "use": "judge_signal",
-                "for_each": "{{ steps.read }}",
-                "args": {"signal": "{{ item }}"},
-                "max_items": 50,
-            },
-        ],
-    },
-    {
         "name": EXECUTE_TRADE,
         "purpose": "Cancel and place the orders of a decision, each once, however often it is tried.",
         "category": "taat",

@@ -36,6 +36,7 @@ from taat.models import OrderReport, Post
 from taat.procedures import EXECUTE_TRADE, LearntLimits, OrderTools, install, read_reports
 from taat.trader.book import Book
 from taat.trader.deciding import Confirm, Decider
+from taat.trader.duties import Duties
 from taat.trader.journal import Journal
 from taat.trader.planning import Plan, plan_protection
 from taat.trader.reading import OUTCOMES_KEPT, Reader, records_of
@@ -104,6 +105,7 @@ class Trader:
         self._known: OrderedDict[str, str] = OrderedDict()  # the text that a post had first
         self._chatter: list[Post] = []
         self._positions: dict[str, str] = {}
+        self._traded: set[str] = set()
         self._latest: datetime | None = None
         self.stopped = False
 
@@ -117,6 +119,7 @@ class Trader:
         """Load what is open and finish what was at work when the last process ended."""
         orders = OrderTools(self.broker)
         self.memory.longmind.tool(orders.place_orders)
+        Duties(self.memory, self.broker).register()
         await install(self.memory.agent)
         await self._limits.load()
         await self.journal.load()
@@ -156,13 +159,31 @@ class Trader:
                 following.cancel()
                 await asyncio.gather(following, return_exceptions=True)
         await self.idle()
+        await self._conclude()
         return self.summary
+
+    async def _conclude(self) -> None:
+        """End a run: announcers' records become facts, the goal is measured, and the books are compared."""
+        at = self._moment(None)
+        if at is None:
+            return
+        procedural, moment = self.memory.agent.procedural, {"at": at.isoformat()}
+        for announcer in sorted(self._traded):
+            await procedural.execute("track_performance", {"announcer": announcer, **moment})
+        await procedural.execute("monitor_account", moment)
+        compared = await procedural.execute("maintain", moment)
+        for difference in compared.result or ():
+            self._error(f"Memory and broker differ: {difference}", at, "taat")
+        await self.journal.flush()
 
     async def idle(self) -> None:
         """Use a pause: take what the broker executed meanwhile, and store everything."""
         if self.book.trades and (at := self._moment(None)) is not None:
             await self._reconcile(at)
         await self._flush_all()
+        if self.book.closed:
+            await self._learn()
+            await self.journal.flush()
 
     def _moment(self, post: Post | None) -> datetime | None:
         """Return the moment of what is done now: with a live feed it is now, in a replay the time of the post."""
@@ -310,10 +331,17 @@ class Trader:
         self.summary.accepted += decision.accepted
         self.summary.refused += not decision.accepted
         self.journal.has_decision = True
+        await self._attend(record, decision)
         if decision.accepted:
             await self.journal.flush()
         self._tell("decision", at, announcer.name, decision.reason, record=record, decision=decision)
         return decision
+
+    async def _attend(self, record: SignalRecord, decision: Decision) -> None:
+        """Have the decision at hand in mind: the post, and what the decision drew on."""
+        open_trades = ", ".join(f"{each['side']} {each['instrument']}" for each in decision.context["open_trades"])
+        text = f"{record.announcer}: “{record.quote}”. Open: {open_trades or 'nothing'}. {decision.reason}"
+        await self.memory.agent.working.session("taat").put("decision at hand", text)
 
     # -- orders --------------------------------------------------------------------------------------------------
 
@@ -439,6 +467,7 @@ class Trader:
     async def _learn(self) -> None:
         """Give the outcomes of closed trades back to the procedure, which may change its limits."""
         closed, self.book.closed = self.book.closed, []
+        self._traded |= {trade.announcer for trade in closed}
         for trade in closed:
             announcer = await self._reader.by_name(trade.announcer)
             if trade.run is not None and trade.entered:

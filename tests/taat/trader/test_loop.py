@@ -120,3 +120,18 @@ async def test_the_chain_from_post_to_execution_is_in_memory(feed: Path) -> None
         assert len(decision.checks) > 10
         (runs,) = (await memory.agent.procedural.runs("execute_trade")).items
         assert runs.status == "succeeded"
+
+
+async def test_the_end_of_a_run_leaves_facts_a_goal_and_what_is_in_mind(feed: Path) -> None:
+    posts = [("ann", "Bought $NVDA at 200"), ("ann", "Sold all my $NVDA at 210")]
+    async with following(write_posts(feed, posts)) as run:
+        memory = run.trader.memory
+        facts = await memory.knowledge.announcer("ann")
+        assert (facts["closed trades"], facts["won trades"], facts["profit"]) == (1, 1, "250.00")
+        (goal,) = (await memory.agent.goals.list()).items
+        assert (goal.attributes["equity"], goal.attributes["kept"]) == ("100250.00", "yes")
+        (item,) = await memory.agent.working.session("taat").items()
+        assert "Sold all my $NVDA" in item.content
+        assert run.trader.summary.errors == 0
+        draft = await memory.agent.procedural.execute("draft_message", {"signal": run.told[0].record.id})
+        assert draft.result.startswith("ann: open long NVDA at 200. buy 25 NVDA")
