@@ -144,6 +144,25 @@ async def scale(
 
 
 @store_command
+async def serve(
+    call: Invocation,
+    seconds: Annotated[float, typer.Option(min=1, help="How long the clients ask.")] = 60.0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes of the server.")] = 1,
+    out: Out = None,
+) -> None:
+    """The server with 32 clients: throughput, its part of a recall, and what is lost when it is killed."""
+    from benchmarks.serve import measure as benchmark
+
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder, _progress(call, "Serving") as progress:
+        url = call.url or str(Path(folder) / "bench.db")
+        figures = await benchmark.measure(url, Path(folder), seconds, progress, workers=workers)
+    title = f"The server, {benchmark.CLIENTS} clients for {seconds:g} s"
+    name = "serve" if workers == 1 else f"serve-{workers}-workers"
+    _report_figures(call, name, title, "static", began, figures, out)
+
+
+@store_command
 async def cycle(
     call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
 ) -> None:
@@ -343,6 +362,7 @@ for _command in (
     qmsum,
     speed,
     scale,
+    serve,
     cycle,
     tiers,
     learning,

@@ -56,7 +56,7 @@ class Settings(Model):
     """Memory that search may use for the scopes it keeps loaded."""
     pool_size: Annotated[int, Field(ge=1, le=1000)] = 10
     """Connections to PostgreSQL."""
-    connect_seconds: Annotated[float, Field(gt=0, le=3600)] = 5.0
+    connect_seconds: Annotated[float, Field(gt=0, le=3600)] = 4.0
     """How long to wait for PostgreSQL: for the server to accept a connection, and for a free one of the pool."""
     busy_seconds: Annotated[float, Field(ge=0, le=3600)] = 30.0
     """How long to wait for another process that is writing to the same SQLite file."""

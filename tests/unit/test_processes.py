@@ -158,7 +158,7 @@ def test_consolidations_in_several_processes_raise_nothing(tmp_path: Path) -> No
 
 
 def test_the_time_to_wait_for_postgres_is_a_setting() -> None:
-    assert Settings.load({}).connect_seconds == 5
+    assert Settings.load({}).connect_seconds == 4
     assert Settings.load({"LONGMIND_CONNECT_SECONDS": "2.5"}).connect_seconds == 2.5
 
 
