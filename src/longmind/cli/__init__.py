@@ -30,6 +30,7 @@ from longmind.cli import (
     history,
     import_,
     jobs,
+    mcp,
     models,
     persona,
     procedures,
@@ -116,6 +117,7 @@ app.command("erase-tenant", rich_help_panel=_STORE)(erase.erase_tenant)
 app.command("verify-erasure", rich_help_panel=_STORE)(erase.verify_erasure)
 app.command("demo", rich_help_panel=_STORE)(demo.demo)
 app.command("serve", rich_help_panel=_STORE)(serve.serve)
+app.command("mcp", rich_help_panel=_STORE)(mcp.mcp)
 app.command("worker", rich_help_panel=_STORE)(worker.worker)
 app.add_typer(jobs.app, name="jobs", rich_help_panel=_STORE)
 app.command("models", rich_help_panel=_STORE)(models.models)

@@ -10,12 +10,14 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 import longmind
 from longmind.config import Settings
 from longmind.errors import InvalidInput, LongmindError, NotFound
 from longmind.operations import OPERATIONS
 from longmind.security import Anonymous, Authenticator
+from longmind.server.mcp.http import McpEndpoint
 from longmind.server.rest.handler import Handler
 from longmind.server.rest.metrics import Metrics
 from longmind.server.rest.middleware import AroundRequest
@@ -47,6 +49,7 @@ def create_app(
     library = library or Settings.load()
     tenants = Tenants(store, library, open_limit=settings.tenants_open, consolidation=settings.consolidation)
     state = ServerState(settings, tenants, authenticator or Anonymous(tenants.default), Metrics())
+    mcp = McpEndpoint(state, library.agent)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -57,7 +60,8 @@ def create_app(
             app.state.failure = error
             raise
         try:
-            yield
+            async with mcp.running():
+                yield
         finally:
             state.stopping.set()
             await tenants.close()
@@ -79,6 +83,7 @@ def create_app(
         app.add_route(
             "/v1" + operation.path, Handler(operation, state).__call__, methods=[operation.http], name=operation.name
         )
+    app.router.routes.append(Route("/mcp", mcp))
     health.add(app, state)
     return app
 

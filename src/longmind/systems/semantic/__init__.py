@@ -1,6 +1,7 @@
 """Semantic memory: concepts, facts with their validity in time, relations, definitions and rules."""
 
 from longmind.systems.semantic.endings import reopening_writes
+from longmind.systems.semantic.entities import Entities, Entity, EntityGraph, Observations, Relation
 from longmind.systems.semantic.memory import SemanticMemory
 from longmind.systems.semantic.models import (
     Concept,
@@ -34,15 +35,20 @@ __all__ = [
     "INVERSE_PREDICATES",
     "Concept",
     "ConceptSummary",
+    "Entities",
+    "Entity",
+    "EntityGraph",
     "Evidence",
     "Fact",
     "Graph",
     "Learned",
     "Node",
+    "Observations",
     "Path",
     "PathStep",
     "Pattern",
     "Predicate",
+    "Relation",
     "Rule",
     "SemanticHit",
     "SemanticMemory",

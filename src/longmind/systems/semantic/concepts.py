@@ -111,7 +111,7 @@ class Concepts:
         if _is_id(name):
             raise NotFound(f"There is no concept {name} here.", hint="Give its name to make a new one.", id=name)
         body = validated(ConceptBody, {"name": " ".join(name.split()), **fields})
-        return self._scoped.new(KIND, key=concept_key(name), **_fields(body))
+        return self._scoped.new(KIND, key=concept_key(name), **concept_fields(body))
 
     def new_learnt(self, name: str) -> Memory:
         """The record of a concept that a fact names for the first time."""
@@ -135,7 +135,7 @@ class Concepts:
         if record is None:
             writes: list[Write] = [*by_name.orphan_deletions(name), Put(_record_with(fresh, new), existing="fail")]
         else:
-            writes = [Update(record.id, _fields(new), record.version)]
+            writes = [Update(record.id, concept_fields(new), record.version)]
         for alias in added:
             writes += by_name.orphan_deletions(alias)
             holder = scoped.new(ALIAS, "", key=concept_key(alias), body={"concept": fresh.id})
@@ -164,10 +164,10 @@ class Concepts:
 
 
 def _record_with(fresh: Memory, body: ConceptBody) -> Memory:
-    return validated(Memory, {**dict(fresh), **_fields(body)})
+    return validated(Memory, {**dict(fresh), **concept_fields(body)})
 
 
-def _fields(body: ConceptBody) -> dict[str, Any]:
+def concept_fields(body: ConceptBody) -> dict[str, Any]:
     """Return the record's fields for a concept: the text that is searched, the body, and what filters use."""
     content = body.name
     if body.aliases:

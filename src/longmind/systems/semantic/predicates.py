@@ -80,6 +80,10 @@ class Predicates:
         """
         return await retry_on_conflict(lambda: self._declare(name, meaning, learnt))
 
+    def declaration(self, predicate: Predicate) -> tuple[Write, ...]:
+        """Return the writes that declare a predicate which the facts written with them need."""
+        return self._puts(predicate, learnt=True)
+
     async def list_all(self) -> list[Predicate]:
         """Return all predicates that are declared or in use here, by name."""
         predicates: dict[str, Predicate] = {}

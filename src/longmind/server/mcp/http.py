@@ -1,0 +1,107 @@
+"""MCP over streamable HTTP: ``/mcp?agent=NAME&user=NAME`` of the server.
+
+Each request stands for itself: there are no sessions, so that any process can answer it. Who calls and what they may do
+is found out as for REST, before the body is read; without a key the addresses in ``Host`` and ``Origin`` must be this
+machine's own, so that no web page can reach it by a name that resolves here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from longmind.agent_memory import AgentMemory
+from longmind.errors import InvalidInput, LongmindError, StoreUnavailable
+from longmind.security import Permission, Principal
+from longmind.server.mcp.server import Context, create_server
+from longmind.server.rest.handler import credentials_of
+from longmind.server.rest.problems import problem_response
+from longmind.server.rest.state import Access, ServerState
+
+_KEY = "longmind.mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestAccess:
+    """The memory that the principal of a request may reach."""
+
+    state: ServerState
+    principal: Principal
+    agent: str
+    user: str | None
+    access: Access
+
+    @asynccontextmanager
+    async def memory(self, permission: Permission, operation: str) -> AsyncIterator[AgentMemory]:
+        self.access.operation = operation
+        self.principal.require(permission, self.agent)
+        async with self.state.tenants.open(self.principal.tenant) as longmind:
+            yield longmind.agent(self.agent, self.user)
+
+
+class McpEndpoint:
+    """The ASGI application at ``/mcp``."""
+
+    def __init__(self, state: ServerState, default_agent: str) -> None:
+        self._state = state
+        self._default_agent = default_agent
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer requests; when it ends, those under way are cancelled."""
+        settings = self._state.settings
+        server = create_server(_access_of, seconds=settings.request_seconds)
+        self._manager = StreamableHTTPSessionManager(
+            server, json_response=True, stateless=True, max_request_body_size=settings.body_bytes
+        )
+        try:
+            async with self._manager.run():
+                yield
+        finally:
+            self._manager = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        access: Access = scope["longmind.access"]
+        access.operation = "mcp"
+        try:
+            if self._manager is None:
+                raise StoreUnavailable("The server is starting or stopping.")
+            principal = access.principal = await self._state.authenticator.authenticate(credentials_of(request))
+            agent, user = self._read_query(request, principal)
+            access.agent, access.user = agent, user
+            principal.require("read", agent)
+            if request.method != "POST":
+                response = problem_response(InvalidInput("MCP requests are POST; there is no stream."), status=405)
+                response.headers["Allow"] = "POST"
+                await response(scope, receive, send)
+                return
+            scope[_KEY] = RequestAccess(self._state, principal, agent, user, access)
+        except LongmindError as error:
+            access.error = error.code
+            response = problem_response(error, retry_after=self._state.settings.retry_after_seconds)
+            await response(scope, receive, send)
+            return
+        await self._manager.handle_request(scope, receive, send)
+
+    def _read_query(self, request: Request, principal: Principal) -> tuple[str, str | None]:
+        """Return the agent and the user. A key for one agent means that one."""
+        values: dict[str, str] = {}
+        for name, value in request.query_params.multi_items():
+            if name not in ("agent", "user") or name in values or not value:
+                raise InvalidInput("The query of /mcp is agent=NAME and user=NAME, each at most once.")
+            values[name] = value
+        only = next(iter(principal.agents)) if principal.agents is not None and len(principal.agents) == 1 else None
+        return values.get("agent", only or self._default_agent), values.get("user")
+
+
+def _access_of(ctx: Context) -> RequestAccess:
+    assert ctx.request is not None
+    access: RequestAccess = ctx.request.scope[_KEY]
+    return access
