@@ -158,6 +158,6 @@ async def test_a_body_that_is_too_large_is_refused(store: Longmind) -> None:
 async def test_a_call_that_takes_too_long_is_told(tmp_path: Any) -> None:
     app = create_app(f"sqlite:///{tmp_path}/store.db", ServerSettings(consolidation=False, request_seconds=1e-9))
     async with _serving(app) as address, Client(streamable_http_client(address)) as client:
-        late = await client.call_tool("recall", {"query": "heron"})
+        late = await client.call_tool("remember", {"content": "The word is heron."})
     assert late.is_error
     assert "took longer" in late.content[0].text
