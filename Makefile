@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test setup lint bench soak lock clean
+.PHONY: run test setup lint bench soak lock clean client-typescript
 
 run: $(VENV)/.installed  ## install what is needed and start the server on a store of its own with sample data
 	$(BIN)/longmind serve --sample --url .run/memory.db
@@ -41,6 +41,10 @@ $(VENV)/.installed: pyproject.toml requirements.lock
 	$(PIP) install --quiet --no-deps --requirement requirements.lock
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
+
+client-typescript: $(VENV)/.installed  ## generate the TypeScript client from the OpenAPI document, and compile it; needs node and npm
+	$(BIN)/python -m tools.openapi clients/typescript/openapi.json
+	cd clients/typescript && npm ci --ignore-scripts && npm run generate && npm run build
 
 lock: ## resolve the versions anew
 	$(PIP) install --quiet uv

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
-from pydantic.json_schema import JsonSchemaMode
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from longmind.operations import OPERATIONS, Operation
 from longmind.server.rest.problems import MEDIA_TYPE as PROBLEM
@@ -59,6 +59,20 @@ def openapi(version: str) -> Json:
 _Key = tuple[str, str]
 
 
+class _SchemaGenerator(GenerateJsonSchema):
+    """Says of a response that it has all its fields: those with a default are always written."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        if self.mode == "serialization" and field.get("serialization_exclude_if") is None:
+            return True
+        return super().field_is_required(field, total)
+
+    def ser_schema(self, schema: Any) -> Json | None:
+        if schema["type"] == "function-wrap":
+            return None  # it completes a record and writes the fields of its class
+        return super().ser_schema(schema)
+
+
 def _schemas() -> tuple[dict[_Key, Json], Json]:
     """Return the schemas of all requests and responses, and the components that they refer to."""
     wanted: list[tuple[_Key, JsonSchemaMode, TypeAdapter[Any]]] = [
@@ -70,8 +84,22 @@ def _schemas() -> tuple[dict[_Key, Json], Json]:
             wanted.append(((operation.name, "body"), "validation", TypeAdapter(operation.body)))
         if operation.response.adapter is not None:
             wanted.append(((operation.name, "result"), "serialization", operation.response.adapter))
-    found, definitions = TypeAdapter.json_schemas(wanted, ref_template=_REF)
-    return {key: schema for (key, _), schema in found.items()}, definitions.get("$defs", {})
+    found, definitions = TypeAdapter.json_schemas(wanted, ref_template=_REF, schema_generator=_SchemaGenerator)
+    components = {_component(name): _renamed(schema) for name, schema in definitions.get("$defs", {}).items()}
+    return {key: _renamed(schema) for (key, _), schema in found.items()}, components
+
+
+def _component(name: str) -> str:
+    """Return the name of a record that requests and responses hold: that of its class, or with ``Input``."""
+    return name.removesuffix("-Output").replace("-Input", "Input")
+
+
+def _renamed(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_renamed(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _component(value) if key == "$ref" else _renamed(value) for key, value in schema.items()}
 
 
 def _operation(operation: Operation, schemas: dict[_Key, Json]) -> Json:
