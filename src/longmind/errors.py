@@ -11,6 +11,7 @@ LongmindError
 ├── Unauthenticated         401  nobody is known by this key
 ├── Forbidden               403  the scope or the key does not allow this
 ├── LimitExceeded           413  a request is larger than the server takes
+├── RateLimited             429  too many requests; ``details["retry_after"]`` says in how many seconds there may be more
 ├── TimedOut                504  a request took longer than the server waits
 ├── Unsupported             501  this cannot be done over a server
 ├── StoreError              500  the database could not do it; nothing was changed
@@ -110,6 +111,12 @@ class LimitExceeded(LongmindError):
     """The request is larger than the server takes."""
 
     code, status = "limit_exceeded", 413
+
+
+class RateLimited(LongmindError):
+    """There are too many requests with this key."""
+
+    code, status = "rate_limited", 429
 
 
 class TimedOut(LongmindError):

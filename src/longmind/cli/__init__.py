@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from longmind.cli import (
     agents,
+    audit,
     chat,
     consolidate,
     context,
@@ -30,6 +31,7 @@ from longmind.cli import (
     history,
     import_,
     jobs,
+    keys,
     mcp,
     models,
     persona,
@@ -120,6 +122,8 @@ app.command("serve", rich_help_panel=_STORE)(serve.serve)
 app.command("mcp", rich_help_panel=_STORE)(mcp.mcp)
 app.command("worker", rich_help_panel=_STORE)(worker.worker)
 app.add_typer(jobs.app, name="jobs", rich_help_panel=_STORE)
+app.add_typer(keys.app, name="keys", rich_help_panel=_STORE)
+app.add_typer(audit.app, name="audit", rich_help_panel=_STORE)
 app.command("models", rich_help_panel=_STORE)(models.models)
 app.command("version", rich_help_panel=_STORE)(version.version)
 app.add_typer(working.app, name="working", rich_help_panel=_ROOMS)

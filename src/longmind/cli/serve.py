@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import socket
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from longmind.cli import demo_story, screen
 from longmind.cli.command import Invocation, store_command
+from longmind.cli.keys import open_access
 from longmind.errors import InvalidSetting
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ async def serve(
 ) -> None:
     """Serve the store over HTTP: REST under /v1, /healthz, /readyz and /metrics.
 
-    Without authentication it listens on this machine only. The log is JSON lines on stderr. SIGTERM or Ctrl-C ends it
+    Callers are known by their API keys once there are any; then every access is noted in the audit. Without
+    authentication it listens on this machine only. The log is JSON lines on stderr. SIGTERM or Ctrl-C ends it
     cleanly: requests under way are finished first. A second one ends it at once.
     """
     from longmind.server.logs import logging_as_json
@@ -53,12 +55,17 @@ async def serve(
     from longmind.server.workers import supervise
 
     settings = ServerSettings(
-        consolidation=consolidation, request_seconds=request_seconds, body_bytes=int(body_mb * 1_000_000)
+        consolidation=consolidation,
+        request_seconds=request_seconds,
+        body_bytes=int(body_mb * 1_000_000),
+        auth=auth or await _authentication(call),
+        single_tenant=single_tenant,
+        rate_per_second=rate,
+        rate_burst=burst,
     )
-    authenticator = None
     if sample:
         await _store_sample(call)
-    listening = socket.socket(fileno=fd) if fd is not None else listen(host, port, authenticator)
+    listening = socket.socket(fileno=fd) if fd is not None else listen(host, port, settings)
     address = address_of(listening)
 
     def ready() -> None:
@@ -72,9 +79,13 @@ async def serve(
             await supervise(workers, listening, _arguments(call, settings))
             return
         with logging_as_json(sys.stderr):
-            await serve_until_stopped(
-                listening, call.settings, settings, authenticator, ready, supervised=fd is not None
-            )
+            await serve_until_stopped(listening, call.settings, settings, ready, supervised=fd is not None)
+
+
+async def _authentication(call: Invocation) -> Literal["none", "keys"]:
+    """Return how callers are known where nobody said it: by keys if there are any."""
+    async with open_access(call) as access:
+        return "keys" if await access.any_key() else "none"
 
 
 def _require_shared_store(call: Invocation) -> None:
@@ -85,6 +96,8 @@ def _require_shared_store(call: Invocation) -> None:
 def _arguments(call: Invocation, settings: ServerSettings) -> list[str]:
     """Return the options for another process of the same server."""
     options = ["--request-seconds", str(settings.request_seconds), "--body-mb", str(settings.body_bytes / 1_000_000)]
+    options += ["--auth", settings.auth, "--rate", str(settings.rate_per_second), "--burst", str(settings.rate_burst)]
+    options += ["--single-tenant"] if settings.single_tenant else []
     options += [] if settings.consolidation else ["--no-consolidation"]
     return options + (["--url", call.url] if call.url is not None else [])
 

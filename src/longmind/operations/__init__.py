@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from longmind.operations import (
     agents,
+    audit,
     configuration,
     consolidation,
     context,
@@ -17,6 +18,7 @@ from longmind.operations import (
     erasure,
     facts,
     goals,
+    keys,
     manager,
     memories,
     personas,
@@ -51,6 +53,8 @@ _NOUNS = (
     manager,
     erasure,
     transfer,
+    keys,
+    audit,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(operation for noun in _NOUNS for operation in noun.OPERATIONS)
 """Every operation. Of two paths that match, the first is taken."""

@@ -10,6 +10,7 @@ from longmind.agent_memory import AgentMemory
 from longmind.conversation import Conversation
 from longmind.manager import MemoryManager
 from longmind.memory import Longmind
+from longmind.security import AuditLog, KeyAdministration
 from longmind.systems.dialogue import DialogueMemory
 from longmind.systems.episodic import EpisodicMemory
 from longmind.systems.goals import GoalMemory
@@ -32,6 +33,8 @@ class Face:
     """The path that its operations begin with. Its parameters locate the object."""
     locate: Callable[[Longmind, Values], Any]
     """Return the object, from the parameters of the path and the query."""
+    of_server: bool = False
+    """Whether the object belongs to the server and not to a store: the server makes it for who asks."""
     query: Mapping[str, Any] = field(default_factory=dict)
     """The parameters in the query that locate the object, with their types; None where a request leaves them out."""
 
@@ -51,7 +54,7 @@ def _agent(rc: Longmind, values: Values) -> AgentMemory:
 
 def _room(cls: type, name: str) -> Face:
     """Return the face of a memory system: an attribute of ``AgentMemory``."""
-    return Face(cls, _AGENT, lambda rc, values: getattr(_agent(rc, values), name), _USER)
+    return Face(cls, _AGENT, lambda rc, values: getattr(_agent(rc, values), name), query=_USER)
 
 
 def _working(rc: Longmind, values: Values) -> WorkingMemory:
@@ -66,11 +69,11 @@ def _conversation(rc: Longmind, values: Values) -> Conversation:
 
 
 LONGMIND = Face(Longmind, "", lambda rc, values: rc)
-AGENT = Face(AgentMemory, _AGENT, _agent, _USER)
+AGENT = Face(AgentMemory, _AGENT, _agent, query=_USER)
 CONVERSATION = Face(
-    Conversation, _AGENT + "/conversations/{conversation}", _conversation, {**_USER, "window": int | None}
+    Conversation, _AGENT + "/conversations/{conversation}", _conversation, query={**_USER, "window": int | None}
 )
-WORKING = Face(WorkingMemory, _AGENT, _working, {**_USER, "session": Name | None})
+WORKING = Face(WorkingMemory, _AGENT, _working, query={**_USER, "session": Name | None})
 EPISODIC = _room(EpisodicMemory, "episodic")
 SEMANTIC = _room(SemanticMemory, "semantic")
 PROCEDURAL = _room(ProceduralMemory, "procedural")
@@ -80,6 +83,8 @@ PERSONA = _room(PersonaMemory, "persona")
 SHARED = _room(SharedMemory, "shared")
 MANAGER = _room(MemoryManager, "manager")
 SHARED_ADMINISTRATION = Face(SharedAdministration, "", lambda rc, values: rc.shared())
+KEYS = Face(KeyAdministration, "", lambda rc, values: None, of_server=True)
+AUDIT = Face(AuditLog, "", lambda rc, values: None, of_server=True)
 FACES = (
     LONGMIND,
     AGENT,
@@ -94,4 +99,6 @@ FACES = (
     SHARED,
     MANAGER,
     SHARED_ADMINISTRATION,
+    KEYS,
+    AUDIT,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from datetime import datetime
 from typing import Literal, Protocol
 
 from longmind.errors import Forbidden, Unauthenticated
@@ -25,6 +26,12 @@ class Principal(Model):
     """The agents that it may reach; None for all of the tenant."""
     key_id: str | None = None
     """The id of the key, for logs and audit; never the key."""
+    expires_at: datetime | None = None
+    """When it ends; what it makes ends no later."""
+    subject: str | None = None
+    """The subject of the token, where there is one instead of a key."""
+    user: str | None = None
+    """The only user whose memories it may reach, and those of no user; None for every user."""
 
     def allows(self, permission: Permission) -> bool:
         """Return whether it has a permission; ``admin`` includes ``write``, and ``write`` includes ``read``."""

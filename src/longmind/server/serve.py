@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from longmind.config import Settings
-    from longmind.security import Authenticator
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _KILLED = 130
@@ -55,12 +54,12 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def listen(host: str, port: int, authenticator: Authenticator | None) -> socket.socket:
+def listen(host: str, port: int, settings: ServerSettings) -> socket.socket:
     """Return a socket that listens. Beyond this machine it needs authentication."""
-    if authenticator is None and not is_loopback(host):
+    if settings.auth == "none" and not is_loopback(host):
         raise InvalidSetting(
             f"Without authentication the server does not listen on {host}, where others could reach it.",
-            hint="Listen on 127.0.0.1, or create a key first.",
+            hint="Listen on 127.0.0.1, or make a key first: longmind keys create NAME.",
         )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
@@ -87,7 +86,6 @@ async def serve(
     listening: socket.socket,
     library: Settings,
     settings: ServerSettings,
-    authenticator: Authenticator | None,
     ready: Callable[[], None],
     *,
     supervised: bool = False,
@@ -96,7 +94,7 @@ async def serve(
 
     One that is ``supervised`` also stops when its standard input ends: then the process that started it is gone.
     """
-    app = create_app(None, settings, authenticator=authenticator, library=library)
+    app = create_app(None, settings, library=library)
     stop = asyncio.Event()
 
     def told() -> None:

@@ -405,3 +405,13 @@ class Checkable(Protocol):
     async def check(self) -> list[str]:
         """Return what is wrong, one line each, with what to do; empty when all is well."""
         ...
+
+
+@runtime_checkable
+class SharedBackend(Protocol):
+    """The power to hold many tenants and to keep each connection to one of them."""
+
+    @property
+    def unrestricted(self) -> str | None:
+        """Why the connections see the rows of every tenant; None if each transaction sees those of one."""
+        ...

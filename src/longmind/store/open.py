@@ -12,7 +12,7 @@ from longmind.errors import InvalidSetting, NotFound
 from longmind.store.base import Backend
 from longmind.store.store import Store
 
-_IN_MEMORY = ("memory:", "memory://", ":memory:")
+IN_MEMORY = ("memory:", "memory://", ":memory:")
 _SCHEMES = "a path, sqlite:///path, postgresql://user@host/database, or memory:"
 
 
@@ -27,7 +27,7 @@ async def open_store(url: str, *, clock: Clock, settings: Settings, create: bool
 async def _backend(url: str, clock: Clock, settings: Settings, create: bool) -> Backend:
     if not url.strip():
         raise InvalidSetting("The store's URL is empty.", hint=f"Give {_SCHEMES}.")
-    if url in _IN_MEMORY:
+    if url in IN_MEMORY:
         from longmind.store.inmem import InmemBackend
 
         return await InmemBackend.open()
@@ -48,7 +48,7 @@ async def _backend(url: str, clock: Clock, settings: Settings, create: bool) -> 
 def require_store(url: str) -> None:
     """Refuse a path at which there is no store. A database server is asked when it is opened."""
     scheme = url.partition("://")[0].lower() if "://" in url else ""
-    if not url.strip() or url in _IN_MEMORY or scheme not in ("", "sqlite"):
+    if not url.strip() or url in IN_MEMORY or scheme not in ("", "sqlite"):
         return
     path = sqlite_path(url)
     if not path.exists() and not path.with_name(f"{path.name}-wal").exists():
@@ -61,7 +61,7 @@ def tenant_url(url: str, tenant: str) -> str:
     """Return the URL of the store that holds another tenant than the first: a database server and a store in memory
     hold all tenants, and of files each tenant has its own, in a folder beside the first."""
     scheme = url.partition("://")[0].lower() if "://" in url else ""
-    if url in _IN_MEMORY or scheme not in ("", "sqlite"):
+    if url in IN_MEMORY or scheme not in ("", "sqlite"):
         return url
     path = sqlite_path(url)
     digest = hashlib.sha256(tenant.encode()).hexdigest()[:16]  # two names may differ in case only

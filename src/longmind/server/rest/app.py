@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -14,9 +15,10 @@ from starlette.routing import Route
 
 import longmind
 from longmind.config import Settings
-from longmind.errors import InvalidInput, LongmindError, NotFound
+from longmind.errors import InvalidInput, InvalidSetting, LongmindError, NotFound
 from longmind.operations import OPERATIONS
-from longmind.security import Anonymous, Authenticator
+from longmind.security import AccessStore, Anonymous, AuditWriter, Authenticator, KeyAuthenticator
+from longmind.security.limits import RateLimits, TokenBuckets
 from longmind.server.mcp.http import McpEndpoint
 from longmind.server.rest.handler import Handler
 from longmind.server.rest.metrics import Metrics
@@ -27,6 +29,8 @@ from longmind.server.rest.routes import health
 from longmind.server.rest.state import ServerState
 from longmind.server.settings import ServerSettings
 from longmind.server.tenants import Tenants
+from longmind.store.access import access_store
+from longmind.store.base import SharedBackend
 
 if TYPE_CHECKING:
     from longmind.memory import Longmind
@@ -43,19 +47,32 @@ def create_app(
 
     ``store`` is a ``Longmind`` that is open, and stays yours to close, or a URL, which the application opens when it
     starts and closes when it stops. ``library`` are the settings of the process. Without an ``authenticator`` it
-    answers only on the machine's own addresses.
+    answers only on the machine's own addresses, unless the settings name a way to know who calls; then every access
+    is noted in the audit.
     """
     settings = settings or ServerSettings()
     library = library or Settings.load()
     tenants = Tenants(store, library, open_limit=settings.tenants_open, consolidation=settings.consolidation)
-    state = ServerState(settings, tenants, authenticator or Anonymous(tenants.default), Metrics())
+    access = access_store(tenants.url, library)
+    state = ServerState(
+        settings,
+        tenants,
+        authenticator or _authenticator(settings, access, tenants.default),
+        Metrics(),
+        access,
+        RateLimits(
+            TokenBuckets(settings.rate_per_second, settings.rate_burst),
+            TokenBuckets(settings.failures_per_minute / 60, math.ceil(settings.failures_per_minute)),
+        ),
+        AuditWriter(access) if settings.auth != "none" else None,
+    )
     mcp = McpEndpoint(state, library.agent)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         try:
-            async with tenants.open(tenants.default):
-                pass  # a store that cannot be opened is told at the start, not at the first request
+            async with tenants.open(tenants.default) as whole:  # a store that cannot be opened is told at the start
+                _require_isolation(whole, settings)
         except LongmindError as error:
             app.state.failure = error
             raise
@@ -64,7 +81,10 @@ def create_app(
                 yield
         finally:
             state.stopping.set()
+            if state.audit is not None:
+                await state.audit.close()
             await tenants.close()
+            await access.close()
 
     app = FastAPI(
         title="Longmind",
@@ -86,6 +106,25 @@ def create_app(
     app.router.routes.append(Route("/mcp", mcp))
     health.add(app, state)
     return app
+
+
+def _authenticator(settings: ServerSettings, access: AccessStore, tenant: str) -> Authenticator:
+    if settings.auth == "none":
+        return Anonymous(tenant)
+    return KeyAuthenticator(access, cache_seconds=settings.key_cache_seconds)
+
+
+def _require_isolation(whole: Longmind, settings: ServerSettings) -> None:
+    """Refuse to serve several tenants from a database that does not keep them apart."""
+    backend = whole.store.backend
+    if settings.auth == "none" or settings.single_tenant or not isinstance(backend, SharedBackend):
+        return
+    if backend.unrestricted is not None:
+        raise InvalidSetting(
+            f"The database would not keep the tenants apart: {backend.unrestricted}.",
+            hint="Let the owner run `longmind doctor --create-role NAME` and connect as this role,"
+            " or serve one tenant with --single-tenant.",
+        )
 
 
 async def _problem(request: Request, error: Exception) -> Response:

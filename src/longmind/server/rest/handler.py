@@ -10,9 +10,9 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
-from longmind.errors import LongmindError, NotFound, StoreUnavailable, TimedOut, VersionConflict
+from longmind.errors import Forbidden, LongmindError, NotFound, StoreUnavailable, TimedOut, VersionConflict
 from longmind.operations import Operation
-from longmind.security import Credentials
+from longmind.security import Credentials, Principal
 from longmind.server.rest import events
 from longmind.server.rest.problems import problem_response
 from longmind.server.rest.requests import read_body, read_headers, read_path, read_query, split
@@ -54,19 +54,27 @@ class Handler:
 
     async def _answer(self, request: Request, access: Access) -> Response:
         operation = self._operation
-        principal = access.principal = await self._state.authenticator.authenticate(credentials_of(request))
+        credentials = credentials_of(request)
+        self._state.limits.before(credentials)
+        principal = access.principal = await self._state.authenticate(credentials)
+        self._state.limits.count(principal)
         path = read_path(request)
         access.agent = path.get("agent")
         principal.require(operation.permission, access.agent)
         query = read_query(request, operation)
         located, arguments = split(operation, path, query)
+        if principal.user is not None:
+            _require_user(principal, operation, located)
         access.user = located.get("user")
         if located.get("all_users"):
             principal.require("admin", access.agent)
         arguments |= await read_body(request, operation) | read_headers(request, operation)
         async with AsyncExitStack() as held:
-            longmind = await held.enter_async_context(self._state.tenants.open(principal.tenant))
-            target = operation.face.locate(longmind, located)
+            if operation.face.of_server:
+                target = self._state.administration(operation.face.cls, principal)
+            else:
+                longmind = await held.enter_async_context(self._state.tenants.open(principal.tenant))
+                target = operation.face.locate(longmind, located)
             positional, named = operation.arguments(arguments)
             result = getattr(target, operation.method)(*positional, **named)
             if operation.streams:
@@ -94,7 +102,16 @@ class Handler:
         status = 412 if isinstance(error, VersionConflict) and "if-match" in request.headers else error.status
         if isinstance(error, StoreUnavailable):
             _log.warning("The store does not answer (request %s).", access.request_id)
-        return problem_response(error, status=status, retry_after=self._state.settings.retry_after_seconds)
+        seconds = error.details.get("retry_after") or self._state.settings.retry_after_seconds
+        return problem_response(error, status=status, retry_after=seconds)
+
+
+def _require_user(principal: Principal, operation: Operation, located: dict[str, Any]) -> None:
+    """Keep a principal that stands for one user to the memories of this user and of no user."""
+    if "user" not in operation.face.query:
+        principal.require("admin")
+    elif located.setdefault("user", principal.user) != principal.user or located.get("all_users"):
+        raise Forbidden("This token reaches the memories of one user only.")
 
 
 def credentials_of(request: Request) -> Credentials:

@@ -13,7 +13,8 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from longmind.clock import SystemClock
-from longmind.errors import LimitExceeded
+from longmind.errors import LimitExceeded, LongmindError, StoreUnavailable
+from longmind.security import AuditEvent
 from longmind.server.rest.problems import problem_response
 from longmind.server.rest.state import Access, ServerState
 
@@ -45,9 +46,22 @@ class AroundRequest:
         scope["longmind.access"] = access
         request_id = access.request_id.encode()
 
+        withheld = False
+
         async def send_with_id(message: Message) -> None:
+            nonlocal withheld
+            if withheld:
+                return
             if message["type"] == "http.response.start":
                 access.status = message["status"]
+                if (error := await self._note(access)) is not None:
+                    withheld = True
+                    access.status, access.error = error.status, error.code
+                    seconds = self._state.settings.retry_after_seconds
+                    response = problem_response(error, retry_after=seconds)
+                    response.headers["x-request-id"] = access.request_id
+                    await response(scope, receive, send)
+                    return
                 message["headers"] = [*message.get("headers", ()), (b"x-request-id", request_id)]
             await send(message)
 
@@ -71,6 +85,35 @@ class AroundRequest:
                 _log.info("request", extra={"access": _line(access)})
             for observer in self._state.observers:
                 await observer(access)
+
+    async def _note(self, access: Access) -> LongmindError | None:
+        """Note an access before its response is sent. Return the error if that fails: then nobody sees the response."""
+        if self._state.audit is None or not access.operation:
+            return None
+        try:
+            await self._state.audit.write(_event(access))
+        except LongmindError as error:
+            _log.warning("The audit cannot be written (request %s): %s", access.request_id, error.code)
+            return StoreUnavailable("The audit cannot be written, and nothing is shown without it.", hint="Try again.")
+        return None
+
+
+def _event(access: Access) -> AuditEvent:
+    principal = access.principal
+    return AuditEvent.model_construct(
+        at=_CLOCK.now(),
+        tenant=principal.tenant if principal else "",
+        key=principal.key_id if principal else None,
+        subject=principal.subject if principal else None,
+        operation=access.operation,
+        agent=access.agent,
+        user=access.user,
+        http=access.http,
+        status=access.status,
+        error=access.error,
+        address=access.address,
+        request_id=access.request_id,
+    )
 
 
 def _limited(receive: Receive, headers: dict[bytes, bytes], limit: int) -> Receive | None:

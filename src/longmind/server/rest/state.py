@@ -6,7 +6,17 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from longmind.security import Authenticator, Principal
+from longmind.errors import Forbidden, Unauthenticated
+from longmind.security import (
+    AccessStore,
+    AuditLog,
+    AuditWriter,
+    Authenticator,
+    Credentials,
+    KeyAdministration,
+    Principal,
+)
+from longmind.security.limits import RateLimits
 from longmind.server.rest.metrics import Metrics
 from longmind.server.settings import ServerSettings
 from longmind.server.tenants import Tenants
@@ -42,6 +52,28 @@ class ServerState:
     tenants: Tenants
     authenticator: Authenticator
     metrics: Metrics
+    access: AccessStore
+    """Where keys and audit are."""
+    limits: RateLimits
+    audit: AuditWriter | None = None
+    """Notes every access; None if callers are not known."""
     observers: list[Observer] = field(default_factory=list)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server begins to stop: streams end."""
+
+    async def authenticate(self, credentials: Credentials) -> Principal:
+        """Return who makes a request. ``Unauthenticated`` is counted for its address."""
+        try:
+            principal = await self.authenticator.authenticate(credentials)
+        except Unauthenticated:
+            self.limits.failed(credentials)
+            raise
+        if self.settings.single_tenant and principal.tenant != self.tenants.default:
+            raise Forbidden("This server serves another tenant only.")
+        return principal
+
+    def administration(self, cls: type, principal: Principal) -> KeyAdministration | AuditLog:
+        """Return an object of the server itself, for who asks."""
+        if cls is KeyAdministration:
+            return KeyAdministration(self.access, principal.tenant, principal)
+        return AuditLog(self.access, principal.tenant)

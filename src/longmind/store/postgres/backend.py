@@ -30,6 +30,11 @@ class PostgresBackend:
         self._pooled.require_open()
         return self._pooled
 
+    @property
+    def unrestricted(self) -> str | None:
+        """Why the role of the connections sees the rows of every tenant; None if it sees one at a time."""
+        return self._pooled.unrestricted
+
     @classmethod
     async def open(
         cls,

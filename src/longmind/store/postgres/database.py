@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 from psycopg.types.numeric import Int8BinaryDumper
 
 from longmind.errors import StoreUnavailable
@@ -18,6 +18,7 @@ from longmind.store.postgres.failures import RETRY, Place, is_lost, place, trans
 from longmind.store.postgres.install import Installed, install
 
 _DURABLE = load_queries("read.sql")["require_durable"]
+_SET_TENANT = load_queries("read.sql")["set_tenant"]
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -47,6 +48,8 @@ class Database:
         """Whether a connection broke and none has worked since: the server is being restarted, or gone."""
         self.where = where
         self.halfvec = installed.halfvec
+        self.unrestricted = installed.unrestricted
+        """Why this role sees every tenant; None if row-level security keeps it to the one of each transaction."""
 
     @classmethod
     async def open(cls, url: str, *, schema: str, pool_size: int, timeout: float, create: bool = True) -> Database:
@@ -107,10 +110,45 @@ class Database:
         """Return all rows of a query, with retries."""
 
         async def work(connection: Connection) -> list[Row]:
-            cursor = await connection.execute(query, params, prepare=True, binary=True)
-            return await cursor.fetchall()
+            return await (await self.execute(connection, query, params)).fetchall()
 
         return await self.attempt(work)
+
+    async def execute(self, connection: Connection, query: bytes, params: dict[str, Any] | None) -> AsyncCursor[Row]:
+        """Run one statement, which sees the tenant of its parameters and no other.
+
+        The tenant is sent before it in the same pipeline: one round trip, and one transaction.
+        """
+        tenant = None if self.unrestricted or params is None else params.get("tenant")
+        if not isinstance(tenant, str):
+            return await connection.execute(query, params, prepare=True, binary=True)
+        async with connection.pipeline():
+            await connection.execute(_SET_TENANT, {"tenant": tenant}, prepare=True)
+            cursor = await connection.execute(query, params, prepare=True, binary=True)
+        return cursor
+
+    @asynccontextmanager
+    async def transaction(
+        self, connection: Connection, tenant: str | None, *, first: bytes | None = None
+    ) -> AsyncIterator[None]:
+        """Run statements in a transaction that sees one tenant. ``first`` is a statement before all others.
+
+        What comes before the caller's own statements is sent in one round trip.
+        """
+        if self.unrestricted:
+            async with connection.transaction():
+                if first is not None:
+                    await connection.execute(first)
+                yield
+            return
+        async with AsyncExitStack() as ending:
+            async with connection.pipeline():
+                await ending.enter_async_context(connection.transaction())
+                if first is not None:
+                    await connection.execute(first)
+                if tenant is not None:
+                    await connection.execute(_SET_TENANT, {"tenant": tenant}, prepare=True)
+            yield
 
     async def heal(self, error: psycopg.Error) -> None:
         """Check the pool's other connections after one broke: the server may have been restarted."""

@@ -14,6 +14,7 @@ from longmind.store.base import Scrubbed
 from longmind.store.postgres.binary import uuids, valid_ids
 from longmind.store.postgres.database import Connection, Database
 from longmind.store.postgres.driver import load_queries, psycopg
+from longmind.store.postgres.reads import fetch_of_all
 from longmind.store.reads import link_key
 from longmind.types import Link, Scope
 
@@ -42,7 +43,7 @@ async def past_ids(database: Database, scope: Scope) -> list[str]:
 
 async def past_scopes(database: Database) -> list[Scope]:
     """Return every tenant and agent that holds something or ever did."""
-    rows = await database.fetch(_erasure["past_scopes"])
+    rows = await fetch_of_all(database, _erasure["past_scopes"])
     return [Scope(tenant=tenant, agent=agent, all_users=True) for tenant, agent in rows]
 
 

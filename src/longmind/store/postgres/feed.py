@@ -61,8 +61,8 @@ async def _opened(
         try:
             async with AsyncExitStack() as trial:
                 connection = await trial.enter_async_context(database.connection())
-                await trial.enter_async_context(connection.transaction())
-                await connection.execute(_read["one_reading"])
+                reading_only = database.transaction(connection, params["tenant"], first=_read["one_reading"])
+                await trial.enter_async_context(reading_only)
                 reading = await connection.execute(_read["read_head"], params, binary=True)
                 row = await reading.fetchone()
                 cursor = await trial.enter_async_context(connection.cursor(name, binary=True))

@@ -43,8 +43,7 @@ async def journal(
     query = join_queries(*parts, _read["order_lines"])
 
     async def work(connection: Connection) -> list[Change]:
-        async with connection.transaction():
-            await connection.execute(_read["one_reading"])
+        async with database.transaction(connection, scope.tenant, first=_read["one_reading"]):
             cursor = await connection.execute(query, params, prepare=True, binary=True)
             lines = await cursor.fetchall()
             afters = await _afters(connection, scope, lines)

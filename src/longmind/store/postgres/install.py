@@ -33,6 +33,8 @@ class Installed:
     search_path: str
     halfvec: int
     """The number this database gave to pgvector's type."""
+    unrestricted: str | None = None
+    """Why row-level security does not keep this role to one tenant; None if it does."""
 
 
 def install(url: str, schema: str, where: Place, timeout: float = 5.0, *, create: bool = True) -> Installed:
@@ -140,4 +142,16 @@ def _found(connection: Connection, schema: str, where: Place) -> Installed:
             hint="Upgrade pgvector on the server and run: ALTER EXTENSION vector UPDATE;",
         )
     path = sql.SQL(", ").join([sql.Identifier(schema), sql.Identifier(row[0])]).as_string(connection)
-    return Installed(path, row[1])
+    return Installed(path, row[1], _unrestricted(connection, schema))
+
+
+def _unrestricted(connection: Connection, schema: str) -> str | None:
+    row = connection.execute(_install["role"], {"schema": schema}).fetchone()
+    if row is None:
+        return "there are no tables yet"
+    role, superuser, bypasses, owner, unforced = row
+    if superuser or bypasses:
+        return f"the role {role} is a superuser" if superuser else f"the role {role} has BYPASSRLS"
+    if owner:
+        return f"the role {role} owns the tables, or is a member of the role that does"
+    return "row-level security is not forced on every table" if unforced else None

@@ -36,3 +36,55 @@ SELECT set_config('search_path', %(path)s, true);
 -- name: take_turns
 -- Let one process at a time prepare a database.
 SELECT pg_advisory_xact_lock(%(key)s);
+
+-- name: role
+-- Who is connected, and whether row-level security could be passed by.
+SELECT
+    r.rolname, r.rolsuper, r.rolbypassrls, pg_has_role(r.oid, c.relowner, 'MEMBER'),
+    EXISTS (
+        SELECT FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attname = 'tenant'
+        WHERE t.relnamespace = c.relnamespace AND t.relkind = 'r' AND NOT (t.relrowsecurity AND t.relforcerowsecurity)
+    )
+FROM pg_roles r, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE r.rolname = current_user AND n.nspname = %(schema)s AND c.relname = 'memories';
+
+-- name: find_role
+-- Whether a role exists, and whether it could pass by row-level security.
+SELECT rolsuper OR rolbypassrls OR rolcreaterole FROM pg_roles WHERE rolname = %(role)s;
+
+-- name: create_role
+-- Make the role of an application. It gets a password, or another way to log in, from the administrator.
+CREATE ROLE {role} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE NOINHERIT;
+
+-- name: grant_schema
+-- Let the role find the tables.
+GRANT USAGE ON SCHEMA {schema} TO {role};
+
+-- name: grant_migrations
+-- Let the role see that the schema is current.
+GRANT SELECT ON {schema}._yoyo_migration TO {role};
+
+-- name: grant_memories
+-- Let the role work with what agents hold.
+GRANT SELECT, INSERT, UPDATE, DELETE
+ON {schema}.scopes, {schema}.memories, {schema}.links, {schema}.journal, {schema}.operations, {schema}.vectors TO {role};
+
+-- name: grant_spaces
+-- Let the role read vector spaces, hold their rows, and declare the first; another embedder is the owner's decision.
+GRANT SELECT, INSERT, UPDATE ON {schema}.spaces TO {role};
+
+-- name: grant_keys
+-- Let the role list, make, use and revoke keys; what a key allows cannot be changed.
+GRANT SELECT, INSERT, UPDATE (revoked_at, last_used_at) ON {schema}.keys TO {role};
+
+-- name: grant_audit
+-- Let the role read and add lines of the audit, and never change or delete one.
+GRANT SELECT, INSERT ON {schema}.audit TO {role};
+
+-- name: grant_head
+-- Let the role move the end of the audit.
+GRANT SELECT, UPDATE (seq, hash) ON {schema}.audit_head TO {role};
+
+-- name: grant_functions
+-- Let the role find keys, and learn the names of tenants.
+GRANT EXECUTE ON FUNCTION {schema}.find_key(text), {schema}.any_key(), {schema}.tenant_names() TO {role};

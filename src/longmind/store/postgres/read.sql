@@ -356,3 +356,11 @@ SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY
 -- name: limited
 -- No more rows than this.
 LIMIT %(limit)s
+
+-- name: set_tenant
+-- Whose rows the statements of this transaction see.
+SELECT set_config('longmind.tenant', %(tenant)s, true);
+
+-- name: tenant_names
+-- The names of all tenants, for a role that sees the rows of one at a time.
+SELECT unnest(tenant_names());

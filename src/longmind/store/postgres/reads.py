@@ -13,7 +13,7 @@ from longmind.store import cursors
 from longmind.store.base import Head
 from longmind.store.plan import StoredMemory
 from longmind.store.postgres.binary import is_id, texts, uuids, valid_ids
-from longmind.store.postgres.database import Database
+from longmind.store.postgres.database import Database, Row
 from longmind.store.postgres.driver import join_queries, load_queries
 from longmind.store.postgres.rows import link, stored
 from longmind.store.refusals import require_limit, storable
@@ -112,10 +112,16 @@ async def head(database: Database, scope: Scope) -> Head:
 
 
 async def scopes(database: Database) -> list[Scope]:
-    return [
-        Scope(tenant=tenant, agent=agent, all_users=True)
-        for tenant, agent in await database.fetch(_read["list_scopes"])
-    ]
+    rows = await fetch_of_all(database, _read["list_scopes"])
+    return [Scope(tenant=tenant, agent=agent, all_users=True) for tenant, agent in rows]
+
+
+async def fetch_of_all(database: Database, query: bytes) -> list[Row]:
+    """Return the rows of a query about all tenants; a role that sees one at a time asks for each."""
+    if database.unrestricted:
+        return await database.fetch(query)
+    names = await database.fetch(_read["tenant_names"])
+    return [row for (tenant,) in names for row in await database.fetch(query, {"tenant": tenant})]
 
 
 def _names(scope: Scope) -> Json:

@@ -120,3 +120,99 @@ CREATE TABLE spaces (
 
 CREATE UNIQUE INDEX spaces_one_active ON spaces (active) WHERE active;
 CREATE UNIQUE INDEX spaces_one_building ON spaces (active) WHERE NOT active;
+
+CREATE TABLE keys (
+    id text COLLATE "C" NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    permissions json NOT NULL,
+    agents json,
+    created_at timestamptz NOT NULL,
+    created_by text COLLATE "C",
+    expires_at timestamptz,
+    revoked_at timestamptz,
+    last_used_at timestamptz,
+    PRIMARY KEY (id)
+);
+
+CREATE INDEX keys_by_tenant ON keys (tenant, created_at);
+
+CREATE TABLE audit (
+    seq bigint NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    line text COLLATE "C" NOT NULL,
+    hash text COLLATE "C" NOT NULL,
+    PRIMARY KEY (seq)
+);
+
+CREATE INDEX audit_by_tenant ON audit (tenant, seq);
+
+CREATE TABLE audit_head (
+    single boolean NOT NULL CHECK (single),
+    base_seq bigint NOT NULL,
+    base_hash text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    hash text COLLATE "C" NOT NULL,
+    PRIMARY KEY (single)
+);
+
+INSERT INTO audit_head (single, base_seq, base_hash, seq, hash)
+VALUES (true, 0, repeat('0', 64), 0, repeat('0', 64));
+
+-- Row-level security: a role sees the rows of the tenant in longmind.tenant, which is set for each transaction. The owner
+-- of the tables sees all of them while no tenant is set.
+
+ALTER TABLE scopes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE scopes FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON scopes USING (tenant = current_setting('longmind.tenant', true));
+CREATE POLICY all_tenants ON scopes TO CURRENT_USER USING (coalesce(current_setting('longmind.tenant', true), '') = '');
+
+ALTER TABLE memories ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memories FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON memories USING (tenant = current_setting('longmind.tenant', true));
+CREATE POLICY all_tenants ON memories TO CURRENT_USER USING (coalesce(current_setting('longmind.tenant', true), '') = '');
+
+ALTER TABLE links ENABLE ROW LEVEL SECURITY;
+ALTER TABLE links FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON links USING (tenant = current_setting('longmind.tenant', true));
+CREATE POLICY all_tenants ON links TO CURRENT_USER USING (coalesce(current_setting('longmind.tenant', true), '') = '');
+
+ALTER TABLE journal ENABLE ROW LEVEL SECURITY;
+ALTER TABLE journal FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON journal USING (tenant = current_setting('longmind.tenant', true));
+CREATE POLICY all_tenants ON journal TO CURRENT_USER USING (coalesce(current_setting('longmind.tenant', true), '') = '');
+
+ALTER TABLE operations ENABLE ROW LEVEL SECURITY;
+ALTER TABLE operations FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON operations USING (tenant = current_setting('longmind.tenant', true));
+CREATE POLICY all_tenants ON operations TO CURRENT_USER USING (coalesce(current_setting('longmind.tenant', true), '') = '');
+
+ALTER TABLE vectors ENABLE ROW LEVEL SECURITY;
+ALTER TABLE vectors FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON vectors USING (tenant = current_setting('longmind.tenant', true));
+CREATE POLICY all_tenants ON vectors TO CURRENT_USER USING (coalesce(current_setting('longmind.tenant', true), '') = '');
+
+ALTER TABLE keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE keys FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON keys USING (tenant = current_setting('longmind.tenant', true));
+CREATE POLICY all_tenants ON keys TO CURRENT_USER USING (coalesce(current_setting('longmind.tenant', true), '') = '');
+
+ALTER TABLE audit ENABLE ROW LEVEL SECURITY;
+ALTER TABLE audit FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON audit USING (tenant = current_setting('longmind.tenant', true));
+CREATE POLICY all_tenants ON audit TO CURRENT_USER USING (coalesce(current_setting('longmind.tenant', true), '') = '');
+CREATE POLICY any_line ON audit FOR INSERT WITH CHECK (true);
+
+-- With the rights of the owner, for a role that sees no other tenant: a key by its id before its tenant is known, whether
+-- there are keys, and the names of the tenants.
+CREATE FUNCTION find_key(text) RETURNS keys LANGUAGE sql STABLE SECURITY DEFINER
+RETURN (SELECT k FROM keys k WHERE k.id = $1);
+
+CREATE FUNCTION any_key() RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
+RETURN EXISTS (SELECT FROM keys);
+
+CREATE FUNCTION tenant_names() RETURNS text[] LANGUAGE sql STABLE SECURITY DEFINER
+RETURN ARRAY(SELECT DISTINCT tenant FROM scopes ORDER BY tenant);
+
+REVOKE ALL ON FUNCTION find_key(text), any_key(), tenant_names() FROM PUBLIC;

@@ -59,7 +59,7 @@ async def _touch(database: Database, batch: Batch, write: Touch) -> Receipt:
     }
 
     async def work(connection: Connection) -> None:
-        await connection.execute(_write["touch"], params, prepare=True)
+        await database.execute(connection, _write["touch"], params)
 
     await database.attempt(work)
     return Receipt(batch.operation, (), ())
@@ -96,15 +96,15 @@ async def _put_once(database: Database, batch: Batch, first: Memory, params: Jso
     for left in reversed(range(ATTEMPTS)):
         try:
             async with database.connection() as connection:
-                if unsure and await _was_put(connection, batch, first):
+                if unsure and await _was_put(database, connection, batch, first):
                     return True
                 try:
-                    cursor = await connection.execute(_write["put_all"], params, prepare=True, binary=True)
+                    cursor = await database.execute(connection, _write["put_all"], params)
                     done = await cursor.fetchone() is not None
                 except psycopg.errors.UniqueViolation:
                     done = False
                 # A statement that was thought lost may have come through at last and taken the ids first.
-                return done or (unsure and await _was_put(connection, batch, first))
+                return done or (unsure and await _was_put(database, connection, batch, first))
         except psycopg.Error as error:
             unsure = unsure or is_lost(error)
             if not left or not (is_lost(error) or error.sqlstate in RETRY):
@@ -113,8 +113,8 @@ async def _put_once(database: Database, batch: Batch, first: Memory, params: Jso
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _was_put(connection: Connection, batch: Batch, first: Memory) -> bool:
-    async with connection.transaction():
+async def _was_put(database: Database, connection: Connection, batch: Batch, first: Memory) -> bool:
+    async with database.transaction(connection, batch.scope.tenant):
         await lock_agent(connection, batch)
         params = _names(batch) | {"memory_id": first.id, "operation": batch.operation}
         return await _is_true(connection, "was_put", params)
@@ -129,10 +129,10 @@ async def _transact(database: Database, batch: Batch) -> Receipt:
         asking = unsure is not None
         try:
             async with database.connection() as connection:
-                if unsure is not None and await _was_written(connection, batch, unsure):
+                if unsure is not None and await _was_written(database, connection, batch, unsure):
                     return unsure.receipt()
                 asking, unsure = False, None
-                async with connection.transaction():
+                async with database.transaction(connection, batch.scope.tenant):
                     known = await _begin(connection, batch)
                     if isinstance(known, Receipt):
                         return known
@@ -170,7 +170,7 @@ async def _replayed(connection: Connection, batch: Batch) -> Receipt | None:
     return Receipt(batch.operation, memories, (False,) * len(memories), replayed=True)
 
 
-async def _was_written(connection: Connection, batch: Batch, plan: WritePlan) -> bool:
+async def _was_written(database: Database, connection: Connection, batch: Batch, plan: WritePlan) -> bool:
     """Return whether a batch was committed before its connection broke. An idempotent one is simply repeated."""
     if batch.idempotent or not plan.lines:
         return False
@@ -182,7 +182,7 @@ async def _was_written(connection: Connection, batch: Batch, plan: WritePlan) ->
         "operation": batch.operation,
         "at": as_utc(batch.at),
     }
-    async with connection.transaction():
+    async with database.transaction(connection, batch.scope.tenant):
         await lock_agent(connection, batch)
         return await _is_true(connection, "was_written", params)
 
