@@ -11,7 +11,7 @@ LongmindError
 ├── Unauthenticated         401  nobody is known by this key
 ├── Forbidden               403  the scope or the key does not allow this
 ├── LimitExceeded           413  a request is larger than the server takes
-├── RateLimited             429  too many requests; ``details["retry_after"]`` says in how many seconds there may be more
+├── RateLimited             429  too many requests with a key; ``details["retry_after"]``: seconds to wait
 ├── TimedOut                504  a request took longer than the server waits
 ├── Unsupported             501  this cannot be done over a server
 ├── StoreError              500  the database could not do it; nothing was changed

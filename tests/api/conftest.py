@@ -48,7 +48,7 @@ async def remote(app: FastAPI, store: Longmind) -> AsyncIterator[Longmind]:
 async def address(app: FastAPI) -> AsyncIterator[str]:
     """The URL of a real server on this machine, in the same event loop."""
     started, stop = asyncio.Event(), asyncio.Event()
-    with listen("127.0.0.1", 0, None) as listening:
+    with listen("127.0.0.1", 0, ServerSettings()) as listening:
         serving = asyncio.create_task(run(app, listening, started.set, stop))
         await asyncio.wait({serving, waiting := asyncio.create_task(started.wait())}, return_when="FIRST_COMPLETED")
         waiting.cancel()

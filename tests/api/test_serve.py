@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from longmind.errors import InvalidSetting, StoreUnavailable
+from longmind.server import ServerSettings
 from longmind.server.serve import listen
 from longmind.sync import Longmind
 
@@ -76,4 +77,4 @@ def test_several_processes_serve_one_store(start: Start) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])
 def test_without_authentication_it_listens_on_this_machine_only(host: str) -> None:
     with pytest.raises(InvalidSetting, match="Without authentication"):
-        listen(host, 0, None)
+        listen(host, 0, ServerSettings())

@@ -50,7 +50,8 @@ async def verify(
         typer.Option(metavar="NUMBER:HASH", help="An end of the chain that you kept; the chain must lead through it."),
     ] = None,
     archive: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="A file of `audit rotate`, the oldest first; again for more.")
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A file of `audit rotate`; the oldest first."),
     ] = None,
 ) -> None:
     """Find out whether a line of the audit was changed, removed or reordered. Exit code 1 if one was.
@@ -58,8 +59,8 @@ async def verify(
     Lines of all tenants are one chain. On PostgreSQL connect as the owner of the tables. Keep the end that is printed
     somewhere else: with it as the anchor of the next time, not even who can write the whole database can cut the chain.
     """
-    from longmind.security.audit import verify as verify_chain
     from longmind.security.archive import read_archives
+    from longmind.security.audit import verify as verify_chain
 
     async with open_access(call) as access:
         head = await access.head()
@@ -86,8 +87,8 @@ async def rotate(
     days: Annotated[float, typer.Option(min=0, max=36_500, metavar="DAYS", help="Lines older than this.")] = 90,
 ) -> None:
     """Move old lines of the audit into a file, which continues the chain, and delete them from the store."""
-    from longmind.security.audit import verify as verify_chain
     from longmind.security.archive import write_archive
+    from longmind.security.audit import verify as verify_chain
 
     until = SystemClock().now() - timedelta(days=days)
     async with open_access(call) as access:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 from longmind.cli import agents, screen
 from longmind.cli.command import FAILED, Invocation, store_command
 from longmind.cli.salvage import rescue
-from longmind.errors import ForeignStore, LongmindError, ModelError, SchemaTooNew, StoreCorrupt
+from longmind.errors import ForeignStore, InvalidInput, LongmindError, ModelError, SchemaTooNew, StoreCorrupt
 from longmind.store.base import Backend, ErasureBackend, ReembedBackend, Space
 from longmind.types import Scope, Stats
 
@@ -62,6 +63,13 @@ async def doctor(
             "--scrub", help="First rewrite the files of the store, so that they keep nothing of what was erased."
         ),
     ] = False,
+    create_role: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="On PostgreSQL, as the owner: make the role for a server of many tenants, or renew its grants.",
+        ),
+    ] = None,
 ) -> None:
     """Examine a store: is it sound, what is in it, and what to do about a problem.
 
@@ -75,6 +83,8 @@ async def doctor(
     diagnosis = Diagnosis(screen.without_password(url))
     try:
         async with call.store(embedder="none") as rc:  # a model that is not installed must not hide the store
+            if create_role is not None:
+                diagnosis.notes.append(await _create_role(url, create_role))
             if scrub:
                 diagnosis.scrubbed, diagnosis.not_scrubbed = map(list, await rc.scrub())
             await _examine(rc, diagnosis)
@@ -83,6 +93,16 @@ async def doctor(
     call.answer(_data(diagnosis), lambda: _show(diagnosis))
     if diagnosis.problems:
         raise typer.Exit(FAILED)
+
+
+async def _create_role(url: str, role: str) -> str:
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise InvalidInput("Only a PostgreSQL store has roles.", hint="On SQLite each tenant has a file of its own.")
+    from longmind.store.postgres.roles import create_role
+
+    if await asyncio.to_thread(create_role, url, role):
+        return f"Made the role {role}. Give it a way to log in: ALTER ROLE ... PASSWORD, or a line in pg_hba.conf."
+    return f"Renewed the grants of the role {role}."
 
 
 async def _examine(rc: Longmind, diagnosis: Diagnosis) -> None:

@@ -45,22 +45,22 @@ async def create(
     call: Invocation,
     name: Annotated[str, typer.Argument(help="What the key is for, as you want to find it in the list.")],
     permission: Annotated[
-        list[Literal["read", "write", "admin"]] | None,
-        typer.Option(
-            "--permission", "-p", help="What it may do; write includes read, admin includes both. Default: write."
-        ),
-    ] = None,
+        Literal["read", "write", "admin"],
+        typer.Option("--permission", "-p", help="What it may do; write includes read, admin includes both."),
+    ] = "write",
     agent: Annotated[
-        list[str] | None, typer.Option("--agent", "-a", help="An agent that it may reach; again for more. Default: all.")
+        list[str] | None,
+        typer.Option("--agent", "-a", help="An agent that it may reach; repeatable. Default: all."),
     ] = None,
     days: Annotated[
-        float | None, typer.Option(min=0.001, max=36_500, metavar="DAYS", help="How long it is valid. Default: until revoked.")
+        float | None,
+        typer.Option(min=0.001, max=36_500, metavar="DAYS", help="How long it is valid. Default: no end."),
     ] = None,
 ) -> None:
     """Make a key for the tenant. It is shown this once, and only its hash is stored."""
     expires_at = None if days is None else SystemClock().now() + timedelta(days=days)
     async with _administration(call) as keys:
-        key = await keys.create(name, permissions=permission or ["write"], agents=agent or None, expires_at=expires_at)
+        key = await keys.create(name, permissions=[permission], agents=agent or None, expires_at=expires_at)
     call.answer(key, lambda: _show_new(key))
 
 

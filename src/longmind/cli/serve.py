@@ -37,6 +37,17 @@ async def serve(
     body_mb: Annotated[
         float, typer.Option("--body-mb", min=0.001, max=1000, metavar="MB", help="The largest body of a request.")
     ] = 32.0,
+    auth: Annotated[
+        Literal["none", "keys"] | None,
+        typer.Option(help="How callers are known. Default: by keys if there are any; else not, on this machine only."),
+    ] = None,
+    single_tenant: Annotated[
+        bool, typer.Option("--single-tenant", help="Serve only the tenant of LONGMIND_TENANT, whatever a key says.")
+    ] = False,
+    rate: Annotated[
+        float, typer.Option(min=0.001, max=1_000_000, metavar="N", help="Requests a second of a key, in each process.")
+    ] = 100.0,
+    burst: Annotated[int, typer.Option(min=1, max=1_000_000, help="Requests of a key at once.")] = 500,
     fd: Annotated[
         int | None,
         typer.Option(hidden=True, help="A socket that listens already: of the process that started this one."),

@@ -14,7 +14,7 @@ from longmind.security.audit import StoredLine
 
 
 async def write_archive(path: Path, lines: AsyncIterator[StoredLine], until: datetime) -> StoredLine | None:
-    """Write the lines before a moment into a new file, durably. Return the last; None, and no file, if there is none."""
+    """Write the lines before a moment into a new file, durably. Return the last; None if there is none."""
     last: StoredLine | None = None
     try:
         with open(path, "x", encoding="utf-8", opener=open_private) as file:  # noqa: ASYNC230 - few and short writes
@@ -28,7 +28,7 @@ async def write_archive(path: Path, lines: AsyncIterator[StoredLine], until: dat
     except FileExistsError as error:
         raise InvalidInput(f"{path} exists already.", hint="Give the name of a new file.") from error
     if last is None:
-        path.unlink()
+        os.unlink(path)
     return last
 
 

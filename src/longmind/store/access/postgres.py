@@ -65,7 +65,7 @@ class PostgresAccessStore:
 
         async def work(connection: Connection) -> AuditHead:
             async with database.transaction(connection, None):
-                lines, head = chain(_head((await _row(connection, "lock_head"))), events)
+                lines, head = chain(_head(await _row(connection, "lock_head")), events)
                 params = {
                     "seqs": longs(line.seq for line in lines),
                     "tenants": texts(line.tenant for line in lines),
@@ -121,9 +121,7 @@ class PostgresAccessStore:
     async def _database(self) -> Database:
         async with self._opening:
             if self._open is None:
-                self._open = await Database.open(
-                    self._url, schema=self._schema, pool_size=_POOL, timeout=self._timeout
-                )
+                self._open = await Database.open(self._url, schema=self._schema, pool_size=_POOL, timeout=self._timeout)
             return self._open
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
@@ -62,7 +63,7 @@ class SqliteAccessStore:
         return [key_of(row)[0] for row in await self._rows("list_keys", {"tenant": tenant})]
 
     async def any_key(self) -> bool:
-        if self._path != ":memory:" and not Path(self._path).exists():
+        if self._path != ":memory:" and not await asyncio.to_thread(os.path.exists, self._path):
             return False
         return bool((await self._rows("any_key", {}))[0][0])
 

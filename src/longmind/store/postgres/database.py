@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
-from psycopg import AsyncConnection, AsyncCursor
+from psycopg import AsyncConnection, AsyncCursor, AsyncTransaction
 from psycopg.types.numeric import Int8BinaryDumper
 
 from longmind.errors import StoreUnavailable
@@ -124,8 +124,7 @@ class Database:
             return await connection.execute(query, params, prepare=True, binary=True)
         async with connection.pipeline():
             await connection.execute(_SET_TENANT, {"tenant": tenant}, prepare=True)
-            cursor = await connection.execute(query, params, prepare=True, binary=True)
-        return cursor
+            return await connection.execute(query, params, prepare=True, binary=True)
 
     @asynccontextmanager
     async def transaction(
@@ -143,7 +142,8 @@ class Database:
             return
         async with AsyncExitStack() as ending:
             async with connection.pipeline():
-                await ending.enter_async_context(connection.transaction())
+                # connection.transaction() would keep the pipeline open until the transaction ends
+                await ending.enter_async_context(AsyncTransaction(connection))
                 if first is not None:
                     await connection.execute(first)
                 if tenant is not None:
