@@ -114,7 +114,9 @@ async def test_a_key_cannot_give_more_than_it_has(access: AccessStore) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"permissions": []}, {"agents": []}, {"expires_at": NOW() - timedelta(seconds=1)}], ids=str
+    "wrong",
+    [{"permissions": []}, {"agents": []}, {"expires_at": NOW() - timedelta(seconds=1)}],
+    ids=["permissions", "agents", "end"],
 )
 async def test_a_key_that_is_of_no_use_is_refused(access: AccessStore, wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
