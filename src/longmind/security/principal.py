@@ -44,6 +44,12 @@ class Principal(Model):
         if self.agents is not None and agent not in self.agents:
             raise Forbidden("This key does not reach this agent." if agent else "This key reaches single agents only.")
 
+    def reachable_user(self, user: str | None) -> str | None:
+        """Return the user of a request: its own where it stands for one user, and then no other can be named."""
+        if self.user is None or user in (None, self.user):
+            return user if self.user is None else self.user
+        raise Forbidden("This token reaches the memories of one user only.")
+
 
 class Credentials(Model):
     """What a request says of who makes it."""

@@ -73,7 +73,7 @@ class McpEndpoint:
         try:
             if self._manager is None:
                 raise StoreUnavailable("The server is starting or stopping.")
-            principal = access.principal = await self._state.authenticator.authenticate(credentials_of(request))
+            principal = await self._state.authenticate(credentials_of(request), access)
             agent, user = self._read_query(request, principal)
             access.agent, access.user = agent, user
             principal.require("read", agent)
@@ -98,7 +98,7 @@ class McpEndpoint:
                 raise InvalidInput("The query of /mcp is agent=NAME and user=NAME, each at most once.")
             values[name] = value
         only = next(iter(principal.agents)) if principal.agents is not None and len(principal.agents) == 1 else None
-        return values.get("agent", only or self._default_agent), values.get("user")
+        return values.get("agent", only or self._default_agent), principal.reachable_user(values.get("user"))
 
 
 def _access_of(ctx: Context) -> RequestAccess:

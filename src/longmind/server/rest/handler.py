@@ -54,10 +54,7 @@ class Handler:
 
     async def _answer(self, request: Request, access: Access) -> Response:
         operation = self._operation
-        credentials = credentials_of(request)
-        self._state.limits.before(credentials)
-        principal = access.principal = await self._state.authenticate(credentials)
-        self._state.limits.count(principal)
+        principal = await self._state.authenticate(credentials_of(request), access)
         path = read_path(request)
         access.agent = path.get("agent")
         principal.require(operation.permission, access.agent)
@@ -102,16 +99,17 @@ class Handler:
         status = 412 if isinstance(error, VersionConflict) and "if-match" in request.headers else error.status
         if isinstance(error, StoreUnavailable):
             _log.warning("The store does not answer (request %s).", access.request_id)
-        seconds = error.details.get("retry_after") or self._state.settings.retry_after_seconds
-        return problem_response(error, status=status, retry_after=seconds)
+        return problem_response(error, status=status, retry_after=self._state.settings.retry_after_seconds)
 
 
 def _require_user(principal: Principal, operation: Operation, located: dict[str, Any]) -> None:
     """Keep a principal that stands for one user to the memories of this user and of no user."""
     if "user" not in operation.face.query:
         principal.require("admin")
-    elif located.setdefault("user", principal.user) != principal.user or located.get("all_users"):
+    elif located.get("all_users"):
         raise Forbidden("This token reaches the memories of one user only.")
+    else:
+        located["user"] = principal.reachable_user(located.get("user"))
 
 
 def credentials_of(request: Request) -> Credentials:

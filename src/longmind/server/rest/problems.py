@@ -32,8 +32,9 @@ def problem_response(error: LongmindError, *, status: int | None = None, retry_a
     """Return an error as a response."""
     status = status or error.status
     headers = {}
-    if status in (429, 503) and retry_after is not None:
-        headers["Retry-After"] = str(retry_after)
+    seconds = error.details.get("retry_after", retry_after)
+    if status in (429, 503) and seconds is not None:
+        headers["Retry-After"] = str(seconds)
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     content = json.dumps(problem(error, status), default=str, ensure_ascii=False).encode(errors="replace")

@@ -61,15 +61,17 @@ class ServerState:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server begins to stop: streams end."""
 
-    async def authenticate(self, credentials: Credentials) -> Principal:
-        """Return who makes a request. ``Unauthenticated`` is counted for its address."""
+    async def authenticate(self, credentials: Credentials, access: Access) -> Principal:
+        """Return who makes a request, unless there were too many. ``Unauthenticated`` is counted for its address."""
+        self.limits.before(credentials)
         try:
-            principal = await self.authenticator.authenticate(credentials)
+            principal = access.principal = await self.authenticator.authenticate(credentials)
         except Unauthenticated:
             self.limits.failed(credentials)
             raise
         if self.settings.single_tenant and principal.tenant != self.tenants.default:
             raise Forbidden("This server serves another tenant only.")
+        self.limits.count(principal)
         return principal
 
     def administration(self, cls: type, principal: Principal) -> KeyAdministration | AuditLog:
