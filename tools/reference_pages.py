@@ -1,4 +1,4 @@
-"""Write the reference pages that follow from the code: settings, errors and the record.
+"""Write the reference pages that follow from the code: settings, errors, the record and REST.
 
     python -m tools.reference_pages docs/reference
 
@@ -11,7 +11,7 @@ import argparse
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -24,8 +24,8 @@ from longmind.config import PREFIX, SYSTEMS, AgentSettings, Settings, variable_o
 from longmind.kinds import TABLE
 from longmind.systems.configuration import settings_class
 from longmind.types import Change, Link, Memory, Source
-
-MADE_BY = "<!-- Written by `python -m tools.reference_pages docs/reference`. Do not edit. -->"
+from tools import rest_reference
+from tools.markdown import MADE_BY, table
 
 
 def attribute_docs(model: type[BaseModel]) -> dict[str, str]:
@@ -67,12 +67,6 @@ def default_of(field: FieldInfo) -> str:
     if isinstance(value, BaseModel):
         return "the user"
     return "" if value is None else f"`{value}`"
-
-
-def table(rows: Sequence[tuple[str, ...]], *heads: str) -> str:
-    """Return a Markdown table."""
-    lines = [" | ".join(heads), "|".join("---" for _ in heads), *(" | ".join(row) for row in rows)]
-    return "\n".join(f"| {line} |" if n != 1 else f"|{line}|" for n, line in enumerate(lines))
 
 
 def settings_page() -> str:
@@ -187,7 +181,12 @@ def kinds_table() -> str:
     return table(rows, "kind", "origin", "memory system", "heading in a context", "recalled")
 
 
-PAGES = {"settings.md": settings_page, "errors.md": errors_page, "record.md": record_page}
+PAGES = {
+    "settings.md": settings_page,
+    "errors.md": errors_page,
+    "record.md": record_page,
+    "rest.md": rest_reference.page,
+}
 
 
 def main() -> None:

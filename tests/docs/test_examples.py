@@ -1,8 +1,9 @@
-"""Documentation that runs: every Python block, and every ``$ longmind`` and ``$ taat`` line, of README and docs.
+"""Documentation that runs: every Python block, and every line with longmind, taat or curl, of README and docs.
 
 The blocks of a page run in order, in one namespace and on one fresh SQLite store (``LONGMIND_URL``), in an empty
-folder. ``python no-run`` and ``console no-run`` mark what is only to be read. In console lines ``ID`` stands for the
-newest memory and ``OPERATION`` for the last change of the memory that was named last.
+folder. ``$ longmind serve`` starts a server for the page. ``python no-run`` and ``console no-run`` mark what is only to
+be read. In console lines ``ID`` stands for the newest memory and ``OPERATION`` for the last change of the memory that
+was named last.
 """
 
 import ast
@@ -14,11 +15,13 @@ import re
 import shlex
 import textwrap
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs.http_examples import HttpExamples, is_request
 from typer import Typer
 from typer.testing import CliRunner
 
@@ -48,11 +51,14 @@ def blocks(text: str) -> Iterator[Block]:
         )
 
 
-def commands(block: Block) -> Iterator[str]:
-    """The lines a reader would type, without the prompt; a backslash joins two."""
-    for line in block.text.replace("\\\n", " ").splitlines():
-        if line.startswith(("$ longmind ", "$ taat ")):
-            yield line.removeprefix("$ ")
+def commands(block: Block) -> Iterator[tuple[str, list[str]]]:
+    """The lines a reader would type, without the prompt, and what is shown below each; a backslash joins two."""
+    lines = block.text.replace("\\\n", " ").splitlines()
+    typed = [number for number, line in enumerate(lines) if line.startswith("$ ")]
+    for number, following in zip(typed, [*typed[1:], len(lines)], strict=True):
+        line = lines[number].removeprefix("$ ")
+        if line.startswith(("longmind ", "taat ")) or is_request(line):
+            yield line, lines[number + 1 : following]
 
 
 class Reader:
@@ -62,17 +68,24 @@ class Reader:
         self.page = page
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self._runner = runner
+        self._http = HttpExamples()
         self._id = ""
+
+    def close(self) -> None:
+        self._http.stop()
 
     def follow(self, block: Block) -> None:
         if block.language == "python":
             self._python(block)
         elif block.language == "console":
-            for command in commands(block):
-                self._console(command)
+            for command, shown in commands(block):
+                if is_request(command):
+                    self._http.request(command, shown, self.page)
+                else:
+                    self._console(command)
 
     def _python(self, block: Block) -> None:
-        source = "\n" * (block.line - 1) + block.text
+        source = "\n" * (block.line - 1) + self._http.led(block.text)
         code = compile(source, str(self.page), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         done = eval(code, self.names)  # noqa: S307  # our own documentation
         if code.co_flags & inspect.CO_COROUTINE:
@@ -82,6 +95,8 @@ class Reader:
         program, *words = shlex.split(command)
         if program == "taat":
             self._run(taat_app, "taat", *words)
+        elif words[0] == "serve":
+            self._http.serve(words[1:])
         else:
             self._longmind(*[self._meant(word) for word in words])
 
@@ -111,9 +126,10 @@ def test_the_examples_of_a_page_work(page: Path, tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     with asyncio.Runner() as runner:
         reader = Reader(page, runner)
-        for block in blocks(page.read_text(encoding="utf-8")):
-            if block.runs:
-                reader.follow(block)
+        with closing(reader):
+            for block in blocks(page.read_text(encoding="utf-8")):
+                if block.runs:
+                    reader.follow(block)
 
 
 def test_the_readme_and_the_tutorial_have_examples_of_both_kinds() -> None:
@@ -130,6 +146,8 @@ def test_the_readme_and_the_tutorial_have_examples_of_both_kinds() -> None:
         "1. x\n\n   ```python\n   await no_such_name()\n   ```",
         "```console\n$ longmind nonsense\n```",
         "```console\n$ taat signals --feed file:absent.jsonl\n```",
+        "```console\n$ curl -s http://127.0.0.1:9/v1/agents\n```",
+        "```console\n$ curl -s file:///dev/null\nsomething\n```",
     ],
 )
 def test_a_wrong_example_is_noticed(page: str, tmp_path: Path) -> None:

@@ -3179,6 +3179,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List accesses to the tenant's memories, the newest first. */
+        get: operations["audit.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/erasure/agents/{agent}": {
         parameters: {
             query?: never;
@@ -3294,6 +3311,45 @@ export interface paths {
          */
         post: operations["transfer.load"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the keys of the tenant, the newest first, with those that were revoked. */
+        get: operations["keys.list"];
+        put?: never;
+        /**
+         * Make a key. The result holds the key itself, which is shown this once.
+         * @description ``agents`` are those that it may reach, all by default. It cannot have more than the key that makes it.
+         */
+        post: operations["keys.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return a key by its id. */
+        get: operations["keys.get"];
+        put?: never;
+        post?: never;
+        /** Make a key invalid for good, in every process within seconds. It stays in the list. */
+        delete: operations["keys.revoke"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3537,6 +3593,136 @@ export interface components {
         AnyOf: {
             /** Any */
             any: (components["schemas"]["Compare"] | components["schemas"]["All"] | components["schemas"]["AnyOf"] | components["schemas"]["NoneOf"])[];
+        };
+        /**
+         * ApiKey
+         * @description A key as it is stored: whose it is and what it allows. The key itself is not kept.
+         */
+        ApiKey: {
+            /**
+             * Agents
+             * @default null
+             */
+            agents: string[] | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Created By
+             * @default null
+             */
+            created_by: string | null;
+            /**
+             * Expires At
+             * @default null
+             */
+            expires_at: string | null;
+            /** Id */
+            id: string;
+            /**
+             * Last Used At
+             * @default null
+             */
+            last_used_at: string | null;
+            /** Name */
+            name: string;
+            /** Permissions */
+            permissions: ("read" | "write" | "admin")[];
+            /**
+             * Revoked At
+             * @default null
+             */
+            revoked_at: string | null;
+            /** Tenant */
+            tenant: string;
+        };
+        /**
+         * AuditLine
+         * @description An event in its place in the chain.
+         */
+        AuditLine: {
+            /**
+             * Address
+             * @default null
+             */
+            address: string | null;
+            /**
+             * Agent
+             * @default null
+             */
+            agent: string | null;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Error
+             * @default
+             */
+            error: string;
+            /** Hash */
+            hash: string;
+            /** Http */
+            http: string;
+            /**
+             * Key
+             * @default null
+             */
+            key: string | null;
+            /** Operation */
+            operation: string;
+            /** Request Id */
+            request_id: string;
+            /** Seq */
+            seq: number;
+            /** Status */
+            status: number;
+            /**
+             * Subject
+             * @default null
+             */
+            subject: string | null;
+            /**
+             * Tenant
+             * @default
+             */
+            tenant: string;
+            /**
+             * User
+             * @default null
+             */
+            user: string | null;
+        };
+        /** AuditListQuery */
+        AuditListQuery: {
+            /**
+             * Agent
+             * @default null
+             */
+            agent?: string | null;
+            /**
+             * Cursor
+             * @default null
+             */
+            cursor?: string | null;
+            /**
+             * Key
+             * @default null
+             */
+            key?: string | null;
+            /**
+             * Limit
+             * @default 100
+             */
+            limit?: number;
+            /**
+             * Operation
+             * @default null
+             */
+            operation?: string | null;
         };
         /**
          * Canary
@@ -8818,6 +9004,42 @@ export interface components {
             /** Trust */
             trust: number;
         };
+        /** KeysCreateQuery */
+        KeysCreateQuery: Record<string, never>;
+        /** KeysCreateRequest */
+        KeysCreateRequest: {
+            /**
+             * Agents
+             * @default null
+             */
+            agents?: string[] | null;
+            /**
+             * Expires At
+             * @default null
+             */
+            expires_at?: string | null;
+            /** Name */
+            name: string;
+            /**
+             * Permissions
+             * @default [
+             *       "read",
+             *       "write"
+             *     ]
+             */
+            permissions?: ("read" | "write" | "admin")[];
+        };
+        /** KeysGetQuery */
+        KeysGetQuery: Record<string, never>;
+        /** KeysListQuery */
+        KeysListQuery: Record<string, never>;
+        /** KeysListResult */
+        KeysListResult: {
+            /** Items */
+            items: components["schemas"]["ApiKey"][];
+        };
+        /** KeysRevokeQuery */
+        KeysRevokeQuery: Record<string, never>;
         /**
          * Knowledge
          * @description A knowledge entry: something known about the user, or something the agent knows.
@@ -9952,6 +10174,52 @@ export interface components {
             segment: string;
         };
         /**
+         * NewKey
+         * @description A key that was just made.
+         */
+        NewKey: {
+            /**
+             * Agents
+             * @default null
+             */
+            agents: string[] | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Created By
+             * @default null
+             */
+            created_by: string | null;
+            /**
+             * Expires At
+             * @default null
+             */
+            expires_at: string | null;
+            /** Id */
+            id: string;
+            /** Key */
+            key: string;
+            /**
+             * Last Used At
+             * @default null
+             */
+            last_used_at: string | null;
+            /** Name */
+            name: string;
+            /** Permissions */
+            permissions: ("read" | "write" | "admin")[];
+            /**
+             * Revoked At
+             * @default null
+             */
+            revoked_at: string | null;
+            /** Tenant */
+            tenant: string;
+        };
+        /**
          * Node
          * @description A concept of a graph, and its distance in steps from the concept that was asked for.
          */
@@ -9978,6 +10246,16 @@ export interface components {
         OutcomeResult: {
             episode: components["schemas"]["Episode"] | null;
             learned: components["schemas"]["LearningResult"] | null;
+        };
+        /** Page[AuditLine] */
+        Page_AuditLine_: {
+            /**
+             * Cursor
+             * @default null
+             */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["AuditLine"][];
         };
         /** Page[Concept] */
         Page_Concept_: {
@@ -21850,6 +22128,41 @@ export interface operations {
             };
         };
     };
+    "audit.list": {
+        parameters: {
+            query?: {
+                agent?: string | null;
+                cursor?: string | null;
+                key?: string | null;
+                limit?: number;
+                operation?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AuditLine_"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "erasure.erase_agent": {
         parameters: {
             query?: never;
@@ -22041,6 +22354,138 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TransferLoadResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "keys.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeysListResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "keys.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "laptop",
+                 *       "permissions": [
+                 *         "read"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeysCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "keys.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "keys.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
                 };
             };
             /** @description An error. */
