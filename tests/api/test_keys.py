@@ -10,7 +10,7 @@ from fastapi import FastAPI
 
 from longmind import Longmind
 from longmind.errors import StoreUnavailable
-from longmind.security import AuditLog, KeyAdministration, NewKey
+from longmind.security import AuditLog, Credentials, KeyAdministration, NewKey, Principal
 from longmind.security.audit import verify
 from longmind.server import ServerSettings, create_app
 from longmind.server.rest.state import ServerState
@@ -157,3 +157,23 @@ async def test_a_server_of_one_tenant_refuses_the_keys_of_others(store: Longmind
     key = await KeyAdministration(app.state.server.access, "other").create("x")
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
         assert (await client.post(RECALL, json={"query": "x"}, headers=by(key))).status_code == 403
+
+
+async def test_a_token_of_one_user_reaches_this_user_only(store: Longmind) -> None:
+    class OfAnn:
+        async def authenticate(self, credentials: Credentials) -> Principal:
+            return Principal(tenant="default", permissions=frozenset({"write"}), subject="s", user="ann")
+
+    await store.agent("assistant", "bob").remember(f"Bob keeps a {SECRET}.")
+    app = create_app(store, ServerSettings(auth="keys", consolidation=False), authenticator=OfAnn())
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as client:
+        stored = await client.post("/v1/agents/assistant/memories", json={"content": "Ann likes tea."})
+        assert stored.json()["user"] == "ann"
+        for path, status in (("", 200), ("?user=ann", 200), ("?user=bob", 403), ("?all_users=true", 403)):
+            answer = await client.post(RECALL + path, json={"query": SECRET})
+            assert (path, answer.status_code) == (path, status)
+            assert "Bob" not in answer.text
+        assert (await client.get("/v1/agents")).status_code == 403
+    lines = (await AuditLog(app.state.server.access, "default").list()).items
+    assert {(line.subject, line.key) for line in lines} == {("s", None)}
+    assert {line.user for line in lines if line.status == 200} == {"ann"}

@@ -38,8 +38,23 @@ async def serve(
         float, typer.Option("--body-mb", min=0.001, max=1000, metavar="MB", help="The largest body of a request.")
     ] = 32.0,
     auth: Annotated[
-        Literal["none", "keys"] | None,
+        Literal["none", "keys", "oidc"] | None,
         typer.Option(help="How callers are known. Default: by keys if there are any; else not, on this machine only."),
+    ] = None,
+    oidc_issuer: Annotated[
+        str | None, typer.Option(metavar="URL", help="Accept tokens of this OpenID provider, beside keys.")
+    ] = None,
+    oidc_audience: Annotated[str | None, typer.Option(help="The audience that tokens must be for.")] = None,
+    oidc_jwks: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where its public keys are. Default: its discovery document says.")
+    ] = None,
+    oidc_tenant_claim: Annotated[str, typer.Option(help="The claim with the tenant.")] = "tenant",
+    oidc_permissions_claim: Annotated[
+        str, typer.Option(help="The claim with longmind:read, longmind:write or longmind:admin.")
+    ] = "scope",
+    oidc_agents_claim: Annotated[str, typer.Option(help="The claim with the agents it may reach.")] = "agents",
+    oidc_user_claim: Annotated[
+        str | None, typer.Option(help="The claim with the only user it may reach. Default: every user.")
     ] = None,
     single_tenant: Annotated[
         bool, typer.Option("--single-tenant", help="Serve only the tenant of LONGMIND_TENANT, whatever a key says.")
@@ -59,17 +74,32 @@ async def serve(
     authentication it listens on this machine only. The log is JSON lines on stderr. SIGTERM or Ctrl-C ends it
     cleanly: requests under way are finished first. A second one ends it at once.
     """
+    from longmind.security.tokens import TokenSettings
     from longmind.server.logs import logging_as_json
     from longmind.server.serve import address_of, listen
     from longmind.server.serve import serve as serve_until_stopped
     from longmind.server.settings import ServerSettings
     from longmind.server.workers import supervise
 
+    tokens = None
+    if oidc_issuer is not None and oidc_audience is not None:
+        tokens = TokenSettings(
+            issuer=oidc_issuer,
+            audience=oidc_audience,
+            jwks_url=oidc_jwks,
+            tenant_claim=oidc_tenant_claim,
+            permissions_claim=oidc_permissions_claim,
+            agents_claim=oidc_agents_claim,
+            user_claim=oidc_user_claim,
+        )
+    elif auth == "oidc" or oidc_issuer is not None or oidc_audience is not None:
+        raise InvalidSetting("Tokens need an issuer and an audience.", hint="Give --oidc-issuer and --oidc-audience.")
     settings = ServerSettings(
         consolidation=consolidation,
         request_seconds=request_seconds,
         body_bytes=int(body_mb * 1_000_000),
-        auth=auth or await _authentication(call),
+        auth=auth or ("oidc" if oidc_issuer is not None else await _authentication(call)),
+        tokens=tokens,
         single_tenant=single_tenant,
         rate_per_second=rate,
         rate_burst=burst,
@@ -108,6 +138,17 @@ def _arguments(call: Invocation, settings: ServerSettings) -> list[str]:
     """Return the options for another process of the same server."""
     options = ["--request-seconds", str(settings.request_seconds), "--body-mb", str(settings.body_bytes / 1_000_000)]
     options += ["--auth", settings.auth, "--rate", str(settings.rate_per_second), "--burst", str(settings.rate_burst)]
+    if (tokens := settings.tokens) is not None:
+        named = {
+            "issuer": tokens.issuer,
+            "audience": tokens.audience,
+            "jwks": tokens.jwks_url,
+            "tenant-claim": tokens.tenant_claim,
+            "permissions-claim": tokens.permissions_claim,
+            "agents-claim": tokens.agents_claim,
+            "user-claim": tokens.user_claim,
+        }
+        options += [word for name, value in named.items() if value for word in (f"--oidc-{name}", value)]
     options += ["--single-tenant"] if settings.single_tenant else []
     options += [] if settings.consolidation else ["--no-consolidation"]
     return options + (["--url", call.url] if call.url is not None else [])

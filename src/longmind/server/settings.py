@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from longmind.security.tokens import TokenSettings
 from longmind.types import Model
 
 
@@ -24,6 +25,8 @@ class ServerSettings(Model):
     """How many stores of tenants are open at the same time, where each tenant has a store of its own."""
     auth: Literal["none", "keys", "oidc"] = "none"
     """How callers are known: not at all, on this machine only; by API keys; or by API keys and tokens of a provider."""
+    tokens: TokenSettings | None = None
+    """The provider of tokens, with ``auth="oidc"``."""
     single_tenant: bool = False
     """Whether only the tenant of the settings is served. Then the database need not keep tenants apart."""
     key_cache_seconds: Annotated[float, Field(ge=0, le=60)] = 2.0

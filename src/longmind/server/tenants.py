@@ -138,6 +138,7 @@ class Tenants:
         for url, held in list(self._stores.items()):
             if len(self._stores) <= self._limit:
                 return
-            if held.users == 0 and held.longmind is not None:
+            still_open = self._stores.get(url) is held  # another request may have closed it while this one waited
+            if still_open and held.users == 0 and held.longmind is not None:
                 del self._stores[url]
                 await held.closing.aclose()

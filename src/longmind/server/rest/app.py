@@ -19,6 +19,7 @@ from longmind.errors import InvalidInput, InvalidSetting, LongmindError, NotFoun
 from longmind.operations import OPERATIONS
 from longmind.security import AccessStore, Anonymous, AuditWriter, Authenticator, KeyAuthenticator
 from longmind.security.limits import RateLimits, TokenBuckets
+from longmind.security.tokens import KeysAndTokens, TokenAuthenticator
 from longmind.server.mcp.http import McpEndpoint
 from longmind.server.rest.handler import Handler
 from longmind.server.rest.metrics import Metrics
@@ -111,7 +112,12 @@ def create_app(
 def _authenticator(settings: ServerSettings, access: AccessStore, tenant: str) -> Authenticator:
     if settings.auth == "none":
         return Anonymous(tenant)
-    return KeyAuthenticator(access, cache_seconds=settings.key_cache_seconds)
+    keys = KeyAuthenticator(access, cache_seconds=settings.key_cache_seconds)
+    if settings.auth == "keys":
+        return keys
+    if settings.tokens is None:
+        raise InvalidSetting("Tokens need an issuer and an audience.", hint="Give --oidc-issuer and --oidc-audience.")
+    return KeysAndTokens(keys, TokenAuthenticator(settings.tokens))
 
 
 def _require_isolation(whole: Longmind, settings: ServerSettings) -> None:
