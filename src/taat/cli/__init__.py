@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from taat.cli import announcers, backtest, positions, report, rules, run, signals, why
+from taat.cli import announcers, backtest, goals, positions, procedures, report, rules, run, signals, why
 
 __all__ = ["app", "main"]
 
@@ -24,6 +24,8 @@ app.command("report")(report.report)
 app.add_typer(rules.rules, name="rules")
 app.command("why")(why.why)
 app.command("backtest")(backtest.backtest)
+app.add_typer(goals.goals, name="goals")
+app.add_typer(procedures.procedures, name="procedures")
 
 
 @app.callback()

@@ -22,7 +22,14 @@ from taat.trader import Confirm, Happening, Summary, Trader
 from taat.validation import Verdict
 
 SAMPLE_PRICES = Path(__file__).parents[1] / "data" / "sample_prices.jsonl"
-_KINDS = {"decision": "", "execution": "filled", "learnt": "learnt", "error": "error", "edit": "edited"}
+_KINDS = {
+    "decision": "",
+    "execution": "filled",
+    "learnt": "learnt",
+    "error": "error",
+    "edit": "edited",
+    "alert": "alert",
+}
 _COLUMNS = (16, 15, 9)
 
 FeedOption = Annotated[

@@ -16,6 +16,7 @@ from taat.memory.records import (
     WorkingOrder,
 )
 from taat.memory.store import TraderMemory, open_memory
+from taat.memory.targets import Targets
 
 __all__ = [
     "Announcer",
@@ -27,6 +28,7 @@ __all__ = [
     "Purpose",
     "RuleCheck",
     "SignalRecord",
+    "Targets",
     "Trade",
     "TradeOutcome",
     "TraderMemory",

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 
 from longmind import AgentMemory, Fact, NotFound
+from taat.memory.targets import TARGETS, Targets, target_text
 from taat.signals import AnnouncerProfile
 
 RULES = "trading rules"
@@ -51,6 +52,16 @@ class Knowledge:
             if cursor is None:
                 return
 
+    async def targets(self, at: datetime | None = None) -> Targets:
+        """Return what the account is measured by at a moment, by default now."""
+        values = await self._values(TARGETS, at)
+        return Targets.model_validate({name.replace(" ", "_"): value for name, value in values.items()})
+
+    async def set_target(self, name: str, value: str, *, valid_from: datetime | None = None) -> Fact:
+        """Set a target from a moment on; what held before keeps its time."""
+        predicate, text = target_text(name, value)
+        return (await self._semantic.learn(TARGETS, predicate, text, valid_from=valid_from)).fact
+
     async def announcer(self, name: str, at: datetime | None = None) -> dict[str, Value]:
         """Return what is known of an announcer: record, limits and habits."""
         return await self._values(subject(name), at)
@@ -71,9 +82,10 @@ class Knowledge:
         known = await self._semantic.know(subject(name), PROFILE)
         return AnnouncerProfile.model_validate_json(str(known[0].object)) if known else None
 
-    async def set_profile(self, name: str, profile: AnnouncerProfile) -> None:
-        """Store how an announcer writes."""
-        await self._semantic.learn(subject(name), PROFILE, profile.model_dump_json(exclude_defaults=True))
+    async def set_profile(self, name: str, profile: AnnouncerProfile, *, valid_from: datetime | None = None) -> None:
+        """Store how an announcer writes, from a moment on."""
+        text = profile.model_dump_json(exclude_defaults=True)
+        await self._semantic.learn(subject(name), PROFILE, text, valid_from=valid_from)
 
     async def _facts(self, concept: str, at: datetime | None) -> tuple[Fact, ...]:
         try:

@@ -41,6 +41,11 @@ def day_key(announcer: str, day: date) -> str:
     return f"taat:day:{day.isoformat()}:{announcer}"
 
 
+def conversation_key(day: date) -> str:
+    """Return the key of the episode of what was said with the user on a day."""
+    return f"taat:conversation:{day.isoformat()}"
+
+
 def trade_key(trade: str) -> str:
     """Return the key of the episode of a trade."""
     return f"taat:trade:{trade}"
@@ -59,6 +64,11 @@ def feed_key(feed: str) -> str:
 def account_key(broker: str) -> str:
     """Return the key of the log that is kept of a broker's account."""
     return f"taat:account:{broker}"
+
+
+def goal_key() -> str:
+    """Return the key of the log of how the account stands to its goal."""
+    return "taat:goal:account"
 
 
 def signal_tag(signal: str) -> str:

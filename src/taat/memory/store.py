@@ -50,19 +50,19 @@ class TraderMemory:
         self, announcer: str | None = None, *, since: datetime | None = None, until: datetime | None = None
     ) -> AsyncIterator[Post]:
         """Yield the posts in the order of time."""
-        async for event in self._events("post", announcer, since=since, until=until):
+        async for event in self.events("post", announcer, since=since, until=until):
             yield as_events.read_record(event, Post)
 
     async def signals(
         self, announcer: str | None = None, *, since: datetime | None = None, until: datetime | None = None
     ) -> AsyncIterator[SignalRecord]:
         """Yield the signals in the order of time."""
-        async for event in self._events("signal", announcer, since=since, until=until):
+        async for event in self.events("signal", announcer, since=since, until=until):
             yield as_events.read_record(event, SignalRecord)
 
     async def signal(self, id: str) -> SignalRecord | None:
         """Return a signal by its id."""
-        async for event in self._events("signal", tags=[names.signal_tag(id)]):
+        async for event in self.events("signal", tags=[names.signal_tag(id)]):
             return as_events.read_record(event, SignalRecord)
         return None
 
@@ -70,12 +70,12 @@ class TraderMemory:
         self, announcer: str | None = None, *, since: datetime | None = None, until: datetime | None = None
     ) -> AsyncIterator[Decision]:
         """Yield the decisions in the order of time."""
-        async for event in self._events("decision", announcer, since=since, until=until):
+        async for event in self.events("decision", announcer, since=since, until=until):
             yield as_events.read_record(event, Decision)
 
     async def decision(self, signal: str) -> Decision | None:
         """Return the decision on a signal."""
-        async for event in self._events("decision", tags=[names.signal_tag(signal)]):
+        async for event in self.events("decision", tags=[names.signal_tag(signal)]):
             return as_events.read_record(event, Decision)
         return None
 
@@ -91,7 +91,7 @@ class TraderMemory:
     ) -> AsyncIterator[Execution]:
         """Yield the executions in the order of time; with ``signal``, those of all orders of the trade it opened."""
         tags = [] if signal is None else [names.signal_tag(signal)]
-        async for event in self._events("execution", announcer, tags=tags, since=since, until=until):
+        async for event in self.events("execution", announcer, tags=tags, since=since, until=until):
             execution = as_events.read_record(event, Execution)
             if symbol not in (None, execution.instrument.symbol) or strategy not in (None, execution.strategy):
                 continue
@@ -109,7 +109,7 @@ class TraderMemory:
 
     async def events_of(self, signal: str) -> tuple[Event, ...]:
         """Return everything that happened about a signal, in the order of time."""
-        return tuple([event async for event in self._events(None, tags=[names.signal_tag(signal)])])
+        return tuple([event async for event in self.events(None, tags=[names.signal_tag(signal)])])
 
     # -- logs ----------------------------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class TraderMemory:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    async def _events(
+    async def events(
         self,
         kind: str | None,
         announcer: str | None = None,
@@ -160,6 +160,7 @@ class TraderMemory:
         since: datetime | None = None,
         until: datetime | None = None,
     ) -> AsyncIterator[Event]:
+        """Yield events in the order of time: of one kind, of one announcer, with tags, in a time."""
         actor = None if announcer is None else names.announcer_name(announcer)
         cursor: str | None = None
         while True:

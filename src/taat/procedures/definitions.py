@@ -3,6 +3,8 @@
 from typing import Any
 
 EXECUTE_TRADE = "execute_trade"
+MANAGE_ORDERS = "manage_orders"
+PROCESS_POST = "process_post"
 _OBJECT: dict[str, Any] = {"type": "object"}
 _TEXT = {"type": "string"}
 
@@ -11,7 +13,38 @@ def _parameters(required: dict[str, Any], optional: dict[str, Any] | None = None
     return {"type": "object", "properties": {**required, **(optional or {})}, "required": list(required)}
 
 
+_PLACING: dict[str, Any] = {
+    "name": "place_order",
+    "use": "place_orders",
+    "args": {"cancels": "{{ params.cancels }}", "orders": "{{ params.orders }}", "at": "{{ params.at }}"},
+    "retry": {"attempts": 3, "delay": 0.5},
+    "timeout": 60,
+}
+_ORDERS = {"at": _TEXT, "cancels": {"type": "array"}, "orders": {"type": "array"}}
+
 PROCEDURES: tuple[dict[str, Any], ...] = (
+    {
+        "name": PROCESS_POST,
+        "purpose": "Read a post and judge what it announces, without acting on it. The loop takes from here how many "
+        "events it gathers before it stores them, and how long a feed may be silent.",
+        "category": "taat",
+        "parameters": _parameters(
+            {"post": _OBJECT, "at": _TEXT},
+            {
+                "batch": {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 200},
+                "idle_seconds": {"type": "number", "minimum": 0.01, "maximum": 3600, "default": 1.0},
+            },
+        ),
+        "steps": [
+            {"name": "read", "procedure": "generate_signal", "args": {"post": "{{ params.post }}"}},
+            {
+                "name": "judge",
+                "procedure": "validate_signal",
+                "args": {"post": "{{ params.post }}", "at": "{{ params.at }}"},
+            },
+        ],
+        "returns": {"signals": "{{ steps.read }}", "verdicts": "{{ steps.judge }}"},
+    },
     {
         "name": "generate_signal",
         "purpose": "Read the trades that a post announces, with what its author holds.",
@@ -20,11 +53,24 @@ PROCEDURES: tuple[dict[str, Any], ...] = (
         "steps": [{"name": "read", "use": "read_signals", "args": {"post": "{{ params.post }}"}}],
     },
     {
+        "name": "validate_signal",
+        "purpose": "Judge the signals of a post by the rules that hold at a moment. Nothing is ordered.",
+        "category": "taat",
+        "parameters": _parameters({"post": _OBJECT, "at": _TEXT}),
+        "steps": [
+            {
+                "name": "judge",
+                "use": "judge_signals",
+                "args": {"post": "{{ params.post }}", "at": "{{ params.at }}"},
+            }
+        ],
+    },
+    {
         "name": EXECUTE_TRADE,
         "purpose": "Cancel and place the orders of a decision, each once, however often it is tried.",
         "category": "taat",
         "parameters": _parameters(
-            {"at": _TEXT, "cancels": {"type": "array"}, "orders": {"type": "array"}},
+            _ORDERS,
             {
                 "limits": {
                     "type": "object",
@@ -34,19 +80,14 @@ PROCEDURES: tuple[dict[str, Any], ...] = (
                 }
             },
         ),
-        "steps": [
-            {
-                "name": "place_order",
-                "use": "place_orders",
-                "args": {
-                    "cancels": "{{ params.cancels }}",
-                    "orders": "{{ params.orders }}",
-                    "at": "{{ params.at }}",
-                },
-                "retry": {"attempts": 3, "delay": 0.5},
-                "timeout": 60,
-            }
-        ],
+        "steps": [_PLACING],
+    },
+    {
+        "name": MANAGE_ORDERS,
+        "purpose": "Place, resize or cancel the stop of a trade whose size changed by itself.",
+        "category": "taat",
+        "parameters": _parameters(_ORDERS),
+        "steps": [_PLACING],
     },
     {
         "name": "track_performance",
@@ -86,6 +127,40 @@ PROCEDURES: tuple[dict[str, Any], ...] = (
                 "name": "write",
                 "use": "write_draft",
                 "args": {"signal": "{{ params.signal }}", "template": "{{ params.template }}"},
+            }
+        ],
+    },
+    {
+        "name": "draft_alert",
+        "purpose": "Write an alert about a goal that is missed. It is a draft and is never sent.",
+        "category": "taat",
+        "parameters": _parameters(
+            {"goal": _TEXT, "what": _TEXT, "at": _TEXT},
+            {"template": {"type": "string", "default": "Your goal “{goal}” is missed. {what}"}},
+        ),
+        "steps": [
+            {
+                "name": "write",
+                "use": "write_alert",
+                "args": {
+                    "goal": "{{ params.goal }}",
+                    "what": "{{ params.what }}",
+                    "at": "{{ params.at }}",
+                    "template": "{{ params.template }}",
+                },
+            }
+        ],
+    },
+    {
+        "name": "learn_habits",
+        "purpose": "Learn how an announcer writes from the readings that somebody confirmed or corrected.",
+        "category": "taat",
+        "parameters": _parameters({"announcer": _TEXT, "at": _TEXT}),
+        "steps": [
+            {
+                "name": "learn",
+                "use": "learn_habits",
+                "args": {"announcer": "{{ params.announcer }}", "at": "{{ params.at }}"},
             }
         ],
     },

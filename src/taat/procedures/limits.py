@@ -87,6 +87,10 @@ class LearntLimits:
         """Return the limits of an announcer."""
         return self._limits.get(announcer, Limits())
 
+    def all(self) -> Mapping[str, Limits]:
+        """Return the limits of all announcers of whom something was learnt."""
+        return self._limits
+
     async def learn(self, announcer: str, outcomes: Sequence[TradeOutcome]) -> str | None:
         """Store what the closed trades of an announcer speak for; return what changed, in words."""
         before, after = self.of(announcer), learnt_limits(outcomes)

@@ -10,6 +10,7 @@ from longmind import Fact
 from taat.brokers import Broker
 from taat.market import Market, hours
 from taat.memory import Announcer, Decision, RuleCheck, SignalRecord, Trade, TraderMemory
+from taat.memory.conversation import Confirmation, confirmation_entry, conversation_entry
 from taat.models import Quantity, Quote
 from taat.procedures import EXECUTE_TRADE, LearntLimits, Limits
 from taat.trader.planning import Plan, find_trade, plan_cancel, plan_entry, plan_exit, plan_stop, stop_price
@@ -58,10 +59,18 @@ class Decider:
         self._confirm = confirm
         self._confirm_all = confirm_all
         self._facts: dict[str, tuple[RuleFact, ...]] = {}
+        self.confirmed: set[str] = set()
+        """The announcers of whom something was confirmed."""
 
     def forget_rules(self) -> None:
         """Read the rules anew for the next decision."""
         self._facts = {}
+
+    async def judge(self, record: SignalRecord, announcer: Announcer, trades: Sequence[Trade], at: datetime) -> Verdict:
+        """Return what the rules say of a signal, without deciding on it."""
+        trade = find_trade(trades, record.signal.instrument, record.signal.side)
+        record = _for_our_trade(record, trade)
+        return validate(record.signal, await self._situation(record, announcer, trade, at, edited=False))
 
     async def decide(
         self, record: SignalRecord, announcer: Announcer, trades: Sequence[Trade], at: datetime, *, edited: bool
@@ -69,9 +78,7 @@ class Decider:
         """Decide on a signal of an announcer, who has these open trades with us."""
         signal = record.signal
         trade = find_trade(trades, signal.instrument, signal.side)
-        if trade is not None and signal.action not in OPENING:
-            ours = {"instrument": trade.instrument, "quantity": _part(record)}
-            record = record.model_copy(update={"signal": signal.model_copy(update=ours)})
+        record = _for_our_trade(record, trade)
         situation = await self._situation(record, announcer, trade, at, edited=edited)
         verdict = validate(record.signal, situation)
         context = _context(situation, announcer, trades, self._limits.of(announcer.name))
@@ -84,12 +91,25 @@ class Decider:
             if self._confirm is None:
                 reason = f"{' '.join(verdict.reasons)} Nobody is there to confirm it."
                 return self._refused(record, at, verdict, reason, context)
-            if not await self._confirm(record, verdict):
+            confirmed = await self._confirm(record, verdict)
+            await self._answered(record, verdict, at, confirmed=confirmed)
+            if not confirmed:
                 return self._refused(record, at, verdict, "It was not confirmed.", context)
         plan = _plan(record, trade, verdict, situation)
         if isinstance(plan, str):
             return self._refused(record, at, verdict, plan, context)
         return self._decided(record, at, verdict, _says(plan), context, plan)
+
+    async def _answered(self, record: SignalRecord, verdict: Verdict, at: datetime, *, confirmed: bool) -> None:
+        """Keep the conversation; what was confirmed was also read rightly. A no says nothing of the reading."""
+        question = f"Follow {record.announcer} with “{record.quote}”? {' '.join(verdict.reasons)}".strip()
+        if not confirmed:
+            entry = conversation_entry(at, question, "No.", about=record.id)
+        else:
+            said = Confirmation(post=record.post, announcer=record.announcer, signal=record.id, meant=record.signal)
+            entry = confirmation_entry(said, "Yes.", at, question)
+            self.confirmed.add(record.announcer)
+        await self._memory.write([entry], "conversation")
 
     async def _situation(
         self, record: SignalRecord, announcer: Announcer, trade: Trade | None, at: datetime, *, edited: bool
@@ -165,6 +185,15 @@ class Decider:
             procedure_version=self._limits.version,
             context=dict(context),
         )
+
+
+def _for_our_trade(record: SignalRecord, trade: Trade | None) -> SignalRecord:
+    """Return a signal that changes a trade of ours as one of its instrument and of a part of it."""
+    signal = record.signal
+    if trade is None or signal.action in OPENING:
+        return record
+    ours = {"instrument": trade.instrument, "quantity": _part(record)}
+    return record.model_copy(update={"signal": signal.model_copy(update=ours)})
 
 
 def _part(record: SignalRecord) -> Quantity | None:

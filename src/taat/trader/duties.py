@@ -5,42 +5,62 @@ from decimal import Decimal
 from typing import Any
 
 from taat.brokers import Broker
-from taat.memory import TraderMemory, announcer_name
+from taat.market import Market
+from taat.memory import TraderMemory
 from taat.memory.events import note_event
 from taat.memory.store import day_entries
 from taat.models import Post
-from taat.signals import read_post, signal_json
-
-GOAL = "Beat the index with at most 10 % drawdown"
-_DRAWDOWN = Decimal(10)
+from taat.signals import signal_json
+from taat.trader.deciding import Decider
+from taat.trader.habits import Habits
+from taat.trader.monitoring import AccountMonitor
+from taat.trader.reading import Reader, records_of
 
 
 class Duties:
     """What TAAT does at the end of a run, and when somebody runs one of the procedures."""
 
-    def __init__(self, memory: TraderMemory, broker: Broker) -> None:
+    def __init__(self, memory: TraderMemory, broker: Broker, market: Market, decider: Decider) -> None:
         self._memory = memory
         self._broker = broker
+        self._market = market
+        self._decider = decider
 
     def register(self) -> None:
         """Make the functions known to the procedures."""
         for function in (
             self.read_signals,
+            self.judge_signals,
             self.record_performance,
             self.measure_account,
             self.compare_positions,
             self.record_error,
             self.write_draft,
+            self.write_alert,
+            Habits(self._memory).learn_habits,
         ):
             self._memory.longmind.tool(function)
 
     async def read_signals(self, post: dict[str, Any]) -> list[dict[str, Any]]:
         """Return what a post announces, with what its author holds."""
         read = Post.model_validate(post)
-        announcer = await self._memory.announcer(read.author)
-        profile = await self._memory.knowledge.profile(announcer_name(read.author))
-        signals = read_post(read, announcer.holdings if announcer else (), profile)
-        return [signal_json(signal, read.text) for signal in signals]
+        reader = Reader(self._memory)
+        announcer = await reader.announcer(read)
+        return [signal_json(signal, read.text) for signal in reader.read(read, announcer)]
+
+    async def judge_signals(self, post: dict[str, Any], at: str) -> list[dict[str, Any]]:
+        """Return what the rules say of the trades that a post announces. Nobody is asked and nothing is ordered."""
+        read, moment = Post.model_validate(post), datetime.fromisoformat(at)
+        reader = Reader(self._memory)
+        announcer = await reader.announcer(read)
+        records = records_of(read, announcer.name, reader.read(read, announcer))
+        held = [trade async for trade in self._memory.trades(announcer.name, open=True)]
+        verdicts = []
+        for record in reader.with_fractions(announcer, records):
+            verdict = await self._decider.judge(record, announcer, held, moment)
+            said = {"signal": record.id, "outcome": verdict.outcome, "reasons": list(verdict.reasons)}
+            verdicts.append({**said, "size": f"{verdict.size:f}"})
+        return verdicts
 
     async def record_performance(self, announcer: str, at: str) -> dict[str, Any]:
         """Learn the record of an announcer's closed trades as facts."""
@@ -56,26 +76,16 @@ class Duties:
         await self._memory.knowledge.learn_announcer(announcer, facts, valid_from=datetime.fromisoformat(at))
         return dict(facts)
 
-    async def measure_account(self, at: str) -> dict[str, str]:
-        """Record equity and drawdown as a metric, and tell the goal when the drawdown is too large."""
-        account, moment = await self._broker.account(), datetime.fromisoformat(at)
-        goals = (await self._memory.agent.goals.list(open=True, limit=200)).items
-        goal = next((goal for goal in goals if goal.description == GOAL), None)
-        if goal is None:
-            goal = await self._memory.agent.goals.create(GOAL, criteria=["The drawdown stays below 10 %", "Beat SPY"])
-        highest = max(account.equity, Decimal(str(goal.attributes.get("highest_equity", account.equity))))
-        drawdown = (highest - account.equity) / highest * 100 if highest else Decimal(0)
-        measured = {
-            "equity": f"{account.equity:f}",
-            "highest_equity": f"{highest:f}",
-            "drawdown_percent": f"{drawdown:.2f}",
-            "kept": "no" if drawdown > _DRAWDOWN else "yes",
-        }
-        await self._memory.agent.goals.update(goal.id, attributes={**goal.attributes, **measured})
-        what = f"equity {account.equity:f}, drawdown {drawdown:.2f} %"
-        draft = note_event("metric", at, what, moment, "taat")
-        await self._memory.write(day_entries([("taat", draft)]), "metric")
-        return measured
+    async def measure_account(self, at: str) -> dict[str, Any]:
+        """Measure the account against the targets, and keep the goal with its evidence."""
+        return await AccountMonitor(self._memory, self._broker, self._market).measure(datetime.fromisoformat(at))
+
+    async def write_alert(self, goal: str, what: str, at: str, template: str) -> str:
+        """Record an alert about a goal. It is a draft: nothing sends it."""
+        text = template.replace("{goal}", goal).replace("{what}", what)
+        draft = note_event("draft", f"{at} {what}"[:80], text, datetime.fromisoformat(at), "taat")
+        await self._memory.write(day_entries([("taat", draft)]), "draft")
+        return text
 
     async def compare_positions(self, at: str) -> list[str]:
         """Return where the open trades in memory and the broker's positions differ."""

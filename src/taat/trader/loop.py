@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -33,7 +33,15 @@ from taat.memory.events import (
 from taat.memory.names import announcer_name, edit_key, post_key
 from taat.memory.store import day_of
 from taat.models import OrderReport, Post
-from taat.procedures import EXECUTE_TRADE, LearntLimits, OrderTools, install, read_reports
+from taat.procedures import (
+    EXECUTE_TRADE,
+    MANAGE_ORDERS,
+    PROCESS_POST,
+    LearntLimits,
+    OrderTools,
+    install,
+    read_reports,
+)
 from taat.trader.book import Book
 from taat.trader.deciding import Confirm, Decider
 from taat.trader.duties import Duties
@@ -41,10 +49,8 @@ from taat.trader.journal import Journal
 from taat.trader.planning import Plan, plan_protection
 from taat.trader.reading import OUTCOMES_KEPT, Reader, records_of
 
-BATCH = 200
-"""How many events are gathered before they are stored, when nothing asks for it earlier."""
-IDLE_SECONDS = 1.0
-"""How long a live feed may be silent before what was gathered is stored and the broker is asked."""
+WATCH_EVERY = timedelta(minutes=15)
+"""How often the goal is measured while a live feed is followed."""
 _KNOWN_POSTS = 100_000
 
 
@@ -53,7 +59,7 @@ class Happening:
     """Something that the loop did, for whoever watches it."""
 
     kind: str
-    """``decision``, ``execution``, ``duplicate``, ``edit``, ``learnt`` or ``error``."""
+    """``decision``, ``execution``, ``duplicate``, ``edit``, ``learnt``, ``alert`` or ``error``."""
     at: datetime
     announcer: str
     text: str
@@ -88,7 +94,7 @@ class Trader:
         confirm: Confirm | None = None,
         confirm_all: bool = False,
         observe: Callable[[Happening], None] | None = None,
-        batch: int = BATCH,
+        batch: int | None = None,
     ) -> None:
         self.memory = memory
         self.broker = broker
@@ -100,13 +106,15 @@ class Trader:
         self._limits = LearntLimits(memory.agent)
         self._decider = Decider(memory, broker, market, self._limits, confirm=confirm, confirm_all=confirm_all)
         self._observe = observe or (lambda happening: None)
-        self._batch = batch
+        self._own_batch = batch
+        self.batch, self._idle_seconds = 1, 1.0
         self._live = False
         self._known: OrderedDict[str, str] = OrderedDict()  # the text that a post had first
         self._chatter: list[Post] = []
         self._positions: dict[str, str] = {}
         self._traded: set[str] = set()
         self._latest: datetime | None = None
+        self._watched: datetime | None = None
         self.stopped = False
 
     def stop(self) -> None:
@@ -119,9 +127,10 @@ class Trader:
         """Load what is open and finish what was at work when the last process ended."""
         orders = OrderTools(self.broker)
         self.memory.longmind.tool(orders.place_orders)
-        Duties(self.memory, self.broker).register()
+        Duties(self.memory, self.broker, self.market, self._decider).register()
         await install(self.memory.agent)
         await self._limits.load()
+        await self._load_pace()
         await self.journal.load()
         held = [trade async for trade in self.memory.trades(open=True)]
         self.book.trades = {trade.id: trade for trade in sorted(held, key=lambda trade: (trade.decided_at, trade.id))}
@@ -135,6 +144,13 @@ class Trader:
         if (work := self.journal.at_work) is not None:
             await self._finish(work)
 
+    async def _load_pace(self) -> None:
+        """Take from the stored procedure how many events are gathered, and how long a live feed may be silent."""
+        procedure = (await self.memory.agent.procedural.retrieve(PROCESS_POST)).procedure
+        properties = procedure.parameters["properties"]
+        self.batch = self._own_batch or int(properties["batch"]["default"])
+        self._idle_seconds = float(properties["idle_seconds"]["default"])
+
     async def run(self, feed: Feed, *, posts: int | None = None) -> Summary:
         """Handle the posts of a feed from where it was left; at most ``posts`` of them."""
         self._live = feed.live
@@ -144,7 +160,7 @@ class Trader:
             try:
                 while not self.stopped:
                     if feed.live and not following.done():
-                        await asyncio.wait([following], timeout=IDLE_SECONDS)
+                        await asyncio.wait([following], timeout=self._idle_seconds)
                         if not following.done():
                             await self.idle()
                             continue
@@ -167,14 +183,31 @@ class Trader:
         at = self._moment(None)
         if at is None:
             return
-        procedural, moment = self.memory.agent.procedural, {"at": at.isoformat()}
+        moment = {"at": at.isoformat()}
         for announcer in sorted(self._traded):
-            await procedural.execute("track_performance", {"announcer": announcer, **moment})
-        await procedural.execute("monitor_account", moment)
-        compared = await procedural.execute("maintain", moment)
-        for difference in compared.result or ():
+            await self._duty("track_performance", {"announcer": announcer, **moment}, at)
+        now = datetime.now(UTC).isoformat()
+        for announcer in sorted(self._decider.confirmed):
+            await self._duty("learn_habits", {"announcer": announcer, "at": now}, at)
+        await self._watch_goal(at)
+        for difference in await self._duty("maintain", moment, at) or ():
             self._error(f"Memory and broker differ: {difference}", at, "taat")
         await self.journal.flush()
+
+    async def _watch_goal(self, at: datetime) -> None:
+        """Measure the account against its goal; an alert is drafted when it is missed, and told here."""
+        self._watched = at
+        measured = await self._duty("monitor_account", {"at": at.isoformat()}, at) or {}
+        for what in measured.get("alerts", ()):
+            params = {"goal": measured["goal"], "what": what, "at": at.isoformat()}
+            self._tell("alert", at, "taat", str(await self._duty("draft_alert", params, at)))
+
+    async def _duty(self, name: str, params: dict[str, Any], at: datetime) -> Any:
+        """Run a stored procedure beside the loop and return its result; that it failed is an error of the run."""
+        run = await self.memory.agent.procedural.execute(name, params)
+        if run.status != "succeeded":
+            self._error(f"The procedure {name} {run.status}: {run.error.message if run.error else ''}", at, "taat")
+        return run.result
 
     async def idle(self) -> None:
         """Use a pause: take what the broker executed meanwhile, and store everything."""
@@ -184,6 +217,8 @@ class Trader:
         if self.book.closed:
             await self._learn()
             await self.journal.flush()
+        if self._live and (self._watched is None or datetime.now(UTC) - self._watched >= WATCH_EVERY):
+            await self._watch_goal(datetime.now(UTC))
 
     def _moment(self, post: Post | None) -> datetime | None:
         """Return the moment of what is done now: with a live feed it is now, in a replay the time of the post."""
@@ -211,7 +246,7 @@ class Trader:
             self._repeated(post)
         else:
             await self._announced(post, announcer, records_of(post, announcer.name, signals))
-        if self.journal.pending + len(self._chatter) >= self._batch:
+        if self.journal.pending + len(self._chatter) >= self.batch:
             await self._flush_all()
 
     def _seen(self, post: Post) -> bool:
@@ -363,13 +398,13 @@ class Trader:
 
     async def _place_protection(self, work: Any) -> None:
         """Run the procedure for the stop of a trade."""
-        run = await self._run(f"taat:{work['trade']}:stop-{work['number']}", work["params"], None)
+        run = await self._run(f"taat:{work['trade']}:stop-{work['number']}", work["params"], None, MANAGE_ORDERS)
         self.journal.set(protecting=None)
         await self._placed(work["trade"], run, datetime.fromisoformat(work["params"]["at"]), work["trade"])
 
-    async def _run(self, key: str, params: dict[str, Any], version: int | None) -> Run:
+    async def _run(self, key: str, params: dict[str, Any], version: int | None, name: str = EXECUTE_TRADE) -> Run:
         procedural = self.memory.agent.procedural
-        run = await procedural.execute(EXECUTE_TRADE, params, key=key, version=version)
+        run = await procedural.execute(name, params, key=key, version=version)
         return run if run.finished_at is not None else await procedural.resume(run.id, take_over=True)
 
     async def _placed(self, trade_id: str, run: Run, at: datetime, signal: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.taat.trader.posts import START, Followed, following, write_posts
 
 from taat.memory import Trade, open_memory
+from taat.memory.names import goal_key
 
 
 @pytest.fixture
@@ -129,7 +130,10 @@ async def test_the_end_of_a_run_leaves_facts_a_goal_and_what_is_in_mind(feed: Pa
         facts = await memory.knowledge.announcer("ann")
         assert (facts["closed trades"], facts["won trades"], facts["profit"]) == (1, 1, "250.00")
         (goal,) = (await memory.agent.goals.list()).items
-        assert (goal.attributes["equity"], goal.attributes["kept"]) == ("100250.00", "yes")
+        assert goal.description == "Beat SPY with at most 10 % drawdown"
+        stands = await memory.log(goal_key())
+        assert (stands["equity"], stands["drawdown_percent"]) == ("100250.00", "0.0000")
+        assert [criterion.met for criterion in goal.criteria] == [True, False], "nothing says what SPY brought"
         (item,) = await memory.agent.working.session("taat").items()
         assert "Sold all my $NVDA" in item.content
         assert run.trader.summary.errors == 0
