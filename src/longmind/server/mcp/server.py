@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -16,6 +15,9 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    EmptyResult,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
@@ -25,20 +27,23 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    SubscribeRequestParams,
     TextResourceContents,
 )
 
 import longmind
 from longmind.errors import InvalidInput, LongmindError, NotFound, TimedOut
 from longmind.server.mcp.access import MemoryAccess
+from longmind.server.mcp.completions import complete
+from longmind.server.mcp.context import Context
 from longmind.server.mcp.prompts import PROMPTS, find_prompt
 from longmind.server.mcp.resources import RESOURCES, TEMPLATES, find_resource
+from longmind.server.mcp.subscriptions import Subscriptions
 from longmind.server.mcp.tool import failed, succeeded
 from longmind.server.mcp.tools import TOOLS
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
-Context = ServerRequestContext[Any, Any]
 INSTRUCTIONS = (
     "Longmind is the user's long-term memory. Call `context` at the start of a task and `recall` before you answer "
     "what may depend on the past; call `remember` as soon as you learn something worth knowing later. Memories "
@@ -53,8 +58,13 @@ class McpFailure(LongmindError):
     code = "internal"
 
 
-def create_server(access_of: Callable[[Context], MemoryAccess], *, seconds: float) -> Server[Any]:
-    """Return a server. ``access_of`` says which memory a request reaches; no call may take longer than ``seconds``."""
+def create_server(
+    access_of: Callable[[Context], MemoryAccess], *, seconds: float, subscriptions: Subscriptions | None = None
+) -> Server[Any]:
+    """Return a server. ``access_of`` says which memory a request reaches; no call may take longer than ``seconds``.
+
+    With ``subscriptions``, which need a client that stays connected, it is told what its writes change.
+    """
 
     @asynccontextmanager
     async def limited() -> AsyncIterator[None]:
@@ -74,7 +84,10 @@ def create_server(access_of: Callable[[Context], MemoryAccess], *, seconds: floa
         try:
             arguments = tool.read(params.arguments)
             async with limited(), access_of(ctx).memory(tool.permission, f"mcp.{tool.name}") as mem:
-                return succeeded(await tool.run(mem, arguments))
+                result = succeeded(await tool.run(mem, arguments))
+            if subscriptions is not None and tool.permission != "read":
+                await subscriptions.changed(ctx)
+            return result
         except LongmindError as error:
             return failed(error)
         except Exception:  # a fault of ours: the client learns no more than that, the log where it is
@@ -108,6 +121,18 @@ def create_server(access_of: Callable[[Context], MemoryAccess], *, seconds: floa
 
         return await _or_error(get())
 
+    async def complete_argument(ctx: Context, params: CompleteRequestParams) -> CompleteResult:
+        async def completed() -> CompleteResult:
+            async with limited(), access_of(ctx).memory("read", "mcp.complete") as mem:
+                argument = params.argument
+                return CompleteResult(completion=await complete(mem, params.ref, argument.name, argument.value))
+
+        return await _or_error(completed())
+
+    async def subscribe(ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
+        assert subscriptions is not None
+        return await _or_error(subscriptions.subscribe(ctx, params))
+
     return Server(
         "longmind",
         version=longmind.__version__,
@@ -121,6 +146,10 @@ def create_server(access_of: Callable[[Context], MemoryAccess], *, seconds: floa
         on_read_resource=read_resource,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
+        on_completion=complete_argument,
+        on_subscribe_resource=subscribe if subscriptions else None,
+        on_unsubscribe_resource=subscriptions.unsubscribe if subscriptions else None,
+        on_subscriptions_listen=subscriptions.listen if subscriptions else None,
     )
 
 

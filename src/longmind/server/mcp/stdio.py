@@ -14,6 +14,7 @@ from mcp.server.stdio import stdio_server
 from longmind.memory import Longmind
 from longmind.server.mcp.access import LocalAccess
 from longmind.server.mcp.server import create_server
+from longmind.server.mcp.subscriptions import Subscriptions
 from longmind.worker.service import ConsolidationService
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -28,7 +29,7 @@ async def serve_stdio(longmind: Longmind, agent: str, user: str | None, *, conso
     While it serves, what else is printed goes to the standard error.
     """
     access = LocalAccess(longmind, agent, user)
-    server = create_server(lambda ctx: access, seconds=_SECONDS)
+    server = create_server(lambda ctx: access, seconds=_SECONDS, subscriptions=Subscriptions())
     serving = asyncio.ensure_future(_serve(longmind, server, consolidation))
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
