@@ -44,7 +44,7 @@ class Keys:
 @asynccontextmanager
 async def _serving(app: FastAPI) -> AsyncIterator[str]:
     started, stop = asyncio.Event(), asyncio.Event()
-    with listen("127.0.0.1", 0, None) as listening:
+    with listen("127.0.0.1", 0, ServerSettings()) as listening:
         serving = asyncio.create_task(run(app, listening, started.set, stop))
         await started.wait()
         try:
