@@ -298,7 +298,7 @@ GOALS = (
         "Mark a criterion of a goal as met, with evidence. A goal is achieved when all its criteria are.",
         {
             "id": _GOAL,
-            "criterion": "The criterion, by its id or its words.",
+            "criterion": "The id of the criterion, such as c1; create_goal and list_goals tell them.",
             "evidence": Argument("The id of a memory, or a note on how it was met.", str),
         },
         idempotent=True,
