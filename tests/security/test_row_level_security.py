@@ -15,7 +15,7 @@ from psycopg import sql
 
 from longmind import Longmind, Settings
 from longmind.clock import SystemClock
-from longmind.errors import InvalidSetting, StoreError
+from longmind.errors import Forbidden, InvalidSetting, StoreError
 from longmind.security import AuditEvent, KeyAdministration
 from longmind.server import ServerSettings, create_app
 from longmind.store.access import access_store
@@ -135,6 +135,9 @@ async def test_the_store_works_as_the_role_of_an_application(application_url: st
             assert (await mem.stats()).memories >= 2
         scopes = await rc.store.backend.scopes()
         assert {(scope.tenant, scope.agent) for scope in scopes} >= {(tenant, "assistant") for tenant in TENANTS}
+        for about_all in (rc.check, rc.scrub, lambda: rc.reembed("static-plain")):
+            with pytest.raises(Forbidden, match="one tenant at a time"):
+                await about_all()
     access = access_store(application_url, settings())
     created = await KeyAdministration(access, "acme").create("y")
     assert [key.name for key in await KeyAdministration(access, "acme").list()] == ["y", "x"]

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import json
 import logging
+import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -24,6 +25,8 @@ NO_HASH = "0" * 64
 """What the first line of a chain goes on from."""
 _LONGEST_NAME = 200
 _PER_COMMIT = 1_000
+_LOGGED_EVERY = 3_600.0
+_ENDS_AT = "The audit ends at %s"
 
 
 class AuditEvent(Model):
@@ -217,6 +220,7 @@ class AuditWriter:
         self._store = store
         self._waiting: list[tuple[AuditEvent, asyncio.Future[None]]] = []
         self._task: asyncio.Task[None] | None = None
+        self._logged_at = time.monotonic()
 
     async def write(self, event: AuditEvent) -> None:
         """Write an event; return when it is stored durably."""
@@ -231,17 +235,13 @@ class AuditWriter:
         if self._task is not None:
             await self._task
             with contextlib.suppress(StoreError):
-                await self.log_head()
-
-    async def log_head(self) -> None:
-        """Log the end of the chain."""
-        _log.info("The audit ends at %s", (await self._store.head()).anchor)
+                _log.info(_ENDS_AT, (await self._store.head()).anchor)
 
     async def _commit(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting[:_PER_COMMIT], self._waiting[_PER_COMMIT:]
             try:
-                await self._store.append([event for event, _ in batch])
+                head = await self._store.append([event for event, _ in batch])
             except LongmindError as error:
                 _fail(batch, error)
             except BaseException as error:
@@ -253,6 +253,9 @@ class AuditWriter:
                 for _, stored in batch:
                     if not stored.done():
                         stored.set_result(None)
+                if time.monotonic() - self._logged_at > _LOGGED_EVERY:
+                    self._logged_at = time.monotonic()
+                    _log.info(_ENDS_AT, head.anchor)
 
 
 def _fail(batch: Sequence[tuple[AuditEvent, asyncio.Future[None]]], error: LongmindError) -> None:

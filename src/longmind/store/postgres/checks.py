@@ -20,6 +20,7 @@ _RULES = {
 
 async def find_faults(database: Database) -> list[str]:
     """Return every broken rule, one line for each agent."""
+    database.require_all_tenants()
     faults: list[str] = []
     for name, advice in _RULES.items():
         params = {"header": HEADER.size, "analysis": bytes([ANALYSIS_VERSION])} if "terms" in name else None

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from psycopg import AsyncConnection, AsyncCursor, AsyncTransaction
 from psycopg.types.numeric import Int8BinaryDumper
 
-from longmind.errors import StoreUnavailable
+from longmind.errors import Forbidden, StoreUnavailable
 from longmind.store.postgres.binary import Column, ColumnDumper
 from longmind.store.postgres.driver import load_queries, psycopg, psycopg_pool
 from longmind.store.postgres.failures import RETRY, Place, is_lost, place, translate
@@ -79,6 +79,14 @@ class Database:
         """Raise if the store is closed, also in calls that need no connection."""
         if self._pool.closed:
             raise StoreUnavailable(f"The store in {self.where} is closed.", hint="Open it again.")
+
+    def require_all_tenants(self) -> None:
+        """Refuse what is about the rows of all tenants: this role would see none of them, and take that for all."""
+        if not self.unrestricted:
+            raise Forbidden(
+                f"The role of the connection to {self.where} sees one tenant at a time, and this is about all of them.",
+                hint="Do it as the owner of the tables.",
+            )
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:

@@ -49,6 +49,7 @@ async def past_scopes(database: Database) -> list[Scope]:
 
 async def scrub(database: Database) -> Scrubbed:
     """Rewrite every table of the store into a new file. Readers and writers of a table wait meanwhile."""
+    database.require_all_tenants()
     rewrites = [query for name, query in _erasure.items() if name.startswith("rewrite_")]
 
     async def rewrite(connection: Connection) -> None:

@@ -55,6 +55,8 @@ class VectorSpaces:
         await self._database.attempt(work)
 
     async def begin(self, space: Space) -> None:
+        self._database.require_all_tenants()
+
         async def work(connection: Connection) -> None:
             async with connection.transaction():
                 active, building, _ = await self._lock_spaces(connection)
@@ -67,6 +69,7 @@ class VectorSpaces:
         await self._database.attempt(work)
 
     async def missing(self, space: Space, limit: int) -> list[tuple[Scope, str, str]]:
+        self._database.require_all_tenants()
         await self._require_known(space)
         start = self._search_from.get(space, FIRST)
         missing_rows = await self._missing_after(space, start, limit)
@@ -87,6 +90,7 @@ class VectorSpaces:
         return await self._database.fetch(_spaces["missing_vectors"], params)
 
     async def put(self, space: Space, rows: Sequence[tuple[Scope, str, str, Vector]]) -> int:
+        self._database.require_all_tenants()
         for _, _, _, vector in rows:
             refusals.require_fit(vector, space)
         kept = {(s.tenant, s.agent, id): (s, id, c, v) for s, id, c, v in rows if is_id(id) and refusals.storable(c)}
@@ -107,6 +111,8 @@ class VectorSpaces:
         return await self._database.attempt(work)
 
     async def activate(self, space: Space) -> None:
+        self._database.require_all_tenants()
+
         async def work(connection: Connection) -> None:
             async with connection.transaction():
                 active, building, epoch = await self._lock_spaces(connection)
@@ -122,6 +128,7 @@ class VectorSpaces:
 
     async def finish(self, space: Space, embed: EmbedTexts, limit: int) -> tuple[int, int]:
         """Embed the last memories while no process writes. The transaction stays open while the embedder works."""
+        self._database.require_all_tenants()
 
         async def work(connection: Connection) -> tuple[int, int]:
             async with connection.transaction():
