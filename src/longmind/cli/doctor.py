@@ -67,7 +67,7 @@ async def doctor(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="On PostgreSQL, as the owner: make the role for a server of many tenants, or renew its grants.",
+            help="On PostgreSQL, as the owner: make or update the tables, and the role for a server of many tenants.",
         ),
     ] = None,
 ) -> None:
@@ -81,8 +81,11 @@ async def doctor(
         rescue(call, url, salvage, force=force)
         return
     diagnosis = Diagnosis(screen.without_password(url))
+    if create_role is not None:
+        _require_postgres(url)
     try:
-        async with call.store(embedder="none") as rc:  # a model that is not installed must not hide the store
+        # a model that is not installed must not hide the store
+        async with call.store(embedder="none", create=create_role is not None) as rc:
             if create_role is not None:
                 diagnosis.notes.append(await _create_role(url, create_role))
             if scrub:
@@ -95,9 +98,12 @@ async def doctor(
         raise typer.Exit(FAILED)
 
 
-async def _create_role(url: str, role: str) -> str:
+def _require_postgres(url: str) -> None:
     if not url.startswith(("postgresql://", "postgres://")):
         raise InvalidInput("Only a PostgreSQL store has roles.", hint="On SQLite each tenant has a file of its own.")
+
+
+async def _create_role(url: str, role: str) -> str:
     from longmind.store.postgres.roles import create_role
 
     if await asyncio.to_thread(create_role, url, role):
