@@ -2,6 +2,9 @@
 
 BERT with 6 layers, 384 wide, 12 heads: token ids and mask in, unit vectors out (mean over the tokens, then L2).
 Attention is ONNX Runtime's own fused operator; the rest are standard operators that it fuses by itself.
+
+The models that are trained from it read two texts, so they have segments as a third input, and another end: one number
+for a pair (a scorer), or two for each token (a reader of spans).
 """
 
 from __future__ import annotations
@@ -61,14 +64,18 @@ class _Graph:
         product = self.node("MatMul", [value, matrix], f"{layer}:product")
         return self.node("Add", [product, shift], f"{layer}:out")
 
-    def embeddings(self) -> str:
-        """Word vectors plus positions; there is only ever one segment, so its vector is added to the positions here."""
+    def embeddings(self, *, segments: bool = False) -> str:
+        """Word vectors plus positions; where there is only one segment, its vector is added to the positions here."""
         words = self.constant("words", self.weights["embeddings.word_embeddings.weight"])
-        segment = self.weights["embeddings.token_type_embeddings.weight"][0]
-        places = self.constant("places", self.weights["embeddings.position_embeddings.weight"][:WINDOW] + segment)
+        table = self.weights["embeddings.token_type_embeddings.weight"]
+        positions = self.weights["embeddings.position_embeddings.weight"][:WINDOW]
+        places = self.constant("places", positions if segments else positions + table[0])
         length = self.node("Shape", ["ids"], "length", start=1, end=2)
         used = self.node("Slice", [places, self.axis(0), length, self.axis(0)], "places:used")
         total = self.node("Add", [self.node("Gather", [words, "ids"], "words:out"), used], "embeddings:sum")
+        if segments:
+            part = self.node("Gather", [self.constant("segment:table", table), "segments"], "segments:out")
+            total = self.node("Add", [total, part], "embeddings:with-segments")
         return self.norm(total, "embeddings.LayerNorm")
 
     def attention(self, value: str, layer: str) -> str:
@@ -98,26 +105,57 @@ class _Graph:
         total = self.node("ReduceSum", [kept, self.axis(1)], "tokens:sum", keepdims=0)
         self.node("LpNormalization", [total], "vectors", axis=-1, p=2)
 
+    def first_score(self, value: str) -> None:
+        """Add one number for a pair, from its first token."""
+        import numpy as np
+
+        first = self.constant("first", np.array(0, dtype=np.int64))
+        scored = self.dense(self.node("Gather", [value, first], "tokens:first", axis=1), "score")
+        self.node("Reshape", [scored, self.axis(-1)], "scores")
+
 
 def build(weights: Weights) -> Any:
-    """Build the ONNX model from the weights."""
+    """Build the embedder from the published weights."""
+    graph = _Graph(weights)
+    graph.pooled(_encoded(graph, LAYERS, segments=False))
+    return _model(graph, "all-MiniLM-L6-v2", "vectors", ["texts", WIDTH], segments=False)
+
+
+def build_scorer(weights: Weights, layers: int) -> Any:
+    """Build a model that gives each pair of texts a number: ``score.weight`` and ``score.bias`` are its end."""
+    graph = _Graph(weights)
+    graph.first_score(_encoded(graph, layers, segments=True))
+    return _model(graph, "scorer", "scores", ["texts"], segments=True)
+
+
+def build_span_reader(weights: Weights, layers: int) -> Any:
+    """Build a model with two numbers for each token, of a span's first and last one: ``span.weight``, ``span.bias``."""
+    graph = _Graph(weights)
+    graph.node("Identity", [graph.dense(_encoded(graph, layers, segments=True), "span")], "spans")
+    return _model(graph, "span reader", "spans", ["texts", "tokens", 2], segments=True)
+
+
+def _encoded(graph: _Graph, layers: int, *, segments: bool) -> str:
+    value = graph.embeddings(segments=segments)
+    for number in range(layers):
+        value = graph.layer(value, f"encoder.layer.{number}")
+    return value
+
+
+def _model(graph: _Graph, name: str, output: str, shape: list[str | int], *, segments: bool) -> Any:
     import onnx
     from onnx import TensorProto, helper
 
-    graph = _Graph(weights)
-    value = graph.embeddings()
-    for number in range(LAYERS):
-        value = graph.layer(value, f"encoder.layer.{number}")
-    graph.pooled(value)
+    tokens = ["texts", "tokens"]
+    inputs = [helper.make_tensor_value_info("ids", TensorProto.INT64, tokens)]
+    if segments:
+        inputs.append(helper.make_tensor_value_info("segments", TensorProto.INT64, tokens))
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
-            "all-MiniLM-L6-v2",
-            [
-                helper.make_tensor_value_info("ids", TensorProto.INT64, ["texts", "tokens"]),
-                helper.make_tensor_value_info("mask", TensorProto.INT32, ["texts", "tokens"]),
-            ],
-            [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", WIDTH])],
+            name,
+            [*inputs, helper.make_tensor_value_info("mask", TensorProto.INT32, tokens)],
+            [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)],
             list(graph.constants.values()),
         ),
         opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid("com.microsoft", 1)],
