@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -79,7 +80,7 @@ async def serve(
     from longmind.server.serve import address_of, listen
     from longmind.server.serve import serve as serve_until_stopped
     from longmind.server.settings import ServerSettings
-    from longmind.server.workers import supervise
+    from longmind.server.workers import READY, supervise
 
     tokens = None
     if oidc_issuer is not None and oidc_audience is not None:
@@ -112,12 +113,14 @@ async def serve(
     def ready() -> None:
         if fd is None:
             call.answer({"address": address}, lambda: _announce(address, sample))
+        else:
+            os.write(sys.stdout.fileno(), READY)
 
     with listening:
         if workers > 1:
             _require_shared_store(call)
-            ready()
-            await supervise(workers, listening, _arguments(call, settings))
+            with logging_as_json(sys.stderr):
+                await supervise(workers, listening, _arguments(call, settings), ready)
             return
         with logging_as_json(sys.stderr):
             await serve_until_stopped(listening, call.settings, settings, ready, supervised=fd is not None)
