@@ -34,7 +34,8 @@ async def measure(
     progress(0.1)
     inside = await _in_process(url, agents, questions, seconds)
     progress(0.4)
-    options = ["--no-consolidation", *(["--workers", str(workers)] if workers > 1 else [])]
+    options = ["--no-consolidation", "--rate", "1000000", "--burst", "1000000"]
+    options += ["--workers", str(workers)] if workers > 1 else []
     log = folder / "server.log"
     with served(url, log, *options) as server:
         alone = await _recall_cpu(server, agents, questions, clients=1)
@@ -118,13 +119,16 @@ async def _in_process(url: str, agents: Sequence[str], questions: Sequence[str],
 
 
 async def _recall_cpu(server: ServerProcess, agents: list[str], questions: list[str], clients: int) -> float:
-    """Return the CPU milliseconds of the server for each recall."""
-    warming = Clients(server.address, agents, questions, clients=clients, write_every=0)
-    await warming.run(1.0)
+    """Return the CPU milliseconds of the server for each recall, once every agent is loaded."""
     asking = Clients(server.address, agents, questions, clients=clients, write_every=0)
-    began = server.cpu_seconds()
-    load = await asking.run(3.0)
-    return round(1_000 * (server.cpu_seconds() - began) / max(1, len(load.recalls)), 2)
+    running = asyncio.create_task(asking.run())
+    await asking.until(lambda load: len(load.recalls) >= 4 * len(agents))
+    before, began = len(asking.load.recalls), server.cpu_seconds()
+    await asking.until(lambda load: len(load.recalls) >= before + RECALLS)
+    spent, answered = server.cpu_seconds() - began, len(asking.load.recalls) - before
+    asking.stop()
+    await running
+    return round(1_000 * spent / answered, 2)
 
 
 async def _killed_under_load(server: ServerProcess, agents: list[str], questions: list[str]) -> Load:

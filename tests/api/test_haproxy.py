@@ -93,7 +93,9 @@ def test_the_example_and_its_alternatives_are_valid(tmp_path: Path) -> None:
     subprocess.run([HAPROXY, "-c", "-f", str(tmp_path / "haproxy.cfg")], check=True, capture_output=True)
 
 
-async def test_of_a_server_that_is_lost_under_load_clients_see_no_error(fresh_postgres_url: str, tmp_path: Path) -> None:
+async def test_of_a_server_that_is_lost_under_load_clients_see_no_error(
+    fresh_postgres_url: str, tmp_path: Path
+) -> None:
     logs = [tmp_path / "one", tmp_path / "two"]
     with (
         served(fresh_postgres_url, logs[0], "--no-consolidation") as one,

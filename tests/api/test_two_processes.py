@@ -5,27 +5,30 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import aclosing
-from pathlib import Path
 
 import pytest
 
 from benchmarks.serve.server import served
 from longmind import Longmind
+from longmind.errors import VersionConflict
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def addresses(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """The addresses of two servers on one store."""
-    sqlite = request.param == "sqlite"
-    url = str(tmp_path / "memory.db") if sqlite else str(request.getfixturevalue("fresh_postgres_url"))
-    options = (url, tmp_path / "log", "--no-consolidation")
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def addresses(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """The addresses of two servers on one store; each test has an agent of its own."""
+    folder = tmp_path_factory.mktemp("store")
+    if request.param == "sqlite":
+        url = str(folder / "memory.db")
+    else:
+        url = str(request.getfixturevalue("start_postgres")().url)
+    options = (url, folder / "log", "--no-consolidation")
     with served(*options) as one, served(*options) as two:
         yield one.address, two.address
 
 
 async def test_each_reads_what_the_other_wrote(addresses: tuple[str, str]) -> None:
     async with Longmind.open(addresses[0]) as one, Longmind.open(addresses[1]) as two:
-        faces = [one.agent("assistant"), two.agent("assistant")]
+        faces = [one.agent("reader"), two.agent("reader")]
         for number in range(10):
             writer, reader = faces[number % 2], faces[1 - number % 2]
             stored = await writer.remember(f"Parcel {number} is in the {'cellar attic garden'.split()[number % 3]}.")
@@ -40,26 +43,24 @@ async def test_each_reads_what_the_other_wrote(addresses: tuple[str, str]) -> No
 
 
 async def test_a_change_that_the_other_made_meanwhile_is_not_overwritten(addresses: tuple[str, str]) -> None:
-    from longmind.errors import VersionConflict
-
     async with Longmind.open(addresses[0]) as one, Longmind.open(addresses[1]) as two:
-        stored = await one.agent("assistant").remember("Tea at four.")
-        await two.agent("assistant").update(stored.id, content="Tea at five.", expected_version=stored.version)
+        stored = await one.agent("changer").remember("Tea at four.")
+        await two.agent("changer").update(stored.id, content="Tea at five.", expected_version=stored.version)
         with pytest.raises(VersionConflict):
-            await one.agent("assistant").update(stored.id, content="Tea at six.", expected_version=stored.version)
+            await one.agent("changer").update(stored.id, content="Tea at six.", expected_version=stored.version)
 
 
 async def test_a_request_repeated_at_the_other_is_carried_out_once(addresses: tuple[str, str]) -> None:
     async with Longmind.open(addresses[0]) as one, Longmind.open(addresses[1]) as two:
-        first = await one.agent("assistant").remember("Tea at four.", operation="once")
-        again = await two.agent("assistant").remember("Tea at four.", operation="once")
-        assert (await two.agent("assistant").stats()).memories == 1
+        first = await one.agent("repeater").remember("Tea at four.", operation="once")
+        again = await two.agent("repeater").remember("Tea at four.", operation="once")
+        assert (await two.agent("repeater").stats()).memories == 1
         assert again.id == first.id
 
 
 async def test_a_feed_hears_the_writes_of_both_in_their_order(addresses: tuple[str, str]) -> None:
     async with Longmind.open(addresses[0]) as one, Longmind.open(addresses[1]) as two:
-        faces = [one.agent("assistant"), two.agent("assistant")]
+        faces = [one.agent("listener"), two.agent("listener")]
         async with aclosing(faces[0].watch(after=0)) as feed:  # type: ignore[type-var]
             stored = [await faces[number % 2].remember(f"Number {number}.") for number in range(6)]
             async with asyncio.timeout(60):
