@@ -4,26 +4,44 @@ import sys
 
 import typer
 
-from taat.cli import announcers, backtest, goals, positions, procedures, report, rules, run, signals, why
+from taat.cli import (
+    announcers,
+    backtest,
+    confirm,
+    goals,
+    positions,
+    prefer,
+    procedures,
+    report,
+    rules,
+    run,
+    signals,
+    terms,
+    why,
+)
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="taat",
-    help="Trade announcements: what announcers say they trade, read from their posts.",
+    help="Follow accounts that announce trades: read their posts, decide by your rules, and trade on paper. "
+    "Begin with `taat run`, which has invented posts and prices with it.",
     epilog="Exit codes: 0 fine, 2 called wrongly or a feed that cannot be read, 3 not found, 130 broken off.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-app.command("signals")(signals.signals)
 app.command("run")(run.run)
+app.command("backtest")(backtest.backtest)
+app.command("signals")(signals.signals)
 app.command("positions")(positions.positions)
 app.command("announcers")(announcers.announcers)
 app.command("report")(report.report)
-app.add_typer(rules.rules, name="rules")
 app.command("why")(why.why)
-app.command("backtest")(backtest.backtest)
+app.command("confirm")(confirm.confirm)
+app.command("prefer")(prefer.prefer)
+app.command("terms")(terms.terms)
+app.add_typer(rules.rules, name="rules")
 app.add_typer(goals.goals, name="goals")
 app.add_typer(procedures.procedures, name="procedures")
 

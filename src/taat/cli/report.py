@@ -11,7 +11,7 @@ import typer
 
 from longmind import InvalidInput, NotFound
 from taat.cli import screen
-from taat.cli.place import StoreOption
+from taat.cli.place import StoreOption, existing_memory
 from taat.cli.recorded import JsonOption, PricesOption, Recorded, read_recorded
 from taat.market import ReplayMarket
 from taat.models import AssetClass, Instrument
@@ -36,7 +36,12 @@ def report(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a page with charts, which needs nothing else.")
     ] = None,
-    by: Annotated[Grouping, typer.Option(help="What the figures are told by.")] = "announcer",
+    by: Annotated[
+        Grouping | None,
+        typer.Option(
+            help="What the figures are told by. By default as `taat prefer report-by` says.", show_default=False
+        ),
+    ] = None,
     benchmark: Annotated[
         str | None,
         typer.Option(metavar="FILE:SYMBOL", help="Prices of an index, to tell what buying and holding it had brought."),
@@ -67,9 +72,12 @@ def report(
 
 
 async def _report(
-    store: Path | None, prices: str | None, by: Grouping, capital: Decimal | None, benchmark: str | None
+    store: Path | None, prices: str | None, by: Grouping | None, capital: Decimal | None, benchmark: str | None
 ) -> Report:
     recorded = await read_recorded(store, prices)
+    if by is None:
+        async with existing_memory(store) as memory:
+            by = (await memory.knowledge.preferences()).report_by
     money = capital or recorded.capital or _CAPITAL
     beside = await _benchmark(benchmark, money, recorded) if benchmark is not None else None
     return build_report(recorded.fills, at=recorded.at, capital=money, by=by, marks=recorded.marks, benchmark=beside)

@@ -17,6 +17,7 @@ from taat.cli.place import Place, StoreOption
 from taat.feeds import Feed, open_feed, sample_feed
 from taat.market import open_market
 from taat.memory import SignalRecord, open_memory
+from taat.memory.terms import teach_terms
 from taat.signals import signal_json
 from taat.trader import Confirm, Happening, Summary, Trader
 from taat.validation import Verdict
@@ -71,8 +72,6 @@ def run(
     finished by the next one, and no order is placed twice.
     """
     with screen.problems_told(as_json=as_json):
-        if confirm and feed == "-":
-            raise InvalidInput("Posts and your answers cannot both come from the standard input.")
         if live:
             _confirm_live(broker)
         source = open_feed(feed) if feed is not None else sample_feed()
@@ -95,6 +94,10 @@ async def _follow(
     broker = open_broker(broker_address, market, directory=place.folder, live=live)
     try:
         async with open_memory(place.memory) as memory:
+            await teach_terms(memory.agent)
+            confirm = confirm or (await memory.knowledge.preferences()).confirm_orders
+            if confirm and feed.name == "-":
+                raise InvalidInput("Posts and your answers cannot both come from the standard input.")
             ask: Confirm | None = _ask if confirm or (sys.stdin.isatty() and feed.name != "-") else None
             trader = Trader(memory, broker, market, confirm=ask, confirm_all=confirm, observe=shown.happening)
             with contextlib.suppress(NotImplementedError):  # there are no signal handlers on Windows

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 
 from longmind import AgentMemory, Fact, NotFound
+from taat.memory.preferences import PREFERENCES, Preferences, preference_text
 from taat.memory.targets import TARGETS, Targets, target_text
 from taat.signals import AnnouncerProfile
 
@@ -61,6 +62,20 @@ class Knowledge:
         """Set a target from a moment on; what held before keeps its time."""
         predicate, text = target_text(name, value)
         return (await self._semantic.learn(TARGETS, predicate, text, valid_from=valid_from)).fact
+
+    async def preferences(self, at: datetime | None = None) -> Preferences:
+        """Return what the user prefers at a moment, by default now."""
+        values = await self._values(PREFERENCES, at)
+        return Preferences.model_validate({name.replace(" ", "_"): value for name, value in values.items()})
+
+    async def set_preference(self, name: str, value: str, *, valid_from: datetime | None = None) -> Fact:
+        """Set a preference from a moment on; what held before keeps its time."""
+        predicate, text = preference_text(name, value)
+        return (await self._semantic.learn(PREFERENCES, predicate, text, valid_from=valid_from)).fact
+
+    async def announcer_facts(self, name: str) -> tuple[Fact, ...]:
+        """Return what is known of an announcer as facts, without the profile that reading uses."""
+        return tuple(fact for fact in await self._facts(subject(name), None) if fact.predicate != PROFILE)
 
     async def announcer(self, name: str, at: datetime | None = None) -> dict[str, Value]:
         """Return what is known of an announcer: record, limits and habits."""

@@ -13,8 +13,10 @@ from taat.memory import Announcer, Decision, RuleCheck, SignalRecord, Trade, Tra
 from taat.memory.conversation import Confirmation, confirmation_entry, conversation_entry
 from taat.models import Quantity, Quote
 from taat.procedures import EXECUTE_TRADE, LearntLimits, Limits
+from taat.signals import AnnouncerProfile
 from taat.trader.planning import Plan, find_trade, plan_cancel, plan_entry, plan_exit, plan_stop, stop_price
 from taat.validation import (
+    NAMES,
     OPENING,
     AnnouncerRecord,
     RuleFact,
@@ -22,6 +24,7 @@ from taat.validation import (
     Situation,
     Verdict,
     from_facts,
+    predicate_of,
     rules_subject,
     validate,
 )
@@ -29,6 +32,7 @@ from taat.validation import (
 Confirm = Callable[[SignalRecord, Verdict], Awaitable[bool]]
 """Asks a person whether a signal is followed."""
 _LEAVING = ("reduce", "close", "stopped_out")
+_DEFAULTS = Rules()
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ class Decider:
         self._confirm = confirm
         self._confirm_all = confirm_all
         self._facts: dict[str, tuple[RuleFact, ...]] = {}
+        self.wanted: dict[str, str] = {}
+        """The goal and the preferences of the user, which every decision has in mind."""
         self.confirmed: set[str] = set()
         """The announcers of whom something was confirmed."""
 
@@ -73,15 +79,23 @@ class Decider:
         return validate(record.signal, await self._situation(record, announcer, trade, at, edited=False))
 
     async def decide(
-        self, record: SignalRecord, announcer: Announcer, trades: Sequence[Trade], at: datetime, *, edited: bool
+        self,
+        record: SignalRecord,
+        announcer: Announcer,
+        trades: Sequence[Trade],
+        at: datetime,
+        *,
+        edited: bool,
+        habits: AnnouncerProfile | None = None,
     ) -> Decided:
-        """Decide on a signal of an announcer, who has these open trades with us."""
+        """Decide on a signal of an announcer, who has these open trades with us and writes by these habits."""
         signal = record.signal
         trade = find_trade(trades, signal.instrument, signal.side)
         record = _for_our_trade(record, trade)
         situation = await self._situation(record, announcer, trade, at, edited=edited)
         verdict = validate(record.signal, situation)
         context = _context(situation, announcer, trades, self._limits.of(announcer.name))
+        context |= {"habits": _habits(habits), "wanted": self.wanted, "result": _result(verdict)}
         if trade is not None and not trade.quantity and trade.orders("entry") and signal.action in _LEAVING:
             reason = "The order that still waits is cancelled."
             return self._decided(record, at, verdict, reason, context, plan_cancel(record, trade))
@@ -257,7 +271,26 @@ def _context(situation: Situation, announcer: Announcer, trades: Sequence[Trade]
             for trade in trades[-20:]
         ],
         "limits": limits.model_dump(mode="json"),
+        "rules": {
+            predicate_of(name): situation.rules.text(name)
+            for name in NAMES
+            if getattr(situation.rules, name) != getattr(_DEFAULTS, name)
+        },
     }
+
+
+def _habits(profile: AnnouncerProfile | None) -> dict[str, Any]:
+    """Return how the announcer writes, as far as it was confirmed, as plain JSON."""
+    if profile is None:
+        return {}
+    means = {phrase.text: phrase.action or "nothing" for phrase in profile.phrases[:20]}
+    return {"examples": profile.examples, "side": profile.default_side, "means": means}
+
+
+def _result(verdict: Verdict) -> dict[str, Any]:
+    """Return what was worked out on the way to the decision, as plain JSON."""
+    price = None if verdict.price is None else f"{verdict.price:f}"
+    return {"outcome": verdict.outcome, "size": f"{verdict.size:f}", "price": price}
 
 
 def _quoted(quote: Quote | None) -> dict[str, str] | None:

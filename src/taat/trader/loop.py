@@ -115,6 +115,7 @@ class Trader:
         self._traded: set[str] = set()
         self._latest: datetime | None = None
         self._watched: datetime | None = None
+        self._session = memory.agent.working.session("taat")
         self.stopped = False
 
     def stop(self) -> None:
@@ -131,6 +132,7 @@ class Trader:
         await install(self.memory.agent)
         await self._limits.load()
         await self._load_pace()
+        await self._begin_session()
         await self.journal.load()
         held = [trade async for trade in self.memory.trades(open=True)]
         self.book.trades = {trade.id: trade for trade in sorted(held, key=lambda trade: (trade.decided_at, trade.id))}
@@ -143,6 +145,17 @@ class Trader:
             await self._place_protection(unfinished)
         if (work := self.journal.at_work) is not None:
             await self._finish(work)
+
+    async def _begin_session(self) -> None:
+        """Begin a trading session in working memory, with the account and what the user wants."""
+        knowledge = self.memory.knowledge
+        targets, preferences = await knowledge.targets(), await knowledge.preferences()
+        self._decider.wanted = {
+            "goal": targets.goal,
+            **{n: preferences.text(n) for n in type(preferences).model_fields},
+        }
+        session = {"account": self.broker.name, "user": self._decider.wanted}
+        await self._session.begin_task("follow announcers", goal=targets.goal, variables=session)
 
     async def _load_pace(self) -> None:
         """Take from the stored procedure how many events are gathered, and how long a live feed may be silent."""
@@ -192,6 +205,7 @@ class Trader:
         await self._watch_goal(at)
         for difference in await self._duty("maintain", moment, at) or ():
             self._error(f"Memory and broker differ: {difference}", at, "taat")
+        await self._session.set("results", vars(self.summary))
         await self.journal.flush()
 
     async def _watch_goal(self, at: datetime) -> None:
@@ -357,7 +371,8 @@ class Trader:
         """Decide on a signal. The decision is stored before its orders are placed, and before time goes on."""
         await self._reconcile(at)
         announcer = await self._reader.announcer(record.post)
-        decided = await self._decider.decide(record, announcer, self.book.of(announcer.name), at, edited=False)
+        held, habits = self.book.of(announcer.name), self._reader.profile(announcer.name)
+        decided = await self._decider.decide(record, announcer, held, at, edited=False, habits=habits)
         decision = decided.decision
         self.journal.put(self._reader.after_decision(record, announcer))
         self.journal.add(announcer.name, decision_event(decision))
@@ -373,10 +388,15 @@ class Trader:
         return decision
 
     async def _attend(self, record: SignalRecord, decision: Decision) -> None:
-        """Have the decision at hand in mind: the post, and what the decision drew on."""
-        open_trades = ", ".join(f"{each['side']} {each['instrument']}" for each in decision.context["open_trades"])
-        text = f"{record.announcer}: “{record.quote}”. Open: {open_trades or 'nothing'}. {decision.reason}"
-        await self.memory.agent.working.session("taat").put("decision at hand", text)
+        """Have the decision at hand in mind: the post, what the decision drew on, and what was worked out."""
+        context = dict(decision.context)
+        drawn = {
+            "episodic": {name: context[name] for name in ("announcer", "holdings", "open_trades", "quote", "equity")},
+            "semantic": {name: context[name] for name in ("rules", "habits", "wanted")},
+            "procedural": {"version": decision.procedure_version, "limits": context["limits"]},
+        }
+        at_hand = {"post": f"{record.announcer}: {record.quote}", "drawn": drawn, "decision": decision.reason}
+        await self._session.set("decision at hand", {**at_hand, "result": context["result"]})
 
     # -- orders --------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,10 @@ class Reader:
             )
         return self._announcers[name]
 
+    def profile(self, name: str) -> AnnouncerProfile | None:
+        """Return how an announcer who was read writes."""
+        return self._profiles.get(name)
+
     async def by_name(self, name: str) -> Announcer | None:
         """Return an announcer who has posted before."""
         return self._announcers.get(name) or await self._memory.announcer(name)

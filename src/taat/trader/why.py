@@ -21,7 +21,7 @@ class Chain:
     executions: tuple[Execution, ...] = ()
     run: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[tuple[datetime, str, str], ...] = ()
-    """When, what kind, and what: errors, and what was learnt."""
+    """When, what kind, and what: errors, what was asked, answered and confirmed, and what was learnt."""
 
 
 async def find_signal(memory: TraderMemory, name: str) -> SignalRecord:
@@ -49,7 +49,7 @@ async def chain_of(memory: TraderMemory, name: str) -> Chain:
         (event.at, event.type, event.what)
         for signal in sorted(about)
         for event in await memory.events_of(signal)
-        if event.type in ("error", "learnt")
+        if event.type in ("error", "learnt", "confirmation", "question", "answer")
     ]
     return Chain(record, decision, trade, tuple(executions), await _run(memory, record.id, decision), tuple(notes))
 
@@ -81,6 +81,7 @@ def in_words(chain: Chain) -> list[tuple[str, list[str]]]:
     if decision is None:
         return [*told, ("The decision", ["None was made yet."])]
     told.append(("What was recalled", _recalled(decision)))
+    told.append(("What was in mind", _in_mind(decision)))
     told.append(("The decision", _decided(decision)))
     if decision.accepted:
         told.append(("The action", _acted(chain, decision)))
@@ -124,7 +125,7 @@ def _recalled(decision: Decision) -> list[str]:
     known = context.get("announcer", {})
     lines = [_record_line(decision.announcer, known)]
     if context.get("holdings"):
-        lines.append(f"By their own posts they hold {', '.join(context['holdings'])}.")
+        lines.append(f"By their own posts, with this one, they hold {', '.join(context['holdings'])}.")
     trades = context.get("open_trades", [])
     lines += [
         f"Open on their word: {trade['side']} {trade['quantity']} {trade['instrument']}"
@@ -142,6 +143,26 @@ def _recalled(decision: Decision) -> list[str]:
     if limits.get("maximum_age_seconds") is not None or Decimal(limits.get("size", "1")) != 1:
         age = limits.get("maximum_age_seconds")
         lines.append(f"Learnt limits: size {limits['size']} of the usual one, age {'any' if age is None else age}.")
+    return lines
+
+
+def _in_mind(decision: Decision) -> list[str]:
+    """Tell what working memory had of the user, the rules, the announcer's habits and the procedures."""
+    context = decision.context
+    wanted, rules, habits = context.get("wanted", {}), context.get("rules", {}), context.get("habits", {})
+    lines = [f"The goal: {wanted['goal']}."] if wanted.get("goal") else []
+    changed = ", ".join(f"{name} {value}" for name, value in rules.items())
+    lines.append(f"Rules other than the defaults: {changed}." if changed else "All rules had their defaults.")
+    if habits.get("examples"):
+        means = "; ".join(f"“{phrase}” means {action}" for phrase, action in habits["means"].items())
+        told = f"{decision.announcer} was read with {habits['examples']} confirmed examples"
+        lines.append(f"{told}: {means}." if means else f"{told}.")
+    else:
+        lines.append(f"Nothing was confirmed of how {decision.announcer} writes.")
+    result = context.get("result", {})
+    if result:
+        price = f" at {result['price']}" if result.get("price") else ""
+        lines.append(f"Worked out: {result['outcome'].replace('_', ' ')}, a size of {result['size']}{price}.")
     return lines
 
 

@@ -134,8 +134,16 @@ async def test_the_end_of_a_run_leaves_facts_a_goal_and_what_is_in_mind(feed: Pa
         stands = await memory.log(goal_key())
         assert (stands["equity"], stands["drawdown_percent"]) == ("100250.00", "0.0000")
         assert [criterion.met for criterion in goal.criteria] == [True, False], "nothing says what SPY brought"
-        (item,) = await memory.agent.working.session("taat").items()
-        assert "Sold all my $NVDA" in item.content
+        session = memory.agent.working.session("taat")
+        task, in_mind = await session.task(), await session.variables()
+        assert task.name == "follow announcers"
+        assert in_mind["user"]["goal"] == "Beat SPY with at most 10 % drawdown"
+        assert in_mind["results"]["accepted"] == 2
+        at_hand = in_mind["decision at hand"]
+        assert "Sold all my $NVDA" in at_hand["post"]
+        assert at_hand["result"] == {"outcome": "accepted", "size": "25", "price": "210"}
+        assert at_hand["drawn"]["episodic"]["open_trades"][0]["instrument"] == "NVDA"
+        assert at_hand["drawn"]["procedural"]["version"] == 1
         assert run.trader.summary.errors == 0
         draft = await memory.agent.procedural.execute("draft_message", {"signal": run.told[0].record.id})
         assert draft.result.startswith("ann: open long NVDA at 200. buy 25 NVDA")
