@@ -397,8 +397,14 @@ class AgentMemory(AgentListing):
             ids = [which] if isinstance(which, str) else list(dict.fromkeys(which))
         return await forget_memories(self.scoped, ids, erase=erase, reason=reason)
 
-    async def consolidate(self, *, dry_run: bool = False) -> ConsolidationReport:
-        """Turn experience into knowledge. The report lists what changed; ``undo(report.id)`` reverts it."""
+    async def consolidate(
+        self, *, dry_run: bool = False, progress: Callable[[str, float], None] | None = None
+    ) -> ConsolidationReport:
+        """Turn experience into knowledge. The report lists what changed; ``undo(report.id)`` reverts it.
+
+        ``progress`` is called after each stage with its name and the share of the run that is done, from 0 to 1. A run
+        that meets another writer begins again, and so does the share. With nothing new it is not called.
+        """
         await load_module("longmind.consolidate.cycle")
         from longmind.consolidate.cycle import consolidate
 
@@ -411,6 +417,7 @@ class AgentMemory(AgentListing):
             self._longmind.embedding.embed,
             dry_run=dry_run,
             chat=await self.chat(),
+            progress=progress,
         )
 
     # -- the plain ones ------------------------------------------------------------------------------------------

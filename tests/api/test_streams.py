@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Callable
 from contextlib import aclosing
 
 import httpx2
@@ -10,7 +12,9 @@ import pytest
 from fastapi import FastAPI
 
 from longmind import Longmind
-from longmind.errors import NotFound, StoreUnavailable
+from longmind.errors import Conflict, NotFound, StoreUnavailable
+from longmind.testing import ScriptedModel
+from longmind.types.reports import STAGES
 
 
 async def events(http: httpx2.AsyncClient, url: str, count: int, **headers: str) -> list[dict[str, str]]:
@@ -83,3 +87,83 @@ async def test_a_server_that_stops_ends_its_streams(app: FastAPI, address: str) 
         app.state.server.stopping.set()
         with pytest.raises(StoreUnavailable):
             await following
+
+
+async def test_consolidation_tells_its_progress(address: str, store: Longmind) -> None:
+    for text in ("I live in Lisbon.", "I work as a nurse.", "My sister is called Ines."):
+        await store.agent("assistant", "alice").remember(text)
+    told: list[tuple[str, float]] = []
+    async with Longmind.open(address) as rc:
+        mem = rc.agent("assistant", "alice")
+        report = await mem.consolidate(progress=lambda stage, share: told.append((stage, share)))
+        again = await mem.consolidate(progress=lambda stage, share: told.append((stage, share)))
+    assert report.read == 3
+    assert [stage for stage, _ in told] == [*STAGES, "distill"]
+    assert [share for _, share in told] == sorted(share for _, share in told)
+    assert told[-1][1] == 1.0
+    assert again.read == 0
+
+
+async def test_what_fails_after_the_stream_began_is_told_in_it(
+    address: str, store: Longmind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(self: object, *, dry_run: bool = False, progress: Callable[[str, float], None]) -> None:
+        progress("segment", 0.5)
+        raise Conflict("Another writer was faster.")
+
+    monkeypatch.setattr("longmind.agent_memory.AgentMemory.consolidate", fail)
+    url = f"{address}/v1/agents/assistant/consolidation"
+    async with httpx2.AsyncClient(headers={"Accept": "text/event-stream"}) as http:
+        lines = (await http.post(url, json={})).text.splitlines()
+        told = [line for line in lines if line.startswith("event")]
+    assert told == ["event: progress", "event: problem"]
+
+
+async def test_remembering_many_things_tells_its_progress(address: str) -> None:
+    told: list[tuple[int, int]] = []
+    async with Longmind.open(address) as rc:
+        stored = await rc.agent("assistant").remember(
+            [f"Number {n}." for n in range(300)], progress=lambda done, total: told.append((done, total))
+        )
+    assert len(stored) == 300
+    assert told[-1] == (300, 300)
+
+
+async def test_an_answer_comes_piece_by_piece_and_ends_with_its_outcome(address: str, store: Longmind) -> None:
+    await store.agent("assistant", "alice").remember("I live in Lisbon.")
+    url = f"{address}/v1/agents/assistant/answers?user=alice"
+    async with httpx2.AsyncClient() as http:
+        whole = (await http.post(url, json={"task": "Where do I live?"})).json()
+        streamed = await http.post(url, json={"task": "Where do I live?"}, headers={"Accept": "text/event-stream"})
+    assert "Lisbon" in whole["text"]
+    blocks = [block.splitlines() for block in streamed.text.split("\n\n") if block and not block.startswith(":")]
+    pieces = [json.loads(block[1].removeprefix("data: ")) for block in blocks if block[0] == "event: progress"]
+    outcome = json.loads(blocks[-2][0].removeprefix("data: "))
+    assert "".join(piece["text"] for piece in pieces) == outcome["text"]
+    assert "Lisbon" in outcome["text"]
+    assert blocks[-1][0] == "event: end"
+
+
+async def test_a_model_that_streams_is_heard_piece_by_piece(address: str, store: Longmind) -> None:
+    store.__dict__["chat"] = ScriptedModel("You live in Lisbon.").chat()
+    url = f"{address}/v1/agents/assistant/answers"
+    async with httpx2.AsyncClient(headers={"Accept": "text/event-stream"}) as http:
+        answer = await http.post(url, json={"task": "Where do I live?"})
+    assert [line for line in answer.text.splitlines() if '{"text"' in line] == [
+        f'data: {{"text": "{piece}"}}' for piece in ("You ", "live ", "in ", "Lisbon.")
+    ]
+
+
+async def test_an_export_comes_as_lines(address: str, store: Longmind) -> None:
+    await store.agent("assistant", "alice").remember("I live in Lisbon.")
+    async with httpx2.AsyncClient() as http:
+        lines = await http.get(f"{address}/v1/export", headers={"Accept": "application/x-ndjson"})
+        events = await http.get(f"{address}/v1/export")
+    assert lines.headers["content-type"] == "application/x-ndjson"
+    assert events.headers["content-type"].startswith("text/event-stream")
+    assert [type(json.loads(line)) for line in lines.text.splitlines()] == [dict] * lines.text.count("\n")
+    async with Longmind.open("memory:", settings=store.settings, embedder="none") as other:
+        await other.load(lines.text.splitlines())
+        assert [memory.content for memory in (await other.agent("assistant", "alice").list()).items] == [
+            "I live in Lisbon."
+        ]

@@ -18,6 +18,10 @@ NOT_OFFERED = {
     **dict.fromkeys(["Longmind.register", "MemoryManager.register", "MemoryManager.unregister"], "take an object"),
     **dict.fromkeys(["AgentMemory.chat", "Longmind.recaller", "GoalMemory.with_resources"], "of this process"),
     "DialogueMemory.promote": "takes a function",
+    **{
+        f"Agent.{name}": "of an agent in this process; over HTTP it is asked for a whole answer"
+        for name in ("act", "close", "decides", "perceive", "pursue", "step", "stream", "think", "tools_from_mcp")
+    },
     **dict.fromkeys(["Longmind.check", "Longmind.reembed", "Longmind.scrub"], "of a whole store, not of a tenant"),
 }
 """Methods of the faces that cannot be offered over HTTP, and why."""

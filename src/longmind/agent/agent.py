@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -147,14 +147,22 @@ class Agent:
     # -- running -------------------------------------------------------------------------------------------------
 
     async def run(
-        self, task: str, *, session: str | None = None, timeout: float | None = None, key: str | None = None
+        self,
+        task: str,
+        *,
+        session: str | None = None,
+        timeout: float | None = None,
+        key: str | None = None,
+        on_text: Callable[[str], None] | None = None,
     ) -> Outcome:
         """Do a task and return the outcome.
 
         Runs of one session go one after the other and see its conversation; without a session a run stands alone.
         With a ``key`` the call is idempotent: called again, it returns the outcome of the run that it started.
+        ``on_text`` is called with each piece of the answer as it comes; see also ``stream``.
         """
-        return await self._run_to_end(_validated_request(task, session, timeout, key), None)
+        asked = _validated_request(task, session, timeout, key)
+        return await self._run_to_end(asked, None if on_text is None else _emitting(on_text))
 
     def stream(self, message: str, *, session: str | None = None, timeout: float | None = None) -> Stream:
         """Answer piece by piece: ``async for text in agent.stream(...)``; the stream has the ``outcome`` afterwards."""
@@ -288,3 +296,10 @@ def _validated_request(
 async def run_plan_step(agent: Agent, task: str, *, session: str, timeout: float, plan: str) -> Outcome:
     """Do a step of a plan, which the agent gives to itself: it is not stored as words of the user."""
     return await agent._run_to_end(_validated_request(task, session, timeout, None, plan=plan, own=True), None)
+
+
+def _emitting(on_text: Callable[[str], None]) -> Emit:
+    async def emit(piece: str) -> None:
+        on_text(piece)
+
+    return emit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -66,6 +66,37 @@ class Connection:
         if operation.none_is_missing and isinstance(error, NotFound) and error.details.get("none"):
             return None
         raise error
+
+    async def follow(
+        self,
+        operation: Operation,
+        binding: Mapping[str, Any],
+        arguments: Mapping[str, Any],
+        progress: Callable[..., None],
+    ) -> Any:
+        """Carry out an operation, call ``progress`` with what it tells meanwhile, and return its result."""
+        path, query, headers, body = request_of(operation, binding, arguments)
+        headers["Accept"] = "text/event-stream"
+        result: Any = None
+        try:
+            async with self._http.stream(
+                operation.http, path, params=query, headers=headers, content=body or None, timeout=_STREAM_TIMEOUT
+            ) as response:
+                if not response.is_success:
+                    raise error_of(await response.aread(), response.status_code)
+                async for name, _, data in _events(response.aiter_lines()):
+                    if name == "end":
+                        return result
+                    if name == "problem":
+                        raise error_of(data.encode(), 500)
+                    if name == "progress":
+                        told = json.loads(data)
+                        progress(*(told[field] for field in operation.progress))
+                    else:
+                        result = _loaded(operation, data.encode())
+        except httpx2.TransportError as error:
+            raise _unreachable(self.url, error) from error
+        raise StoreUnavailable("The server ended the stream.", hint="Call it again: what was done stays done.")
 
     async def stream(
         self, operation: Operation, binding: Mapping[str, Any], arguments: Mapping[str, Any]

@@ -70,7 +70,10 @@ def remote_method(method: Callable[..., Any], operations: Sequence[Operation]) -
 
     @functools.wraps(method)
     async def call(self: Remote, *args: Any, **kwargs: Any) -> Any:
+        progress = kwargs.pop(operations[0].progress_parameter, None) if operations[0].progress else None
         operation, arguments = chosen(self, args, kwargs)
+        if progress is not None:
+            return await self._connection.follow(operation, self._binding, arguments, progress)
         return await self._connection.call(operation, self._binding, arguments)
 
     return checked_call(method, call)

@@ -84,6 +84,10 @@ _REPORTED_AS = {"share": "distill"}
 """Sharing is reported as part of ``distill``, so that reports have the seven stages of ``types.STAGES``."""
 
 
+Progress = Callable[[str, float], None]
+"""Called after each stage with its name and the share of the run that is done, from 0 to 1."""
+
+
 def _ignore(point: str) -> None:
     """Watch nothing."""
 
@@ -103,6 +107,7 @@ class Cycle:
     stages: Sequence[Stage] = STAGES
     watch: Callable[[str], None] = _ignore
     """Called with the name of each point of a run before it is passed; for tests that stop it there."""
+    progress: Progress | None = None
     _changes: list[Proposed] = field(default_factory=list)
     _reports: dict[str, StageReport] = field(default_factory=dict)
     _progress: RunProgress = field(init=False)
@@ -124,6 +129,9 @@ class Cycle:
     """Records as this run read or wrote them, as long as no other writer is known to have written since."""
     _upkeep: bool = False
     """Whether this run does the upkeep of dialogue memory."""
+    _stages_done: int = 0
+    _stages_total: int = 0
+    """How often a stage runs: once for each slice."""
 
     def __post_init__(self) -> None:
         self._progress = RunProgress(self.store, self.scope, self.clock)
@@ -183,14 +191,19 @@ class Cycle:
         model_waits = self._model is not None and self._bookmarks.model.body.until is not None
         waiting, new = await progress.read_new(self._model_after if model_waits else None)
         read = 0
-        for part in _slices(waiting):
-            read += await self._process_slice(part, [s for s in self.stages if s.name in _WITH_MODEL], draft)
-        slices = _slices(new) or [[]]
+        with_model = [s for s in self.stages if s.name in _WITH_MODEL]
+        slices, waiting_slices = _slices(new) or [[]], _slices(waiting)
+        for_each = [s for s in self.stages if s.name not in _LAST_SLICE_ONLY]
+        self._stages_total = (
+            len(with_model) * len(waiting_slices) + len(for_each) * (len(slices) - 1) + len(self.stages)
+        )
+        for part in waiting_slices:
+            read += await self._process_slice(part, with_model, draft)
         for number, part in enumerate(slices):
             last = number == len(slices) - 1
             pending = [(id, 0) for id in self._pending] if number else []  # their answers may be in this slice
-            stages = [s for s in self.stages if last or s.name not in _LAST_SLICE_ONLY]
-            read += await self._process_slice([*pending, *part], stages, draft) - len(pending)
+            read += await self._process_slice([*pending, *part], self.stages if last else for_each, draft)
+            read -= len(pending)
             progress.move(extracted=max((progress.bookmark.extracted, *(seq for _, seq in part))))
             stopped = None if last else self._over_budget(seconds + time.monotonic() - began)
             if stopped is not None:
@@ -216,6 +229,9 @@ class Cycle:
                 span.set("longmind.calls", report.calls)
             record_metrics(report)
             self._reports[report.stage] = add_reports(self._reports.get(report.stage), report)
+            self._stages_done += 1
+            if self.progress is not None:
+                self.progress(report.stage, self._stages_done / self._stages_total)
         return len(sources)
 
     def _should_model_read(self, seq: int) -> bool:
@@ -453,6 +469,7 @@ async def consolidate(
     *,
     dry_run: bool = False,
     chat: Chat | None = None,
+    progress: Progress | None = None,
 ) -> ConsolidationReport:
     """Turn what is new in a scope into knowledge, with the help of a language model where there is one.
 
@@ -461,7 +478,7 @@ async def consolidate(
     """
     async with _turn(store, scope):
         for attempt in range(_RUNS):
-            cycle = Cycle(store, scope, settings, store.clock, embed)
+            cycle = Cycle(store, scope, settings, store.clock, embed, progress=progress)
             if chat is not None:
                 from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter, ChatTeacher
 

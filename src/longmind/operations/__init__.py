@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from longmind.operations import (
     agents,
+    answers,
     audit,
     configuration,
     consolidation,
@@ -40,6 +41,7 @@ _NOUNS = (
     memories,
     agents,
     users,
+    answers,
     conversations,
     working,
     episodes,

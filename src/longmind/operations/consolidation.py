@@ -5,4 +5,8 @@ from longmind.operations.operation import Noun
 
 _consolidation = Noun("consolidation", AGENT)
 
-OPERATIONS = (_consolidation.post("/consolidation", "consolidate", example={"dry_run": True}),)
+OPERATIONS = (
+    _consolidation.post(
+        "/consolidation", "consolidate", progress={"stage": str, "share": float}, example={"dry_run": True}
+    ),
+)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from longmind.agent import Agent
 from longmind.agent_memory import AgentMemory
 from longmind.conversation import Conversation
 from longmind.manager import MemoryManager
@@ -73,6 +74,7 @@ AGENT = Face(AgentMemory, _AGENT, _agent, query=_USER)
 CONVERSATION = Face(
     Conversation, _AGENT + "/conversations/{conversation}", _conversation, query={**_USER, "window": int | None}
 )
+AGENT_AT_WORK = Face(Agent, _AGENT, lambda rc, values: Agent(_agent(rc, values)), query=_USER)
 WORKING = Face(WorkingMemory, _AGENT, _working, query={**_USER, "session": Name | None})
 EPISODIC = _room(EpisodicMemory, "episodic")
 SEMANTIC = _room(SemanticMemory, "semantic")
@@ -88,6 +90,7 @@ AUDIT = Face(AuditLog, "", lambda rc, values: None, of_server=True)
 FACES = (
     LONGMIND,
     AGENT,
+    AGENT_AT_WORK,
     CONVERSATION,
     WORKING,
     EPISODIC,

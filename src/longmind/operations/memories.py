@@ -56,6 +56,7 @@ OPERATIONS = (
         encode={"content": encode_content},
         idempotency="operation",
         version="version",
+        progress={"done": int, "total": int},
         example={"content": "I moved to Lisbon in May.", "tags": ["home"], "importance": 0.8},
     ),
     _memories.get("/memories", "list"),

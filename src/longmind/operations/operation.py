@@ -70,6 +70,13 @@ class Operation:
     """How the client writes an argument, where its own type does not say it."""
     result: Any = None
     """The type of the result, where the hint does not say it."""
+    progress: Mapping[str, type] = field(default_factory=dict)
+    """What the method tells while it works: the arguments of a function that it calls, by name. A client that accepts
+    ``text/event-stream`` gets them as events, and then the result."""
+    progress_parameter: str = "progress"
+    """The parameter of the method that takes this function."""
+    as_lines: bool = False
+    """Of a stream: whether a client can have its items as lines of JSON (``application/x-ndjson``)."""
 
     @cached_property
     def function(self) -> Callable[..., Any]:

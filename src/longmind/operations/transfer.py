@@ -6,7 +6,14 @@ from longmind.operations.operation import Noun
 _transfer = Noun("transfer", LONGMIND)
 
 OPERATIONS = (
-    _transfer.get("/export", "export", permission="admin", without={"scopes", "across_tenants"}, result_name="line"),
+    _transfer.get(
+        "/export",
+        "export",
+        permission="admin",
+        without={"scopes", "across_tenants"},
+        result_name="line",
+        as_lines=True,
+    ),
     _transfer.post(
         "/import",
         "load",

@@ -156,6 +156,8 @@ class ResultType:
     def __init__(self, title: str, hint: Any, name: str | None) -> None:
         options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
         self.may_be_none = any(option in (None, type(None)) for option in options)
+        self.holds_none = Any in options
+        """Whether None is a value like others, written in the field ``name``."""
         values = [option for option in options if option not in (None, type(None))]
         records = [option for option in values if _is_record(option)]
         others = [option for option in values if not _is_record(option)]

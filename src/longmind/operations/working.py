@@ -23,7 +23,7 @@ OPERATIONS = (
     _working.put("/working/task", "begin_task", example={"name": "book a flight", "goal": "be in Lisbon on Friday"}),
     _working.delete("/working/task", "end_task"),
     _working.get("/working/variables", "variables", result_name="variables"),
-    _working.get("/working/variables/{name}", "get", without={"default"}),
+    _working.get("/working/variables/{name}", "get"),
     _working.put("/working/variables/{name}", "set", status=204, example={"value": 3}),
     _working.delete("/working/variables/{name}", "unset", status=204),
     _working.get("/working/conversation", "conversation"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -73,16 +75,28 @@ class Handler:
                 longmind = await held.enter_async_context(self._state.tenants.open(principal.tenant))
                 target = operation.face.locate(longmind, located)
             positional, named = operation.arguments(arguments)
-            result = getattr(target, operation.method)(*positional, **named)
+            method = partial(getattr(target, operation.method), *positional, **named)
+            if operation.progress and _accepts(request, events.MEDIA_TYPE):
+                items = events.with_progress(operation, lambda tell: method(**{operation.progress_parameter: tell}))
+                return self._stream(request, items, events.PENDING, held.pop_all())
             if operation.streams:
-                first = events.PENDING if operation.resume else await events.first_of(result)
-                stream = events.write(operation, self._state, result, first, held.pop_all())
-                return StreamingResponse(stream, media_type=events.MEDIA_TYPE, headers={"Cache-Control": "no-store"})
-            return self._result(request, await result)
+                items = method()
+                first = events.PENDING if operation.resume else await events.first_of(items)
+                return self._stream(request, items, first, held.pop_all())
+            return self._result(request, await method())
+
+    def _stream(self, request: Request, items: AsyncIterator[Any], first: Any, held: AsyncExitStack) -> Response:
+        operation, headers = self._operation, {"Cache-Control": "no-store"}
+        if operation.as_lines and _accepts(request, events.LINES):
+            return StreamingResponse(
+                events.lines(operation, items, first, held), media_type=events.LINES, headers=headers
+            )
+        stream = events.write(operation, self._state, items, first, held)
+        return StreamingResponse(stream, operation.status, media_type=events.MEDIA_TYPE, headers=headers)
 
     def _result(self, request: Request, result: Any) -> Response:
         operation = self._operation
-        if result is None:
+        if result is None and not operation.response.holds_none:
             if operation.none_is_missing:
                 raise NotFound(f"There is no such {operation.noun.removesuffix('s')} here.", none=True)
             return Response(status_code=204)
@@ -110,6 +124,12 @@ def _require_user(principal: Principal, operation: Operation, located: dict[str,
         raise Forbidden("This token reaches the memories of one user only.")
     else:
         located["user"] = principal.reachable_user(located.get("user"))
+
+
+def _accepts(request: Request, media: str) -> bool:
+    """Return whether the client asks for a media type by its name."""
+    accepted = request.headers.get("accept", "").lower().split(",")
+    return any(choice.partition(";")[0].strip() == media for choice in accepted)
 
 
 def credentials_of(request: Request) -> Credentials:

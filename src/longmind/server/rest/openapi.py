@@ -9,6 +9,8 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from longmind.operations import OPERATIONS, Operation
+from longmind.server.rest.events import LINES
+from longmind.server.rest.events import MEDIA_TYPE as EVENTS
 from longmind.server.rest.problems import MEDIA_TYPE as PROBLEM
 from longmind.types import Model
 
@@ -161,16 +163,32 @@ def _header(name: str, description: str, **schema: Any) -> Json:
     }
 
 
+def _events(data: Json) -> Json:
+    """Return a stream of server-sent events, as OpenAPI 3.2 describes it: the data of each is JSON."""
+    fields = {
+        "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": data},
+        "event": {"type": "string"},
+        "id": {"type": "string"},
+    }
+    return {"itemSchema": {"type": "object", "properties": fields, "required": ["data"]}}
+
+
 def _responses(operation: Operation, schemas: dict[_Key, Json]) -> Json:
     responses: Json = {
         "default": {"description": "An error.", "content": {PROBLEM: {"schema": schemas["", "problem"]}}}
     }
     result = schemas.get((operation.name, "result"))
-    if operation.streams:
-        stream = {"schema": {"type": "string"}, "itemSchema": result}
-        responses["200"] = {"description": "A stream of events.", "content": {"text/event-stream": stream}}
+    if operation.streams and result is not None:
+        content = {EVENTS: _events(result)}
+        if operation.as_lines:
+            content[LINES] = {"itemSchema": {}}
+        responses["200"] = {"description": "A stream of events.", "content": content}
     elif result is not None:
         content = {"application/json": {"schema": result}}
+        if operation.progress:
+            fields = {name: TypeAdapter(kind).json_schema() for name, kind in operation.progress.items()}
+            told = {"type": "object", "properties": fields, "required": list(fields)}
+            content[EVENTS] = _events({"anyOf": [told, result]})
         responses[str(operation.status)] = {"description": "Done.", "content": content}
         if operation.version is not None:
             responses[str(operation.status)]["headers"] = {"ETag": {"schema": {"type": "string"}}}

@@ -1,0 +1,99 @@
+"""Schemathesis over the whole OpenAPI document against a live server: no server error, and only what it describes.
+
+``LONGMIND_FUZZ_EXAMPLES`` is the number of examples for each operation and mode (valid and invalid requests),
+``LONGMIND_FUZZ_BACKEND`` is ``sqlite`` or ``postgresql``, and ``LONGMIND_FUZZ_REPORT`` a file for the figures.
+``make api-fuzz`` runs 300 examples on both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.config import SchemathesisConfig
+
+from longmind import Settings
+from longmind.errors import Unauthenticated
+from longmind.security import Credentials, Principal
+from longmind.server import ServerSettings, create_app
+from longmind.server.rest.openapi import openapi
+from longmind.server.rest.state import Access
+from longmind.server.serve import address_of, listen, run
+
+EXAMPLES = int(os.environ.get("LONGMIND_FUZZ_EXAMPLES", "1"))
+KEY = {"Authorization": "Bearer fuzz"}
+CONFIG = SchemathesisConfig.from_dict(
+    {
+        "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "3xx", "404", "409", "422"]}},
+        "phases": {"coverage": {"enabled": EXAMPLES >= 20}},
+    }
+)
+schema = schemathesis.openapi.from_dict(openapi("1"), config=CONFIG).exclude(path_regex="/changes$")
+
+
+class OneKey:
+    """Takes those with the key for the administrator of the tenant."""
+
+    async def authenticate(self, credentials: Credentials) -> Principal:
+        if credentials.authorization != KEY["Authorization"]:
+            raise Unauthenticated
+        return Principal(tenant="default", permissions=frozenset({"admin"}))
+
+
+@pytest.fixture(scope="session")
+def fuzzed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server in a thread of its own. At the end the figures are written."""
+    url = str(tmp_path_factory.mktemp("fuzz") / "memory.db")
+    if os.environ.get("LONGMIND_FUZZ_BACKEND") == "postgresql":
+        url = request.getfixturevalue("postgres_url")
+    statuses: Counter[tuple[str, int]] = Counter()
+
+    async def count(access: Access) -> None:
+        statuses[access.operation, access.status] += 1
+
+    app = create_app(
+        url,
+        ServerSettings(consolidation=False, request_seconds=30),
+        authenticator=OneKey(),
+        library=Settings.load({"LONGMIND_EMBEDDER": "none"}),
+    )
+    app.state.server.observers.append(count)
+    started, stop, loop = threading.Event(), asyncio.Event(), asyncio.new_event_loop()
+    with listen("127.0.0.1", 0, None) as listening:
+        serving = threading.Thread(target=loop.run_until_complete, args=(run(app, listening, started.set, stop),))
+        serving.start()
+        assert started.wait(60)
+        try:
+            yield address_of(listening)
+        finally:
+            loop.call_soon_threadsafe(stop.set)
+            serving.join()
+            loop.close()
+    if report := os.environ.get("LONGMIND_FUZZ_REPORT"):
+        lines = [{"operation": name, "status": status, "count": n} for (name, status), n in sorted(statuses.items())]
+        with Path(report).open("a") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+
+
+@pytest.fixture(scope="session")
+def session() -> Iterator[requests.Session]:
+    with requests.Session() as session:
+        session.trust_env = False
+        yield session
+
+
+@schema.parametrize()
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+def test_every_operation_answers_as_the_document_says(
+    case: schemathesis.Case, fuzzed: str, session: requests.Session
+) -> None:
+    case.call_and_validate(base_url=fuzzed, session=session, headers=KEY, timeout=60)
