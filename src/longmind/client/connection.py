@@ -14,6 +14,7 @@ from pydantic_core import to_json
 from longmind import errors
 from longmind.errors import InvalidInput, LongmindError, NotFound, StoreError, StoreUnavailable
 from longmind.operations import Operation
+from longmind.operations.wire import is_plain
 from longmind.types import Model
 
 _TIMEOUT = httpx2.Timeout(10.0, read=120.0)
@@ -143,7 +144,12 @@ def request_of(
     names = set(operation.path_names)
     located = operation.face.names()
     in_path = {name: (binding if name in located else arguments)[name] for name in names}
-    path = "/v1" + operation.path.format(**{name: quote(_text(value), safe="") for name, value in in_path.items()})
+    for name, value in in_path.items():
+        if value == "":
+            raise InvalidInput(f"{name} must not be empty.", field=name)
+    path = "/v1" + operation.path.format(
+        **{name: quote(_text(_identity(value)), safe="") for name, value in in_path.items()}
+    )
     headers: dict[str, str] = {}
     query: Query = [(name, _text(value)) for name, value in binding.items() if name in operation.face.query]
     body: dict[str, Any] = {}
@@ -159,12 +165,18 @@ def request_of(
         elif operation.reads:
             query += _in_query(operation, name, value)
         else:
-            body[name] = plain(value)
-            _require_json(name, body[name])
+            body[name] = _plain_argument(name, value)
     if operation.body is None:
         return path, query, headers, b""
     headers["Content-Type"] = "application/json"
     return path, query, headers, _json(body)
+
+
+def _identity(value: Any) -> Any:
+    """Return what stands for a value in a path: of a record its id, or its name where it has no id."""
+    if isinstance(value, BaseModel):
+        return getattr(value, "id", None) or getattr(value, "name", value)
+    return value
 
 
 def plain(value: Any) -> Any:
@@ -185,10 +197,10 @@ def plain(value: Any) -> Any:
 
 
 def _in_query(operation: Operation, name: str, value: Any) -> Query:
-    if value is None:
-        return []
+    if value is None:  # where that is not what leaving it out means, an empty value says it
+        return [] if operation.query.model_fields[name].default is None else [(name, "")]
     parameter = operation.parameters.get(name)
-    if parameter is not None and operation.query.model_fields[name].annotation != parameter.type:
+    if parameter is not None and not is_plain(parameter.type):
         return [(name, _json(plain(value)).decode())]
     if isinstance(value, list | tuple | set | frozenset):
         return [(name, _text(item)) for item in value]
@@ -215,14 +227,18 @@ def _json(value: Any) -> bytes:
         raise InvalidInput(f"This cannot be sent to a server: {type(error).__name__}.") from None
 
 
-def _require_json(name: str, value: Any) -> None:
-    """Refuse an argument that cannot be written as JSON, by its name."""
+def _plain_argument(name: str, value: Any) -> Any:
+    """Return an argument with plain values; one that cannot be written as JSON is refused by its name."""
     if isinstance(value, str | int | float | None):
-        return
+        return value
     try:
+        value = plain(value)
         to_json(value, inf_nan_mode="constants")
+    except RecursionError:
+        raise InvalidInput(f"{name} is nested deeper than can be sent to a server.", field=name) from None
     except (ValueError, TypeError):
         raise InvalidInput(f"{name} must be plain JSON to be sent to a server.", field=name) from None
+    return value
 
 
 def _loaded(operation: Operation, content: bytes) -> Any:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, Json
+from pydantic import BaseModel, BeforeValidator, Json
 
 from longmind.errors import InvalidInput
 from longmind.operations.faces import Face
@@ -24,6 +24,7 @@ from longmind.operations.wire import (
 )
 from longmind.security import Permission
 
+_DIGITS = re.compile(r"-?[0-9]{1,9}")
 HttpMethod = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -91,6 +92,11 @@ class Operation:
     @cached_property
     def path_names(self) -> tuple[str, ...]:
         return tuple(re.findall(r"{(\w+)}", self.path))
+
+    @cached_property
+    def shape(self) -> str:
+        """The path without the names of its parameters: operations of one shape are of one resource."""
+        return re.sub(r"{\w+}", "{}", self.path)
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -168,7 +174,12 @@ class Operation:
 
 def _in_query(hint: Any) -> Any:
     """Return the type of a parameter in a query: texts, numbers and lists of them; what has structure is JSON."""
-    return hint if is_plain(hint) else Json[hint] | None  # type: ignore[misc]
+    if not is_plain(hint):
+        return Json[hint] | None  # type: ignore[misc]
+    options = get_args(hint)
+    if int in options and str in options:  # a text of digits is a number
+        return Annotated[hint, BeforeValidator(lambda value: int(value) if _DIGITS.fullmatch(str(value)) else value)]
+    return hint
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -11,9 +14,13 @@ import pytest
 from longmind import AgentMemory, Longmind, Settings
 from longmind.client import RemoteLongmind
 from longmind.server import ServerSettings, create_app
+from longmind.systems.dialogue import DialogueMemory
 from longmind.systems.episodic import EpisodicMemory
 from longmind.systems.goals import GoalMemory
+from longmind.systems.persona import PersonaMemory
+from longmind.systems.procedural import ProceduralMemory, ToolRegistry
 from longmind.systems.semantic import SemanticMemory
+from longmind.systems.shared import SharedAdministration, SharedMemory
 from longmind.systems.working import WorkingMemory
 from longmind.testing import FakeClock
 
@@ -28,9 +35,22 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-async def _remote(clock: FakeClock, embedder: str | None) -> AsyncIterator[Longmind]:
+def _shared_by_tests_of(system: str) -> Any:
+    """What the tests of a memory system share."""
+    path = Path(__file__).parents[2] / "unit" / "systems" / system / "conftest.py"
+    spec = importlib.util.spec_from_file_location(f"shared_by_tests_of_{system}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+async def _remote(clock: FakeClock, embedder: str | None, tools: ToolRegistry | None = None) -> AsyncIterator[Longmind]:
     settings = Settings.load({})
     async with Longmind.open("memory:", clock=clock, settings=settings, embedder=embedder) as store:
+        if tools is not None:
+            store.__dict__["tools"] = tools
         transport = httpx2.ASGITransport(create_app(store, ServerSettings(consolidation=False)))
         async with RemoteLongmind("http://localhost", None, settings, clock, transport=transport) as remote:
             yield remote
@@ -44,10 +64,21 @@ async def rc(face_clock: FakeClock) -> AsyncIterator[Longmind]:
 
 
 @pytest.fixture
-async def far(clock: FakeClock) -> AsyncIterator[AgentMemory]:
-    """An agent on a server without vectors, for the tests of the memory systems."""
-    async for remote in _remote(clock, "none"):
-        yield remote.agent("assistant")
+def desk() -> Any:
+    """The functions that procedures call on the server."""
+    return _shared_by_tests_of("procedural").Desk()
+
+
+@pytest.fixture
+async def far_rc(clock: FakeClock, desk: Any) -> AsyncIterator[Longmind]:
+    """A server without vectors, for the tests of the memory systems."""
+    async for remote in _remote(clock, "none", desk.tools):
+        yield remote
+
+
+@pytest.fixture
+def far(far_rc: Longmind) -> AgentMemory:
+    return far_rc.agent("assistant")
 
 
 @pytest.fixture
@@ -68,6 +99,46 @@ def working(far: AgentMemory) -> WorkingMemory:
 @pytest.fixture
 def goals(far: AgentMemory) -> GoalMemory:
     return far.goals
+
+
+@pytest.fixture
+def procedures(far: AgentMemory) -> ProceduralMemory:
+    return far.procedural
+
+
+@pytest.fixture
+def persona(far: AgentMemory) -> PersonaMemory:
+    return far.persona
+
+
+@pytest.fixture
+def dialogue(far: AgentMemory) -> DialogueMemory:
+    return far.dialogue
+
+
+@pytest.fixture
+def talk(dialogue: DialogueMemory) -> Any:
+    """A way to fill the tiers of dialogue memory."""
+    return _shared_by_tests_of("dialogue").Talk(dialogue)
+
+
+class FarTenant:
+    """Shared memory as the agents and users of the server's tenant see it."""
+
+    def __init__(self, rc: Longmind) -> None:
+        self._rc = rc
+        self.name = rc.settings.tenant
+
+    async def __call__(self, agent: str = "a", user: str | None = None) -> SharedMemory:
+        return self._rc.agent(agent, user).shared
+
+    async def administration(self) -> SharedAdministration:
+        return self._rc.shared()
+
+
+@pytest.fixture
+def tenant(far_rc: Longmind) -> FarTenant:
+    return FarTenant(far_rc)
 
 
 @pytest.fixture

@@ -19,10 +19,15 @@ MODULES = (
     *(f"systems/semantic/test_{name}.py" for name in ("concepts", "facts", "graph", "predicates", "rules", "endings")),
     *(f"systems/episodic/{path.name}" for path in sorted((UNIT / "systems/episodic").glob("test_*.py"))),
     *(f"systems/goals/test_{name}.py" for name in ("goals", "plans", "steps", "rendering", "adaptation")),
-    *(f"systems/working/{path.name}" for path in sorted((UNIT / "systems/working").glob("test_*.py"))),
+    *(
+        f"systems/{system}/{path.name}"
+        for system in ("working", "procedural", "persona", "dialogue", "shared")
+        for path in sorted((UNIT / "systems" / system).glob("test_*.py"))
+        if path.name != "test_cli.py"
+    ),
 )
-FIXTURES = {"rc", "semantic", "episodic", "working", "goals", "year", "clock", "face_clock"}
-FACES = {"rc", "semantic", "episodic", "working", "goals"}
+FACES = {"rc", "semantic", "episodic", "working", "goals", "procedures", "persona", "dialogue", "tenant"}
+FIXTURES = FACES | {"year", "clock", "face_clock", "desk", "talk"}
 EMBEDDED = set((Path(__file__).parent / "embedded.txt").read_text().split())
 
 

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 
 import longmind
 from longmind.config import Settings
@@ -138,6 +138,15 @@ async def _problem(request: Request, error: Exception) -> Response:
     return problem_response(error)
 
 
+def _allowed(request: Request) -> list[str]:
+    """Return the HTTP methods of the resource at a path; of two that match, that with fewer parameters."""
+    scope = {**request.scope, "path": request.scope["path"].removeprefix(request.scope.get("root_path", ""))}
+    names = {route.name for route in request.app.routes if route.matches(scope)[0] is not Match.NONE}
+    matching = [operation for operation in OPERATIONS if operation.name in names]
+    shape = min((operation.shape for operation in matching), key=lambda shape: shape.count("{}"), default=None)
+    return [operation.http for operation in matching if operation.shape == shape]
+
+
 async def _http_problem(request: Request, error: Exception) -> Response:
     """Answer a request that reached no operation."""
     assert isinstance(error, HTTPException)
@@ -145,6 +154,6 @@ async def _http_problem(request: Request, error: Exception) -> Response:
         return problem_response(NotFound("There is nothing at this path.", hint="See /v1/openapi.json."))
     if error.status_code == 405:
         response = problem_response(InvalidInput("This path does not take this HTTP method."), status=405)
-        response.headers.update(error.headers or {})
+        response.headers["Allow"] = ", ".join(_allowed(request)) or (error.headers or {}).get("Allow", "")
         return response
     return JSONResponse({"detail": error.detail}, error.status_code)

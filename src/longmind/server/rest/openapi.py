@@ -37,8 +37,11 @@ def openapi(version: str) -> Json:
     """Return the OpenAPI document of everything under ``/v1``."""
     schemas, components = _schemas()
     paths: dict[str, Json] = {}
+    same: dict[str, Operation] = {}  # two paths that differ only in the names of parameters would be one path twice
     for operation in OPERATIONS:
-        paths.setdefault("/v1" + operation.path, {})[operation.http.lower()] = _operation(operation, schemas)
+        named = same.setdefault(operation.shape, operation)
+        names = dict(zip(operation.path_names, named.path_names, strict=True))
+        paths.setdefault("/v1" + named.path, {})[operation.http.lower()] = _operation(operation, schemas, names)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -104,14 +107,14 @@ def _renamed(schema: Any) -> Any:
     return {key: _component(value) if key == "$ref" else _renamed(value) for key, value in schema.items()}
 
 
-def _operation(operation: Operation, schemas: dict[_Key, Json]) -> Json:
+def _operation(operation: Operation, schemas: dict[_Key, Json], names: dict[str, str]) -> Json:
     summary, _, description = operation.documentation.partition("\n")
     document: Json = {
         "operationId": operation.name,
         "tags": [operation.noun],
         "summary": summary.strip(),
         "description": description.strip(),
-        "parameters": _parameters(operation, schemas),
+        "parameters": _parameters(operation, schemas, names),
         "responses": _responses(operation, schemas),
         "x-permission": operation.permission,
     }
@@ -123,9 +126,9 @@ def _operation(operation: Operation, schemas: dict[_Key, Json]) -> Json:
     return document
 
 
-def _parameters(operation: Operation, schemas: dict[_Key, Json]) -> list[Json]:
+def _parameters(operation: Operation, schemas: dict[_Key, Json], names: dict[str, str]) -> list[Json]:
     path = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        {"name": names[name], "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
         for name in operation.path_names
     ]
     schema = _resolved(schemas[operation.name, "query"], operation)

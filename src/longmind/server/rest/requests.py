@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from starlette.requests import Request
 
 from longmind.errors import InvalidInput
@@ -34,8 +35,13 @@ def read_query(request: Request, operation: Operation) -> Values:
         elif name in values:
             raise InvalidInput(f"{name} is in the query twice.", field=name)
         else:
-            values[name] = value
+            values[name] = None if value == "" and field is not None and _empty_is_none(field) else value
     return _given(_validated(model, values))
+
+
+def _empty_is_none(field: FieldInfo) -> bool:
+    """Return whether an empty value means None: where None can be asked for and leaving it out means something else."""
+    return field.default is not None and not field.is_required() and type(None) in get_args(field.annotation)
 
 
 def _validated(model: type[BaseModel], values: Values) -> BaseModel:
