@@ -163,6 +163,24 @@ async def serve(
 
 
 @store_command
+async def cold_start(
+    call: Invocation,
+    memories: Annotated[
+        list[int] | None, typer.Option(min=1, help="Memories of an agent; may be repeated.", show_default=False)
+    ] = None,
+    out: Out = None,
+) -> None:
+    """The first recall of an agent with 1,000 and with 100,000 memories, in a new process."""
+    from benchmarks import cold_start as benchmark
+
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder, _progress(call, "Loading") as progress:
+        url = call.url or str(Path(folder) / "bench.db")
+        figures = await benchmark.measure(url, memories or benchmark.SIZES, progress)
+    _report_figures(call, "cold-start", "The first recall of an agent", "made-up", began, figures, out)
+
+
+@store_command
 async def cycle(
     call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
 ) -> None:
@@ -363,6 +381,7 @@ for _command in (
     speed,
     scale,
     serve,
+    cold_start,
     cycle,
     tiers,
     learning,

@@ -1,0 +1,76 @@
+"""The first recall of an agent in a process: the whole scope is read and its view built.
+
+Each figure is of a fresh process, after the file was read once, so the disk is not measured. Texts are those of
+``scale``.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from benchmarks.embedders import WordHashEmbedder
+from benchmarks.quality import Figure, Progress
+from benchmarks.scale import BATCH, texts
+from longmind.memory import Longmind
+
+SIZES = (1_000, 100_000)
+ROUNDS = 3
+_FIRST_RECALL = """
+import asyncio, json, sys, time
+from benchmarks.embedders import WordHashEmbedder
+from longmind.memory import Longmind
+
+async def main(url, agent):
+    async with Longmind.open(url, embedder=WordHashEmbedder()) as rc:
+        mem = rc.agent(agent)
+        await rc.agent("nobody").recall("what loads the embedder and the code", k=10)
+        began, cpu = time.perf_counter(), time.process_time()
+        await rc.store.view(mem.scope)
+        loaded, loaded_cpu = time.perf_counter() - began, time.process_time() - cpu
+        await mem.recall("the first question of all", k=10)
+        first = time.perf_counter() - began
+        began = time.perf_counter()
+        await mem.recall("another question after it", k=10)
+        print(json.dumps([loaded, loaded_cpu, first, time.perf_counter() - began]))
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def measure(url: str, sizes: Sequence[int], progress: Progress) -> list[Figure]:
+    """Fill an agent of each size, and ask each in new processes."""
+    figures: list[Figure] = []
+    for place, size in enumerate(sizes):
+        await _fill(url, size)
+        progress((place + 0.8) / len(sizes))
+        measured = [_first_recall(url, _agent(size)) for _ in range(ROUNDS)]
+        loaded, cpu, first, later = (min(each) for each in zip(*measured, strict=True))
+        figures += [
+            (f"{size:,} memories: loading the view", round(1_000 * loaded, 1), "ms"),
+            (f"{size:,} memories: loading the view, CPU", round(1_000 * cpu, 1), "ms"),
+            (f"{size:,} memories: first recall", round(1_000 * first, 1), "ms"),
+            (f"{size:,} memories: a later recall", round(1_000 * later, 1), "ms"),
+        ]
+    progress(1.0)
+    return figures
+
+
+def _agent(size: int) -> str:
+    return f"agent with {size}"
+
+
+async def _fill(url: str, size: int) -> None:
+    async with Longmind.open(url, embedder=WordHashEmbedder()) as rc:
+        mem, generated = rc.agent(_agent(size)), texts(size)
+        for start in range(0, size, BATCH):
+            batch = [next(generated) for _ in range(min(BATCH, size - start))]
+            await mem.remember(batch, session=f"session {start}")
+
+
+def _first_recall(url: str, agent: str) -> list[float]:
+    command = [sys.executable, "-c", _FIRST_RECALL, url, agent]
+    measured: list[float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return measured
