@@ -226,3 +226,10 @@ MULTIPLIERS: dict[AssetClass, Decimal] = {AssetClass.OPTION: Decimal(100)}
 def multiplier(instrument: Instrument) -> Decimal:
     """Return what a price of 1 means in money for one unit."""
     return MULTIPLIERS.get(instrument.asset, Decimal(1))
+
+
+def price_text(price: Decimal) -> str:
+    """Return a price without zeros that say nothing: at least two decimals if it has any, ``86900.00``."""
+    text = f"{price:f}"
+    whole, _, decimals = text.partition(".")
+    return f"{whole}.{decimals.rstrip('0').ljust(2, '0')}" if decimals else text

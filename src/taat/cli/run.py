@@ -164,6 +164,8 @@ class _Shown:
             f"{summary.refused:,} refused. {summary.executions:,} executions. "
             f"Cash {money(account.cash)}, equity {money(account.equity)}.\n"
         )
+        if summary.signals and sys.stdout.isatty():
+            sys.stdout.write("`taat report` and `taat positions` tell what it brought, `taat why ID` why.\n")
 
 
 def happening_json(happening: Happening) -> dict[str, Any]:

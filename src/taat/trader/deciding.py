@@ -11,7 +11,7 @@ from taat.brokers import Broker
 from taat.market import Market, hours
 from taat.memory import Announcer, Decision, RuleCheck, SignalRecord, Trade, TraderMemory
 from taat.memory.conversation import Confirmation, confirmation_entry, conversation_entry
-from taat.models import Quantity, Quote
+from taat.models import Quantity, Quote, price_text
 from taat.procedures import EXECUTE_TRADE, LearntLimits, Limits
 from taat.signals import AnnouncerProfile
 from taat.trader.planning import Plan, find_trade, plan_cancel, plan_entry, plan_exit, plan_stop, stop_price
@@ -236,8 +236,8 @@ def _plan(record: SignalRecord, trade: Trade | None, verdict: Verdict, situation
 def _says(plan: Plan) -> str:
     words = [
         f"{planned.order.side} {planned.order.quantity:f} {planned.order.instrument}"
-        + (f" as a stop at {planned.order.stop_price:f}" if planned.order.stop_price is not None else "")
-        + (f" at {planned.order.limit_price:f} or better" if planned.order.limit_price is not None else "")
+        + (f" as a stop at {price_text(planned.order.stop_price)}" if planned.order.stop_price is not None else "")
+        + (f" at {price_text(planned.order.limit_price)} or better" if planned.order.limit_price is not None else "")
         for planned in plan.orders
     ]
     if plan.cancels:

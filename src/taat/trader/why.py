@@ -1,14 +1,17 @@
 """The whole chain of a signal in words: from the post to what was learnt."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from pathlib import PurePath
 from typing import Any
 
 from longmind import InvalidInput, LongmindError, NotFound
 from taat.memory import Decision, Execution, SignalRecord, Trade, TraderMemory
-from taat.models import Level, Signal
+from taat.memory.terms import TERM, Term, known_terms
+from taat.models import Level, Signal, price_text
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Chain:
     run: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[tuple[datetime, str, str], ...] = ()
     """When, what kind, and what: errors, what was asked, answered and confirmed, and what was learnt."""
+    terms: tuple[Term, ...] = ()
+    """The words of the trade that it was said in."""
 
 
 async def find_signal(memory: TraderMemory, name: str) -> SignalRecord:
@@ -51,7 +56,15 @@ async def chain_of(memory: TraderMemory, name: str) -> Chain:
         for event in await memory.events_of(signal)
         if event.type in ("error", "learnt", "confirmation", "question", "answer")
     ]
-    return Chain(record, decision, trade, tuple(executions), await _run(memory, record.id, decision), tuple(notes))
+    run = await _run(memory, record.id, decision)
+    terms = tuple(term for term in await known_terms(memory.agent) if _uses(record.quote, term))
+    return Chain(record, decision, trade, tuple(executions), run, tuple(notes), terms)
+
+
+def _uses(text: str, term: Term) -> bool:
+    """Whether a text has a word of the trade; ``$BTC`` is a symbol."""
+    word = re.escape(term.name)
+    return term.category == TERM and re.search(rf"(?<![\w$]){word}(?!\w)", text) is not None
 
 
 def _concerns(execution: Execution, signal: str) -> bool:
@@ -76,7 +89,7 @@ def in_words(chain: Chain) -> list[tuple[str, list[str]]]:
     record, decision = chain.record, chain.decision
     told = [
         ("The post", _post(record)),
-        ("What was read", _read(record)),
+        ("What was read", [*_read(record), *(f"{term.name} means {term.means}." for term in chain.terms)]),
     ]
     if decision is None:
         return [*told, ("The decision", ["None was made yet."])]
@@ -94,7 +107,13 @@ def in_words(chain: Chain) -> list[tuple[str, list[str]]]:
 def _post(record: SignalRecord) -> list[str]:
     post = record.post
     when = f"{post.created_at:%Y-%m-%d %H:%M:%S} UTC"
-    return [f"{post.author} wrote on {when} (post {post.id} of {post.feed}):", f"“{post.text}”"]
+    return [f"{post.author} wrote on {when} (post {post.id} of {_feed(post.feed)}):", f"“{post.text}”"]
+
+
+def _feed(name: str) -> str:
+    """Return the name of a feed, of a file without its folder."""
+    kind, _, path = name.partition(":")
+    return f"{kind}:{PurePath(path).name}" if kind == "file" else name
 
 
 def _read(record: SignalRecord) -> list[str]:
@@ -132,10 +151,11 @@ def _recalled(decision: Decision) -> list[str]:
         f" from {trade['entry'] or 'nothing yet'}, stop {trade['stop'] or 'none'}."
         for trade in trades
     ] or ["Nothing was open on their word."]
-    lines.append(f"The account had {context.get('cash')} in cash and was worth {context.get('equity')}.")
+    cash, equity = (Decimal(context.get(name, 0)) for name in ("cash", "equity"))
+    lines.append(f"The account had {cash:,.2f} in cash and was worth {equity:,.2f}.")
     quote = context.get("quote")
     lines.append(
-        f"The market's price was {quote['bid']} to {quote['ask']}, of {quote['at']}."
+        f"The market's price was {_quoted(quote)}, of {datetime.fromisoformat(quote['at']):%Y-%m-%d %H:%M:%S} UTC."
         if quote
         else "The market's price was not known."
     )
@@ -144,6 +164,10 @@ def _recalled(decision: Decision) -> list[str]:
         age = limits.get("maximum_age_seconds")
         lines.append(f"Learnt limits: size {limits['size']} of the usual one, age {'any' if age is None else age}.")
     return lines
+
+
+def _quoted(quote: Mapping[str, str]) -> str:
+    return quote["bid"] if quote["bid"] == quote["ask"] else f"{quote['bid']} to {quote['ask']}"
 
 
 def _in_mind(decision: Decision) -> list[str]:
@@ -182,7 +206,7 @@ def _decided(decision: Decision) -> list[str]:
     lines += [f"{marks[check.outcome]} {check.rule.replace('_', ' ')}: {check.reason}" for check in asked]
     spared = len(decision.checks) - len(asked)
     if spared:
-        lines.append(f"{spared} rules do not apply to such a signal.")
+        lines.append(f"{spared} {'rule does' if spared == 1 else 'rules do'} not apply to such a signal.")
     return lines
 
 
@@ -196,7 +220,8 @@ def _acted(chain: Chain, decision: Decision) -> list[str]:
         order, report = planned.order, placed.get(planned.order.client_id)
         quantity = report["order"]["quantity"] if report else f"{order.quantity:f}"
         status = report["status"].replace("_", " ") if report else "not placed: nothing was left for it"
-        price = f" at {order.stop_price or order.limit_price}" if order.kind != "market" else ""
+        level = order.stop_price or order.limit_price
+        price = f" at {price_text(level)}" if order.kind != "market" and level is not None else ""
         lines.append(f"{order.client_id}: {order.kind} order, {order.side} {quantity}{price}: {status}.")
     return lines
 

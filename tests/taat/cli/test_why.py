@@ -38,6 +38,9 @@ def test_the_chain_goes_from_the_post_to_what_was_learnt(store: Path) -> None:
     assert chain["The post"][1] == "“Bought 10 shares of $NVDA at 200, stop at 190”"
     assert chain["What was read"][0].startswith("open long NVDA at 200 of 10 with a stop at 190")
     assert "Nothing was open on their word." in chain["What was recalled"]
+    assert "The account had 100,000.00 in cash and was worth 100,000.00." in chain["What was recalled"]
+    assert "The goal: Beat SPY with at most 10 % drawdown." in chain["What was in mind"]
+    assert chain["The post"][0].endswith("(post 1 of file:posts.jsonl):")
     assert "+ position size: 25 of NVDA are worth 5,000.00." in chain["The decision"]
     assert chain["The action"][0] == "The procedure execute_trade, version 1: succeeded."
     assert any("stop order, sell 25 at 190.00: accepted" in line for line in chain["The action"])
