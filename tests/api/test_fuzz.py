@@ -60,15 +60,17 @@ def fuzzed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     async def count(access: Access) -> None:
         statuses[access.operation, access.status] += 1
 
+    limits = {"rate_per_second": 100_000, "rate_burst": 100_000, "failures_per_minute": 100_000}
+    served = ServerSettings(consolidation=False, request_seconds=30, **limits)
     app = create_app(
         url,
-        ServerSettings(consolidation=False, request_seconds=30),
+        served,
         authenticator=OneKey(),
         library=Settings.load({"LONGMIND_EMBEDDER": "none"}),
     )
     app.state.server.observers.append(count)
     started, stop, loop = threading.Event(), asyncio.Event(), asyncio.new_event_loop()
-    with listen("127.0.0.1", 0, None) as listening:
+    with listen("127.0.0.1", 0, served) as listening:
         serving = threading.Thread(target=loop.run_until_complete, args=(run(app, listening, started.set, stop),))
         serving.start()
         assert started.wait(60)
