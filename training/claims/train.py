@@ -1,0 +1,227 @@
+"""Training of the reader of statements: which claims a turn holds.
+
+    python -m training.claims.train --prepared prepared --out OUT [--epochs 12] [--minutes 3] [--tiny]
+
+For every token and relation: does an object begin here, does one end here. For every object that is read: its status,
+and where its subject and its time stand (at the first token: the speaker, or no time).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from training.bert import WIDTH, Bert, unpack
+from training.rerank import batch, save
+
+LONGEST_OBJECT = 40
+THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
+Claim = tuple[int, int, int, int, int, int, int, int]
+"""Relation, status, and the first and last token of object, subject and time."""
+
+
+class ClaimReader(nn.Module):
+    """The encoder with the ends for objects, statuses and pointers."""
+
+    def __init__(self, relations: int, statuses: int, layers: int = 6, drop: float = 0.15) -> None:
+        super().__init__()
+        self.bert = Bert(layers, drop)
+        self.objects = nn.Linear(WIDTH, 2 * relations)
+        self.relation = nn.Embedding(relations, 64)
+        self.claim = nn.Linear(2 * WIDTH + 64, WIDTH)
+        self.status = nn.Linear(WIDTH, statuses)
+        self.asks = nn.Linear(WIDTH, 4 * 96)
+        self.keys = nn.Linear(WIDTH, 4 * 96)
+
+    def encode(self, ids: Tensor, segments: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the tokens, and for each token and relation the numbers of beginning and end."""
+        tokens = self.bert(ids, segments, lengths)
+        return tokens, self.objects(tokens).unflatten(-1, (2, -1)).float()
+
+    def describe(
+        self, tokens: Tensor, lengths: Tensor, row: Tensor, relation: Tensor, start: Tensor, end: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return for each claim the numbers of its status, and of the four pointers over the tokens of its turn."""
+        parts = (tokens[row, start], tokens[row, end], self.relation(relation))
+        claim = functional.gelu(self.claim(torch.cat(parts, -1)))
+        asks = self.asks(claim).unflatten(-1, (4, 96))
+        keys = self.keys(tokens)[row].unflatten(-1, (4, 96))
+        pointers = torch.einsum("cpk,ctpk->cpt", asks, keys).float() / math.sqrt(96)
+        beyond = torch.arange(tokens.shape[1], device=tokens.device)[None] >= lengths[row][:, None]
+        return self.status(claim).float(), pointers.masked_fill(beyond[:, None], -1e4)
+
+
+def batches(examples: list[dict[str, Any]], size: int, device: str) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
+    """Yield padded batches and their examples."""
+    for start in range(0, len(examples), size):
+        part = examples[start : start + size]
+        yield batch([(e["ids"], e["head"]) for e in part], device), part
+
+
+def loss_of(
+    model: ClaimReader, inputs: tuple[Tensor, Tensor, Tensor], part: list[dict[str, Any]], device: str
+) -> Tensor:
+    tokens, numbers = model.encode(*inputs)
+    wanted = torch.zeros_like(numbers)
+    rows = [(row, *claim) for row, e in enumerate(part) for claim in e["claims"]]
+    for row, relation, _, start, end, *_ in rows:
+        wanted[row, start, 0, relation] = 1
+        wanted[row, end, 1, relation] = 1
+    real = (inputs[1] == 1).float()[:, :, None, None]
+    weights = real * (1 + 7 * wanted)
+    loss = (functional.binary_cross_entropy_with_logits(numbers, wanted, reduction="none") * weights).sum() / len(part)
+    if rows:
+        table = torch.tensor(rows, device=device)
+        status, pointers = model.describe(tokens, inputs[2], table[:, 0], table[:, 1], table[:, 3], table[:, 4])
+        loss = loss + functional.cross_entropy(status, table[:, 2], label_smoothing=0.05)
+        loss = loss + functional.cross_entropy(pointers.flatten(0, 1), table[:, 5:9].flatten())
+    return loss
+
+
+@torch.no_grad()
+def read(
+    model: ClaimReader, examples: list[dict[str, Any]], device: str, least: float
+) -> list[list[tuple[float, Claim]]]:
+    """Return the claims that the model finds in each example, with their confidence."""
+    model.eval()
+    results: list[list[tuple[float, Claim]]] = []
+    for inputs, part in batches(examples, 128, device):
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+            tokens, numbers = model.encode(*inputs)
+        sure = (torch.sigmoid(numbers) * (inputs[1] == 1)[:, :, None, None]).cpu().numpy()
+        spans = []
+        for row in range(len(part)):
+            for start, relation in np.argwhere(sure[row, :, 0] >= least):
+                ends = sure[row, start : start + LONGEST_OBJECT, 1, relation]
+                end = int(ends.argmax())
+                if ends[end] >= least:
+                    spans.append(
+                        (
+                            row,
+                            int(relation),
+                            int(start),
+                            int(start + end),
+                            float(math.sqrt(sure[row, start, 0, relation] * ends[end])),
+                        )
+                    )
+        found: list[list[tuple[float, Claim]]] = [[] for _ in part]
+        if spans:
+            table = torch.tensor([s[:4] for s in spans], device=device)
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+                status, pointers = model.describe(tokens, inputs[2], *table.T)
+            statuses, places = status.argmax(1).tolist(), pointers.argmax(2).tolist()
+            for (row, relation, start, end, confidence), state, pointer in zip(spans, statuses, places, strict=True):
+                found[row].append((confidence, (relation, state, start, end, *pointer)))
+        results.extend(found)
+    return results
+
+
+def figures(
+    read_claims: list[list[tuple[float, Claim]]], examples: list[dict[str, Any]], least: float, current: int
+) -> dict[str, float]:
+    """Return precision, recall and harm.
+
+    A claim is right if relation, status and subject are, and its object overlaps the right one by half.
+    """
+    right = given = wanted = harmful = exact = 0
+    for claims, example in zip(read_claims, examples, strict=True):
+        gold = [tuple(claim) for claim in example["claims"]]
+        kept = [claim for confidence, claim in claims if confidence >= least]
+        unmatched = list(gold)
+        for claim in kept:
+            match = next((g for g in unmatched if _same(claim, g)), None)
+            if match is not None:
+                unmatched.remove(match)
+                right += 1
+                exact += claim[2:4] == match[2:4]
+            elif claim[1] == current and not any(g[1] == current and _overlap(claim, g) >= 0.3 for g in gold):
+                harmful += 1
+        given += len(kept)
+        wanted += len(gold)
+    return {
+        "least": least,
+        "precision": round(right / max(given, 1), 4),
+        "recall": round(right / max(wanted, 1), 4),
+        "exact spans": round(exact / max(right, 1), 4),
+        "false as current, of turns": round(harmful / len(examples), 4),
+    }
+
+
+def _overlap(a: Any, b: Any) -> float:
+    both = min(a[3], b[3]) - max(a[2], b[2]) + 1
+    return max(both, 0) / (max(a[3], b[3]) - min(a[2], b[2]) + 1)
+
+
+def _same(claim: Claim, gold: Any) -> bool:
+    subject = (claim[4] == 0) == (gold[4] == 0) and (gold[4] == 0 or (claim[4] <= gold[5] and claim[5] >= gold[4]))
+    return claim[0] == gold[0] and claim[1] == gold[1] and subject and _overlap(claim, gold) >= 0.5
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prepared", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--size", type=int, default=32)
+    parser.add_argument("--rate", type=float, default=2e-4)
+    parser.add_argument("--minutes", type=float, default=3.0)
+    parser.add_argument("--tiny", action="store_true")
+    call = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(1)
+    call.out.mkdir(parents=True, exist_ok=True)
+    data = json.loads(gzip.decompress((call.prepared / "claims.json.gz").read_bytes()))
+    model = ClaimReader(len(data["relations"]), len(data["statuses"])).to(device)
+    model.bert.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
+    train, development, test = data["train"], data["development"], data["test"]
+    if call.tiny:
+        train, development, test = train[:32], development[:16], test[:16]
+    chance = np.random.default_rng(2)
+    trained = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(trained, lr=call.rate, weight_decay=0.01)
+    total = call.epochs * math.ceil(len(train) / call.size)
+    step, began, curve = 0, time.time(), []
+    for epoch in range(call.epochs):
+        model.train()
+        losses = []
+        for inputs, part in batches([train[n] for n in chance.permutation(len(train))], call.size, device):
+            progress = max(step / total, (time.time() - began) / (60 * call.minutes))
+            if progress >= 1:
+                break
+            for entry in optimizer.param_groups:
+                entry["lr"] = call.rate * min(1.0, (step + 1) / (total * 0.06)) * max(0.02, 1 - progress)
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+                loss = loss_of(model, inputs, part, device)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(trained, 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+            step += 1
+        result = figures(read(model, development, device, 0.5), development, 0.5, data["statuses"].index("current"))
+        curve.append({"epoch": epoch + 1, "loss": float(np.mean(losses)) if losses else None, **result})
+        sys.stdout.write(f"{curve[-1]} {time.time() - began:.0f} s\n")
+        sys.stdout.flush()
+    for name, part in (("development", development), ("test", test)):
+        claims = read(model, part, device, THRESHOLDS[0])
+        for least in THRESHOLDS:
+            curve.append({"part": name, **figures(claims, part, least, data["statuses"].index("current"))})
+            sys.stdout.write(f"{curve[-1]}\n")
+    save(model, call.out, "claims6")
+    (call.out / "claims_curve.json").write_text(json.dumps(curve))
+
+
+if __name__ == "__main__":
+    main()
