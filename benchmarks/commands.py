@@ -271,6 +271,20 @@ async def taat_signals(call: Invocation, data: Data = DATA) -> None:
 
 
 @store_command
+async def taat_replay(
+    call: Invocation,
+    posts: Annotated[int, typer.Option(min=1, help="How many posts are replayed.")] = 2_000,
+    out: Out = None,
+) -> None:
+    """TAAT: from invented posts to positions, with memory and paper account: posts a second and core."""
+    from benchmarks import taat_replay as benchmark
+
+    began = time.perf_counter()
+    figures = await benchmark.figures(posts)
+    _report_figures(call, "taat-replay", "TAAT: from posts to positions", "static", began, figures, out)
+
+
+@store_command
 async def versions(
     call: Invocation,
     trials: Annotated[int, typer.Option(min=1, help="How many simulated trials for each pair of rates.")] = 500,
@@ -387,6 +401,7 @@ for _command in (
     learning,
     soak,
     taat_signals,
+    taat_replay,
     versions,
     sharing,
     report,

@@ -204,6 +204,8 @@ class Account(Frozen):
     equity: Decimal
     day_start_equity: Decimal
     """The equity when the trading day began: what the day's loss is measured from."""
+    buying_power: Decimal | None = None
+    """What positions may still be opened for, by the broker's own account; ``None`` when it does not say."""
 
 
 class Quote(Frozen):

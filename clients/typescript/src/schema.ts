@@ -972,6 +972,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/events/by-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the events that were recorded with these keys once in all episodes, by key; those that exist. */
+        get: operations["episodes.find_unique_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent}/facts": {
         parameters: {
             query?: never;
@@ -5780,6 +5797,28 @@ export interface components {
              */
             user?: string | null;
         };
+        /** EpisodesFindUniqueEventsQuery */
+        EpisodesFindUniqueEventsQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /** Keys */
+            keys: string[];
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** EpisodesFindUniqueEventsResult */
+        EpisodesFindUniqueEventsResult: {
+            /** Value */
+            value: {
+                [key: string]: components["schemas"]["Event"];
+            };
+        };
         /** EpisodesFinishQuery */
         EpisodesFinishQuery: {
             /**
@@ -6541,6 +6580,12 @@ export interface components {
              * @default note
              */
             type?: string;
+            /**
+             * Unique
+             * @default episode
+             * @enum {string}
+             */
+            unique?: "episode" | "agent";
             /**
              * Valence
              * @default 0
@@ -16531,6 +16576,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Event"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "episodes.find_unique_events": {
+        parameters: {
+            query: {
+                all_users?: boolean | null;
+                keys: string[];
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EpisodesFindUniqueEventsResult"];
                 };
             };
             /** @description An error. */

@@ -47,5 +47,6 @@ OPERATIONS = (
     _episodes.get("/events", "events", name="episodes.events"),
     _episodes.get("/episodes/{episode}/events/by-key/{key}", "find_event", none_is_missing=True),
     _episodes.get("/episodes/{episode}/events/by-keys", "find_events"),
+    _episodes.get("/events/by-keys", "find_unique_events"),
     _episodes.get("/events/{id}", "event", name="episodes.event"),
 )

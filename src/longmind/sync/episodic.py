@@ -46,6 +46,7 @@ class EpisodicMemory(Blocking[asynchronous.EpisodicMemory]):
     find = blocking(asynchronous.EpisodicMemory.find)
     event = blocking(asynchronous.EpisodicMemory.event)
     find_events = blocking(asynchronous.EpisodicMemory.find_events)
+    find_unique_events = blocking(asynchronous.EpisodicMemory.find_unique_events)
     find_event = blocking(asynchronous.EpisodicMemory.find_event)
     list = blocking(asynchronous.EpisodicMemory.list)
     recent = blocking(asynchronous.EpisodicMemory.recent)

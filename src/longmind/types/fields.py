@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -30,6 +30,7 @@ Role = Literal["user", "assistant", "system", "tool", "document"]
 Direction = Literal["out", "in", "both"]
 Order = Literal["recorded", "occurred", "importance", "accessed"]
 Json = dict[str, Any]
+_DEEPEST = 32
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -67,29 +68,44 @@ def _plain_json(value: Json) -> Json:
 
 
 def _check_json(node: Any, depth: int) -> None:
-    if depth > 32:
-        raise ValueError("must not be nested deeper than 32 levels")
-    if isinstance(node, str):
-        plain_text(node)
-    elif isinstance(node, bool) or node is None:
-        pass
-    elif isinstance(node, int):
-        if abs(node) >= 2**63:
-            raise ValueError("whole numbers must fit 64 bits")
-    elif isinstance(node, float):
-        if not math.isfinite(node):
-            raise ValueError("numbers must be finite")
-    elif isinstance(node, (dict, Mapping)):
-        for key, item in node.items():
+    """Refuse what is not plain JSON. Every body that is stored passes here, so texts are looked at without a call."""
+    if isinstance(node, (dict, Mapping)):
+        for key in node:
             if not isinstance(key, str):
                 raise ValueError("keys must be strings")
-            plain_text(key)
-            _check_json(item, depth + 1)
+            if not key.isascii() or "\x00" in key:
+                plain_text(key)
+        items: Collection[Any] = node.values()
     elif isinstance(node, (list, tuple)):
-        for item in node:
-            _check_json(item, depth + 1)
+        items = node
     else:
-        raise ValueError(f"must be plain JSON, and {type(node).__name__} is not")
+        _check_value(node)
+        return
+    if depth == _DEEPEST and items:
+        raise ValueError(f"must not be nested deeper than {_DEEPEST} levels")
+    for item in items:
+        if type(item) is str:
+            if not item.isascii() or "\x00" in item:
+                plain_text(item)
+        elif isinstance(item, (dict, list, tuple, Mapping)):
+            _check_json(item, depth + 1)
+        else:
+            _check_value(item)
+
+
+def _check_value(value: Any) -> None:
+    if isinstance(value, str):
+        plain_text(value)
+    elif isinstance(value, bool) or value is None:
+        pass
+    elif isinstance(value, int):
+        if abs(value) >= 2**63:
+            raise ValueError("whole numbers must fit 64 bits")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError("numbers must be finite")
+    else:
+        raise ValueError(f"must be plain JSON, and {type(value).__name__} is not")
 
 
 def _bounded_json(value: Json) -> Json:

@@ -74,9 +74,10 @@ def run(
     with screen.problems_told(as_json=as_json):
         if live:
             _confirm_live(broker)
-        source = open_feed(feed) if feed is not None else sample_feed()
+        place = Place(store)
+        source = open_feed(feed, place.folder) if feed is not None else sample_feed()
         shown = _Shown(as_json=as_json)
-        asyncio.run(_follow(source, broker, Place(store), market, confirm, live, posts, shown))
+        asyncio.run(_follow(source, broker, place, market, confirm, live, posts, shown))
 
 
 async def _follow(

@@ -29,10 +29,8 @@ class FileFeed:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-
-    @property
-    def name(self) -> str:
-        return f"file:{self.path}"
+        self.name = f"file:{path.resolve()}"
+        """The same for every way to write the path, because posts are known by their feed."""
 
     async def deliveries(self, after: str | None = None) -> AsyncGenerator[Delivery, None]:
         """Yield the posts of the file that come after a position."""

@@ -44,6 +44,7 @@ def post_event(post: Post, announcer: str, *, key: str | None = None) -> EventDr
         data={"record": post.model_dump(mode="json", exclude_defaults=True)},
         importance=0.2,
         key=f"post:{key or names.post_key(post)}",
+        unique="agent",
         source=source,
     )
 

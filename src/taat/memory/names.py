@@ -2,6 +2,7 @@
 
 import re
 from datetime import date
+from functools import lru_cache
 from hashlib import sha256
 
 from taat.models import Post
@@ -9,6 +10,7 @@ from taat.models import Post
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 
 
+@lru_cache(10_000)
 def announcer_name(author: str) -> str:
     """Return the name under which an author is known: without ``@``, in small letters, and printable."""
     name = "".join(letter for letter in author.strip().lstrip("@").casefold() if letter.isprintable()).strip()
@@ -76,5 +78,6 @@ def signal_tag(signal: str) -> str:
     return f"signal:{signal}"
 
 
+@lru_cache(1_000)
 def _digest(text: str, length: int) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]

@@ -209,6 +209,8 @@ class Trade(Frozen):
     """All signals that had a part in it."""
     stops_placed: int = 0
     """How many stops were placed after the fact, because more was executed later."""
+    stop_refused_at: datetime | None = None
+    """When the broker refused a stop last."""
     delay_seconds: float | None = None
     """How long after the announcement the first unit was entered."""
     run: str | None = None

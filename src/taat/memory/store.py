@@ -18,7 +18,6 @@ from taat.signals.expiries import trading_day
 
 AGENT = "taat"
 _PAGE = 500
-_DAYS_KEPT = 10_000
 
 
 class TraderMemory:
@@ -32,7 +31,6 @@ class TraderMemory:
         self.longmind = longmind
         self.agent: AgentMemory = longmind.agent(agent)
         self.knowledge = Knowledge(self.agent)
-        self._days: dict[str, str] = {}
 
     # -- reading what happened -----------------------------------------------------------------------------------
 
@@ -126,28 +124,9 @@ class TraderMemory:
 
     async def known_texts(self, posts: Sequence[Post]) -> dict[str, str]:
         """Return the texts under which posts are stored, by ``post_key``; those that are not stored are left out."""
-        by_day: dict[str, list[str]] = {}
-        for post in posts:
-            by_day.setdefault(day_of(post), []).append(f"post:{names.post_key(post)}")
-        texts: dict[str, str] = {}
-        for day, keys in by_day.items():
-            if (id := await self._day(day)) is None:
-                continue
-            events = await self.agent.episodic.find_events(id, keys)
-            for key, event in events.items():
-                texts[key.removeprefix("post:")] = as_events.read_record(event, Post).text
-        return texts
-
-    async def _day(self, key: str) -> str | None:
-        """Return the id of the episode of an announcer's day, if it has begun."""
-        if key not in self._days:
-            day = await self.agent.episodic.find(key)
-            if day is None:
-                return None
-            self._days[key] = day.id
-            if len(self._days) > _DAYS_KEPT:
-                del self._days[next(iter(self._days))]
-        return self._days[key]
+        keys = [f"post:{names.post_key(post)}" for post in posts]
+        events = await self.agent.episodic.find_unique_events(keys)
+        return {key.removeprefix("post:"): as_events.read_record(event, Post).text for key, event in events.items()}
 
     # -- inside --------------------------------------------------------------------------------------------------
 

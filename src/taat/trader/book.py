@@ -7,7 +7,7 @@ from decimal import Decimal
 from itertools import groupby
 
 from taat.memory import Execution, Trade, WorkingOrder
-from taat.models import Fill, Order, OrderReport
+from taat.models import Fill, Instrument, Order, OrderReport, Side
 
 
 @dataclass
@@ -23,6 +23,13 @@ class Book:
     def of(self, announcer: str) -> list[Trade]:
         """Return the open trades of an announcer."""
         return [trade for trade in self.trades.values() if trade.announcer == announcer]
+
+    def opposed(self, instrument: Instrument, side: Side) -> str | None:
+        """Return on whose word the other side of an instrument is held or ordered."""
+        for trade in self.trades.values():
+            if trade.instrument == instrument and trade.side != side:
+                return trade.announcer
+        return None
 
     def put(self, trade: Trade) -> None:
         """Keep a trade as it is now."""
@@ -142,8 +149,12 @@ class Book:
         trade, order = owner
         if order.filled < report.filled:
             return None
-        working = tuple(each for each in trade.working if each.client_id != order.client_id)
-        trade = ended(trade.model_copy(update={"working": working}), at)
+        changes: dict[str, object] = {
+            "working": tuple(each for each in trade.working if each.client_id != order.client_id)
+        }
+        if order.purpose == "stop" and report.status == "rejected":
+            changes["stop_refused_at"] = at
+        trade = ended(trade.model_copy(update=changes), at)
         self.put(trade)
         return trade
 

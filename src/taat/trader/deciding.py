@@ -14,6 +14,7 @@ from taat.memory.conversation import Confirmation, confirmation_entry, conversat
 from taat.models import Quantity, Quote, price_text
 from taat.procedures import EXECUTE_TRADE, LearntLimits, Limits
 from taat.signals import AnnouncerProfile
+from taat.trader.book import Book
 from taat.trader.planning import Plan, find_trade, plan_cancel, plan_entry, plan_exit, plan_stop, stop_price
 from taat.validation import (
     NAMES,
@@ -76,23 +77,24 @@ class Decider:
         """Return what the rules say of a signal, without deciding on it."""
         trade = find_trade(trades, record.signal.instrument, record.signal.side)
         record = _for_our_trade(record, trade)
-        return validate(record.signal, await self._situation(record, announcer, trade, at, edited=False))
+        return validate(record.signal, await self._situation(record, announcer, trade, at, opposed=None, edited=False))
 
     async def decide(
         self,
         record: SignalRecord,
         announcer: Announcer,
-        trades: Sequence[Trade],
+        book: Book,
         at: datetime,
         *,
         edited: bool,
         habits: AnnouncerProfile | None = None,
     ) -> Decided:
-        """Decide on a signal of an announcer, who has these open trades with us and writes by these habits."""
-        signal = record.signal
+        """Decide on a signal of an announcer, who writes by these habits, with all trades that are open."""
+        signal, trades = record.signal, book.of(announcer.name)
         trade = find_trade(trades, signal.instrument, signal.side)
         record = _for_our_trade(record, trade)
-        situation = await self._situation(record, announcer, trade, at, edited=edited)
+        opposed = book.opposed(record.signal.instrument, record.signal.side or "long")
+        situation = await self._situation(record, announcer, trade, at, opposed=opposed, edited=edited)
         verdict = validate(record.signal, situation)
         context = _context(situation, announcer, trades, self._limits.of(announcer.name))
         context |= {"habits": _habits(habits), "wanted": self.wanted, "result": _result(verdict)}
@@ -126,7 +128,14 @@ class Decider:
         await self._memory.write([entry], "conversation")
 
     async def _situation(
-        self, record: SignalRecord, announcer: Announcer, trade: Trade | None, at: datetime, *, edited: bool
+        self,
+        record: SignalRecord,
+        announcer: Announcer,
+        trade: Trade | None,
+        at: datetime,
+        *,
+        opposed: str | None,
+        edited: bool,
     ) -> Situation:
         instrument = record.signal.instrument
         held = Decimal(0) if trade is None else trade.quantity if trade.side == "long" else -trade.quantity
@@ -142,6 +151,7 @@ class Decider:
             quote=quote,
             positions=tuple(await self._broker.positions()),
             held=held,
+            opposed=opposed,
             record=AnnouncerRecord(trades=announcer.trades, expectancy_percent=announcer.expectancy_percent),
             earlier=announcer.recent,
             edited=edited,

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any
 
 from taat.brokers import Broker
@@ -100,7 +101,8 @@ class Duties:
 
     async def record_error(self, what: str, announcer: str, signal: str, at: str) -> str:
         """Record what went wrong with a signal."""
-        draft = note_event("error", what[:80], what, datetime.fromisoformat(at), announcer, [signal])
+        key = sha256(f"{signal} {at} {what}".encode("utf-8", "surrogatepass")).hexdigest()[:20]
+        draft = note_event("error", key, what, datetime.fromisoformat(at), announcer, [signal] if signal else [])
         await self._memory.write(day_entries([(announcer, draft)]), "error")
         return what
 

@@ -45,6 +45,7 @@ from taat.procedures import (
 from taat.trader.book import Book
 from taat.trader.deciding import Confirm, Decider
 from taat.trader.duties import Duties
+from taat.trader.errors import Errors
 from taat.trader.journal import Journal
 from taat.trader.planning import Plan, plan_protection
 from taat.trader.reading import OUTCOMES_KEPT, Reader, records_of
@@ -102,6 +103,7 @@ class Trader:
         self.book = Book()
         self.summary = Summary()
         self.journal = Journal(memory, broker.name, self.book)
+        self._errors = Errors(memory, self.journal)
         self._reader = Reader(memory)
         self._limits = LearntLimits(memory.agent)
         self._decider = Decider(memory, broker, market, self._limits, confirm=confirm, confirm_all=confirm_all)
@@ -116,6 +118,7 @@ class Trader:
         self._latest: datetime | None = None
         self._watched: datetime | None = None
         self._session = memory.agent.working.session("taat")
+        self._in_mind: tuple[SignalRecord, Decision] | None = None
         self.stopped = False
 
     def stop(self) -> None:
@@ -166,6 +169,14 @@ class Trader:
 
     async def run(self, feed: Feed, *, posts: int | None = None) -> Summary:
         """Handle the posts of a feed from where it was left; at most ``posts`` of them."""
+        try:
+            await self._follow(feed, posts)
+        except Exception as error:
+            await self._errors.ended_by(error, self._moment(None) or datetime.now(UTC))
+            raise
+        return self.summary
+
+    async def _follow(self, feed: Feed, posts: int | None) -> None:
         self._live = feed.live
         position = self.journal.position(feed.name)
         async with aclosing(feed.deliveries(after=position)) as deliveries:
@@ -189,7 +200,6 @@ class Trader:
                 await asyncio.gather(following, return_exceptions=True)
         await self.idle()
         await self._conclude()
-        return self.summary
 
     async def _conclude(self) -> None:
         """End a run: announcers' records become facts, the goal is measured, and the books are compared."""
@@ -207,6 +217,7 @@ class Trader:
             self._error(f"Memory and broker differ: {difference}", at, "taat")
         await self._session.set("results", vars(self.summary))
         await self.journal.flush()
+        await self._errors.handle()
 
     async def _watch_goal(self, at: datetime) -> None:
         """Measure the account against its goal; an alert is drafted when it is missed, and told here."""
@@ -316,6 +327,8 @@ class Trader:
             self.journal.moved(feed, position)
         self._positions = {}
         await self.journal.flush()
+        await self._errors.handle()
+        await self._attend()
 
     async def _announced(self, post: Post, announcer: Announcer, records: tuple[SignalRecord, ...]) -> None:
         at = self._moment(post) or post.created_at
@@ -371,8 +384,8 @@ class Trader:
         """Decide on a signal. The decision is stored before its orders are placed, and before time goes on."""
         await self._reconcile(at)
         announcer = await self._reader.announcer(record.post)
-        held, habits = self.book.of(announcer.name), self._reader.profile(announcer.name)
-        decided = await self._decider.decide(record, announcer, held, at, edited=False, habits=habits)
+        habits = self._reader.profile(announcer.name)
+        decided = await self._decider.decide(record, announcer, self.book, at, edited=False, habits=habits)
         decision = decided.decision
         self.journal.put(self._reader.after_decision(record, announcer))
         self.journal.add(announcer.name, decision_event(decision))
@@ -381,14 +394,17 @@ class Trader:
         self.summary.accepted += decision.accepted
         self.summary.refused += not decision.accepted
         self.journal.has_decision = True
-        await self._attend(record, decision)
+        self._in_mind = (record, decision)
         if decision.accepted:
             await self.journal.flush()
         self._tell("decision", at, announcer.name, decision.reason, record=record, decision=decision)
         return decision
 
-    async def _attend(self, record: SignalRecord, decision: Decision) -> None:
-        """Have the decision at hand in mind: the post, what the decision drew on, and what was worked out."""
+    async def _attend(self) -> None:
+        """Have the latest decision in mind: the post, what the decision drew on, and what was worked out."""
+        if self._in_mind is None:
+            return
+        (record, decision), self._in_mind = self._in_mind, None
         context = dict(decision.context)
         drawn = {
             "episodic": {name: context[name] for name in ("announcer", "holdings", "open_trades", "quote", "equity")},
@@ -548,8 +564,7 @@ class Trader:
 
     def _error(self, what: str, at: datetime, announcer: str, signal: str | None = None, *, key: str = "") -> None:
         self.summary.errors += 1
-        signals = [] if signal is None else [signal]
-        self.journal.add(announcer, note_event("error", (key or what)[:80], what, at, announcer, signals))
+        self._errors.add(what, at, announcer, signal, key or f"{at.isoformat()} {what}")
         self._tell("error", at, announcer, what)
 
 

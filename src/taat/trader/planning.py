@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 from taat.memory import PlannedOrder, Purpose, SignalRecord, Trade, WorkingOrder, client_id
@@ -10,6 +10,8 @@ from taat.models import AssetClass, Instrument, Level, Order, OrderSide, Side
 
 _FINE = {AssetClass.CRYPTO: Decimal("0.00000001"), AssetClass.FOREX: Decimal("0.00001")}
 _CENT = Decimal("0.01")
+_STOP_AGAIN = timedelta(minutes=15)
+"""How long after a broker refused a stop it is asked again."""
 _HUNDRED = Decimal(100)
 
 
@@ -123,6 +125,8 @@ def plan_protection(trade: Trade, at: datetime) -> Plan | None:
     resting = sum((order.quantity - order.filled for order in stops), Decimal(0))
     wanted = trade.quantity if trade.stop is not None and not trade.closed else Decimal(0)
     if resting == wanted or (wanted > 0 and trade.orders("exit")):
+        return None
+    if trade.stop_refused_at is not None and at - trade.stop_refused_at < _STOP_AGAIN:
         return None
     number = trade.stops_placed + 1
     trade = trade.model_copy(update={"stops_placed": number})

@@ -41,6 +41,8 @@ class Situation(Frozen):
     held: Decimal | None = None
     """What is held of the instrument on this announcer's word; below zero when short. Taken from the account's
     positions when it is ``None``."""
+    opposed: str | None = None
+    """On whose word the other side of the instrument is held or ordered."""
     buying_power: Decimal | None = None
     """What may be spent. Taken from the account when it is ``None``."""
     record: AnnouncerRecord = AnnouncerRecord()
@@ -70,8 +72,8 @@ class Situation(Frozen):
     def spendable(self) -> Decimal:
         """Return the buying power.
 
-        Without the broker's own figure it is the cash, less twice what the short positions were sold for: the proceeds
-        are owed, and as much again secures them.
+        It is the cash, less twice what the short positions were sold for: the proceeds are owed, and as much again
+        secures them. It is no more than what the broker says, which knows of orders that wait.
         """
         if self.buying_power is not None:
             return max(ZERO, self.buying_power)
@@ -80,7 +82,8 @@ class Situation(Frozen):
             for position in self.positions
             if position.quantity < 0
         )
-        return max(ZERO, self.account.cash - 2 * sum(shorts, ZERO))
+        own, brokers = self.account.cash - 2 * sum(shorts, ZERO), self.account.buying_power
+        return max(ZERO, own if brokers is None else min(own, brokers))
 
 
 def fingerprint(announcer: str, signal: Signal) -> str:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from taat.brokers import PaperBroker
+from taat.brokers import PaperBroker, PaperSettings
 from taat.feeds import open_feed
 from taat.market import AnnouncedPrices
 from taat.memory import open_memory
@@ -24,6 +24,12 @@ def write_posts(path: Path, posts: Sequence[tuple[str, str]], *, ids: Sequence[s
             at = START + timedelta(minutes=number)
             file.write(json.dumps({"id": id, "author": author, "text": text, "created_at": at.isoformat()}) + "\n")
     return f"file:{path}"
+
+
+def append(feed: Path, line: str) -> None:
+    """Add a line to a feed."""
+    with feed.open("a") as file:
+        file.write(line + "\n")
 
 
 class Followed:
@@ -47,10 +53,12 @@ class Followed:
 
 
 @asynccontextmanager
-async def following(feed: str, folder: Path | None = None) -> AsyncIterator[Followed]:
+async def following(
+    feed: str, folder: Path | None = None, settings: PaperSettings | None = None
+) -> AsyncIterator[Followed]:
     """Run a feed to its end; with a folder the memory, the account and the prices stay there."""
     market = AnnouncedPrices(folder / "prices.jsonl" if folder else None)
-    broker = PaperBroker(market, folder / "paper.db" if folder else None)
+    broker = PaperBroker(market, folder / "paper.db" if folder else None, settings)
     told: list[Happening] = []
     try:
         async with open_memory(folder / "memory.db" if folder else None) as memory:

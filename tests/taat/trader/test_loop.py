@@ -1,12 +1,15 @@
 """From posts to positions: whose word counts for what, sizes, stops, repeats, and what memory has of it."""
 
+import json
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from tests.taat.trader.posts import START, Followed, following, write_posts
+from tests.taat.trader.posts import START, Followed, append, following, write_posts
 
+from longmind import InvalidInput
+from taat.brokers import PaperSettings
 from taat.memory import Trade, open_memory
 from taat.memory.names import goal_key
 
@@ -147,3 +150,67 @@ async def test_the_end_of_a_run_leaves_facts_a_goal_and_what_is_in_mind(feed: Pa
         assert run.trader.summary.errors == 0
         draft = await memory.agent.procedural.execute("draft_message", {"signal": run.told[0].record.id})
         assert draft.result.startswith("ann: open long NVDA at 200. buy 25 NVDA")
+
+
+async def test_the_other_side_of_what_an_account_holds_is_refused(feed: Path) -> None:
+    posts = [
+        ("ann", "Bought $NVDA at 200, stop at 190"),
+        ("bo", "Shorted $NVDA at 200, stop at 210"),
+        ("ann", "Sold all my $NVDA at 205"),
+        ("bo", "Shorted $NVDA at 204, stop at 214"),
+    ]
+    async with following(write_posts(feed, posts)) as run:
+        assert [accepted for accepted, _ in run.decisions] == [True, False, True, True]
+        assert run.decisions[1][1] == (
+            "NVDA is held or ordered long on the word of ann, and an account has one side of an instrument."
+        )
+        assert await run.positions() == {"NVDA": "-24"}
+        assert run.trader.summary.errors == 0
+
+
+async def test_an_error_runs_the_procedure_that_is_stored_for_it(feed: Path, tmp_path: Path) -> None:
+    posts = [("ann", "Bought $NVDA at 200, stop at 190"), ("ann", "hello"), ("bo", "hi")]
+    dear = PaperSettings(fee_minimum=Decimal(1_000_000))
+    async with following(write_posts(feed, posts), tmp_path, dear) as run:
+        assert run.trader.summary.errors == 1
+        memory = run.trader.memory
+        (handled,) = (await memory.agent.procedural.runs("handle_error")).items
+        assert handled.status == "succeeded"
+        errors = (await memory.agent.episodic.events(type="error")).items
+        assert [event.what.partition(",")[0] for event in errors] == ["buy 25 NVDA: rejected"]
+        assert errors[0].tags == (f"signal:{run.told[0].record.id}",)
+
+
+async def test_what_ends_a_run_is_handled_and_told(feed: Path, tmp_path: Path) -> None:
+    address = write_posts(feed, [("ann", "Bought $NVDA at 200")])
+    append(feed, "this is no post")
+    with pytest.raises(InvalidInput):
+        async with following(address, tmp_path):
+            pass
+    async with open_memory(tmp_path / "memory.db") as memory:
+        (event,) = (await memory.agent.episodic.events(type="error")).items
+        assert event.what.startswith("The run ended: InvalidInput:")
+
+
+async def test_a_post_is_known_after_a_restart_whatever_its_time_and_author(feed: Path, tmp_path: Path) -> None:
+    async with following(write_posts(feed, [("ann", "Bought $NVDA at 200"), ("bo", "hello")]), tmp_path):
+        pass
+    for id, author, text in (("1", "ann_renamed", "Bought $NVDA at 200"), ("2", "bo_renamed", "hello")):
+        later = (START + timedelta(days=3)).isoformat()
+        append(feed, json.dumps({"id": id, "author": author, "text": text, "created_at": later}))
+    async with following(f"file:{feed}", tmp_path) as run:
+        assert (run.trader.summary.posts, run.trader.summary.duplicates, run.trader.summary.signals) == (2, 2, 0)
+        assert await run.positions() == {"NVDA": "25"}
+        assert len([post async for post in run.trader.memory.posts()]) == 2
+
+
+async def test_the_same_file_under_another_spelling_is_the_same_feed(
+    feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with following(write_posts(feed, [("ann", "Bought $NVDA at 200")]), tmp_path):
+        pass
+    monkeypatch.chdir(tmp_path)
+    for spelling in (feed.name, f".//{feed.name}", f"../{tmp_path.name}/{feed.name}"):
+        async with following(f"file:{spelling}", tmp_path) as run:
+            assert run.trader.summary.posts == 0
+            assert await run.positions() == {"NVDA": "25"}

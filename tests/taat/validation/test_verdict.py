@@ -37,7 +37,7 @@ def test_all_is_fine() -> None:
     assert verdict.size == 49  # 5 % of 100,000 at the ask of 100.1
     assert verdict.price == D("100.1")
     names = [check.rule for check in verdict.checks]
-    assert len(names) == len(set(names)) == 22
+    assert len(names) == len(set(names)) == 23
     assert all(check.reason.endswith(".") for check in verdict.checks)
 
 
@@ -108,6 +108,20 @@ NO_STRIKE = Instrument(symbol="AAPL", asset=AssetClass.OPTION, expiry=AT.date())
             {"maximum_open_positions": 1},
             {"positions": (holding(1, BTC),)},
             "1 positions are open; the limit is 1.",
+        ),
+        (
+            "one_side",
+            {},
+            {},
+            {"positions": (holding(-5),)},
+            "NVDA is held or ordered short, and an account has one side of an instrument.",
+        ),
+        (
+            "one_side",
+            {"side": "short"},
+            {},
+            {"opposed": "ann"},
+            "NVDA is held or ordered long on the word of ann, and an account has one side of an instrument.",
         ),
         (
             "maximum_position_money",
@@ -290,7 +304,7 @@ def quantity(value: object, unit: Any = "units") -> dict[str, Any]:
         (quantity(700), {"use_announced_quantity": True, "maximum_position_percent": 2}, {}, "19"),
         (quantity(700), {"use_announced_quantity": True}, {"account": account(cash=1_011)}, "9"),
         ({}, {}, {"positions": (holding(60),)}, "39"),
-        ({}, {}, {"positions": (holding(-60),)}, "49"),
+        ({}, {}, {"account": account().model_copy(update={"buying_power": D(505)})}, "4"),
         ({"side": "short"}, {}, {}, "50"),
         ({}, {}, {"buying_power": D(505)}, "4"),
         ({"side": "short"}, {}, {"positions": (holding(-495, BTC),), "account": account(cash=100_000)}, "9"),

@@ -11,7 +11,7 @@ from longmind.errors import Conflict, InvalidInput
 from longmind.store.base import MAX_PAGE, AddLink, Put, RemoveLink, Update, Write
 from longmind.systems.episodic.models import EPISODE, EVENT, Episode, EpisodeBody, EpisodeEntry, Event, EventDraft
 from longmind.systems.episodic.reading import just_after
-from longmind.systems.episodic.writer import EpisodeWriter, check_end, event_key, update_episode
+from longmind.systems.episodic.writer import EpisodeWriter, check_end, draft_key, event_key, update_episode
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
 from longmind.types import Filter, Link, Memory
 
@@ -35,9 +35,11 @@ async def record_all(
             id, added = await _entry_writes(scoped, writer, entry, owners[entry.key], present)
             writes += added
             ids.append(id)
+        records = {owner.id: owner for owner in owners.values() if owner is not None}
         if writes:
-            await scoped.rewrite(writes, reason)
-        return tuple(Episode.of(record) for record in await scoped.store.get_all(scoped.scope, ids))
+            receipt = await scoped.rewrite(writes, reason)
+            records |= {memory.id: memory for memory in receipt.memories}
+        return tuple(Episode.of(records[id]) for id in ids)
 
     return await retry_on_conflict(attempt)
 
@@ -48,8 +50,8 @@ async def find(scoped: ScopedStore, key: str) -> Episode | None:
     return None if record is None else Episode.of(record)
 
 
-async def find_events(scoped: ScopedStore, episode: str, keys: Sequence[str]) -> dict[str, Event]:
-    """Return the events of an episode with these keys, by key."""
+async def find_events(scoped: ScopedStore, episode: str | None, keys: Sequence[str]) -> dict[str, Event]:
+    """Return the events of an episode with these keys, by key; without one, those whose key is unique in all."""
     asked = {event_key(episode, key): key for key in keys}
     return {asked[key]: Event.of(record) for key, record in (await _by_keys(scoped, list(asked))).items()}
 
@@ -70,11 +72,11 @@ async def _known_events(
 ) -> set[str]:
     """Return the keys of the batch's events that are stored already."""
     keys = [
-        event_key(owner.id, event.key)
+        event_key(None if event.unique == "agent" else owner.id if owner else None, event.key)
         for entry in entries
-        if (owner := owners[entry.key]) is not None
+        for owner in (owners[entry.key],)
         for event in entry.events
-        if event.key is not None
+        if event.key is not None and (owner is not None or event.unique == "agent")
     ]
     return set(await _by_keys(scoped, keys)) if keys else set()
 
@@ -88,8 +90,8 @@ async def _entry_writes(
     if owner is None:
         body = validated(EpisodeBody, {"title": entry.title, "type": entry.type, "description": entry.description})
         owner = writer.new_episode(body, start, tags=entry.tags, importance=entry.importance, key=_KEY + entry.key)
-        events = [writer.new_event(owner, draft, source=draft.source) for draft in drafts]
-        changed = _changed_body(owner, entry, events)
+        events = [writer.new_event(owner, draft, source=draft.source, episode_body=body) for draft in drafts]
+        changed = _changed_body(owner, body, entry, events)
         record = owner.model_copy(
             update={
                 "body": changed.model_dump(mode="json"),
@@ -102,33 +104,35 @@ async def _entry_writes(
     if owner.kind != EPISODE:
         raise Conflict(f"What has the key {entry.key!r} is no episode.", id=owner.id)
     moved = owner.model_copy(update={"occurred_at": min(start, owner.occurred_at)})
-    events = [writer.new_event(moved, draft, source=draft.source) for draft in drafts]
-    changed = _changed_body(moved, entry, events)
-    update = update_episode(owner, changed)
+    body = EpisodeBody.read(owner)
+    events = [writer.new_event(moved, draft, source=draft.source, episode_body=body) for draft in drafts]
+    changed = _changed_body(moved, body, entry, events)
+    update = update_episode(owner, changed, body)
     if moved.occurred_at != owner.occurred_at:
         update = Update(update.id, {**update.changes, "occurred_at": moved.occurred_at}, owner.version)
-    elif changed == EpisodeBody.read(owner):
+    elif changed == body:
         return owner.id, []
     ordered = _ordered(events)
-    stored, following = await _chain(scoped, writer, owner, ordered) if ordered else ([], None)
+    stored, following = await _chain(scoped, writer, owner, body.latest, ordered) if ordered else ([], None)
     return owner.id, [update, *_chained(owner.id, ordered, stored, following)]
 
 
 def _new_drafts(entry: EpisodeEntry, owner: Memory | None, present: set[str]) -> list[EventDraft]:
-    """Return the events that are not stored yet, each key once."""
+    """Return the events that are not stored yet, each key once. Those returned count as present from then on."""
     drafts: list[EventDraft] = []
-    seen: set[str] = set()
     for draft in entry.events:
-        if draft.key is not None:
-            if draft.key in seen or (owner is not None and event_key(owner.id, draft.key) in present):
-                continue
-            seen.add(draft.key)
+        # an episode that is not stored has no id yet, and its key takes that place
+        key = draft_key(owner.id if owner is not None else _KEY + entry.key, draft)
+        if key in present:
+            continue
+        if key is not None:
+            present.add(key)
         drafts.append(draft)
     return drafts
 
 
-def _changed_body(owner: Memory, entry: EpisodeEntry, events: Sequence[Memory]) -> EpisodeBody:
-    body = EpisodeBody.read(owner)
+def _changed_body(owner: Memory, body: EpisodeBody, entry: EpisodeEntry, events: Sequence[Memory]) -> EpisodeBody:
+    """Return the body that an episode has with an entry, whose fields were checked when it was built."""
     ends = [event.occurred_at + timedelta(seconds=event.body["seconds"]) for event in events]
     changes: dict[str, Any] = {
         "recorded": body.recorded + len(events),
@@ -140,7 +144,7 @@ def _changed_body(owner: Memory, entry: EpisodeEntry, events: Sequence[Memory]) 
         changes["latest"] = max(changes["latest"], body.latest)
     if entry.end is not None and body.end is None:
         changes |= {"end": entry.end, "outcome": entry.outcome, "note": entry.note or body.note}
-    changed = validated(EpisodeBody, body.model_dump() | changes)
+    changed = body.model_copy(update=changes)
     if changed.end is not None and body.end is None:
         check_end(owner, changed, changed.end, None, None)
     return changed
@@ -155,13 +159,13 @@ def _place(event: Memory) -> tuple[datetime, str]:
 
 
 async def _chain(
-    scoped: ScopedStore, writer: EpisodeWriter, owner: Memory, events: Sequence[Memory]
+    scoped: ScopedStore, writer: EpisodeWriter, owner: Memory, latest: datetime | None, events: Sequence[Memory]
 ) -> tuple[list[Memory], str | None]:
     """Return the stored events among which new ones come, and the id of the one that follows them all.
 
-    These are the last one before the first new event, and those up to the last new event.
+    These are the last one before the first new event, and those up to the last new event. ``latest`` is the moment of
+    the episode's last event.
     """
-    latest = EpisodeBody.read(owner).latest
     if latest is None:
         return [], None
     first, last = events[0], events[-1]

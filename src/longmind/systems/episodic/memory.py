@@ -202,6 +202,10 @@ class EpisodicMemory:
         """Return the events of an episode that were recorded with these keys, by key; those that exist."""
         return await batches.find_events(self._scoped, episode, keys)
 
+    async def find_unique_events(self, keys: Sequence[str]) -> dict[str, Event]:
+        """Return the events that were recorded with these keys once in all episodes, by key; those that exist."""
+        return await batches.find_events(self._scoped, None, keys)
+
     async def find_event(self, episode: str, key: str) -> Event | None:
         """Return the event of an episode that was recorded with a key, or None."""
         record = await self._writer.find_event(episode, key)

@@ -100,7 +100,7 @@ class Episode(Model):
     @classmethod
     def of(cls, record: Memory) -> Episode:
         body = EpisodeBody.read(record)
-        return cls(
+        return cls.model_construct(  # the record and its body were checked
             id=record.id,
             version=record.version,
             title=body.title,
@@ -154,7 +154,7 @@ class Event(Model):
     def of(cls, record: Memory) -> Event:
         fields = {name: value for name, value in record.body.items() if name in EventBody.model_fields}
         body = validated(EventBody, fields)
-        return cls(
+        return cls.model_construct(  # the record and its body were checked
             id=record.id,
             episode=body.episode,
             type=body.type,
@@ -183,6 +183,9 @@ class EventDraft(Model):
     valence: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.0
     tags: tuple[Tag, ...] = ()
     key: Annotated[str, StringConstraints(min_length=1, max_length=100)] | None = None
+    """An event with this key is recorded once."""
+    unique: Literal["episode", "agent"] = "episode"
+    """Whether it is recorded once in its episode, or once in all episodes of the agent."""
     source: Source | None = None
     """Where it comes from, which decides how far it is trusted; by default the agent, named as its actor."""
 

@@ -104,7 +104,8 @@ class EpisodeWriter:
         async def attempt() -> Memory:
             nonlocal look
             owner = await self._scoped.need(episode, EPISODE)
-            if look and draft.key is not None and (known := await self.find_event(episode, draft.key)) is not None:
+            key = draft_key(episode, draft)
+            if look and key is not None and (known := await self._scoped.store.by_key(self._scoped.scope, key)):
                 return known
             look = True
             event = self.new_event(owner, draft, source=source or draft.source)
@@ -172,13 +173,22 @@ class EpisodeWriter:
         payload, metadata = body.model_dump(mode="json"), body.filters() | fields.pop("metadata", {})
         return self._scoped.new(EPISODE, body.text(), body=payload, metadata=metadata, occurred_at=start, **fields)
 
-    def new_event(self, episode: Memory, draft: EventDraft, *, source: Source | None = None) -> Memory:
+    def new_event(
+        self,
+        episode: Memory,
+        draft: EventDraft,
+        *,
+        source: Source | None = None,
+        episode_body: EpisodeBody | None = None,
+    ) -> Memory:
         """Build the record of an event, not stored yet; ``InvalidInput`` if it does not fit into the episode.
 
-        It belongs to the user of the episode, or else to the user who records it.
+        It belongs to the user of the episode, or else to the user who records it. ``episode_body`` is the episode's
+        body, if it was read already.
         """
-        _check_event(episode, draft)
-        body = EventBody(episode=episode.id, type=draft.type, seconds=draft.duration.total_seconds(), data=draft.data)
+        _check_event(episode, (episode_body or EpisodeBody.read(episode)).end, draft)
+        body = EventBody(episode=episode.id, type=draft.type, seconds=draft.duration.total_seconds())
+        body = body.model_copy(update={"data": draft.data})  # which the draft has checked
         author = source or Source(role="assistant", name=draft.actor)
         return self._scoped.new(
             EVENT,
@@ -186,7 +196,7 @@ class EpisodeWriter:
             body=body.model_dump(mode="json"),
             user=episode.user or self._scoped.scope.user,
             session=episode.id,
-            key=None if draft.key is None else event_key(episode.id, draft.key),
+            key=draft_key(episode.id, draft),
             importance=draft.importance,
             valence=draft.valence,
             tags=draft.tags,
@@ -302,10 +312,10 @@ def begin_writes(episode: Memory, parent: Memory | None = None) -> list[Write]:
     return [Put(episode, existing="fail"), update_episode(parent, counted), AddLink(link)]
 
 
-def update_episode(record: Memory, body: EpisodeBody) -> Update:
-    """Build the write that gives an episode another body."""
+def update_episode(record: Memory, body: EpisodeBody, former: EpisodeBody | None = None) -> Update:
+    """Build the write that gives an episode another body; ``former`` is the present one, if it was read already."""
     changes: dict[str, Any] = {"body": body.model_dump(mode="json"), "metadata": record.metadata | body.filters()}
-    if body.text() != EpisodeBody.read(record).text():
+    if body.text() != (former or EpisodeBody.read(record)).text():
         changes["content"] = body.text()
     return Update(record.id, changes, expected_version=record.version)
 
@@ -342,9 +352,9 @@ def check_end(record: Memory, body: EpisodeBody, end: datetime, inner: datetime 
         )
 
 
-def _check_event(episode: Memory, draft: EventDraft) -> None:
-    """Raise ``InvalidInput`` unless an event lies within its episode."""
-    start, end = episode.occurred_at, EpisodeBody.read(episode).end
+def _check_event(episode: Memory, end: datetime | None, draft: EventDraft) -> None:
+    """Raise ``InvalidInput`` unless an event lies within its episode, which ended at ``end`` or goes on."""
+    start = episode.occurred_at
     if draft.at < start:
         raise InvalidInput(
             f"The event is at {_format(draft.at)}, before its episode began at {_format(start)}.",
@@ -372,9 +382,14 @@ def _check_event(episode: Memory, draft: EventDraft) -> None:
         )
 
 
-def event_key(episode: str, key: str) -> str:
-    """Return the key of an event's record."""
-    return f"event:{episode}:{key}"
+def event_key(episode: str | None, key: str) -> str:
+    """Return the key of an event's record, which is unique in its episode, or in all when there is none."""
+    return f"event:{episode or ''}:{key}"
+
+
+def draft_key(episode: str, draft: EventDraft) -> str | None:
+    """Return the key that the record of an event gets in an episode."""
+    return None if draft.key is None else event_key(episode if draft.unique == "episode" else None, draft.key)
 
 
 def _format(moment: datetime) -> str:

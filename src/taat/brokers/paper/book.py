@@ -143,14 +143,19 @@ class Book:
             opening = self._opening(order, order.quantity)
             if not opening:
                 return None
-            waiting = sum((self._reserved(waiting) for waiting in self.orders), ZERO)
-            held = sum((_exposure(h.instrument, h.quantity, self.price(h.instrument)) for h in self._held()), ZERO)
             signed = opening if order.side == "buy" else -opening
             needed = _exposure(order.instrument, signed, price) + self.fee(order.instrument, order.quantity, price)
-            power = self.equity() * self.settings.leverage - held - waiting
+            power = self.buying_power()
             if needed <= power:
                 return None
             return f"not enough buying power: {needed.quantize(_CENT)} needed, {max(power, ZERO).quantize(_CENT)} left"
+
+    def buying_power(self) -> Decimal:
+        """Return what positions may still be opened for: waiting orders that would open one count as if they had."""
+        with localcontext(EXACT):
+            waiting = sum((self._reserved(waiting) for waiting in self.orders), ZERO)
+            held = sum((_exposure(h.instrument, h.quantity, self.price(h.instrument)) for h in self._held()), ZERO)
+            return self.equity() * self.settings.leverage - held - waiting
 
     def fee(self, instrument: Instrument, quantity: Decimal, price: Decimal) -> Decimal:
         """Return the fee of an execution, to the cent."""

@@ -122,7 +122,12 @@ class PaperBroker:
         if self._now is not None:
             held = [holding.instrument for holding in book.holdings.values()]
             book.mark(await self._quotes(held, self._now))
-        return Account(cash=book.cash, equity=book.equity(), day_start_equity=book.day_start_equity)
+        return Account(
+            cash=book.cash,
+            equity=book.equity(),
+            day_start_equity=book.day_start_equity,
+            buying_power=book.buying_power(),
+        )
 
     async def close(self) -> None:
         """Close the ledger; the market is left open, because others may use it."""

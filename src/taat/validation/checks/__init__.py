@@ -6,7 +6,15 @@ from taat.validation.checks.case import Case
 from taat.validation.checks.risk import daily_loss, levels, open_positions, price_sanity
 from taat.validation.checks.size import size
 from taat.validation.checks.trust import announcer_record, announcer_suspended, confidence
-from taat.validation.checks.what import allowed_symbols, asset_classes, blocked_symbols, held, instrument, side
+from taat.validation.checks.what import (
+    allowed_symbols,
+    asset_classes,
+    blocked_symbols,
+    held,
+    instrument,
+    one_side,
+    side,
+)
 from taat.validation.checks.when import age, duplicate, edited, market_hours
 from taat.validation.verdict import Check
 
@@ -17,6 +25,7 @@ CHECKS: tuple[Callable[[Case], Check], ...] = (
     instrument,
     side,
     held,
+    one_side,
     confidence,
     announcer_suspended,
     announcer_record,

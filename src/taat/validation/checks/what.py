@@ -74,3 +74,16 @@ def held(case: Case) -> Check:
         reason = f"{case.name} is held {stance}, and the announcement is about a {case.signal.side} position."
         return case.refused("held", reason, stance, case.signal.side)
     return case.passed("held", f"{number(abs(quantity))} of {case.name} are held {stance}.", quantity)
+
+
+def one_side(case: Case) -> Check:
+    """An account holds one side of an instrument: an order against it would close what another announcer opened."""
+    if not case.opens:
+        return case.exempt("one_side")
+    there = case.situation.account_quantity(case.signal.instrument)
+    if case.situation.opposed is None and there * case.direction >= 0:
+        return case.passed("one_side", f"The other side of {case.name} is not held.", there)
+    stance = "short" if case.direction > 0 else "long"
+    whose = f" on the word of {case.situation.opposed}" if case.situation.opposed is not None else ""
+    reason = f"{case.name} is held or ordered {stance}{whose}, and an account has one side of an instrument."
+    return case.refused("one_side", reason, there)

@@ -72,6 +72,20 @@ async def test_a_repeated_batch_changes_nothing(episodic: EpisodicMemory) -> Non
     assert {key: event.what for key, event in several.items()} == {"e1": "minute 1", "e3": "minute 3"}
 
 
+async def test_an_event_can_be_unique_in_all_episodes(episodic: EpisodicMemory) -> None:
+    def posted(minute: int) -> EventDraft:
+        return EventDraft(what=f"minute {minute}", at=NOON + minute * MINUTE, key="post", unique="agent")
+
+    first, second = entry("a", events=(posted(1), posted(2))), entry("b", events=(posted(3),))
+    both = await episodic.record_all([first, second])
+    assert [episode.events for episode in both] == [1, 0]
+    (again,) = await episodic.record_all([entry("c", 4, events=(posted(4),))])
+    assert again.events == 0
+    found = await episodic.find_unique_events(["post", "other"])
+    assert {key: event.what for key, event in found.items()} == {"post": "minute 1"}
+    assert await episodic.find_events(both[0].id, ["post"]) == {}
+
+
 async def test_events_come_in_the_order_of_time_whatever_the_order_of_the_batches(
     episodic: EpisodicMemory, scoped: ScopedStore
 ) -> None:
