@@ -17,6 +17,7 @@ from taat.cli import (
     run,
     signals,
     terms,
+    try_post,
     why,
 )
 
@@ -37,6 +38,7 @@ app.command("signals")(signals.signals)
 app.command("positions")(positions.positions)
 app.command("announcers")(announcers.announcers)
 app.command("report")(report.report)
+app.command("try")(try_post.try_post)
 app.command("why")(why.why)
 app.command("confirm")(confirm.confirm)
 app.command("prefer")(prefer.prefer)

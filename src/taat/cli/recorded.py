@@ -55,7 +55,7 @@ async def read_recorded(store: Path | None, prices: str | None) -> Recorded:
     async with existing_memory(store) as memory:
         fills = announced_fills([execution async for execution in memory.executions()])
         announcers = await memory.announcers()
-        address = prices or await _known_prices(memory, place)
+        address = prices or await known_prices(memory, place)
     matched = match_fills(fills)
     market = open_market(address) if address is not None else None
     marks: dict[Instrument, Decimal] = {}
@@ -72,7 +72,7 @@ async def read_recorded(store: Path | None, prices: str | None) -> Recorded:
     return Recorded(now, fills, matched, marks, announcers, account, capital)
 
 
-async def _known_prices(memory: TraderMemory, place: Place) -> str | None:
+async def known_prices(memory: TraderMemory, place: Place) -> str | None:
     """Return the market with the prices of the last runs: those announced, or those of the sample."""
     if place.announced_prices.exists():
         return f"file:{place.announced_prices}"  # only read: a run may be writing to it
