@@ -104,7 +104,7 @@ PROCEDURES: tuple[dict[str, Any], ...] = (
     },
     {
         "name": "monitor_account",
-        "purpose": "Compare the account with the goals: equity, drawdown and the day's loss.",
+        "purpose": "Measure the account against its goal: the drawdown, and the return beside that of the index.",
         "category": "taat",
         "parameters": _parameters({"at": _TEXT}),
         "steps": [{"name": "measure", "use": "measure_account", "args": {"at": "{{ params.at }}"}}],
@@ -166,7 +166,7 @@ PROCEDURES: tuple[dict[str, Any], ...] = (
     },
     {
         "name": "handle_error",
-        "purpose": "Record what went wrong with a signal, and what the broker knows of its orders.",
+        "purpose": "Record what went wrong, with the announcer and the signal that it belongs to.",
         "category": "taat",
         "parameters": _parameters({"what": _TEXT, "announcer": _TEXT, "signal": _TEXT, "at": _TEXT}),
         "steps": [
