@@ -9664,11 +9664,8 @@ export interface components {
              * @default false
              */
             include_expired?: boolean;
-            /**
-             * Key
-             * @default null
-             */
-            key?: string | null;
+            /** Key */
+            key: string;
             /**
              * User
              * @default null
@@ -19278,11 +19275,11 @@ export interface operations {
     };
     "memories.get_by_key": {
         parameters: {
-            query?: {
+            query: {
                 all_users?: boolean | null;
                 as_of?: string | null;
                 include_expired?: boolean;
-                key?: string | null;
+                key: string;
                 user?: string | null;
             };
             header?: never;
@@ -20032,7 +20029,8 @@ export interface operations {
                  *         "purpose": "Greet a guest.",
                  *         "steps": [
                  *           {
-                 *             "call": "say"
+                 *             "name": "a",
+                 *             "use": "say"
                  *           }
                  *         ]
                  *       }
@@ -22666,7 +22664,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "lines": [
-                 *         "{\"longmind\": \"export\"}"
+                 *         "{\"longmind\":1,\"exported_at\":\"2026-05-01T08:00:00+00:00\"}",
+                 *         "{\"end\":{\"memories\":0,\"links\":0,\"content_hash\":{}}}"
                  *       ]
                  *     }
                  */

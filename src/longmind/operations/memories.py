@@ -61,7 +61,14 @@ OPERATIONS = (
     ),
     _memories.get("/memories", "list"),
     _memories.get(
-        "/memories/by-key", "get", name="memories.get_by_key", without={"id"}, none_is_missing=True, version="version"
+        "/memories/by-key",
+        "get",
+        name="memories.get_by_key",
+        without={"id"},
+        required={"key"},
+        types={"key": str},
+        none_is_missing=True,
+        version="version",
     ),
     _memories.get("/memories/{id}", "get", without={"key"}, none_is_missing=True, version="version"),
     _memories.patch(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal, get_args
 
@@ -63,6 +63,8 @@ class Operation:
     """For ``**changes``: a record with the fields that may change."""
     without: frozenset[str] = frozenset()
     """Parameters that are not offered here."""
+    required: frozenset[str] = frozenset()
+    """Parameters that are needed here, though the method can do without them."""
     types: Mapping[str, Any] = field(default_factory=dict)
     """Types of parameters in a request, where the hint does not say it."""
     invalid: type[InvalidInput] = InvalidInput
@@ -102,7 +104,13 @@ class Operation:
     def parameters(self) -> Mapping[str, Parameter]:
         """The parameters of the method that a request can set."""
         found = parameters_of(self.function, self.types)
-        return {parameter.name: parameter for parameter in found if parameter.name not in self.without}
+        return {
+            parameter.name: replace(parameter, default=inspect.Parameter.empty)
+            if parameter.name in self.required
+            else parameter
+            for parameter in found
+            if parameter.name not in self.without
+        }
 
     @cached_property
     def reads(self) -> bool:
@@ -211,7 +219,7 @@ class Noun:
     def _operation(
         self, http: HttpMethod, path: str, method: str, permission: Permission, more: dict[str, Any]
     ) -> Operation:
-        more["without"] = frozenset(more.get("without", ()))
+        more |= {name: frozenset(more.get(name, ())) for name in ("without", "required")}
         return Operation(
             noun=self.name,
             face=self.face,

@@ -12,7 +12,7 @@ OPERATIONS = (
         status=201,
         expected_version="expected",
         version="number",
-        example={"procedure": {"name": "greet", "purpose": "Greet a guest.", "steps": [{"call": "say"}]}},
+        example={"procedure": {"name": "greet", "purpose": "Greet a guest.", "steps": [{"name": "a", "use": "say"}]}},
     ),
     _procedures.get("/procedures", "list"),
     _procedures.delete("/procedures", "clear"),

@@ -20,6 +20,11 @@ OPERATIONS = (
         permission="admin",
         without={"across_tenants"},
         result_name="imported",
-        example={"lines": ['{"longmind": "export"}']},
+        example={
+            "lines": [
+                '{"longmind":1,"exported_at":"2026-05-01T08:00:00+00:00"}',
+                '{"end":{"memories":0,"links":0,"content_hash":{}}}',
+            ]
+        },
     ),
 )
