@@ -126,7 +126,7 @@ async def test_the_remote_face_raises_the_same_errors(remote: Longmind) -> None:
     await mem.remember("Tea.", operation="one")
     with pytest.raises(OperationMismatch):
         await mem.remember("Coffee.", operation="one")
-    with pytest.raises(Unsupported, match="progress"):
-        await mem.remember("Tea.", progress=lambda done, total: None)
+    with pytest.raises(Unsupported, match="promote"):
+        await mem.dialogue.promote(print)  # type: ignore[arg-type]
     with pytest.raises(Unsupported):
         _ = remote.store

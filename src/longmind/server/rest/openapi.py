@@ -166,8 +166,9 @@ def _header(name: str, description: str, **schema: Any) -> Json:
     }
 
 
-def _events(data: Json) -> Json:
-    """Return a stream of server-sent events, as OpenAPI 3.2 describes it: the data of each is JSON."""
+def _events(options: list[Json]) -> Json:
+    """Return a stream of server-sent events, as OpenAPI 3.2 describes it: the data is JSON, of ``end`` empty."""
+    data = {"anyOf": [*options, {"type": "object", "maxProperties": 0}]}
     fields = {
         "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": data},
         "event": {"type": "string"},
@@ -182,7 +183,7 @@ def _responses(operation: Operation, schemas: dict[_Key, Json]) -> Json:
     }
     result = schemas.get((operation.name, "result"))
     if operation.streams and result is not None:
-        content = {EVENTS: _events(result)}
+        content = {EVENTS: _events([result, schemas["", "problem"]])}
         if operation.as_lines:
             content[LINES] = {"itemSchema": {}}
         responses["200"] = {"description": "A stream of events.", "content": content}
@@ -191,7 +192,7 @@ def _responses(operation: Operation, schemas: dict[_Key, Json]) -> Json:
         if operation.progress:
             fields = {name: TypeAdapter(kind).json_schema() for name, kind in operation.progress.items()}
             told = {"type": "object", "properties": fields, "required": list(fields)}
-            content[EVENTS] = _events({"anyOf": [told, result]})
+            content[EVENTS] = _events([told, result, schemas["", "problem"]])
         responses[str(operation.status)] = {"description": "Done.", "content": content}
         if operation.version is not None:
             responses[str(operation.status)]["headers"] = {"ETag": {"schema": {"type": "string"}}}
