@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from longmind import Longmind
-from longmind.errors import Conflict, NotFound, StoreUnavailable
+from longmind.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from longmind.testing import ScriptedModel
 from longmind.types.reports import STAGES
 
@@ -167,3 +167,50 @@ async def test_an_export_comes_as_lines(address: str, store: Longmind) -> None:
         assert [memory.content for memory in (await other.agent("assistant", "alice").list()).items] == [
             "I live in Lisbon."
         ]
+
+
+async def test_a_stream_that_is_cut_goes_on_after_its_last_event_also_over_a_restart(
+    store: Longmind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("longmind.client.connection.FIRST_WAIT", 0.01)
+    mem = store.agent("assistant")
+    await mem.remember("Tea.")
+    await mem.remember("Coffee.")
+    async with aclosing(mem.watch(after=0)) as own:  # type: ignore[type-var]
+        changes = [await anext(own), await anext(own)]
+    asked: list[str] = []
+
+    def event(number: int) -> bytes:
+        change = changes[number]
+        return f"id: {change.seq}\ndata: {change.model_dump_json()}\n\n".encode()
+
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+    gone = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+    answers = [head + event(0), gone, head + event(1)]
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        if "/changes" in request:
+            asked.append(request)
+            writer.write(answers[len(asked) - 1])
+        else:  # whether the server is there
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with (
+        server,
+        Longmind.open(f"http://127.0.0.1:{port}") as rc,
+        aclosing(rc.agent("assistant").watch(after=0)) as feed,  # type: ignore[type-var]
+    ):
+        assert [(await anext(feed)).seq, (await anext(feed)).seq] == [change.seq for change in changes]
+    assert [f"last-event-id: {changes[0].seq}" in request for request in asked] == [False, True, True]
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+async def test_a_name_that_is_a_step_in_a_path_is_refused(address: str, name: str) -> None:
+    async with Longmind.open(address) as rc:
+        with pytest.raises(InvalidInput, match="over HTTP"):
+            await rc.agent(name).stats()

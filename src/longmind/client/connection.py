@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
@@ -19,6 +20,8 @@ from longmind.types import Model
 
 _TIMEOUT = httpx2.Timeout(10.0, read=120.0)
 _STREAM_TIMEOUT = httpx2.Timeout(10.0, read=60.0)
+FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0
+"""Seconds before a stream is asked for again: at first, and at most."""
 _RETRY = "Check that the server runs and that the address is right."
 
 
@@ -102,9 +105,16 @@ class Connection:
     async def stream(
         self, operation: Operation, binding: Mapping[str, Any], arguments: Mapping[str, Any]
     ) -> AsyncIterator[Any]:
-        """Yield the items of a stream. One that can resume does so after the connection was lost."""
+        """Yield the items of a stream. One that can resume does so after the connection was lost or a restart.
+
+        It waits before each new attempt, longer as long as nothing comes.
+        """
         position: int | None = None
+        attempts = 0
         while True:
+            if attempts:
+                await asyncio.sleep(min(FIRST_WAIT * 2 ** (attempts - 1), LONGEST_WAIT))
+            attempts += 1
             path, query, headers, body = request_of(operation, binding, arguments)
             if position is not None:
                 headers = {**headers, "Last-Event-ID": str(position)}
@@ -112,6 +122,8 @@ class Connection:
                 async with self._http.stream(
                     operation.http, path, params=query, headers=headers, content=body, timeout=_STREAM_TIMEOUT
                 ) as response:
+                    if response.status_code == 503 and operation.resume is not None and position is not None:
+                        continue
                     if not response.is_success:
                         raise error_of(await response.aread(), response.status_code)
                     async for name, id, data in _events(response.aiter_lines()):
@@ -120,6 +132,7 @@ class Connection:
                         if name == "problem":
                             raise error_of(data.encode(), 500)
                         position = int(id) if id else position
+                        attempts = 0
                         yield _loaded(operation, data.encode())
             except httpx2.TransportError as error:
                 if operation.resume is None or position is None:
@@ -147,6 +160,8 @@ def request_of(
     for name, value in in_path.items():
         if value == "":
             raise InvalidInput(f"{name} must not be empty.", field=name)
+        if value in (".", ".."):  # which an address takes for a step in its path
+            raise InvalidInput(f"{name} cannot be {value!r} over HTTP.", hint="Give it another name.", field=name)
     path = "/v1" + operation.path.format(
         **{name: quote(_text(_identity(value)), safe="") for name, value in in_path.items()}
     )
