@@ -70,10 +70,12 @@ def _answer(operation: Json) -> str:
         if status == "default":
             continue
         content: Json = response.get("content", {})
-        if "text/event-stream" in content:
-            answers.append(f"{status}: a stream of {_type(content['text/event-stream']['itemSchema'])}")
+        if "application/json" in content:
+            progress = ", or a stream of its progress that ends with it" if "text/event-stream" in content else ""
+            answers.append(f"{status}: {_result(content['application/json']['schema'])}{progress}")
         elif content:
-            answers.append(f"{status}: {_result(content['application/json']['schema'])}")
+            data = content["text/event-stream"]["itemSchema"]["properties"]["data"]["contentSchema"]
+            answers.append(f"{status}: a stream of {_result(data['anyOf'][0])}")
         else:
             answers.append(f"{status}: nothing" if status == "204" else f"{status}: unchanged")
     return "Answers " + "; ".join(sorted(answers)) + "."
