@@ -19,7 +19,7 @@ import numpy as np
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from longmind.models.embed_minilm import _weights_folder
+from longmind.models.embed_minilm import weights_folder
 from training.bert import hugging_face, pack, save_arrays
 from training.groups import Group, read_groups
 
@@ -48,7 +48,7 @@ class Ragged:
 
 def open_tokenizer() -> Tokenizer:
     """Return MiniLM's tokenizer, without marks, padding or truncation."""
-    tokenizer = Tokenizer.from_file(str(_weights_folder() / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(weights_folder() / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
@@ -164,7 +164,7 @@ def main() -> None:
     call.out.mkdir(parents=True, exist_ok=True)
     parts, tokenizer = call.parts.split(","), open_tokenizer()
     if "trunk" in parts:
-        pack(hugging_face(load_file(_weights_folder() / "model.safetensors")), call.out / "trunk.npz.xz")
+        pack(hugging_face(load_file(weights_folder() / "model.safetensors")), call.out / "trunk.npz.xz")
     if "questions" in parts:
         files = sorted(path for path in call.mined.glob("*.jsonl.gz") if not path.name.startswith("set_"))
         groups = [group for path in files for group in read_groups(path) if group.questions]

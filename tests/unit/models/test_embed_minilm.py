@@ -169,9 +169,9 @@ async def test_a_cache_that_cannot_be_written_costs_only_time(
 
 def test_other_weights_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"something else")
-    tokenizer = module._weights_folder() / "tokenizer.json"
+    tokenizer = module.weights_folder() / "tokenizer.json"
     (tmp_path / "tokenizer.json").write_bytes(tokenizer.read_bytes())
-    monkeypatch.setattr(module, "_weights_folder", lambda: tmp_path)
+    monkeypatch.setattr(module, "weights_folder", lambda: tmp_path)
     cache = tmp_path / "cache"
     with pytest.raises(ModelError, match="not the published ones") as caught:
         asyncio.run(MiniLmEmbedder(cache=cache).embed(["text"]))

@@ -11,9 +11,9 @@ pytestmark = pytest.mark.skipif(
 
 
 def answers(model, ids, segments):
-    from longmind.models.embed_minilm import _import_runtime
+    from longmind.models.embed_minilm import import_runtime
 
-    session = _import_runtime().InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = import_runtime().InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     return session.run(None, {"ids": ids, "segments": segments, "mask": np.ones(ids.shape, np.int32)})[0]
 
 

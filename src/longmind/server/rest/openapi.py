@@ -191,8 +191,8 @@ def _responses(operation: Operation, schemas: dict[_Key, Json]) -> Json:
         content = {"application/json": {"schema": result}}
         if operation.progress:
             fields = {name: TypeAdapter(kind).json_schema() for name, kind in operation.progress.items()}
-            told = {"type": "object", "properties": fields, "required": list(fields)}
-            content[EVENTS] = _events([told, result, schemas["", "problem"]])
+            progress = {"type": "object", "properties": fields, "required": list(fields)}
+            content[EVENTS] = _events([progress, result, schemas["", "problem"]])
         responses[str(operation.status)] = {"description": "Done.", "content": content}
         if operation.version is not None:
             responses[str(operation.status)]["headers"] = {"ETag": {"schema": {"type": "string"}}}
