@@ -13,13 +13,13 @@ from typing import Any
 DATA = Path(__file__).parent / "data"
 STATUSES = ("current", "past", "ended", "planned", "negated", "temporary", "hypothetical", "reported", "asked")
 RELATIONS = tuple(
-    """name age birthday nationality from lives_in contact language belief
-    works_as works_at works_in studies studied_at project skill
-    partner child parent sibling relative friend colleague pet
+    """name age birthday from lives_in contact language belief
+    works_as works_at works_in studies studied_at skill
+    partner child parent sibling relative knows pet
     diet allergy condition medication measure
-    likes dislikes favourite hobby habit owns uses member_of
-    plan appointment event deadline instruction prefers
-    located_in property part_of made_by opinion other""".split()
+    likes dislikes hobby habit owns uses member_of
+    event deadline instruction
+    located_in property part_of made_by other""".split()
 )
 
 
