@@ -1,7 +1,7 @@
 """How far two labellings of the same turns agree: ``python -m training.claims.agreement``.
 
-``second/labels.jsonl`` holds a tenth of the turns, labelled again under the same guideline without sight of the first
-labels.
+``second/labels.jsonl`` holds a tenth of the turns, labelled again without sight of the first labels, before the
+guideline said what to do where two relations could fit; relations that were joined since are joined in it too.
 """
 
 from __future__ import annotations
