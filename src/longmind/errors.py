@@ -14,6 +14,7 @@ LongmindError
 ├── RateLimited             429  too many requests with a key; ``details["retry_after"]``: seconds to wait
 ├── TimedOut                504  a request took longer than the server waits
 ├── Unsupported             501  this cannot be done over a server
+├── PackageMissing          501  the package that an adapter is for is not installed; an ImportError too
 ├── StoreError              500  the database could not do it; nothing was changed
 │   ├── StoreUnavailable    503  no connection, locked for too long, or closed
 │   ├── StoreFull           507  the disk or quota is full
@@ -129,6 +130,12 @@ class Unsupported(LongmindError):
     """This cannot be done over a server."""
 
     code, status = "unsupported", 501
+
+
+class PackageMissing(LongmindError, ImportError):
+    """The package that this adapter is for is not installed."""
+
+    code, status = "package_missing", 501
 
 
 class StoreError(LongmindError):

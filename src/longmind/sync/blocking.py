@@ -15,6 +15,7 @@ import inspect
 import os
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
@@ -72,11 +73,7 @@ class EventLoopThread:
 
     def run(self, work: Coroutine[Any, Any, R]) -> R:
         """Run a coroutine in the event loop and wait for its result."""
-        if not self.running:
-            work.close()
-            if os.getpid() != self._process:
-                raise forked_store(self._process)
-            raise StoreUnavailable("The store is closed.")
+        self._require_running(work)
         if threading.current_thread() is self._thread:
             work.close()
             raise InvalidInput(
@@ -86,6 +83,24 @@ class EventLoopThread:
         call = _Call(self._loop, work)
         self._loop.call_soon_threadsafe(call.start)
         return call.result()
+
+    def submit(self, work: Coroutine[Any, Any, R]) -> Future[R]:
+        """Start a coroutine in the event loop and return its future, for those who do not block."""
+        if not self.running:
+            work.close()
+            raise (
+                forked_store(self._process)
+                if os.getpid() != self._process
+                else StoreUnavailable("The store is closed.")
+            )
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _require_running(self, work: Coroutine[Any, Any, Any]) -> None:
+        if not self.running:
+            work.close()
+            if os.getpid() != self._process:
+                raise forked_store(self._process)
+            raise StoreUnavailable("The store is closed.")
 
     def iterate(self, items: AsyncIterator[R]) -> Iterator[R]:
         """Yield the items of an asynchronous iterator. Leaving early closes it."""
@@ -155,6 +170,11 @@ class Blocking(Generic[T]):
 
     def __repr__(self) -> str:
         return f"<blocking {self._target!r}>"
+
+
+def underlying(face: Blocking[T]) -> tuple[T, EventLoopThread]:
+    """Return the asynchronous object of a blocking one, and the event loop on which its coroutines have to run."""
+    return face._target, face._loop
 
 
 B = TypeVar("B", bound=Blocking[Any])
