@@ -27,6 +27,8 @@ class Event:
     """Whether the phrase is used for gains: positions are scaled out in profit."""
     begun: bool = False
     """Whether the phrase only says that something began: companies open and start many things."""
+    target: bool = False
+    """Whether the phrase only says that a target was reached: of which position must be known."""
     stop_text: str | None = None
     """For a moved stop: where to, or an empty text for the entry price."""
     fraction: str | None = None
@@ -43,7 +45,9 @@ def _compiled(rules: Iterable[Rule]) -> re.Pattern[str]:
 _ALL = _compiled(RULES)
 _WHOLE_OFF = re.compile(rf"(?:took|taking|take)\s+(?:(?:my|the|this)\s+)*{INSTRUMENT}+\s*off$")
 """``Took my $SNOW off``: without a part, all of it."""
-_FRACTIONS = ("f1", "f2", "f3", "f4", "f5", "f6")
+_SIGNS = re.compile("[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")
+"""Emoji and other signs: between two words of a phrase they are as good as a space."""
+_FRACTIONS = ("f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8")
 
 
 def find_actions(text: str, extra: Iterable[tuple[str, Action, Side | None]] = ()) -> tuple[str, list[Event]]:
@@ -61,7 +65,7 @@ def find_actions(text: str, extra: Iterable[tuple[str, Action, Side | None]] = (
                 events.append(Event(*match.span(), meaning, direction, "past", match[0], partial=meaning == "reduce"))
     for event in events:
         text = masked(text, event.start, event.end, ACTION)
-    for match in _ALL.finditer(text):
+    for match in _ALL.finditer(_SIGNS.sub(" ", text)):
         if ACTION in match[0] or not match[0].strip():
             continue
         _, action, side, form, marks = RULES[int((match.lastgroup or "r0")[1:])]  # the outer group closes last
@@ -69,7 +73,7 @@ def find_actions(text: str, extra: Iterable[tuple[str, Action, Side | None]] = (
         start = match.start() + len(match[0]) - len(match[0].lstrip())
         event = Event(start, match.end(), action, side, form, match[0].strip(), fraction=fraction)
         event.partial, event.whole, event.profit = "partial" in marks, "whole" in marks, "profit" in marks
-        event.begun = "opened" in marks
+        event.begun, event.target = "opened" in marks, "target" in marks
         if side is None and "sold" in marks:
             event.side = (
                 "short" if event.phrase.startswith("cover") else "long" if event.phrase.startswith("s") else None

@@ -74,6 +74,8 @@ def _lacks(evidence: Evidence) -> bool:
     firm = evidence.priced or evidence.levelled or (evidence.option and evidence.dated)
     if evidence.action == "limit":
         return not evidence.priced
+    if event.target and not evidence.held and not event.phrase.startswith(("took", "taking", "closed", "sold")):
+        return True
     if event.form in ("past", "ongoing") and evidence.own and not evidence.near and not (firm or evidence.sized):
         return True
     if (

@@ -25,6 +25,8 @@ _QUIET = frozenset(
     boom nice ugh damn welp alright well guys gang team folks everyone heads up fam hi hey morning gm status result
     closing opening trading bot st rd th nd half more another final last tp sl pt hit done ticker symbol stock
     crypto futures spot premium free vip pro main group fast risk-off premarket pm ah etf index forex gold then's
+    market lot lots contract contracts con cons share shares micro micros mini minis x unit units
+    runner runners remaining remainder balance trim tranche
     next today's quickly decided finally actually early late little bit per plan as planned planning's
     """.split()
 )
@@ -60,6 +62,10 @@ _PAST = re.compile(
 )
 _PAST_EXEMPT = re.compile(r"\b(?:since|from|after|before|than|vs|like|until|above|below|over|for)\s+(?:the\s+)?$")
 _RELATIVE_VERB = re.compile(r"[a-z]\s+(?:that\s+)?(?:i|we)\s+(\w+)\s+$")
+_OWNER = re.compile(r"\s*(?:of\s+)?(?:its|their|his|her|your)\b")
+"""What is traded belongs to somebody else: ``trimmed its forecast``."""
+_REGRET = re.compile(r"\b(?:regrets?|mistakes?|missed|dream|fear)\b")
+_IF_FIRST = re.compile(r"\W*(?:if|when|whenever|unless|once)\b")
 _CONDITION_AFTER = re.compile(
     r"^[^,.;\n]{0,40}?\b(?:if|once|when|unless|only\s+(?:above|below|over|under)"
     r"|on\s+(?:a\s+)?(?:break|dip|dips|pullback|retest|close|weakness|strength\s+above)|above"
@@ -97,6 +103,13 @@ _COUNTED_OBJECT = re.compile(
 _BEFORE_IN = frozenset(
     "alert alerts update new trade swing now just also and ok okay lotto scalp day all back entry small".split()
 )
+_ACTORS = frozenset(
+    "company firm fund bank ceo cfo management board money retail public crowd smart buyer seller guy man woman"
+    " trader investor whale insider analyst broker dealer government fed bull bear friend dad mom wife husband boss who"
+    " which that there it this".split()
+)
+"""Words for those whose trades are told as news."""
+_FILL = re.compile(rf"[{INSTRUMENT}{QUANTITY}]\s*(?:here\s+|today\s+)?(?:@|at)\s*\$?\.?\d")
 _TOKEN = re.compile(r"[a-z][a-z']*")
 _CLAUSE = re.compile(rf"[.!?;,\n|•(){ACTION}{LEVEL}{IGNORED}{QUANTITY}]|:(?=\s)|\s-+\s|[^\x00-\u02ff]")
 
@@ -155,8 +168,11 @@ def is_preposition(text: str, event: Event) -> bool:
     return not set(_TOKEN.findall(_prefix(text, event))) <= _BEFORE_IN or text[: event.start].rstrip()[-1:] == ACTION
 
 
-def refusal(text: str, plain: str, event: Event, segment: tuple[int, int], strict: bool = True) -> str | None:
-    """Return why an action is no announcement, or ``None``; ``text`` has marks for what was read, ``plain`` none."""
+def refusal(text: str, plain: str, event: Event, segment: tuple[int, int], cased: str) -> str | None:
+    """Return why an action is no announcement, or ``None``.
+
+    ``text`` has marks for what was read, ``plain`` none, and ``cased`` is the post's own text.
+    """
     start, end = sentence_around(plain, event.start)
     sentence = plain[start:end]
     if "?" in sentence.rstrip()[-3:] or "?" in plain[event.end : min(segment[1], end)]:
@@ -173,6 +189,10 @@ def refusal(text: str, plain: str, event: Event, segment: tuple[int, int], stric
         of_another = told is not None and told.start(1) + start > event.end
         if not of_another and not _PAST_EXEMPT.search(sentence[: match.start()]):
             return "of the past"
+    if _OWNER.match(text, event.end) or _REGRET.search(lead):
+        return "what others did"
+    if _IF_FIRST.match(sentence) and not is_first_person(text, event):
+        return "conditional"
     after = text[event.end : min(segment[1], end)]
     if event.form in ("side", "base", "ongoing", "state") and event.action != "limit" and _conditional(after):
         return "conditional"
@@ -194,9 +214,21 @@ def refusal(text: str, plain: str, event: Event, segment: tuple[int, int], stric
         and not event.phrase.startswith("stop")
     ):
         return "what others did"
-    if strict and any(word not in _QUIET for word in _TOKEN.findall(prefix)):
-        return "what others did"
-    return None
+    return "what others did" if _has_other_subject(text, prefix, event, segment, cased) else None
+
+
+def _has_other_subject(text: str, prefix: str, event: Event, segment: tuple[int, int], cased: str) -> bool:
+    """Whether the words before an action may name somebody else who acts.
+
+    Words that are nobody's name are let through when a price stands with the action: nobody quotes the fills of others.
+    """
+    unknown = [match for match in _TOKEN.finditer(prefix) if match[0] not in _QUIET]
+    if not unknown:
+        return False
+    start = event.start - len(prefix)
+    written = [cased[start + match.start() : start + match.end()] for match in unknown]
+    named = any(not word.islower() or word.endswith("s") or word in _ACTORS for word in written)
+    return named or event.form not in ("past", "state") or not _FILL.search(text, event.end, segment[1])
 
 
 def _since_last_action(text: str) -> str:
@@ -225,9 +257,19 @@ _SPREAD = re.compile(
 )
 
 
-def is_spread(text: str) -> bool:
-    """Whether a post speaks of several options traded as one: no single instrument says that rightly."""
-    return bool(_SPREAD.search(text))
+_NAMED_SPREAD = re.compile(
+    r"\b(?:credit|debit|puts?|calls?|bull|bear|calendar|vertical|ratio)\s+spreads?\b"
+    r"|\biron\s+(?:condors?|butterfl(?:y|ies)|fl(?:y|ies))\b|\b(?:condors?|straddles?|strangles?|butterfl(?:y|ies))\b"
+    r"|\b\d+(?:\.\d+)?[cp]?/\d+(?:\.\d+)?\s?(?:[cp]|calls?|puts?|pcs|ccs)\b"
+)
+
+
+def is_spread(text: str, options: bool) -> bool:
+    """Whether a part of a post speaks of several options traded as one: no single instrument says that rightly.
+
+    ``options`` tells whether it names an option; without one only words that nothing else is called by count.
+    """
+    return bool((_SPREAD if options else _NAMED_SPREAD).search(text))
 
 
 def is_listed(count: int, actions: Sequence[Event]) -> bool:

@@ -9,7 +9,7 @@ EXPIRY = (
     r"(?:\d{1,2}/\d{1,2}(?:/(?:20)?\d{2})?(?![\d/])|\d{1,2}-\d{1,2}-(?:20)?\d{2}(?!\d)|20\d\d-\d\d-\d\d"
     rf"|{_MONTH}\.?\s?\d{{1,2}}(?:st|nd|rd|th)?'?(?![\d.])(?:,?\s?(?:20\d\d|'\d\d))?"
     rf"|\d{{1,2}}\s?{_MONTH}\s?(?:'?\d\d|20\d\d)?(?![\d.])|{_MONTH}\.?\s?(?:20\d\d|'\d\d)|{_MONTH}\b"
-    r"|\d{1,2}\s?dte|(?:this |next )?fri(?:day)?s?\b|weekl(?:y|ies)|eow|tomorrow|today)"
+    r"|\d{1,2}\s?dte|(?:this |next )?fri(?:day)?s?\b|next week\b|this week\b|weekl(?:y|ies)|eow|tomorrow|today)"
 )
 _NUMERIC = re.compile(r"(\d{1,2})[/-](\d{1,2})(?:[/-](?:20)?(\d{2}))?$")
 _ISO = re.compile(r"(20\d\d)-(\d\d)-(\d\d)$")

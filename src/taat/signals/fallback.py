@@ -15,7 +15,7 @@ _LEAD = re.compile(
 _AGAINST = re.compile(
     r"\b(?:over|above|under|below|if|watch(?:ing|list)?|break|breaks|hold(?:s|ing)?|looking"
     r"|plan|idea|maybe|could|would|might|will|sweep|flow|oi|volume|active|traded"
-    r"|unusual|premium|members|join|yesterday|hit|hits|now\s+\$?\d|high|from|recap|week|called"
+    r"|unusual|premium|members|join|yesterday|hit|hits|now\s+\$?\d|high|from|recap|(?<!next )(?<!this )week|called"
     r"|alerted)\b|\?|\+\s?\d|\d\s?%\s*(?:gain|profit|🔥|🚀)|(?:-|=)>"
 )
 

@@ -121,6 +121,8 @@ def _take_quantity(result: Fields, found: Scan, event: Event, instrument: Instru
                 continue
             if event.action == "open" and _SCALED_SIZE.match(found.plain, mention.start):
                 continue
+            if event.whole:
+                continue  # "the remaining third" is all there is
             result.partial = mention.partial
         elif instrument.asset is AssetClass.CRYPTO and re.match(r"\d+\s?x", found.plain[mention.start :]):
             continue

@@ -21,9 +21,9 @@ class LevelMention:
     measure: str = ""
 
 
-_STOP_WORD = r"(?:stop ?loss(?:es)?|stops?|stp|sl|s/l|s\.l\.?)"
+_STOP_WORD = r"(?:stop[ -]?loss(?:es)?|stops?|stp|sl|s/l|s\.l\.?)"
 _FILL = (
-    r"(?:\s*(?:is|was|are|stays?|set|remains?|still|at|@|:|=|-+|>|<|~|under|below|above|over"
+    r"(?:\s*(?:is|was|are|goes|going|sits|stays?|set|remains?|still|at|@|:|=|-+|>|<|~|under|below|above|over"
     r"|just|around|near|loss|now|of|on"
     r"|close|a|the|daily|hourly|all|rest|in|for|mental|hard|tight|initial|to|placed|\(|,(?=\s*(?:at|@)))(?![a-z]))*"
 )
@@ -36,9 +36,19 @@ _STOP = re.compile(
     rf"(?<![\w/-]){_STOP_WORD}(?![\w/]){_FILL}\s*[-+]?\$?(?P<value>{NUMBER}k?)(?!\w*\d)\s*"
     rf"(?P<measure>{DISTANCE}(?![a-z]))?(?!\s*(?:day|ema|sma|ma|min|hour)\b)"
 )
+_MONEY_STOP = re.compile(
+    rf"\b(?:a|my)\s+\$(?P<value>{NUMBER})\s+(?P<measure>)(?:(?:hard|mental|trailing|tight|initial|wide)\s+)*"
+    rf"(?:{_STOP_WORD}|risk)(?!\w|\s*[:@=]?\s*\$?\.?\d)"
+)
+"""``with a $6 stop``: a distance in money, so in points of the price."""
+_VERSUS = re.compile(
+    rf"(?<=\d)\s+(?:vs\.?|versus|against)\s+\$?(?P<value>{NUMBER})(?![\w%]|[.,]\d|\s?(?:%|est|exp|cons|[mb]n?\b))"
+    rf"(?P<measure>)"
+)
+"""``long 148.70 vs 145``: the price against which the trade is wrong."""
 _RISK = re.compile(
     rf"\brisk(?:ing)?(?:\s*(?:is|to|:|just|below|under|above|down|about|only"
-    rf"|off))*\s*(?P<value>{NUMBER}k?)(?![\w%]*[a-z])\s*(?P<measure>{DISTANCE}(?![a-z]))?(?!\s*"
+    rf"|off|vs|versus|against|hod|lod|highs?|lows?))*\s*(?P<value>{NUMBER}k?)(?![\w%]*[a-z])\s*(?P<measure>{DISTANCE}(?![a-z]))?(?!\s*"
     rf"(?:r\b|of\b|:))"
 )
 _CUT = re.compile(
@@ -47,19 +57,23 @@ _CUT = re.compile(
     rf"|breaks?))*\s*[:]?\s*(?:below|under|above"
     rf"|over)\s+\$?(?P<value>{NUMBER})(?!\s?%)(?P<measure>)"
 )
-_AND = r"\s*(?:,|/|-|\band\b|&|\bthen\b|\bto\b|>+|\||\+|\n)\s*"
+_AND = (
+    r"\s*(?:,|/|-|\band\b|&|\bthen\b|\bto\b|>+|\||\+|\n)\s*"
+    r"(?:(?:and\s+|then\s+)?(?:the\s+|a\s+)?(?:second|2nd|third|3rd|final|next)\s+(?:(?:one|at|is|@)\s+)*)?"
+)
 _TARGET_WORD = (
     r"(?:(?:price|profit|first|1st|next|initial|second|2nd|final|my)\s+)*(?:targets?|tgts?"
-    r"|trgt|take[ -]?profits?|tps?|pts?(?=\s*\d?\s*[:@=]|\s*\d?\s+\$?\d)|t(?=\d\b))"
+    r"|trgt|take[ -]?profits?|🎯(?=\s*\$?\.?\d)|tps?|pt(?=\s*\d?\s*[:@=]|\s*\d?\s+\$?\d)"
+    r"|pts(?=\s*\d?\s*[:=])|(?<!\d\s)(?<!\d)pts(?=\s*\d?\s*@|\s*\d?\s+\$?\d)|t(?=\d\b))"
 )
 _ONE = (
-    rf"\$?{NUMBER}k?\+?(?![\w/]*[a-z])(?!\s?(?:shares|contracts|cons|lots?|x\b"
+    rf"\$?(?>{NUMBER})k?\+?(?![\w/]*[a-z])(?![^\S\n]?(?:shares|contracts|cons|lots?|x\b"
     rf"|{_STOP_WORD}))\s*(?:{DISTANCE}(?![a-z]))?"
 )
 _TARGET = re.compile(
     rf"(?<![\w.]){_TARGET_WORD}(?:\s*#?\s?[1-9](?=\s*[:@=-]|\s+\$?[\d.]))?(?:\s*(?:is|at|@|:|="
     rf"|-+|>|of|are|around|area|near|set|still|remains|\())*\s*"
-    rf"\+?(?:(?<![a-z])|(?=\d\d))(?P<list>{_ONE}(?:{_AND}\+?{_ONE})*)"
+    rf"\+?(?:(?<![a-z])|(?=\d\d))(?![1-9]\s*(?:[✅✔☑]|(?:is\s+|was\s+)?(?:hit|done|reached|smashed)\b))(?P<list>{_ONE}(?:{_AND}\+?{_ONE})*)"
 )
 _LOOKING = re.compile(
     rf"\b(?:looking|aiming|shooting|hoping|targeting|gunning|eyeing|eyes on)(?:\s+(?:for|at|a"
@@ -71,9 +85,10 @@ _VALUE = re.compile(rf"(?P<value>{NUMBER}k?)\+?\s*(?P<measure>{DISTANCE}(?![a-z]
 def find_levels(text: str) -> tuple[str, list[LevelMention]]:
     """Find stops and targets in a lower-case text; return the text without them, and the mentions."""
     mentions: list[LevelMention] = []
-    for pattern in (_DISTANCE_STOP, _STOP, _CUT, _RISK):
+    for pattern in (_DISTANCE_STOP, _MONEY_STOP, _STOP, _CUT, _RISK, _VERSUS):
         for match in list(pattern.finditer(text)):
-            mentions.append(LevelMention(*match.span(), "stop", number(match["value"]), match["measure"] or ""))
+            measure = "points" if pattern is _MONEY_STOP else match["measure"] or ""
+            mentions.append(LevelMention(*match.span(), "stop", number(match["value"]), measure))
             text = masked(text, *match.span(), LEVEL)
     for pattern in (_TARGET, _LOOKING):
         for match in list(pattern.finditer(text)):

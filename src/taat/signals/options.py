@@ -14,11 +14,11 @@ from taat.signals.tickers import LOWER_NEEDS_SIGN, NOT_SYMBOLS, STOCKS
 
 Right = Literal["call", "put"]
 
-_SYMBOL = r"(?<![\w.])(?P<sign>[$#]?)(?P<symbol>[A-Za-z]{1,5}(?:\.[A-Za-z])?)"
+_SYMBOL = r"(?<![\w])(?<!\w\.)(?P<sign>[$#]?)(?P<symbol>[A-Za-z]{1,5}(?:\.[A-Za-z])?)"
 _GAP = r"[\s:|-]{1,4}"
 _STRIKE = r"\$?(?P<strike>\d{1,5}(?:\.\d{1,3})?)"
 _RIGHT = r"(?P<right>calls?|puts?|[cp]s?)(?![\w])"
-_BY = r"(?:\s*(?:,|exp(?:iry|iring|ires|iration|\.)?:?|for|on|-|@(?=\s?\d{1,2}/\d)))?\s*\(?"
+_BY = r"(?:\s*(?:,|\||exp(?:iry|iring|ires|iration|\.)?:?|for|on|-|@(?=\s?\d{1,2}/\d)))?\s*\(?"
 
 _CODES = (
     re.compile(r"(?<![\w])[.$]?(?P<symbol>[A-Z]{1,6})_(?P<mdy>\d{6})(?P<right>[CP])(?P<strike>\d+(?:\.\d+)?)(?!\w)"),
@@ -30,6 +30,8 @@ _NOTATIONS = tuple(
     for pattern in (
         # TSLA 282.5C 07/14, NVDA May 12 282.5 put, BABA 5/19 88c, $SPX 4135c 0dte
         rf"{_SYMBOL}{_GAP}(?:(?P<before>{EXPIRY}){_GAP})?{_STRIKE}\s?{_RIGHT}(?:{_BY}(?P<after>{EXPIRY})\)?)?",
+        # SPY 100 (Weeklys) 16 JUN 23 437 CALL, as a broker's window shows it
+        rf"{_SYMBOL}{_GAP}100{_GAP}(?:\(weeklys?\){_GAP})?(?P<before>{EXPIRY}){_GAP}{_STRIKE}\s?{_RIGHT}(?P<after>)",
         # AAPL 190 7/21 call
         rf"{_SYMBOL}{_GAP}{_STRIKE}{_GAP}(?P<before>{EXPIRY}){_GAP}{_RIGHT}(?P<after>)",
         # AAPL C190 7/21, AAPL 7/21 P180
@@ -90,11 +92,9 @@ def _is_symbol(match: re.Match[str]) -> bool:
             "MA",
         }
     name = instrument_of(word)
-    return (
-        word.islower()
-        and (word.upper() in STOCKS or name.asset is not AssetClass.STOCK)
-        and word not in LOWER_NEEDS_SIGN
-    )
+    known = word.islower() and (word.upper() in STOCKS or name.asset is not AssetClass.STOCK)
+    dated = bool(match["before"] or match["after"]) and len(word) > 2  # "coin 55p 6/30" is no coin
+    return known and (dated or word not in LOWER_NEEDS_SIGN)
 
 
 def options(text: str, today: date) -> tuple[str, list[Mention]]:

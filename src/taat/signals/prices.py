@@ -29,7 +29,7 @@ _NOT_AFTER = (
     r"|jobs\b|bags?\b|cars\b|people\b|of\s+\d))"
 )
 _N = rf"\$?{NUMBER}k?s?{_NOT_AFTER}"
-_AT = r"(?:\s*(?:@|at|:|=|price|was|is|around|near|-|of)(?![a-z]))*\s*"
+_AT = r"(?:\s*(?:@|at|:|=|price|zone|range|area|level|between|was|is|around|near|-|of)(?![a-z]))*\s*"
 _RANGE = rf"(?P<low>{NUMBER}k?)s?(?:\s?(?:-|to|/)\s?\$?(?P<high>{NUMBER}k?)s?)?{_NOT_AFTER}"
 _GAP = rf"(?:[\s,;/|>{ACTION}{INSTRUMENT}-]|\band\b|\bto\b)*"
 
@@ -66,13 +66,16 @@ _GAIN = re.compile(
 )
 _ENTRY = re.compile(rf"(?<!\w)(?:from|entry|entries|entered|in|avg in){_AT}\$?{_RANGE}")
 _EXIT = re.compile(rf"(?<!\w)(?:out|exit(?:ed)?){_AT}\$?{_RANGE}")
+_ENTRY_AFTER = re.compile(rf"(?<![\w.,/-])\$?{_RANGE}\s+(?:entry|avg|average|fills?)\b(?!\s*[:@]?\s*\$?\.?\d)")
+"""``1.40 entry``."""
+_FOR = re.compile(rf"(?<!\w)for{_AT}(?:an?\s+)?(?:avg\s+|average\s+)?(?:of\s+)?\$?{_RANGE}")
 _ACTION = re.compile(
-    rf"(?:@|(?<!\w)(?:at|price|for|around|near|paid|fill(?:ed)?|credit|debit|cost|limit"
+    rf"(?:@|(?<!\w)(?:at|price|around|near|paid|fill(?:ed)?|credit|debit|cost|limit"
     rf"|avg)(?![a-z])){_AT}(?:an?\s+)?(?:avg\s+|average\s+)?(?:of\s+)?\$?{_RANGE}"
 )
 _BARE = re.compile(
     rf"[{INSTRUMENT}{ACTION}{QUANTITY}]\)?\s*(?:[,:(|-]+\s*)?(?:(?:here|now|again|it|this|more"
-    rf"|back|trade|these|area|then|swing|lotto|shares|position)\b\s*[,:]?\s*)*\$?{_RANGE}"
+    rf"|back|trade|these|area|then|swing|lotto|shares|position|shorts?|longs?|calls|puts|runners?)\b\s*[,:]?\s*)*\$?{_RANGE}"
 )
 _DATE = re.compile(r"(?<![\w.,/$])(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12]\d|3[01])(?:/(?:20)?\d\d)?(?![\w.,/]*\d)")
 _LEFT = re.compile(rf"(?:(?<=[\s,($])|^)\$?(?P<low>\d*\.\d+|\d+,\d{{3}}(?:\.\d+)?|(?<=\$)\d+){_NOT_AFTER}")
@@ -101,7 +104,9 @@ def find_prices(text: str) -> tuple[str, list[PriceMention]]:
         (_AVERAGE, "average"),
         (_EXIT, "exit"),
         (_ENTRY, "entry"),
+        (_ENTRY_AFTER, "entry"),
         (_ACTION, "action"),
+        (_FOR, "bare"),
         (_BARE, "bare"),
     )
     for pattern, kind in patterns:

@@ -48,13 +48,19 @@ _BETWEEN = re.compile(
     rf"{ACTION}\s*:?\s*(?:(?:a|about|another|up|some|just)\s+)*(?P<value>{NUMBER}k?"
     rf"|{_NUMBER_WORDS})\s+(?:more\s+)?(?:(?:of|my|the)\s+)*(?={INSTRUMENT})"
 )
+_MORE = re.compile(rf"{ACTION}\s*(?P<value>\d[\d,]{{0,5}}k?)\s+more\b")
+_LAST = re.compile(
+    r"\b(?:final|last|remaining|other)\s+(?P<value>\d{1,4})(?=\s*(?:@|at\b|for\b|here\b|$|[.,!\n]))(?![.,]\d)"
+)
+_SIGNED = re.compile(rf"{ACTION}\s*[+-](?P<value>\d{{1,5}})(?=\s+\.?[\s{INSTRUMENT}])")
+"""``BOT +5 SPY``, as a broker's window shows it."""
 _AFTER_ACTION = re.compile(
     rf"{ACTION}(?:[\s{INSTRUMENT}]|\b(?:by|another|a|an|about|my|the|roughly"
     rf"|around)\b)*+(?P<part>{FRACTION})(?![\w/]|\s*(?:gain|profit|win|loss|up|on the))"
 )
 _SIZED = re.compile(
     rf"(?P<part>{FRACTION})\s*(?:-\s*)?(?:size|sized|position|pos\b|off\b|of\s+(?:my|the|it"
-    rf"|position)|more\b|the\s+position)|\bby\s+(?:about\s+)?(?P<part2>{FRACTION})"
+    rf"|position)|more\b|the\s+position)|\b(?:by\s+(?:about\s+)?|in\s+(?=half))(?P<part2>{FRACTION})"
 )
 
 
@@ -72,13 +78,13 @@ def find_quantities(text: str) -> tuple[str, list[QuantityMention]]:
     for match in list(_OF.finditer(text)):
         if 0 < int(match["value"]) < int(match["all"]):
             take(*match.span(), Quantity(value=number(match["value"])), partial=True)
-    for pattern in (_COUNTED, _LABELLED, _BETWEEN):
+    for pattern in (_COUNTED, _LABELLED, _BETWEEN, _MORE, _LAST, _SIGNED):
         for match in list(pattern.finditer(text)):
             name = "value" if match["value"] else "times"
             value = _SPELT.get(match[name]) or number(match[name])
             if value > 0:
-                start = match.start(name) if pattern is _BETWEEN else match.start()
-                take(start, match.end(name) if pattern is _BETWEEN else match.end(), Quantity(value=value))
+                whole = pattern in (_COUNTED, _LABELLED)
+                take(*(match.span() if whole else match.span(name)), Quantity(value=value))
     for pattern in (_AFTER_ACTION, _SIZED):
         for match in list(pattern.finditer(text)):
             name = "part" if match["part"] else "part2"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 
 from taat.models import Action, AssetClass, Holding, Instrument, Level, Post, Quantity, Side, Signal, Span
 from taat.signals import detection
@@ -14,6 +15,7 @@ from taat.signals.expiries import trading_day
 from taat.signals.fallback import unspoken_entry, unspoken_exit
 from taat.signals.fields import Fields, fields_of
 from taat.signals.merging import merged
+from taat.signals.numbers import NUMBER, number
 from taat.signals.profiles import AnnouncerProfile
 from taat.signals.scan import Scan, scan
 from taat.signals.segments import Segment, clean_events, divide, own_mentions
@@ -26,7 +28,12 @@ _LEFT_OPEN = re.compile(
     r"^[^\n]{0,60}?\b(?:leaving|leave|keeping|left|holding|hold|letting|riding)\s+(?:the\s+"
     r"|a\s+|my\s+|last\s+|just\s+)*"
     r"(?:\d+\s+)?(?:runners?|rest|half|some|remaining|balance|contracts?|cons|1/\d)\b"
+    r"|^[^\n]{0,60}?\b(?:letting|let)\s+(?:the\s+)?\d+\s+(?:run|ride)\b"
+    r"|^[^\n]{0,60}?\b(?:holding|keeping|leaving)\s+(?:the\s+|my\s+|last\s+)*\d[\d,]*(?![\w.%]*\d)"
+    r"|^[^\n]{0,60}?\b(?:(?:a|one|\d+)\s+)?runners?\s+(?:left|on|remain\w*|still|open)\b"
 )
+_RESULT = re.compile(rf"(?<![\w.])(?P<sign>[+-])\s?\$?(?P<points>{NUMBER})(?![\w%]|[.,]\d)")
+"""What a trade brought, as a signed number: ``+11``."""
 _SOLD = ("sold", "sell", "sld")
 _BOUGHT = ("bought", "buy", "bot", "boug", "boght", "bght")
 
@@ -78,9 +85,6 @@ class _Reader:
             events = [unspoken] if unspoken is not None and not events else []
         if detection.is_listed(len({mention.instrument.symbol for mention in found.mentions}), events):
             return ()
-        options = any(mention.instrument.asset is AssetClass.OPTION for mention in found.mentions)
-        if options and detection.is_spread(found.plain):
-            return ()
         drafts: list[_Draft] = []
         refused: Event | None = None
         for segment in divide(found.marked, events):
@@ -89,9 +93,10 @@ class _Reader:
                 refused = event
                 continue
             refused = None
-            if event.action is None:
+            if event.action is None or self._is_spread(segment):
                 continue
-            reason = detection.refusal(found.marked, found.plain, event, (segment.start, segment.end))
+            place = (segment.start, segment.end)
+            reason = detection.refusal(found.marked, found.plain, event, place, self.post.text)
             if reason is not None:
                 refused = event if reason == "what others did" else None
                 continue
@@ -104,6 +109,13 @@ class _Reader:
             else signal.model_copy(update={"side": self._usual_side(signal.action, signal.instrument)})
             for signal in sided
         )
+
+    def _is_spread(self, segment: Segment) -> bool:
+        options = any(
+            segment.start <= mention.start < segment.end and mention.instrument.asset is AssetClass.OPTION
+            for mention in self.found.mentions
+        )
+        return detection.is_spread(self.found.plain[segment.start : segment.end], options)
 
     def _drafts(self, segment: Segment) -> list[_Draft]:
         mentions = own_mentions(self.found, segment)
@@ -288,7 +300,7 @@ class _Reader:
         if said is not None:
             return said
         if fields.both and fields.price is not None and fields.entry is not None and not option:
-            gained = event.profit or self._tells_profit()
+            gained = event.profit or self._tells_profit(fields.price.middle - fields.entry.middle)
             if gained is not None and fields.price.middle != fields.entry.middle:
                 rose = fields.price.middle > fields.entry.middle
                 return "long" if rose is gained else "short"
@@ -301,9 +313,15 @@ class _Reader:
         one_way = instrument.asset in (AssetClass.STOCK, AssetClass.CRYPTO, AssetClass.OPTION)
         return "long" if one_way or action in ("open", "add", "limit") else None
 
-    def _tells_profit(self) -> bool | None:
-        """Whether the post says that the trade won; ``None`` when it does not say."""
+    def _tells_profit(self, move: Decimal) -> bool | None:
+        """Whether the post says that the trade won; ``None`` when it does not say.
+
+        ``move`` is the way from entry to exit: a signed number as large as that is the result.
+        """
         text = self.found.plain
+        for match in _RESULT.finditer(text):
+            if number(match["points"]) == abs(move):
+                return match["sign"] == "+"
         if re.search(
             r"\+\s?\$?\d|\b(?:profits?|gain(?:s|ed)?|winner|win|green|boom|banked|target)\b|[✅💰🎯🔥🚀]", text
         ):

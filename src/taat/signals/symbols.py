@@ -12,6 +12,7 @@ from taat.signals.tickers import (
     FUTURES,
     INDICES,
     LOWER_NEEDS_SIGN,
+    METALS,
     NAMES,
     NOT_SYMBOLS,
     STOCKS,
@@ -118,7 +119,7 @@ def plain_symbols(text: str) -> tuple[str, list[Mention]]:
     for match in _WORD.finditer(text):
         certainty = _certainty(match[0], text, match.start(), match.end(), shouting)
         if certainty:
-            mentions.append(Mention(*match.span(), instrument_of(match[0]), certainty))
+            mentions.append(Mention(*match.span(), instrument_of(METALS.get(match[0], match[0])), certainty))
     for mention in mentions:
         text = masked(text, mention.start, mention.end, INSTRUMENT)
     return text, mentions

@@ -18,6 +18,8 @@ CRYPTO = frozenset(
 )  # fmt: skip
 CRYPTO_PLAIN = frozenset("BTC ETH SOL XRP ADA DOGE AVAX MATIC LTC BNB SHIB PEPE XLM XMR TRX XBT BCH AAVE HBAR".split())
 """Those that are no English word, so that they need no sign."""
+METALS = {"GOLD": "XAUUSD", "SILVER": "XAGUSD"}
+"""What is meant by the name of a metal without a dollar sign."""
 CURRENCIES = frozenset("USD EUR GBP JPY AUD NZD CAD CHF XAU XAG MXN ZAR SEK NOK TRY CNH SGD HKD".split())
 
 STOCKS = frozenset(
@@ -75,5 +77,6 @@ NAMES = {
     "facebook": "META", "coinbase": "COIN", "shopify": "SHOP", "paypal": "PYPL", "alibaba": "BABA", "roku": "ROKU",
     "uber": "UBER", "airbnb": "ABNB", "starbucks": "SBUX", "walmart": "WMT", "costco": "COST", "nike": "NKE",
     "bitcoin": "BTC", "ethereum": "ETH", "solana": "SOL", "nasdaq": "NDX", "nikkei": "NKY", "spooz": "ES",
+    "gold": "XAUUSD", "silver": "XAGUSD",
 }  # fmt: skip
 """Names by which prose calls what it trades, when a post has no symbol at all."""

@@ -77,7 +77,7 @@ def test_prose_is_right_in_every_field() -> None:
     assert text[signal.span.start : signal.span.end] == text
 
 
-DEVELOPMENT = [labelled for name in ("development", "fresh", "second") for labelled in load(name)]
+DEVELOPMENT = [labelled for name in ("development", "fresh", "second", "announcers") for labelled in load(name)]
 
 
 @pytest.mark.parametrize("labelled", DEVELOPMENT, ids=lambda labelled: labelled.post.id)
@@ -88,9 +88,10 @@ def test_every_post_of_the_development_half_is_read_rightly(labelled: object) ->
     assert [wrong_fields(label, signal) for label, signal in pairs] == [[] for _ in pairs]
 
 
-def test_the_held_out_half_stays_above_its_floor() -> None:
+@pytest.mark.parametrize("name", ["heldout", "unseen"])
+def test_held_out_posts_stay_above_their_floor(name: str) -> None:
     labels = exact = false_alarms = chatter = 0
-    for labelled in load("heldout"):
+    for labelled in load(name):
         signals = list(read_post(labelled.post, labelled.holdings))
         pairs, _, _ = paired(labelled.signals, signals)
         labels += len(labelled.signals)
@@ -102,7 +103,7 @@ def test_the_held_out_half_stays_above_its_floor() -> None:
 
 
 FLOOR, CEILING = 0.93, 0.03
-"""What the half reached before any of its failures was looked at."""
+"""What is asked of posts that no rule was written for: some are read wrongly, and stay to be mended at the root."""
 
 
 def test_an_unclear_reference_among_several_positions_has_a_low_confidence() -> None:

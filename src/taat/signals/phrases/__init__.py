@@ -3,10 +3,11 @@
 Patterns are for lower-case text in which instruments are marked. The first that matches at a place is taken.
 """
 
-from taat.signals.phrases.entering import ADDED, OPENED, SIDES
+from taat.signals.phrases.closing import CLOSED, WHOLE
+from taat.signals.phrases.entering import ADDED, ADDED_PART, OPENED, SIDES
 from taat.signals.phrases.forms import Form, Rule
-from taat.signals.phrases.leaving import CLOSED, REDUCED, SCALES
 from taat.signals.phrases.orders import CODES, HELD, WAITING
+from taat.signals.phrases.reducing import REDUCED, SCALES
 from taat.signals.phrases.stops import STOP_MOVED, STOPPED
 from taat.signals.phrases.trigger import TRIGGER
 
@@ -17,8 +18,10 @@ RULES: tuple[Rule, ...] = (
     *CODES,
     *WAITING,
     *STOPPED,
+    *ADDED_PART,
     *SCALES,
     *ADDED,
+    *WHOLE,
     *REDUCED,
     *CLOSED,
     *OPENED,

@@ -3,6 +3,19 @@
 from taat.signals.phrases.forms import Rule
 from taat.signals.text import INSTRUMENT
 
+ADDED_PART: list[Rule] = [
+    (
+        r"\b(?:add?ed|adding|bought|buying|longed|shorted)\s+(?:a|an|the|my|our)?\s*(?:1st|2nd|3rd|4th|5th|first|second"
+        r"|third|fourth|next|another|last|final)\s+(?:tranche|piece|unit|lot|part|portion|scale|layer|clip|entry)s?\b"
+        r"(?:\s+(?:to|of|in))?",
+        "add",
+        None,
+        "past",
+        "",
+    ),
+]
+"""Added one more part: before the rules for parts that are closed."""
+
 ADDED: list[Rule] = [
     (r"\blong(?:ed|ing)?\s+(?:some\s+)?more\b", "add", "long", "past", ""),
     (r"\bshort\s+(?:some\s+)?more\b", "add", "short", "past", ""),
@@ -16,11 +29,18 @@ ADDED: list[Rule] = [
     ),
     (r"\b(?:shorted|shorting)\s+(?:some\s+)?more\b", "add", "short", "past", ""),
     (
-        r"\b(?:add?ed|aded|adding)(?:\s+(?:more|again|another|back|some|a bit"
+        r"\b(?:add?ed|aded)(?:\s+(?:more|again|another|back|some|a bit"
         r"|a little))*(?:\s+(?:to|on|into)\b)?",
         "add",
         None,
         "past",
+        "",
+    ),
+    (
+        r"\badding(?:\s+(?:more|again|another|back|some|a bit|a little))*(?:\s+(?:to|on|into)\b)?",
+        "add",
+        None,
+        "ongoing",
         "",
     ),
     (
@@ -110,10 +130,11 @@ OPENED: list[Rule] = [
     ),
     (
         rf"\b(?:took|taking|take)\s+(?:a|an|my|some)?\s*(?:(?:small|starter|tiny|half|full|new"
-        rf"|quick|first|initial|little|long[- ]term|swing)\s+)*(?:positions?|stab|shot|flyer"
-        rf"|starter|entry|swing|nibble|bite)(?:\s+(?:in|at|on|of|for))*|\b(?:took|taking)\s+(?:a\s+"
+        rf"|quick|first|initial|little|long[- ]term|swing)\s+)*(?:positions?|stab|shot|flye?r"
+        rf"|flier|starter|entry|swing|nibble|bite|lotto|punt|gamble|scalp|yolo|feeler)(?:\s+(?:in|at|on|of|for))*|\b(?:took|taking)\s+(?:a\s+"
         rf"|some\s+)?(?=(?:quick\s+|small\s+)?(?:long|short)\b)|\btook\s+(?:some\s+"
-        rf"|the\s+)?(?={INSTRUMENT}+\s+(?:long|short|calls|puts|@|here|at))",
+        rf"|the\s+)?(?={INSTRUMENT}+\s+(?:long|short|calls|puts|@|here|at))"
+        rf"|\btaking\s+(?:some\s+|the\s+)?(?={INSTRUMENT}+\s+(?:long\b|short\b|@|here\b|at\s+\$?\.?\d|\$?\.?\d))",
         "open",
         None,
         "past",
@@ -148,7 +169,15 @@ OPENED: list[Rule] = [
     ),
     (
         rf"(?<![\w'])(?:i'?m\s+|im\s+|we'?re\s+|back\s+|all\s+|going\s+)*\bin(?=\s+(?:(?:the|some"
-        rf"|more|a few)\s+)*{INSTRUMENT})",
+        rf"|more|a few|\d{{1,4}}\s?x?|cons|contracts|of)\s+)*{INSTRUMENT})",
+        "open",
+        None,
+        "state",
+        "in",
+    ),
+    (
+        rf"(?<={INSTRUMENT}\s)in(?=\s*(?:@|at\s)?\s*\$?(?!(?:19|20)\d\d\b)\d*\.?\d+\s*(?:$|[\s,;|/-]+(?:stop|sl|stp|tp|pt|target|x?\d"
+        r"|risk|w/|with|avg|size|\n)))",
         "open",
         None,
         "state",

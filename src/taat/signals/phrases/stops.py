@@ -7,7 +7,7 @@ from taat.signals.phrases.forms import Rule
 from taat.signals.text import INSTRUMENT
 
 _ON = rf"(?:\s+(?:on|for|in)\s+(?:(?:the|my|all|rest|of)\s+)*[{INSTRUMENT}\w ]{{1,24}}?)?"
-_STOP = r"(?:(?:trailing|hard|mental|protective)\s+)?(?:stop ?loss(?:es)?|stops?|stp|sl|s/l)"
+_STOP = r"(?:(?:trailing|hard|mental|protective)\s+)?(?:stop[ -]?loss(?:es)?|stops?|stp|sl|s/l)"
 _ENTRY_WORD = r"(?:flat|b\.?/?e\.?|break[- ]?even|entry|even|cost|cb|scratch)"
 
 STOP_MOVED = re.compile(
@@ -18,11 +18,13 @@ STOP_MOVED = re.compile(
     rf"(?:above\s+|below\s+|under\s+)?(?:\$?(?P<to1>{NUMBER})(?!\s?%)|(?:my\s+)?{_ENTRY_WORD}(?![\w/]))"
     rf"|\b{_STOP}(?:{_ON}(?:\s+(?:is|are|has been|was|now|just))*\s*(?:moved|raised|lowered"
     rf"|trailed|tightened|adjusted|up)"
-    rf"(?:\s+up)?\s*(?:to|@|at)?|\s*(?:now\s*)?(?:to|>+|->)\s*|\s+now\s*(?:at|@|is|to)?)\s*\$?(?P<to2>{NUMBER})(?!\s?%)"
+    rf"(?:\s+up)?\s*(?:to|@|at)?|\s*(?:now\s*)?(?:up\s+|down\s+)?(?:to|>+|->)\s*|\s+now\s*(?:at|@|is|to)?)\s*\$?(?P<to2>{NUMBER})(?!\s?%)"
     rf"|\b{_STOP}{_ON}\s*(?:(?:is|are|has been|was|now|just|moved|raised|up|goes|going"
     rf"|set)\s+)*(?:to|at|@|=|:|>+|->|-)?\s*"
     rf"(?:my\s+)?{_ENTRY_WORD}(?![\w/])"
     rf"|\b(?:b/?e|break[- ]?even)\s+{_STOP}\b"
+    rf"|\b(?:rest|runners?|remaining|remainder|balance)\s+(?:(?:is|are|at|to|now|@|w/|with|stopped\s+at)\s+)*"
+    r"(?:b/e|break[- ]?even)(?![\w/])"
 )
 
 STOPPED: list[Rule] = [
