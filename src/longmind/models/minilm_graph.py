@@ -3,8 +3,8 @@
 BERT with 6 layers, 384 wide, 12 heads: token ids and mask in, unit vectors out (mean over the tokens, then L2).
 Attention is ONNX Runtime's own fused operator; the rest are standard operators that it fuses by itself.
 
-The models that are trained from it read two texts, so they have segments as a third input, and another end: one number
-for a pair (a scorer), or two for each token (a reader of spans).
+The models that are trained from it read one pair of texts at a time. They get word vectors, which they share, and
+segments, and return a vector for each token (``build_encoder``).
 """
 
 from __future__ import annotations
@@ -66,29 +66,34 @@ class _Graph:
 
     def embeddings(self, *, segments: bool = False) -> str:
         """Word vectors plus positions; where there is only one segment, its vector is added to the positions here."""
-        words = self.constant("words", self.weights["embeddings.word_embeddings.weight"])
         table = self.weights["embeddings.token_type_embeddings.weight"]
         positions = self.weights["embeddings.position_embeddings.weight"][:WINDOW]
         places = self.constant("places", positions if segments else positions + table[0])
-        length = self.node("Shape", ["ids"], "length", start=1, end=2)
+        length = self.node("Shape", ["segments" if segments else "ids"], "length", start=1, end=2)
         used = self.node("Slice", [places, self.axis(0), length, self.axis(0)], "places:used")
-        total = self.node("Add", [self.node("Gather", [words, "ids"], "words:out"), used], "embeddings:sum")
+        vectors = "vectors"
+        if not segments:
+            words = self.constant("words", self.weights["embeddings.word_embeddings.weight"])
+            vectors = self.node("Gather", [words, "ids"], "words:out")
+        total = self.node("Add", [vectors, used], "embeddings:sum")
         if segments:
             part = self.node("Gather", [self.constant("segment:table", table), "segments"], "segments:out")
             total = self.node("Add", [total, part], "embeddings:with-segments")
         return self.norm(total, "embeddings.LayerNorm")
 
-    def attention(self, value: str, layer: str) -> str:
+    def attention(self, value: str, layer: str, *, masked: bool) -> str:
         import numpy as np
 
         parts = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
         matrix = np.concatenate([self.weights[f"{part}.weight"].T for part in parts], axis=1)
         shift = np.concatenate([self.weights[f"{part}.bias"] for part in parts])
-        inputs = [value, self.constant(f"{layer}:qkv", matrix), self.constant(f"{layer}:qkv-bias", shift), "mask"]
+        inputs = [value, self.constant(f"{layer}:qkv", matrix), self.constant(f"{layer}:qkv-bias", shift)]
+        if masked:
+            inputs.append("mask")
         return self.node("Attention", inputs, f"{layer}:attention", domain="com.microsoft", num_heads=HEADS)
 
-    def layer(self, value: str, layer: str) -> str:
-        attended = self.dense(self.attention(value, layer), f"{layer}.attention.output.dense")
+    def layer(self, value: str, layer: str, *, masked: bool) -> str:
+        attended = self.dense(self.attention(value, layer, masked=masked), f"{layer}.attention.output.dense")
         first = self.node("Add", [attended, value], f"{layer}:first")
         first = self.norm(first, f"{layer}.attention.output.LayerNorm")
         wide = self.node("Gelu", [self.dense(first, f"{layer}.intermediate.dense")], f"{layer}:gelu")
@@ -105,14 +110,6 @@ class _Graph:
         total = self.node("ReduceSum", [kept, self.axis(1)], "tokens:sum", keepdims=0)
         self.node("LpNormalization", [total], "vectors", axis=-1, p=2)
 
-    def first_score(self, value: str) -> None:
-        """Add one number for a pair, from its first token."""
-        import numpy as np
-
-        first = self.constant("first", np.array(0, dtype=np.int64))
-        scored = self.dense(self.node("Gather", [value, first], "tokens:first", axis=1), "score")
-        self.node("Reshape", [scored, self.axis(-1)], "scores")
-
 
 def build(weights: Weights) -> Any:
     """Build the embedder from the published weights."""
@@ -121,24 +118,17 @@ def build(weights: Weights) -> Any:
     return _model(graph, "all-MiniLM-L6-v2", "vectors", ["texts", WIDTH], segments=False)
 
 
-def build_scorer(weights: Weights, layers: int) -> Any:
-    """Build a model that gives each pair of texts a number: ``score.weight`` and ``score.bias`` are its end."""
+def build_encoder(weights: Weights, layers: int) -> Any:
+    """Build an encoder of two segments: word vectors and segments of one pair in, a vector for each token out."""
     graph = _Graph(weights)
-    graph.first_score(_encoded(graph, layers, segments=True))
-    return _model(graph, "scorer", "scores", ["texts"], segments=True)
-
-
-def build_span_reader(weights: Weights, layers: int) -> Any:
-    """Build a model with two numbers for each token, of a span's first and last one: ``span.weight``, ``span.bias``."""
-    graph = _Graph(weights)
-    graph.node("Identity", [graph.dense(_encoded(graph, layers, segments=True), "span")], "spans")
-    return _model(graph, "span reader", "spans", ["texts", "tokens", 2], segments=True)
+    graph.node("Identity", [_encoded(graph, layers, segments=True)], "tokens")
+    return _model(graph, "encoder", "tokens", [1, "tokens", WIDTH], segments=True)
 
 
 def _encoded(graph: _Graph, layers: int, *, segments: bool) -> str:
     value = graph.embeddings(segments=segments)
     for number in range(layers):
-        value = graph.layer(value, f"encoder.layer.{number}")
+        value = graph.layer(value, f"encoder.layer.{number}", masked=not segments)
     return value
 
 
@@ -146,15 +136,22 @@ def _model(graph: _Graph, name: str, output: str, shape: list[str | int], *, seg
     import onnx
     from onnx import TensorProto, helper
 
-    tokens = ["texts", "tokens"]
-    inputs = [helper.make_tensor_value_info("ids", TensorProto.INT64, tokens)]
     if segments:
-        inputs.append(helper.make_tensor_value_info("segments", TensorProto.INT64, tokens))
+        inputs = [
+            helper.make_tensor_value_info("vectors", TensorProto.FLOAT, [1, "tokens", WIDTH]),
+            helper.make_tensor_value_info("segments", TensorProto.INT64, [1, "tokens"]),
+        ]
+    else:
+        tokens = ["texts", "tokens"]
+        inputs = [
+            helper.make_tensor_value_info("ids", TensorProto.INT64, tokens),
+            helper.make_tensor_value_info("mask", TensorProto.INT32, tokens),
+        ]
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             name,
-            [*inputs, helper.make_tensor_value_info("mask", TensorProto.INT32, tokens)],
+            inputs,
             [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)],
             list(graph.constants.values()),
         ),

@@ -1,4 +1,4 @@
-"""The graphs with other ends than the embedder's."""
+"""The encoder of the small models, compared with the embedder's graph, which shares its layers."""
 
 import importlib.util
 
@@ -10,27 +10,24 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def answers(model, ids, segments):
+def run(model, inputs):
     from longmind.models.embed_minilm import import_runtime
 
     session = import_runtime().InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, {"ids": ids, "segments": segments, "mask": np.ones(ids.shape, np.int32)})[0]
+    return session.run(None, inputs)[0]
 
 
-def test_a_scorer_reads_the_first_token_and_a_span_reader_every_token():
+def test_an_encoder_of_all_layers_gives_the_tokens_whose_mean_the_embedder_returns():
     from longmind.models.embed_minilm import read_weights
-    from longmind.models.minilm_graph import WIDTH, build_scorer, build_span_reader
+    from longmind.models.minilm_graph import LAYERS, build, build_encoder
 
-    numbers = np.random.default_rng(0)
-    rows = numbers.normal(size=(2, WIDTH)).astype(np.float32)
-    bias = np.array([0.5, -0.5], np.float32)
     weights = read_weights()
-    ids = numbers.integers(1_000, 20_000, (3, 12))
+    ids = np.random.default_rng(0).integers(1_000, 20_000, (1, 12))
+    vectors = weights["embeddings.word_embeddings.weight"][ids].astype(np.float32)
     segments = np.zeros_like(ids)
+    tokens = run(build_encoder(weights, LAYERS), {"vectors": vectors, "segments": segments})
+    total = tokens[0].sum(0)
+    embedded = run(build(weights), {"ids": ids, "mask": np.ones(ids.shape, np.int32)})[0]
+    np.testing.assert_allclose(total / np.linalg.norm(total), embedded, rtol=1e-3, atol=1e-4)
     segments[:, 5:] = 1
-    spans = answers(build_span_reader({**weights, "span.weight": rows, "span.bias": bias}, 2), ids, segments)
-    scores = answers(build_scorer({**weights, "score.weight": rows[:1], "score.bias": bias[:1]}, 2), ids, segments)
-    assert spans.shape == (3, 12, 2)
-    np.testing.assert_allclose(scores, spans[:, 0, 0], rtol=1e-4, atol=1e-4)
-    without = answers(build_scorer({**weights, "score.weight": rows[:1], "score.bias": bias[:1]}, 2), ids, 0 * segments)
-    assert not np.allclose(scores, without)
+    assert not np.allclose(tokens, run(build_encoder(weights, LAYERS), {"vectors": vectors, "segments": segments}))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.pairs import AFTER, BEFORE, CLS, QUESTION, SEP, TEXT, pair, passage
+from longmind.models.rerank_pairs import CLS, SEP, SHIPPED, pair, passage
 
 pieces = st.lists(st.integers(1_000, 30_000), max_size=400)
 
@@ -11,19 +11,19 @@ pieces = st.lists(st.integers(1_000, 30_000), max_size=400)
 @given(pieces, pieces, pieces, pieces)
 def test_a_pair_is_bounded_and_begins_with_the_question(question, text, before, after):
     ids, head = pair(question, text, before, after)
-    assert ids[:head] == [CLS, *question[:QUESTION], SEP]
-    assert len(ids) <= head + TEXT + BEFORE + AFTER + 3
+    assert ids[:head] == [CLS, *question[: SHIPPED.question], SEP]
+    assert len(ids) <= SHIPPED.total
     assert ids[-1] == SEP
 
 
 @given(pieces, pieces)
 def test_a_passage_is_a_part_of_its_text(question, text):
-    part = list(passage(question, text))
-    assert len(part) <= TEXT
+    part = list(passage(question, text, SHIPPED.text))
+    assert len(part) <= SHIPPED.text
     assert any(text[start : start + len(part)] == part for start in range(len(text) + 1))
 
 
 def test_the_passage_with_the_rare_words_of_the_question_is_read():
     common, rare = 2_000, 20_000
     text = [common] * 300 + [rare] + [5_000] * 100
-    assert rare in passage([common, rare], text)
+    assert rare in passage([common, rare], text, SHIPPED.text)
