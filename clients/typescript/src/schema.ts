@@ -1806,6 +1806,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/growth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return how many memories are of each of the last days (UTC), by kind: recorded then, or happened then.
+         * @description Counted is what the agent holds now. Bookkeeping is left out.
+         */
+        get: operations["agents.growth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent}/manager/experiences": {
         parameters: {
             query?: never;
@@ -3584,6 +3604,30 @@ export interface components {
              * @default 3
              */
             recall_shared: number;
+        };
+        /** AgentsGrowthQuery */
+        AgentsGrowthQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * By
+             * @default recorded
+             * @enum {string}
+             */
+            by?: "recorded" | "occurred";
+            /**
+             * Days
+             * @default 90
+             */
+            days?: number;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
         };
         /** AgentsListQuery */
         AgentsListQuery: Record<string, never>;
@@ -9009,6 +9053,18 @@ export interface components {
              * @default []
              */
             values: components["schemas"]["Fact"][];
+        };
+        /**
+         * Growth
+         * @description How many of the memories that a scope holds are of each day (UTC), by kind.
+         */
+        Growth: {
+            /** By Kind */
+            by_kind: {
+                [key: string]: number[];
+            };
+            /** Days */
+            days: string[];
         };
         /**
          * Hit
@@ -18741,6 +18797,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "agents.growth": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                by?: "recorded" | "occurred";
+                days?: number;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Growth"];
+                };
             };
             /** @description An error. */
             default: {

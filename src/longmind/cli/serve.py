@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from longmind import console
 from longmind.cli import demo_story, screen
 from longmind.cli.command import Invocation, store_command
 from longmind.cli.keys import open_access
@@ -69,7 +70,7 @@ async def serve(
         typer.Option(hidden=True, help="A socket that listens already: of the process that started this one."),
     ] = None,
 ) -> None:
-    """Serve the store over HTTP: REST under /v1, /healthz, /readyz and /metrics.
+    """Serve the store over HTTP: REST under /v1, MCP at /mcp, /healthz, /readyz and /metrics, and the console at /.
 
     Callers are known by their API keys once there are any; then every access is noted in the audit. Without
     authentication it listens on this machine only. The log is JSON lines on stderr. SIGTERM or Ctrl-C ends it
@@ -109,10 +110,13 @@ async def serve(
         await _store_sample(call)
     listening = socket.socket(fileno=fd) if fd is not None else listen(host, port, settings)
     address = address_of(listening)
+    # A page lives in the process that served it, so a server of several processes has no console.
+    with_console = fd is None and workers == 1 and console.installed()
 
     def ready() -> None:
         if fd is None:
-            call.answer({"address": address}, lambda: _announce(address, sample))
+            answer = {"address": address, "console": f"{address}/" if with_console else None}
+            call.answer(answer, lambda: _announce(address, sample=sample, with_console=with_console))
         else:
             os.write(sys.stdout.fileno(), READY)
 
@@ -123,7 +127,14 @@ async def serve(
                 await supervise(workers, listening, _arguments(call, settings), ready)
             return
         with logging_as_json(sys.stderr):
-            await serve_until_stopped(listening, call.settings, settings, ready, supervised=fd is not None)
+            await serve_until_stopped(
+                listening,
+                call.settings,
+                settings,
+                ready,
+                supervised=fd is not None,
+                extend=console.mount if with_console else None,
+            )
 
 
 async def _authentication(call: Invocation) -> Literal["none", "keys"]:
@@ -169,9 +180,11 @@ async def _store_sample(call: Invocation) -> None:
         await mem.consolidate()
 
 
-def _announce(address: str, sample: bool) -> None:
+def _announce(address: str, *, sample: bool, with_console: bool) -> None:
     out = screen.console()
     out.print(f"Longmind serves at {address} ; Ctrl-C stops it.", highlight=False)
+    if with_console:
+        out.print(f"  console        {address}/", highlight=False)
     out.print(f"  documentation  {address}/v1/openapi.json", highlight=False)
     if sample:
         path = f"{address}/v1/agents/{_SAMPLE_AGENT}/recall?user={_SAMPLE_USER}"

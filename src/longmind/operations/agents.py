@@ -9,4 +9,5 @@ _agent = Noun("agents", AGENT)
 OPERATIONS = (
     _tenant.get("/agents", "agents", name="agents.list"),
     _agent.get("/stats", "stats"),
+    _agent.get("/growth", "growth"),
 )

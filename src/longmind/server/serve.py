@@ -89,12 +89,16 @@ async def serve(
     ready: Callable[[], None],
     *,
     supervised: bool = False,
+    extend: Callable[[FastAPI], None] | None = None,
 ) -> None:
     """Serve the store of the settings until SIGTERM or SIGINT; requests under way are finished first.
 
+    ``extend`` adds to the application before it starts.
     One that is ``supervised`` also stops when its standard input ends: then the process that started it is gone.
     """
     app = create_app(None, settings, library=library)
+    if extend is not None:
+        extend(app)
     stop = asyncio.Event()
 
     def told() -> None:

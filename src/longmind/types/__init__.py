@@ -35,7 +35,7 @@ from longmind.types.inputs import Document, Message
 from longmind.types.memory import SHARED_AGENT, TRUST, UNHASHED, UPDATABLE, Link, Memory, Neighbour, Scope, Source
 from longmind.types.model import Model, construct_unvalidated
 from longmind.types.reports import STAGES, ConsolidationReport, Proposed, StageReport
-from longmind.types.results import Change, ConversationSummary, Forgotten, Page, Stats, Undone, UndoneChange
+from longmind.types.results import Change, ConversationSummary, Forgotten, Growth, Page, Stats, Undone, UndoneChange
 
 __all__ = [
     "MAX_CONTENT",
@@ -59,6 +59,7 @@ __all__ = [
     "Document",
     "Filter",
     "Forgotten",
+    "Growth",
     "Hit",
     "Id",
     "Json",

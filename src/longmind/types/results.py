@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Generic, Literal, TypeVar
 
 from longmind.types.fields import Json, Moment
@@ -95,3 +96,12 @@ class Stats(Model):
     by_state: Mapping[str, int]
     vectors: int
     """Memories with a vector in the active space."""
+
+
+class Growth(Model):
+    """How many of the memories that a scope holds are of each day (UTC), by kind."""
+
+    days: tuple[date, ...]
+    """The days, one after the other, the last one today."""
+    by_kind: Mapping[str, tuple[int, ...]]
+    """For each kind that has any, one number for each day."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 import numpy as np
 
+from longmind.kinds import INTERNAL
 from longmind.store.search.filtering import passing_rows
 from longmind.store.search.view import View
-from longmind.types import ConversationSummary, Filter
+from longmind.types import ConversationSummary, Filter, Growth
 
 
 def users(view: View) -> list[str]:
@@ -44,3 +46,24 @@ def conversations(view: View) -> list[ConversationSummary]:
         )
     ]
     return sorted(summaries, key=lambda summary: (summary.last_at, summary.id), reverse=True)
+
+
+def growth(view: View, today: datetime, days: int, by: Literal["recorded", "occurred"]) -> Growth:
+    """Return how many memories are of each of the last days, by kind, bookkeeping left out."""
+    rows = np.flatnonzero(passing_rows(view, Filter(states=None)))
+    first = today.astimezone(UTC).date() - timedelta(days=days - 1)
+    start = datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()
+    day = np.floor((view.column(f"{by}_at")[rows] - start) / 86_400).astype(np.int64)
+    within = (day >= 0) & (day < days)
+    rows, day = rows[within], day[within]
+    kinds = view.column("kind")[rows].astype(np.int64)
+    counts = np.zeros((len(view.kinds.names), days), np.int64)
+    np.add.at(counts, (kinds, day), 1)
+    return Growth(
+        days=tuple(first + timedelta(days=n) for n in range(days)),
+        by_kind={
+            name: tuple(counts[code].tolist())
+            for code, name in enumerate(view.kinds.names)
+            if name not in INTERNAL and counts[code].any()
+        },
+    )

@@ -1,0 +1,58 @@
+"""The pages of the console, one file each.
+
+To add a page:
+
+1. Write ``pages/NAME.py`` with ``async def build(view: View) -> None``. It is called inside the page's frame, for each
+   load, and builds its content from ``longmind.console.parts``. ``view.memory`` is what the chosen agent knows (an
+   ``AgentMemory`` whose calls are requests with the key of who looks); ``view.longmind`` is the whole tenant. Errors of
+   Longmind need not be caught: the frame shows them in words, and those of event handlers as a notice.
+2. Add a row to ``PAGES``. Its name is that of the module.
+3. Add its name to ``tests/console/test_pages.py``: it is then opened with data and empty, in both themes and at two
+   widths, and checked with axe.
+
+Text of memories is shown with ``parts.elements.text`` and nothing else. Arguments of ``props``, ``classes``, ``style``
+and ``run_javascript`` are constants; ``parts.elements.attributes`` and ``sized`` set the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from longmind.security import Permission
+
+if TYPE_CHECKING:
+    from longmind.console.view import View
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page: where it is, how it is named, and who may see it."""
+
+    name: str
+    """The name of its module."""
+    path: str
+    title: str
+    icon: str
+    """A Material icon."""
+    key: str
+    """The letter that goes to it after ``g``."""
+    group: str
+    """The heading under which it stands in the navigation."""
+    permission: Permission = "read"
+    needs_agent: bool = True
+    """Whether it shows one agent. Without any agent the frame says how to make one."""
+
+    @property
+    def build(self) -> Callable[[View], Awaitable[None]]:
+        """The function that builds its content."""
+        build: Callable[[View], Awaitable[None]] = import_module(f"{__name__}.{self.name}").build
+        return build
+
+
+PAGES = (Page(name="overview", path="/", title="Overview", icon="space_dashboard", key="o", group="Look"),)
+"""Every page, in the order of the navigation."""
+GROUPS = ("Look", "Memory", "Work", "Manage")
+"""The headings of the navigation, in their order."""

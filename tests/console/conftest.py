@@ -1,0 +1,65 @@
+"""One server and one browser for all tests of the console.
+
+The browser is Debian's chromium, driven by playwright. Without it the tests skip and say so; ``make test`` installs it
+first if it can. Every page that ``open_page`` opens fails its test if the browser reported an error, or asked anybody
+but the server for anything. ``LONGMIND_SCREENSHOTS=folder`` writes a picture of every page.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import sync_playwright
+from tests.console.harness import PATHS, PATIENCE_MS, WIDTHS, Open, Server, Watch, serving
+from tests.console.sample import AGENT, fill
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server on a store with sample data, without keys."""
+    store = tmp_path_factory.mktemp("console") / "memory.db"
+    fill(store)
+    with serving(store) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """The browser."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium; on Debian: apt-get install chromium")
+    quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=quiet)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(server: Server, browser: Any) -> Iterator[Open]:
+    """A function that opens a page of the console by its name, and returns playwright's page."""
+    contexts: list[Any] = []
+    watch = Watch(server.address.removeprefix("http://"))
+
+    def open_page(name: str, *, theme: str = "light", width: str = "wide", **query: str) -> Any:
+        wide, high = WIDTHS[width]
+        context = browser.new_context(viewport={"width": wide, "height": high}, color_scheme=theme)
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        watch.follow(page)
+        encoded = urlencode({"agent": AGENT, **query})
+        page.goto(f"{server.address}{PATHS[name]}?{encoded}")
+        page.wait_for_selector("main.lm > *", state="attached")
+        page.wait_for_function("window.did_handshake === true")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert watch.problems == []

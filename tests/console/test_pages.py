@@ -1,0 +1,53 @@
+"""Every page in a real browser: with data and empty, in both themes and at two widths, and without barriers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from tests.console.harness import SCREENSHOTS, Open
+from tests.console.pictures import write_picture
+
+from longmind.console.pages import PAGES
+
+NAMES = [page.name for page in PAGES]
+_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
+
+
+def barriers(page: Any) -> list[str]:
+    """Return the serious and critical barriers that axe finds on a page."""
+    found = Axe().run(page, options=_RULES).response["violations"]
+    return [
+        f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in found if rule["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("theme", "width"), [("light", "wide"), ("dark", "phone")])
+def test_a_page_with_data(open_page: Open, name: str, theme: str, width: str) -> None:
+    page = open_page(name, theme=theme, width=width)
+    assert page.locator("main h1").count() == 1
+    assert page.locator(".lm-error").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "it is wider than the window"
+    assert barriers(page) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_without_data(open_page: Open, name: str) -> None:
+    page = open_page(name, agent="nobody", theme="dark")
+    assert page.locator(".lm-error").count() == 0
+    assert barriers(page) == []
+
+
+@pytest.mark.skipif(SCREENSHOTS is None, reason="LONGMIND_SCREENSHOTS names no folder")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", ["wide", "phone"])
+def test_a_picture_of_a_page(open_page: Open, name: str, theme: str, width: str) -> None:
+    page = open_page(name, theme=theme, width=width)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(500)
+    assert SCREENSHOTS is not None
+    write_picture(page.screenshot(full_page=True), Path(SCREENSHOTS) / f"{name}-{theme}-{width}.png")
