@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from pydantic import BaseModel
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from longmind.consolidate.model import SummaryWriter
     from longmind.conversation import Conversation
     from longmind.manager import MemoryManager
+    from longmind.model_tools import MemoryTools
     from longmind.models.chat_model import ChatModel
     from longmind.recall.engine import ContextParts
     from longmind.systems.dialogue import DialogueMemory
@@ -174,6 +176,18 @@ class AgentMemory(AgentListing):
         from longmind.conversation import Conversation
 
         return Conversation(self.scoped, id, self._context_parts, window=window, summary_writer=self._summary_writer)
+
+    def tools(self, *names: str, read_only: bool = False) -> MemoryTools:
+        """Return tools over this memory for a language model: definitions as OpenAI and Anthropic want them, and calls.
+
+        ``names`` are those of tools or of groups: ``verbs`` (remember, recall, context, forget, undo; by default),
+        ``episodes``, ``facts``, ``procedures``, ``goals`` and ``graph``. With ``read_only`` those that change nothing.
+        The scope is that of this memory; no argument of a model can change it.
+        """
+        tools: MemoryTools = import_module("longmind.model_tools.memory_tools").tools_of(
+            self, names, read_only=read_only
+        )
+        return tools
 
     async def _context_parts(
         self, task: str, tokens: int, *, conversation: Sequence[Message], left_out: Collection[str]

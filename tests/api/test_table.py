@@ -13,7 +13,10 @@ from longmind.operations import FACES, OPERATIONS, Operation, operations_of
 
 NOT_OFFERED = {
     **dict.fromkeys(["Longmind.agent", "Longmind.shared"], "they only name what other operations are about"),
-    **dict.fromkeys(["AgentMemory.conversation", "WorkingMemory.session"], "they only name what others are about"),
+    **dict.fromkeys(
+        ["AgentMemory.conversation", "AgentMemory.tools", "WorkingMemory.session"],
+        "they only name what others are about",
+    ),
     **dict.fromkeys(["Longmind.close", "Longmind.count_reads"], "the server's own matter"),
     **dict.fromkeys(["Longmind.register", "MemoryManager.register", "MemoryManager.unregister"], "take an object"),
     **dict.fromkeys(["AgentMemory.chat", "Longmind.recaller", "GoalMemory.with_resources"], "of this process"),

@@ -13,6 +13,7 @@ from longmind.client.faces import Remote, remote_class
 from longmind.config import Settings
 from longmind.errors import InvalidInput, Unsupported
 from longmind.memory import Longmind
+from longmind.model_tools.memory_tools import MemoryTools, tools_of
 from longmind.operations import faces
 from longmind.problems import first_problem
 from longmind.types import Scope
@@ -106,6 +107,10 @@ class RemoteAgentMemory(_AgentMemory):  # type: ignore[misc]
         made: Any = remote_class(faces.CONVERSATION)(self._connection, binding)
         made.id = id
         return cast("Conversation", made)
+
+    def tools(self, *names: str, read_only: bool = False) -> MemoryTools:
+        """Return tools over this memory for a language model."""
+        return tools_of(cast(AgentMemory, self), names, read_only=read_only)
 
     @cached_property
     def working(self) -> WorkingMemory:

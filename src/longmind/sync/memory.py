@@ -14,6 +14,7 @@ from longmind.types import Change, Scope
 if TYPE_CHECKING:
     from longmind.clock import Clock
     from longmind.config import Settings
+    from longmind.model_tools import BlockingMemoryTools
     from longmind.models.embed import Embedder
     from longmind.recall.policy import RecallPolicy
     from longmind.recall.rerank import Reranker
@@ -206,6 +207,15 @@ class AgentMemory(Blocking[asynchronous.AgentMemory]):
         from longmind.sync.conversation import Conversation
 
         return Conversation(self._loop, self._target.conversation(id, window=window))
+
+    def tools(self, *names: str, read_only: bool = False) -> BlockingMemoryTools:
+        """Return tools over this memory for a language model; see ``longmind.AgentMemory.tools``."""
+        from importlib import import_module
+
+        tools: BlockingMemoryTools = import_module("longmind.model_tools").BlockingMemoryTools(
+            self._loop, self._target.tools(*names, read_only=read_only)
+        )
+        return tools
 
     def watch(self, *, after: int | None = None, poll_seconds: float = 1.0) -> Iterator[Change]:
         """Yield the changes of these memories as they are made, in this process and in others, until it is closed.

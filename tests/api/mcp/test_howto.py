@@ -20,9 +20,9 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.api.mcp.conftest import stdio_parameters
 
 from longmind.cli import app as cli
+from longmind.model_tools.tools import TOOLS
 from longmind.server.mcp.prompts import PROMPTS
 from longmind.server.mcp.resources import RESOURCES, TEMPLATES
-from longmind.server.mcp.tools import TOOLS
 
 PAGE = Path(__file__).parents[3] / "docs/howto/mcp.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -23,7 +23,7 @@ import longmind.sync.procedural
 import longmind.sync.semantic
 import longmind.sync.shared
 import longmind.sync.working
-from longmind import conversation, manager
+from longmind import conversation, manager, model_tools
 from longmind.errors import InvalidInput, NotFound, StoreUnavailable
 from longmind.systems import dialogue, episodic, goals, persona, procedural, semantic, shared, working
 from longmind.testing import ScriptedModel
@@ -43,6 +43,7 @@ PAIRS: list[tuple[type, type]] = [
     (shared.SharedAdministration, longmind.sync.shared.SharedAdministration),
     (manager.MemoryManager, longmind.sync.manager.MemoryManager),
     (conversation.Conversation, longmind.sync.conversation.Conversation),
+    (model_tools.MemoryTools, model_tools.BlockingMemoryTools),
 ]
 NOT_MIRRORED = {
     *("Longmind.chat", "Longmind.embedding", "Longmind.recaller", "Longmind.store"),
@@ -50,7 +51,7 @@ NOT_MIRRORED = {
     "GoalMemory.with_resources",
 }
 """They take or return what asynchronous code is built on, so a blocking version would be of no use."""
-OWN_SIGNATURE = {"open", "agent", "register", "export", "close", "conversation"}
+OWN_SIGNATURE = {"open", "agent", "register", "export", "close", "conversation", "tools"}
 """Written by hand for the blocking class, since they open or return something that blocks."""
 
 

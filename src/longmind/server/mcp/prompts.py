@@ -9,7 +9,7 @@ from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, Te
 
 from longmind.agent_memory import AgentMemory
 from longmind.errors import InvalidInput, NotFound
-from longmind.server.mcp.tools import memory_line
+from longmind.model_tools.tools import memory_line
 from longmind.text.quoting import quote
 
 _HITS = 10

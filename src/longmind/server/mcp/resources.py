@@ -10,8 +10,8 @@ from mcp_types import Resource, ResourceTemplate
 
 from longmind.agent_memory import AgentMemory
 from longmind.errors import InvalidInput, NotFound
-from longmind.server.mcp.graph import graph_data, indented
-from longmind.server.mcp.tools import memory_line
+from longmind.model_tools.graph import graph_data, indented
+from longmind.model_tools.tools import memory_line
 from longmind.systems.semantic import EntityGraph
 
 _NEWEST = 50

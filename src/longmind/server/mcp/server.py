@@ -33,14 +33,14 @@ from mcp_types import (
 
 import longmind
 from longmind.errors import InvalidInput, LongmindError, NotFound, TimedOut
+from longmind.model_tools.tools import TOOLS
 from longmind.server.mcp.access import MemoryAccess
 from longmind.server.mcp.completions import complete
 from longmind.server.mcp.context import Context
 from longmind.server.mcp.prompts import PROMPTS, find_prompt
 from longmind.server.mcp.resources import RESOURCES, TEMPLATES, find_resource
 from longmind.server.mcp.subscriptions import Subscriptions
-from longmind.server.mcp.tool import failed, succeeded
-from longmind.server.mcp.tools import TOOLS
+from longmind.server.mcp.tool import failed, listed, succeeded
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -75,7 +75,7 @@ def create_server(
             raise TimedOut(f"It took longer than {seconds:g} s.", hint="Ask for less, or try again later.") from None
 
     async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[tool.listed for tool in TOOLS])
+        return ListToolsResult(tools=[listed(tool) for tool in TOOLS])
 
     async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         tool = _TOOLS.get(params.name)

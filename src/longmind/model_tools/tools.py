@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from longmind.server.mcp import graph
-from longmind.server.mcp.operation_tool import Argument, operation_tool
-from longmind.server.mcp.tool import JsonObject, MemoryTool, ToolResult
+from longmind.model_tools import graph
+from longmind.model_tools.operation_tool import Argument, operation_tool
+from longmind.model_tools.tool import JsonObject, MemoryTool, ToolResult
 from longmind.text.quoting import label, quote
 from longmind.types import Forgotten, Hit, Memory
 
@@ -327,5 +327,13 @@ GOALS = (
         idempotent=True,
     ),
 )
-TOOLS: tuple[MemoryTool, ...] = (*VERBS, *EPISODES, *FACTS, *PROCEDURES, *GOALS, *graph.TOOLS)
+GROUPS: Mapping[str, tuple[MemoryTool, ...]] = {
+    "verbs": VERBS,
+    "episodes": EPISODES,
+    "facts": FACTS,
+    "procedures": PROCEDURES,
+    "goals": GOALS,
+    "graph": graph.TOOLS,
+}
+TOOLS: tuple[MemoryTool, ...] = tuple(tool for group in GROUPS.values() for tool in group)
 """Every tool, in the order in which they are listed."""

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from longmind.agent_memory import AgentMemory
+from longmind.model_tools.tool import JsonObject, MemoryTool, ToolResult, as_data, without_empty
 from longmind.operations import OPERATIONS, Operation
 from longmind.operations.wire import Parameter, request_model
-from longmind.server.mcp.tool import JsonObject, MemoryTool, ToolResult, as_data, without_empty
 from longmind.systems.episodic import EpisodicMemory
 from longmind.systems.goals import GoalMemory
 from longmind.systems.procedural import ProceduralMemory

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from longmind.agent_memory import AgentMemory
+from longmind.model_tools.tool import JsonObject, MemoryTool, ToolResult, schema_of
 from longmind.security import Permission
-from longmind.server.mcp.tool import JsonObject, MemoryTool, ToolResult, schema_of
 from longmind.systems.semantic import Entities, Entity, EntityGraph, Observations, Relation
 
 
