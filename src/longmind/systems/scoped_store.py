@@ -54,8 +54,19 @@ class ScopedStore:
     count_reads: Callable[[], Awaitable[None]] = _all_counted
     """Wait until every read so far is counted. Reads are counted in the background, and heat depends on them."""
 
-    def new(self, kind: str, content: str, *, body: Mapping[str, Any] | None = None, **fields: Any) -> Memory:
-        """Build a memory of this scope, not stored yet; ``InvalidInput`` if a field is not valid."""
+    def new(
+        self,
+        kind: str,
+        content: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        checked_body: dict[str, Any] | None = None,
+        **fields: Any,
+    ) -> Memory:
+        """Build a memory of this scope, not stored yet; ``InvalidInput`` if a field is not valid.
+
+        ``checked_body`` is a body that is known to be plain JSON and is not looked through again.
+        """
         now = self.clock.now()
         values: dict[str, Any] = {
             "id": self.clock.new_id(),
@@ -70,7 +81,8 @@ class ScopedStore:
             "recorded_at": now,
             **fields,
         }
-        return validated(Memory, values)
+        memory = validated(Memory, values)
+        return memory if checked_body is None else memory.model_copy(update={"body": checked_body})
 
     async def write(
         self,

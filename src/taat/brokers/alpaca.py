@@ -1,7 +1,7 @@
 """Alpaca: an account at a broker, with paper money unless real money is asked for."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -134,8 +134,15 @@ class AlpacaBroker:
             raise NotFound(f"There is no order {client_id!r}.")
         return report
 
-    async def advance(self, at: datetime) -> Sequence[OrderReport]:
-        """Return the orders that changed since the last call; the first call returns those of the last week."""
+    async def advance(
+        self, at: datetime, *, before_change: Callable[[], Awaitable[None]] | None = None
+    ) -> Sequence[OrderReport]:
+        """Return the orders that changed since the last call; the first call returns those of the last week.
+
+        The account may change at any time, so ``before_change`` is always awaited.
+        """
+        if before_change is not None:
+            await before_change()
         if self._seen is None:
             current = await self._listed("all", at - FIRST_LOOK_BACK)
             known: dict[str, tuple[str, str]] = {}

@@ -1,6 +1,6 @@
 """What every broker does."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -31,8 +31,13 @@ class Broker(Protocol):
     async def cancel(self, client_id: str, at: datetime) -> OrderReport:
         """Cancel what is still open of an order."""
 
-    async def advance(self, at: datetime) -> Sequence[OrderReport]:
-        """Let time pass up to a moment: return the orders that changed since the last call."""
+    async def advance(
+        self, at: datetime, *, before_change: Callable[[], Awaitable[None]] | None = None
+    ) -> Sequence[OrderReport]:
+        """Let time pass up to a moment: return the orders that changed since the last call.
+
+        ``before_change`` is awaited before anything in the account changes; not at all if nothing does.
+        """
 
     async def open_orders(self) -> Sequence[OrderReport]:
         """Return the orders that can still be executed."""

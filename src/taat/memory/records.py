@@ -120,6 +120,8 @@ class Decision(Frozen):
     reason: str
     """In one sentence; for a refusal the first rule that was against it."""
     checks: tuple[RuleCheck, ...] = ()
+    """What the rules said that apply to such a signal."""
+    rules_not_applied: int = 0
     trade: str | None = None
     """The trade that it opens or changes."""
     cancels: tuple[str, ...] = ()

@@ -198,13 +198,15 @@ class Decider:
         *,
         accepted: bool,
     ) -> Decision:
+        asked = [check for check in verdict.checks if check.outcome != "does_not_apply"]
         return Decision(
             signal=record.id,
             announcer=record.announcer,
             at=at,
             accepted=accepted,
             reason=reason,
-            checks=tuple(RuleCheck.model_construct(**dict(check)) for check in verdict.checks),
+            checks=tuple(RuleCheck.model_construct(**dict(check)) for check in asked),
+            rules_not_applied=len(verdict.checks) - len(asked),
             procedure=EXECUTE_TRADE,
             procedure_version=self._limits.version,
             context=dict(context),

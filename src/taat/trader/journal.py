@@ -30,6 +30,8 @@ class Journal:
         self._log_changed = False
         self.has_decision = False
         """Whether there is a decision that is not stored yet."""
+        self.has_reports = False
+        """Whether there are reports of the broker whose consequences are not stored yet."""
 
     @property
     def pending(self) -> int:
@@ -100,5 +102,6 @@ class Journal:
         if not entries:
             return
         await self._memory.write(entries, "posts and trades")
-        self._drafts, self._announcers, self._log_changed, self.has_decision = [], {}, False, False
+        self._drafts, self._announcers, self._log_changed = [], {}, False
+        self.has_decision = self.has_reports = False
         self._book.changed = {}

@@ -8,50 +8,44 @@ was going on when the process was killed is finished at the next start, and noth
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from longmind import Run
 from taat.brokers import Broker
 from taat.feeds import Feed
 from taat.market import AnnouncedPrices, Market
-from taat.memory import Announcer, Decision, Detection, Execution, SignalRecord, Trade, TraderMemory
+from taat.memory import Announcer, Decision, Detection, Execution, SignalRecord, TraderMemory
 from taat.memory.events import (
     decision_event,
     detection_event,
-    execution_event,
     post_event,
     read_record,
     signal_event,
 )
-from taat.memory.names import announcer_name, edit_key, post_key
+from taat.memory.names import announcer_name, post_key
 from taat.memory.store import day_of
-from taat.models import OrderReport, Post
+from taat.models import Post
 from taat.procedures import (
-    EXECUTE_TRADE,
-    MANAGE_ORDERS,
     PROCESS_POST,
     LearntLimits,
     OrderTools,
     install,
-    read_reports,
 )
 from taat.trader.book import Book
 from taat.trader.deciding import Confirm, Decider
 from taat.trader.duties import Duties
 from taat.trader.errors import Errors
+from taat.trader.executing import Executor
 from taat.trader.happenings import Happening, Summary
+from taat.trader.intake import Intake
 from taat.trader.journal import Journal
 from taat.trader.outcomes import Outcomes
-from taat.trader.planning import Plan, plan_protection
 from taat.trader.reading import Reader, records_of
 
 WATCH_EVERY = timedelta(minutes=15)
 """How often the goal is measured while a live feed is followed."""
-_KNOWN_POSTS = 100_000
 
 
 class Trader:
@@ -80,14 +74,24 @@ class Trader:
         self._decider = Decider(memory, broker, market, self._limits, confirm=confirm, confirm_all=confirm_all)
         self._observe = observe or (lambda happening: None)
         self._outcomes = Outcomes(memory, self.journal, self.book, self._reader, self._limits, self._tell_learnt)
+        self._intake = Intake(memory, self.journal, self._reader, self.summary, self._tell_edit)
+        self._executor = Executor(
+            memory,
+            broker,
+            self.journal,
+            self.book,
+            self.summary,
+            self._outcomes,
+            self._tell_execution,
+            self._error,
+        )
         self._own_batch = batch
         self.batch, self._idle_seconds = 1, 1.0
         self._live = False
-        self._known: OrderedDict[str, str] = OrderedDict()  # the text that a post had first
-        self._chatter: list[Post] = []
         self._positions: dict[str, str] = {}
         self._latest: datetime | None = None
         self._watched: datetime | None = None
+        self._decided_at: datetime | None = None
         self._session = memory.agent.working.session("taat")
         self._in_mind: tuple[SignalRecord, Decision] | None = None
         self.stopped = False
@@ -116,7 +120,7 @@ class Trader:
                 self.book.closed.append(closed)
         await self._outcomes.learn()
         if (unfinished := self.journal.get("protecting")) is not None:
-            await self._place_protection(unfinished)
+            await self._executor.place_protection(unfinished)
         if (work := self.journal.at_work) is not None:
             await self._finish(work)
 
@@ -208,7 +212,7 @@ class Trader:
     async def idle(self) -> None:
         """Use a pause: take what the broker executed meanwhile, and store everything."""
         if self.book.trades and (at := self._moment(None)) is not None:
-            await self._reconcile(at)
+            await self._executor.reconcile(at)
         await self._flush_all()
         if self.book.closed:
             await self._outcomes.learn()
@@ -231,61 +235,17 @@ class Trader:
         announcer = await self._reader.announcer(post)
         signals = self._reader.read(post, announcer)
         self._positions[feed] = position
-        if self._seen(post):
-            self._repeated(post)
+        if self._intake.seen(post):
+            self._intake.repeated(post)
         elif not signals and not post.edited:
-            self._chatter.append(post)
-        elif known := await self.memory.known_texts([post]):
-            self._known |= known
-            self._repeated(post)
-        elif post.edited:
-            self._repeated(post)
+            self._intake.add_chatter(post)
+        elif await self._intake.is_stored(post) or post.edited:
+            self._intake.repeated(post)
         else:
+            announcer = await self._reader.announcer(post)
             await self._announced(post, announcer, records_of(post, announcer.name, signals))
-        if self.journal.pending + len(self._chatter) >= self.batch:
+        if self.journal.pending + self._intake.waiting >= self.batch:
             await self._flush_all()
-
-    def _seen(self, post: Post) -> bool:
-        """Whether this process has handled a post with this id."""
-        key = post_key(post)
-        if key in self._known:
-            return True
-        if not post.edited:
-            self._known[key] = post.text
-        if len(self._known) > _KNOWN_POSTS:
-            self._known.popitem(last=False)
-        return False
-
-    def _repeated(self, post: Post) -> None:
-        """A post that was handled before changes nothing; an edited one is an event of its own and places no order."""
-        if self._known.get(post_key(post)) == post.text:
-            self.summary.duplicates += 1
-            return
-        name = announcer_name(post.author)
-        self.summary.edits += 1
-        self.journal.add(name, post_event(post, name, key=edit_key(post)))
-        self._tell("edit", post.created_at, name, f"edited: {post.text}")
-
-    async def _take_chatter(self, announcer: str | None = None) -> None:
-        """Pass chatter on to be stored, of one announcer or of all.
-
-        Which of it is stored already is asked for all of it at once.
-        """
-        taken: list[Post] = []
-        kept: list[Post] = []
-        for post in self._chatter:
-            own = announcer in (None, announcer_name(post.author))
-            (taken if own else kept).append(post)
-        self._chatter = kept
-        known = await self.memory.known_texts(taken) if taken else {}
-        self._known |= known
-        for post in taken:
-            if post_key(post) in known:
-                self._repeated(post)
-                continue
-            author = await self._reader.announcer(post)
-            self.journal.put(self._reader.after_chatter(post, author))
-            self.journal.add(author.name, post_event(post, author.name))
 
     async def _flush_all(self) -> None:
         """Store everything, also the chatter, and how far the feeds are read.
@@ -293,7 +253,7 @@ class Trader:
         What an announcement asks to be stored at once leaves the chatter of others and the positions where they are:
         after a kill these posts come again, and those that are stored are recognised.
         """
-        await self._take_chatter()
+        await self._intake.take_all()
         for feed, position in self._positions.items():
             self.journal.moved(feed, position)
         self._positions = {}
@@ -304,8 +264,6 @@ class Trader:
     async def _announced(self, post: Post, announcer: Announcer, records: tuple[SignalRecord, ...]) -> None:
         at = self._moment(post) or post.created_at
         self.summary.signals += len(records)
-        await self._take_chatter(announcer.name)
-        announcer = await self._reader.announcer(post)
         records = self._reader.with_fractions(announcer, records)
         announcer = self._reader.after_signals(post, announcer, records)
         self.journal.put(announcer)
@@ -334,26 +292,34 @@ class Trader:
 
     async def _deal(self, records: tuple[SignalRecord, ...], at: datetime, *, again: bool = False) -> None:
         """Decide on the signals of a post and act, one after the other; ``again`` when some may be decided already."""
-        self._tell_prices(records)
+        await self._tell_prices(records)
         for record in records:
             known = await self.memory.decision(record.id) if again else None
             decision = known or await self._decision(record, at)
             if decision.accepted and (decision.orders or decision.cancels):
-                await self._execute(decision, at)
+                await self._executor.execute(decision, at)
         self.journal.set(at_work=None)
 
-    def _tell_prices(self, records: tuple[SignalRecord, ...]) -> None:
-        """Without market data, what announcers say is the price."""
-        if isinstance(self.market, AnnouncedPrices):
-            for record in records:
-                if (price := record.announced_price) is not None and record.signal.action != "limit":
-                    self.market.tell(record.signal.instrument, price, record.post.created_at)
+    async def _tell_prices(self, records: tuple[SignalRecord, ...]) -> None:
+        """Without market data, what announcers say is the price.
+
+        A price of an earlier moment than a decision that is not stored yet would change what that decision is based on.
+        """
+        if not isinstance(self.market, AnnouncedPrices):
+            return
+        for record in records:
+            at = record.post.created_at
+            if (price := record.announced_price) is None or record.signal.action == "limit":
+                continue
+            if self.journal.has_decision and self._decided_at is not None and at <= self._decided_at:
+                await self.journal.flush()
+            self.market.tell(record.signal.instrument, price, at)
 
     # -- decisions -----------------------------------------------------------------------------------------------
 
     async def _decision(self, record: SignalRecord, at: datetime) -> Decision:
         """Decide on a signal. The decision is stored before its orders are placed, and before time goes on."""
-        await self._reconcile(at)
+        await self._executor.reconcile(at)
         announcer = await self._reader.announcer(record.post)
         habits = self._reader.profile(announcer.name)
         decided = await self._decider.decide(record, announcer, self.book, at, edited=False, habits=habits)
@@ -365,6 +331,7 @@ class Trader:
         self.summary.accepted += decision.accepted
         self.summary.refused += not decision.accepted
         self.journal.has_decision = True
+        self._decided_at = max(at, self._decided_at or at)
         self._in_mind = (record, decision)
         if decision.accepted:
             await self.journal.flush()
@@ -385,103 +352,16 @@ class Trader:
         at_hand = {"post": f"{record.announcer}: {record.quote}", "drawn": drawn, "decision": decision.reason}
         await self._session.set("decision at hand", {**at_hand, "result": context["result"]})
 
-    # -- orders --------------------------------------------------------------------------------------------------
-
-    async def _execute(self, decision: Decision, at: datetime) -> None:
-        """Place the orders of a decision by the stored procedure, and take what was executed."""
-        run = await self._run(f"taat:{decision.signal}", _params(decision, at), decision.procedure_version)
-        await self._placed(decision.trade or decision.signal, run, at, decision.signal)
-
-    async def _protect(self, trade: Trade, at: datetime) -> None:
-        """Place, resize or cancel the stop of a trade whose size changed by itself."""
-        plan = plan_protection(trade, at)
-        if plan is None:
-            return
-        self.book.put(plan.trade)
-        work = {"trade": plan.trade.id, "number": plan.trade.stops_placed, "params": _params(plan, at)}
-        self.journal.set(protecting=work)
-        await self.journal.flush()
-        await self._place_protection(work)
-
-    async def _place_protection(self, work: Any) -> None:
-        """Run the procedure for the stop of a trade."""
-        run = await self._run(f"taat:{work['trade']}:stop-{work['number']}", work["params"], None, MANAGE_ORDERS)
-        self.journal.set(protecting=None)
-        await self._placed(work["trade"], run, datetime.fromisoformat(work["params"]["at"]), work["trade"])
-
-    async def _run(self, key: str, params: dict[str, Any], version: int | None, name: str = EXECUTE_TRADE) -> Run:
-        procedural = self.memory.agent.procedural
-        run = await procedural.execute(name, params, key=key, version=version)
-        return run if run.finished_at is not None else await procedural.resume(run.id, take_over=True)
-
-    async def _placed(self, trade_id: str, run: Run, at: datetime, signal: str) -> None:
-        trade = self.book.trades.get(trade_id)
-        if trade is not None and trade.run is None:
-            self.book.put(trade.model_copy(update={"run": run.id}))
-        if run.status != "succeeded":
-            failure = run.error.message if run.error else run.status
-            self._error(f"The orders of {signal} were not placed: {failure}", at, trade.announcer if trade else "taat")
-            await self._forget_unplaced(trade_id)
-            return
-        placed, cancelled = read_reports(run.result["placed"]), read_reports(run.result["cancelled"])
-        self.book.placed(trade_id, placed, run.result["skipped"])
-        await self._take_fills()
-        for report in (*cancelled, *placed):
-            await self._over(report.order.client_id, report, at)
-
-    async def _forget_unplaced(self, trade_id: str) -> None:
-        """Forget the orders of a trade that never reached the broker."""
-        trade = self.book.trades.get(trade_id)
-        if trade is not None:
-            missing = [o.client_id for o in trade.working if await self.broker.order(o.client_id) is None]
-            self.book.placed(trade_id, (), missing)
-
-    # -- executions ----------------------------------------------------------------------------------------------
-
-    async def _reconcile(self, at: datetime) -> None:
-        """Let the broker come to a moment, and take over what it executed and ended.
-
-        What was decided before is stored first: done again, it must find the account as it was.
-        """
-        if self.journal.has_decision:
-            await self.journal.flush()
-        reports = await self.broker.advance(at)
-        await self._take_fills()
-        for report in reports:
-            if report.final:
-                await self._over(report.order.client_id, report, at)
-        for trade in list(self.book.trades.values()):
-            await self._protect(trade, at)
-        if self.book.closed:
-            await self.journal.flush()
-            await self._outcomes.learn()
-
-    async def _take_fills(self) -> None:
-        fills = await self.broker.fills(after=self.journal.last_fill)
-        if not fills:
-            return
-        for execution in self.book.take(fills):
-            self.summary.executions += 1
-            self.journal.add(execution.announcer, execution_event(execution))
-            self._tell("execution", execution.at, execution.announcer, _executed(execution), execution=execution)
-        self.journal.set(last_fill=fills[-1].id)
-        await self._outcomes.count()
-
-    async def _over(self, client_id: str, report: OrderReport, at: datetime) -> None:
-        if self.book.owner(client_id) is None:
-            return
-        if not report.final:
-            return
-        trade = self.book.over(report, at)
-        if trade is not None and report.status in ("rejected", "expired") and report.reason:
-            what = f"{report.order.side} {report.order.quantity:f} {report.order.instrument}: {report.status},"
-            self._error(f"{what} {report.reason}", at, trade.announcer, trade.id, key=client_id)
-        await self._outcomes.count()
-
     # -- telling -------------------------------------------------------------------------------------------------
 
     def _tell(self, kind: str, at: datetime, announcer: str, text: str, **more: Any) -> None:
         self._observe(Happening(kind, at, announcer, text, **more))
+
+    def _tell_execution(self, execution: Execution, what: str) -> None:
+        self._tell("execution", execution.at, execution.announcer, what, execution=execution)
+
+    def _tell_edit(self, post: Post) -> None:
+        self._tell("edit", post.created_at, announcer_name(post.author), f"edited: {post.text}")
 
     def _tell_learnt(self, at: datetime, announcer: str, what: str) -> None:
         self._tell("learnt", at, announcer, what)
@@ -490,14 +370,3 @@ class Trader:
         self.summary.errors += 1
         self._errors.add(what, at, announcer, signal, key or f"{at.isoformat()} {what}")
         self._tell("error", at, announcer, what)
-
-
-def _params(plan: Plan | Decision, at: datetime) -> dict[str, Any]:
-    """Return the parameters of ``execute_trade``."""
-    orders = [planned.model_dump(mode="json", exclude_defaults=True) for planned in plan.orders]
-    return {"at": at.isoformat(), "cancels": list(plan.cancels), "orders": orders}
-
-
-def _executed(execution: Execution) -> str:
-    words = {"entry": "entered", "exit": "left", "stop": "stopped out"}[execution.purpose]
-    return f"{words}: {execution.order.side} {execution.quantity:f} {execution.instrument} at {execution.price:f}"

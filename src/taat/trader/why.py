@@ -201,11 +201,9 @@ def _record_line(announcer: str, known: Mapping[str, Any]) -> str:
 
 def _decided(decision: Decision) -> list[str]:
     lines = [f"{'Followed' if decision.accepted else 'Refused'}: {decision.reason}"]
-    asked = [check for check in decision.checks if check.outcome != "does_not_apply"]
     marks = {"passed": "+", "refused": "-", "needs_confirmation": "?"}
-    lines += [f"{marks[check.outcome]} {check.rule.replace('_', ' ')}: {check.reason}" for check in asked]
-    spared = len(decision.checks) - len(asked)
-    if spared:
+    lines += [f"{marks[check.outcome]} {check.rule.replace('_', ' ')}: {check.reason}" for check in decision.checks]
+    if spared := decision.rules_not_applied:
         lines.append(f"{spared} {'rule does' if spared == 1 else 'rules do'} not apply to such a signal.")
     return lines
 

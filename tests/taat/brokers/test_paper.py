@@ -105,6 +105,25 @@ async def test_a_stop_order_becomes_a_market_order(side: str, stop: int, before:
     assert await desk.held() == {}
 
 
+async def test_a_caller_is_told_before_the_account_changes_and_only_then() -> None:
+    desk = Desk()
+    desk.market.tell(AAPL, D(264), T)
+    await desk.broker.place(order("entry", "buy", 10), T)
+    await desk.broker.place(order("s", "sell", 10, kind="stop", stop_price=260, good_till="cancelled"), T)
+    held: list[dict[str, Decimal]] = []
+
+    async def before_change() -> None:
+        held.append(await desk.held())
+
+    desk.market.tell(AAPL, D(262), T + MINUTE)
+    await desk.broker.advance(T + MINUTE, before_change=before_change)
+    assert held == []
+    desk.market.tell(AAPL, D(259), T + 2 * MINUTE)
+    await desk.broker.advance(T + 2 * MINUTE, before_change=before_change)
+    assert held == [{"AAPL": 10}]
+    assert await desk.held() == {}
+
+
 async def test_a_price_between_two_calls_is_not_missed() -> None:
     desk = Desk()
     desk.market.tell(AAPL, D(264), T)

@@ -48,7 +48,13 @@ class EpisodeBody(Model):
         """Return the body of a record, with defaults for fields that another writer left out."""
         fields = {name: value for name, value in record.body.items() if name in cls.model_fields}
         fields.setdefault("title", record.content.strip().partition("\n")[0][:500] or record.id)
-        return validated(cls, fields)
+        attributes = fields.pop("attributes", None)
+        if not isinstance(attributes, dict):
+            fields |= {} if attributes is None else {"attributes": attributes}
+            return validated(cls, fields)
+        return validated(cls, fields).model_copy(
+            update={"attributes": attributes}
+        )  # JSON that the record was checked for
 
     def text(self) -> str:
         """Return the text that is searched."""
@@ -153,6 +159,9 @@ class Event(Model):
     @classmethod
     def of(cls, record: Memory) -> Event:
         fields = {name: value for name, value in record.body.items() if name in EventBody.model_fields}
+        data = fields.pop("data", {})
+        if not isinstance(data, dict):
+            fields["data"] = data  # which is refused
         body = validated(EventBody, fields)
         return cls.model_construct(  # the record and its body were checked
             id=record.id,
@@ -162,7 +171,7 @@ class Event(Model):
             at=record.occurred_at,
             duration=timedelta(seconds=body.seconds),
             actor=record.source.name,
-            data=body.data,
+            data=data,
             importance=record.importance,
             valence=record.valence,
             tags=record.tags,

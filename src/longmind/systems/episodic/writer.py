@@ -188,12 +188,12 @@ class EpisodeWriter:
         """
         _check_event(episode, (episode_body or EpisodeBody.read(episode)).end, draft)
         body = EventBody(episode=episode.id, type=draft.type, seconds=draft.duration.total_seconds())
-        body = body.model_copy(update={"data": draft.data})  # which the draft has checked
+        stored = body.model_dump(mode="json") | {"data": draft.data}  # which the draft has checked
         author = source or Source(role="assistant", name=draft.actor)
         return self._scoped.new(
             EVENT,
             draft.what or draft.type,
-            body=body.model_dump(mode="json"),
+            checked_body=stored,
             user=episode.user or self._scoped.scope.user,
             session=episode.id,
             key=draft_key(episode.id, draft),

@@ -1,7 +1,7 @@
 """The paper broker: orders are executed at the prices of a market, and kept in a ledger of its own."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -75,7 +75,9 @@ class PaperBroker:
         self._pass(at)
         return self._reported(client_id)
 
-    async def advance(self, at: datetime) -> Sequence[OrderReport]:
+    async def advance(
+        self, at: datetime, *, before_change: Callable[[], Awaitable[None]] | None = None
+    ) -> Sequence[OrderReport]:
         """Let time pass up to a moment and return the orders that changed since the last call.
 
         What one call returned is taken as seen when the next call comes. So after a crash the first call returns the
@@ -83,7 +85,14 @@ class PaperBroker:
         """
         _check(at)
         prices, at = await self._prices(at)
+        if before_change is not None and await self._ledger.read(self._would_change, prices, at):
+            await before_change()
         return await asyncio.to_thread(self._advance, prices, at)
+
+    def _would_change(self, prices: Prices, at: datetime) -> bool:
+        """Whether moving the account to a moment stores anything, tried out on a copy."""
+        book = self._ledger.book()
+        return move(book, prices, max(at, book.now or at)) >= _MOMENTS_BETWEEN_WRITES or book.dirty
 
     def _advance(self, prices: Prices, at: datetime) -> Sequence[OrderReport]:
         with self._ledger.transaction() as book:
