@@ -12,7 +12,7 @@ import gzip
 import json
 import random
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +21,19 @@ from tokenizers import Tokenizer
 
 from longmind.models.embed_minilm import weights_folder
 from training.bert import hugging_face, pack, save_arrays
+from training.claims.labels import DATA, read_turns
 from training.groups import Group, read_groups
+from training.memory_questions import Entry, chats, claim_questions, wrong_speakers
 
 TRAINED_CANDIDATES = 30
 """How many of the candidates of a training question travel."""
 LONGEST = 1_200
 """The most pieces of one text that are kept."""
 SEED = 17
+FIRST_PERSON = frozenset({"squadshifts_reddit", "squadshifts_amazon_reviews"})
+"""Sets whose texts are posts of one person about themselves."""
+DIALOGUES = {"friendsqa": 0.6, "molweni": 0.15}
+"""Sets of dialogues, and how many of their questions are also asked of another speaker."""
 
 
 class Ragged:
@@ -104,18 +110,35 @@ def question_arrays(tokenizer: Tokenizer, groups: Iterable[Group], most: int | N
     }
 
 
-def answer_arrays(tokenizer: Tokenizer, files: Sequence[Path], caps: dict[str, int]) -> dict[str, np.ndarray]:
-    """Return contexts, questions and answer spans as arrays; spans count word pieces within their text."""
+def answer_sources(files: Sequence[Path], caps: dict[str, int]) -> Iterator[tuple[str, list[Entry]]]:
+    """Yield the sets of questions with answers, by name: those of files, and those in the shape of memory."""
     chance = random.Random(SEED)
-    texts, questions = Ragged(), Ragged()
-    first_text, context_of, spans, sources, names = [0], [], [], [], []
     for path in files:
         with gzip.open(path, "rt", encoding="utf-8") as stream:
             entries = [json.loads(line) for line in stream]
         name = path.name.removesuffix(".jsonl.gz")
+        if name in FIRST_PERSON:
+            yield f"chat_{name}", list(chats(entries))
+        if name in DIALOGUES:
+            yield f"wrong_speakers_{name}", list(wrong_speakers(entries, DIALOGUES[name]))
         if name in caps:
             chance.shuffle(entries)
             entries = sorted(entries[: caps[name]], key=lambda entry: json.dumps(entry["context"][:2]))
+        yield name, entries
+    from training.claims.prepare import TEST  # which imports this module
+
+    turns = [turn for path in sorted(DATA.glob("*.jsonl")) for turn in read_turns(path)]
+    yield "claims", list(claim_questions([turn for turn in turns if turn.writer not in TEST]))
+
+
+def answer_arrays(tokenizer: Tokenizer, sets: Iterable[tuple[str, Sequence[Entry]]]) -> dict[str, np.ndarray]:
+    """Return contexts, questions and answer spans as arrays; spans count word pieces within their text.
+
+    ``near`` is the text around which a question without an answer is asked; -1 if any will do.
+    """
+    texts, questions = Ragged(), Ragged()
+    first_text, context_of, spans, near, sources, names = [0], [], [], [], [], []
+    for name, entries in sets:
         names.append(name)
         contexts: dict[str, tuple[int, list[list[tuple[int, int]]]]] = {}
         for entry in entries:
@@ -142,6 +165,7 @@ def answer_arrays(tokenizer: Tokenizer, files: Sequence[Path], caps: dict[str, i
             questions.add(pieces(tokenizer, [entry["question"]])[0][:64])
             context_of.append(number)
             spans.append(span)
+            near.append(entry.get("near", -1))
             sources.append(len(names) - 1)
     return {
         **texts.arrays("texts"),
@@ -149,6 +173,7 @@ def answer_arrays(tokenizer: Tokenizer, files: Sequence[Path], caps: dict[str, i
         "first_text": np.asarray(first_text, np.uint32),
         "context_of": np.asarray(context_of, np.uint32),
         "spans": np.asarray(spans, np.int16),
+        "near": np.asarray(near, np.int16),
         "sources": np.asarray(sources, np.uint8),
         "source_names": np.asarray(names),
     }
@@ -176,7 +201,7 @@ def main() -> None:
     if "answers" in parts:
         files = sorted((call.data / "train_answers").glob("*.jsonl.gz"))
         caps = {"sgd_templated": 6_000, "molweni": 14_000}
-        save_arrays(call.out / "answers.npz.xz", answer_arrays(tokenizer, files, caps))
+        save_arrays(call.out / "answers.npz.xz", answer_arrays(tokenizer, answer_sources(files, caps)))
     for path in sorted(call.out.iterdir()):
         sys.stdout.write(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB\n")
 

@@ -57,7 +57,7 @@ class Answers:
         self.texts, self.questions = lists_of(data, "texts"), lists_of(data, "questions")
         self.first = data["first_text"].astype(int)
         self.context_of = data["context_of"].astype(int)
-        self.spans = data["spans"].astype(int)
+        self.spans, self.near = data["spans"].astype(int), data["near"].astype(int)
         self.names = [str(name) for name in data["source_names"]]
         self.sources = data["sources"].astype(int)
         self.contexts_of_source = {
@@ -70,6 +70,9 @@ class Answers:
         texts = range(self.first[context], self.first[context + 1])
         head = [pairs.CLS, *self.questions[question][: pairs.TEACHER.question], pairs.SEP]
         room = WINDOW - len(head) - 1
+        if self.near[question] >= 0:  # of the wrong person, or of something else than is said there
+            body, _ = self._around(list(texts), texts[0] + int(self.near[question]), room, chance)
+            return head + body, len(head), 0, 0
         if chance.random() < WITHOUT or text < 0:
             source = self.sources[question]
             if text >= 0:

@@ -45,7 +45,9 @@ from longmind.errors import (
 )
 from longmind.memory import Longmind
 from longmind.types import (
+    Answer,
     Change,
+    Citation,
     ConsolidationReport,
     ConversationSummary,
     Document,
@@ -80,8 +82,10 @@ __all__ = [
     "Agent",
     "AgentMemory",
     "AgentSettings",
+    "Answer",
     "BudgetSpent",
     "Change",
+    "Citation",
     "Conflict",
     "ConsolidationReport",
     "Conversation",

@@ -35,6 +35,7 @@ from longmind.store.base import Update
 from longmind.systems.configuration import configuration, configure
 from longmind.systems.scoped_store import ScopedStore
 from longmind.types import (
+    Answer,
     ConsolidationReport,
     Document,
     Filter,
@@ -81,7 +82,8 @@ Hits = list[Hit]
 class AgentMemory(AgentListing):
     """What one agent knows, or what it knows with one user.
 
-    Five methods are enough for most programs: ``remember``, ``recall``, ``context``, ``forget`` and ``consolidate``.
+    Six methods are enough for most programs: ``remember``, ``recall``, ``context``, ``ask``, ``forget`` and
+    ``consolidate``.
     """
 
     # -- the memory systems ----------------------------------------------------------------------------------------
@@ -211,7 +213,7 @@ class AgentMemory(AgentListing):
 
         return ChatSummaryWriter(chat)
 
-    # -- the five verbs ------------------------------------------------------------------------------------------
+    # -- the six verbs -------------------------------------------------------------------------------------------
 
     @overload
     async def remember(  # type: ignore[overload-overlap]  # a str is one text, though it is also an Iterable[str]
@@ -377,6 +379,40 @@ class AgentMemory(AgentListing):
         return await recaller.context(
             self.scope, task, tokens=budget, conversation=_messages(conversation), shared=self._shared_limit
         )
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        where: Filter | Mapping[str, Any] | None = None,
+        session: str | None = None,
+        as_of: datetime | None = None,
+        min_confidence: float | None = None,
+        use_model: bool = True,
+    ) -> Answer:
+        """Answer a question from memory, with the exact words the answer rests on, or say that it is not known.
+
+        With a language model configured the model writes the answer, and every sentence of it quotes a memory. Without
+        one, or with ``use_model=False``, the answer is taken from current facts and from the words of the ``k``
+        memories that ``recall`` finds; relative dates are resolved. An answer less sure than ``min_confidence``, by
+        default the agent's setting ``answer_confidence``, is "not known".
+        """
+        settings = await self.configuration()
+        chat = await self.chat() if use_model else None
+        hits = await self.recall(question, k, where=where, session=session, as_of=as_of)
+        await load_module("longmind.answering")
+        from longmind.answering import Answerer
+
+        answerer = Answerer(self.scoped, self.semantic, await self._longmind.span_reader())
+        least = settings.answer_confidence if min_confidence is None else min_confidence
+        with telemetry.span("longmind.ask", {"longmind.agent": self.scope.agent}) as span:
+            if chat is not None:
+                answer = await answerer.write(chat, question, hits, least)
+            else:
+                answer = await answerer.extract(question, hits, least)
+            span.set("longmind.known", answer.known)
+        return answer
 
     async def _shared_limit(self) -> int:
         return (await self.configuration()).recall_shared

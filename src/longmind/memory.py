@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from longmind.erasure.models import Subject
     from longmind.models.chat_model import ChatModel
     from longmind.models.embed import Embedder
+    from longmind.models.span_reader import SpanReader
     from longmind.recall.engine import Recaller
     from longmind.recall.policy import RecallPolicy
     from longmind.recall.rerank import Reranker
@@ -59,6 +60,7 @@ class Longmind:
         clock: Clock,
         embedder: Embedder | str | None,
         reranker: Reranker | None = None,
+        span_reader: SpanReader | None = None,
         *,
         create: bool = True,
     ) -> None:
@@ -71,6 +73,7 @@ class Longmind:
         self._recaller: Recaller | None = None
         self._policies: list[RecallPolicy] = []
         self._reranker = reranker
+        self._span_reader = span_reader
         self._create = create
 
     @classmethod
@@ -83,6 +86,7 @@ class Longmind:
         settings: Settings | None = None,
         clock: Clock | None = None,
         reranker: Reranker | None = None,
+        span_reader: SpanReader | None = None,
         create: bool = True,
         key: str | None = None,
     ) -> Longmind:
@@ -92,13 +96,13 @@ class Longmind:
 
         Without a URL it is ``LONGMIND_URL``, or else a file of the user. ``embedder`` counts for a new store; one that
         was built with another says so in the log and keeps its own until ``reembed``. A ``reranker`` is asked about the
-        best hits of each recall; closing it is yours. With ``create=False`` a store that does not exist is
-        ``NotFound``.
+        best hits of each recall; closing it is yours. A ``span_reader`` of yours finds the answers of ``ask`` in the
+        place of the one that is installed. With ``create=False`` a store that does not exist is ``NotFound``.
         """
         settings = settings or Settings.load(tenant=tenant)
         address = settings.store_url() if url is None else url
         if address.lower().startswith(("http://", "https://")):
-            for name, value in (("embedder", embedder), ("reranker", reranker)):
+            for name, value in (("embedder", embedder), ("reranker", reranker), ("span reader", span_reader)):
                 if value is not None:
                     raise InvalidInput(f"A server has its own {name}.", hint="Leave it out.", field=name)
             if key is None and settings.key is not None:
@@ -107,7 +111,7 @@ class Longmind:
             return cast("Longmind", opened)
         if key is not None:
             raise InvalidInput("A key is for a server, and this is the URL of a store.", field="key")
-        return cls(url, settings, clock or SystemClock(), embedder, reranker, create=create)
+        return cls(url, settings, clock or SystemClock(), embedder, reranker, span_reader, create=create)
 
     async def __aenter__(self) -> Longmind:
         if self.settings.otel:
@@ -221,6 +225,15 @@ class Longmind:
                 self._recaller.register(policy)
         self._recaller.embedder = embedder
         return self._recaller
+
+    async def span_reader(self) -> SpanReader:
+        """The one that finds answers in memories: the model of ``longmind-models``, or without it shared words."""
+        if self._span_reader is None:
+            await load_module("longmind.answering")
+            from longmind.answering import open_reader
+
+            self._span_reader = await open_reader()
+        return self._span_reader
 
     async def count_reads(self) -> None:
         """Wait until every read so far is counted. Recall counts them in the background."""

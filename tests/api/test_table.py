@@ -19,7 +19,8 @@ NOT_OFFERED = {
     ),
     **dict.fromkeys(["Longmind.close", "Longmind.count_reads"], "the server's own matter"),
     **dict.fromkeys(["Longmind.register", "MemoryManager.register", "MemoryManager.unregister"], "take an object"),
-    **dict.fromkeys(["AgentMemory.chat", "Longmind.recaller", "GoalMemory.with_resources"], "of this process"),
+    **dict.fromkeys(["AgentMemory.chat", "Longmind.recaller", "Longmind.span_reader"], "of this process"),
+    "GoalMemory.with_resources": "of this process",
     "DialogueMemory.promote": "takes a function",
     **{
         f"Agent.{name}": "of an agent in this process; over HTTP it is asked for a whole answer"

@@ -1,4 +1,4 @@
-"""The five verbs and the plain ones, on every backend."""
+"""The six verbs and the plain ones, on every backend."""
 
 import asyncio
 import json

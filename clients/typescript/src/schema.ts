@@ -43,6 +43,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/ask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a question from memory, with the exact words the answer rests on, or say that it is not known.
+         * @description With a language model configured the model writes the answer, and every sentence of it quotes a memory. Without
+         *     one, or with ``use_model=False``, the answer is taken from current facts and from the words of the ``k`` memories
+         *     that ``recall`` finds; relative dates are resolved. An answer less sure than ``min_confidence``, by default the
+         *     agent's setting ``answer_confidence``, is "not known".
+         */
+        post: operations["questions.ask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent}/changes": {
         parameters: {
             query?: never;
@@ -3537,6 +3560,11 @@ export interface components {
          */
         AgentSettings: {
             /**
+             * Answer Confidence
+             * @default 0.5
+             */
+            answer_confidence: number;
+            /**
              * Archive After Days
              * @default 365
              */
@@ -3656,6 +3684,30 @@ export interface components {
         All: {
             /** All */
             all: (components["schemas"]["Compare"] | components["schemas"]["All"] | components["schemas"]["AnyOf"] | components["schemas"]["NoneOf"])[];
+        };
+        /**
+         * Answer
+         * @description The answer to a question, the words it rests on, and how sure it is; or that the answer is not known.
+         */
+        Answer: {
+            /** Confidence */
+            confidence: number;
+            /**
+             * Evidence
+             * @default []
+             */
+            evidence: components["schemas"]["Citation"][];
+            /** Known */
+            known: boolean;
+            /**
+             * Method
+             * @enum {string}
+             */
+            method: "model" | "reader" | "fact" | "sentence" | "none";
+            /** Question */
+            question: string;
+            /** Text */
+            text: string;
         };
         /** AnswersAnswerQuery */
         AnswersAnswerQuery: {
@@ -3935,6 +3987,21 @@ export interface components {
             why: string;
         };
         /**
+         * Citation
+         * @description Words of a memory that an answer rests on: ``memory.content[start:end] == quote``.
+         */
+        Citation: {
+            /** End */
+            end: number;
+            memory: components["schemas"]["Memory"];
+            /** Quote */
+            quote: string;
+            /** Start */
+            start: number;
+            /** Supports */
+            supports: string;
+        };
+        /**
          * ClaimParts
          * @description A claim as subject, predicate and object.
          */
@@ -4109,6 +4176,11 @@ export interface components {
         };
         /** ConfigurationChangeRequest */
         ConfigurationChangeRequest: {
+            /**
+             * Answer Confidence
+             * @default null
+             */
+            answer_confidence?: number;
             /**
              * Archive After Days
              * @default null
@@ -12205,6 +12277,51 @@ export interface components {
             /** Why */
             why: string;
         };
+        /** QuestionsAskQuery */
+        QuestionsAskQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** QuestionsAskRequest */
+        QuestionsAskRequest: {
+            /**
+             * As Of
+             * @default null
+             */
+            as_of?: string | null;
+            /**
+             * K
+             * @default null
+             */
+            k?: number | null;
+            /**
+             * Min Confidence
+             * @default null
+             */
+            min_confidence?: number | null;
+            /** Question */
+            question: string;
+            /**
+             * Session
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * Use Model
+             * @default true
+             */
+            use_model?: boolean;
+            /** @default null */
+            where?: components["schemas"]["Filter"] | null;
+        };
         /**
          * Range
          * @description A range of numbers, or of texts by code point: ``gt``, ``gte``, ``lt`` and ``lte`` as bounds.
@@ -14387,6 +14504,49 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Outcome"];
                     "text/event-stream": unknown;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "questions.ask": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "question": "Where does Alice live?"
+                 *     }
+                 */
+                "application/json": components["schemas"]["QuestionsAskRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
                 };
             };
             /** @description An error. */

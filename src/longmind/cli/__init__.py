@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from longmind.cli import (
     agents,
+    ask,
     audit,
     chat,
     consolidate,
@@ -92,10 +93,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-_VERBS, _LOOK, _STORE = "The five verbs", "Look and take back", "The store"
+_VERBS, _LOOK, _STORE = "The six verbs", "Look and take back", "The store"
 _ROOMS = "One kind of memory"
 app.command("remember", rich_help_panel=_VERBS)(remember.remember)
 app.command("recall", rich_help_panel=_VERBS)(recall.recall)
+app.command("ask", rich_help_panel=_VERBS)(ask.ask)
 app.command("context", rich_help_panel=_VERBS)(context.context)
 app.command("forget", rich_help_panel=_VERBS)(forget.forget)
 app.command("consolidate", rich_help_panel=_VERBS)(consolidate.consolidate)

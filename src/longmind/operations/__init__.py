@@ -24,6 +24,7 @@ from longmind.operations import (
     memories,
     personas,
     procedures,
+    questions,
     recall,
     shared,
     transfer,
@@ -38,6 +39,7 @@ __all__ = ["FACES", "OPERATIONS", "Face", "Noun", "Operation", "operations_of"]
 _NOUNS = (
     recall,
     context,
+    questions,
     memories,
     agents,
     users,

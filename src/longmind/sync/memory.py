@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from longmind.config import Settings
     from longmind.model_tools import BlockingMemoryTools
     from longmind.models.embed import Embedder
+    from longmind.models.span_reader import SpanReader
     from longmind.recall.policy import RecallPolicy
     from longmind.recall.rerank import Reranker
     from longmind.sync.conversation import Conversation
@@ -52,6 +53,7 @@ class Longmind(Blocking[asynchronous.Longmind]):
         settings: Settings | None = None,
         clock: Clock | None = None,
         reranker: Reranker | None = None,
+        span_reader: SpanReader | None = None,
         create: bool = True,
         key: str | None = None,
     ) -> Longmind:
@@ -64,6 +66,7 @@ class Longmind(Blocking[asynchronous.Longmind]):
                 settings=settings,
                 clock=clock,
                 reranker=reranker,
+                span_reader=span_reader,
                 create=create,
                 key=key,
             )
@@ -227,6 +230,7 @@ class AgentMemory(Blocking[asynchronous.AgentMemory]):
 
     remember = blocking(asynchronous.AgentMemory.remember)
     recall = blocking(asynchronous.AgentMemory.recall)
+    ask = blocking(asynchronous.AgentMemory.ask)
     context = blocking(asynchronous.AgentMemory.context)
     forget = blocking(asynchronous.AgentMemory.forget)
     consolidate = blocking(asynchronous.AgentMemory.consolidate)

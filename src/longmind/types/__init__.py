@@ -4,6 +4,7 @@ They are frozen pydantic models: validated once on construction, dumped with ``m
 between tasks. Times are UTC. Scores run from 0 to 1.
 """
 
+from longmind.types.answers import NOT_KNOWN, Answer, AnswerMethod, Citation
 from longmind.types.fields import (
     MAX_CONTENT,
     MAX_FACTS,
@@ -46,13 +47,17 @@ __all__ = [
     "MAX_METADATA_DEPTH",
     "MAX_METADATA_VALUES",
     "MAX_TAGS",
+    "NOT_KNOWN",
     "SHARED_AGENT",
     "STAGES",
     "STATES",
     "TRUST",
     "UNHASHED",
     "UPDATABLE",
+    "Answer",
+    "AnswerMethod",
     "Change",
+    "Citation",
     "ConsolidationReport",
     "ConversationSummary",
     "Direction",

@@ -1,0 +1,118 @@
+"""From a question and recalled memories to an answer with its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from longmind.answering.facts import KnownFacts, known_facts
+from longmind.answering.model_writer import write_answer
+from longmind.answering.passages import is_evidence, passages_of
+from longmind.answering.reading import Draft, draft_answer
+from longmind.answering.sentences import SentenceReader
+from longmind.models.chat import Chat
+from longmind.models.span_reader import SpanReader
+from longmind.systems.scoped_store import ScopedStore
+from longmind.systems.semantic import SemanticMemory
+from longmind.text.questions import read_question
+from longmind.types import NOT_KNOWN, Answer, AnswerMethod, Citation, Hit, Memory
+
+MOST_READ = 10
+"""The most memories that the reader reads for one question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """Answers questions from what was recalled: by a language model, or from facts and by the reader of spans."""
+
+    scoped: ScopedStore
+    semantic: SemanticMemory
+    reader: SpanReader
+
+    async def write(self, chat: Chat, question: str, hits: Sequence[Hit], min_confidence: float) -> Answer:
+        """Return the answer of a language model, with the sentences for which it quotes evidence."""
+        memories = [hit.memory for hit in hits]
+        if not memories:
+            return _not_known(question, "none", 0.0)
+        written = await write_answer(chat, question, memories, self.scoped.now())
+        if not written.text or written.confidence < min_confidence:
+            return _not_known(question, "model", written.confidence)
+        return Answer(
+            question=question,
+            text=written.text,
+            known=True,
+            confidence=written.confidence,
+            method="model",
+            evidence=written.evidence,
+        )
+
+    async def extract(self, question: str, hits: Sequence[Hit], min_confidence: float) -> Answer:
+        """Return the answer that stands in facts or in the words of memories."""
+        form = read_question(question)
+        user = self.scoped.scope.user
+        facts = await known_facts(self.semantic, question, form, user)
+        kept = [hit for hit in hits if hit.memory.kind != "concept" and is_evidence(hit.memory)][:MOST_READ]
+        passages = await passages_of(self.scoped.store, self.scoped.scope, kept)
+        readings = await self.reader.read(question, [passage.read for passage in passages])
+        asker = user.capitalize() if user else None
+        draft = draft_answer(question, form, passages, readings, asker)
+        if facts is not None and not _is_newer(draft, facts, min_confidence):
+            return await self._from_facts(question, facts, min_confidence)
+        method: AnswerMethod = "sentence" if isinstance(self.reader, SentenceReader) else "reader"
+        if draft is None:
+            return _not_known(question, "none", 0.0)
+        if draft.confidence < min_confidence:
+            return _not_known(question, method, draft.confidence)
+        return Answer(
+            question=question,
+            text=draft.text,
+            known=True,
+            confidence=draft.confidence,
+            method=method,
+            evidence=tuple(
+                _citation(candidate.source.memory, candidate.start, candidate.end, item)
+                for item, candidate in draft.items
+            ),
+        )
+
+    async def _from_facts(self, question: str, known: KnownFacts, min_confidence: float) -> Answer:
+        """Return what facts say, with the words they were drawn from; the fact itself where these are gone."""
+        if known.confidence < min_confidence:
+            return _not_known(question, "fact", known.confidence)
+        wanted = {id for fact in known.facts for id in (fact.id, *(each.memory for each in fact.evidence))}
+        store, scope = self.scoped.store, self.scoped.scope
+        memories = {memory.id: memory for memory in await store.get_all(scope, sorted(wanted))}
+        evidence = []
+        for fact in known.facts:
+            sources = [each for each in fact.evidence if each.memory in memories]
+            for each in sources:
+                memory = memories[each.memory]
+                start, end = each.span or (0, len(memory.content))
+                evidence.append(_citation(memory, start, end, str(fact.object)))
+            if not sources and fact.id in memories:
+                memory = memories[fact.id]
+                evidence.append(_citation(memory, 0, len(memory.content), str(fact.object)))
+        return Answer(
+            question=question,
+            text=known.text,
+            known=True,
+            confidence=known.confidence,
+            method="fact",
+            evidence=tuple(evidence),
+        )
+
+
+def _is_newer(draft: Draft | None, known: KnownFacts, min_confidence: float) -> bool:
+    """Return whether words that answer the question were said after the facts were learnt."""
+    if draft is None or draft.confidence < min_confidence or not draft.items:
+        return False
+    learnt = max(fact.recorded_at for fact in known.facts)
+    return min(candidate.source.memory.recorded_at for _, candidate in draft.items) > learnt
+
+
+def _citation(memory: Memory, start: int, end: int, supports: str) -> Citation:
+    return Citation(memory=memory, start=start, end=end, quote=memory.content[start:end], supports=supports)
+
+
+def _not_known(question: str, method: AnswerMethod, confidence: float) -> Answer:
+    return Answer(question=question, text=NOT_KNOWN, known=False, confidence=confidence, method=method)

@@ -1,0 +1,65 @@
+"""Who an answer is about: names for "I", "my" and "you", and whether words are about the person that is asked about."""
+
+from __future__ import annotations
+
+import re
+
+from longmind.text.questions import QuestionForm
+from longmind.text.vocabulary import RELATIVES
+
+_OWN = re.compile(
+    r"\b(?:I|I['’]m|I['’]ve|I['’]d|I['’]ll|me|my|mine|myself|we|we['’]re|we['’]ve|us|our|ours)\b", re.IGNORECASE
+)
+_ADDRESSED = re.compile(r"\b(?:you|you['’]re|you['’]ve|your|yours|yourself)\b", re.IGNORECASE)
+_RELATIVE = re.compile(
+    rf"\W*(?:my|our|his|her)\s+(?:\w+\s+)?(?P<who>{'|'.join(sorted(RELATIVES))}|friend|boss|colleague|neighbou?r|roommate)s?\b",
+    re.IGNORECASE,
+)
+"""A sentence that begins with somebody close to who speaks is about them."""
+_FORMS = (
+    (re.compile(r"\bmy own\b", re.IGNORECASE), "'s own"),
+    (re.compile(r"\b(?:my|mine)\b", re.IGNORECASE), "'s"),
+    (re.compile(r"\b(?:I|me|myself)\b(?!['’])"), ""),
+)
+
+
+def with_names(words: str, speaker: str | None, listener: str | None) -> str:
+    """Return words with names for "my", "I" and "your": "my hometown" of Tim is "Tim's hometown"."""
+    if speaker:
+        for pattern, ending in _FORMS:
+            words = pattern.sub(speaker + ending, words)
+    if listener:
+        words = re.sub(r"\byours?\b", f"{listener}'s", words, flags=re.IGNORECASE)
+    return words
+
+
+def same_person(name: str | None, other: str | None) -> bool:
+    """Return whether two names may be of one person: equal, or one the first name of the other."""
+    if not name or not other:
+        return False
+    first, second = name.casefold().split(), other.casefold().split()
+    return bool(first and second) and (first == second or (first[0] == second[0] and 1 in (len(first), len(second))))
+
+
+def asked_person(form: QuestionForm, speakers: frozenset[str], asker: str | None) -> str | None:
+    """Return which of the speakers a question is about: the first one that it names, or who asks."""
+    for name in form.names:
+        for speaker in sorted(speakers):
+            if same_person(name, speaker):
+                return speaker
+    return asker if form.of_asker and asker in speakers else None
+
+
+def is_about(person: str, speaker: str | None, sentence: str, question: str = "") -> float:
+    """Return how well a sentence fits a question about a person: 1 of themselves, 0 unclear, -1 of somebody else."""
+    theirs = _RELATIVE.match(sentence)
+    if theirs and theirs["who"].lower() not in question.lower():
+        return -0.5
+    named = re.search(rf"\b{re.escape(person.split()[0])}\b", sentence, re.IGNORECASE) is not None
+    if same_person(person, speaker):
+        return 1.0
+    if named or _ADDRESSED.search(sentence):
+        return 0.5
+    if speaker and _OWN.search(sentence):
+        return -1.0
+    return 0.0 if speaker is None else -0.5

@@ -1,0 +1,45 @@
+"""Names for pronouns, and whom words are about."""
+
+import pytest
+
+from longmind.answering.people import asked_person, is_about, same_person, with_names
+from longmind.text.questions import read_question
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("my hometown", "Tim's hometown"),
+        ("a friend of mine", "a friend of Tim's"),
+        ("your sister", "Ana's sister"),
+        ("Lisbon", "Lisbon"),
+        ("my own garden", "Tim's own garden"),
+        ("they gave me a book", "they gave Tim a book"),
+    ],
+)
+def test_names_stand_for_pronouns(words: str, named: str) -> None:
+    assert with_names(words, "Tim", "Ana") == named
+
+
+def test_without_a_name_the_words_stay() -> None:
+    assert with_names("my hometown, your sister", None, None) == "my hometown, your sister"
+
+
+def test_a_first_name_and_a_whole_name_are_one_person() -> None:
+    assert same_person("Ana", "Ana Silva")
+    assert not same_person("Ana Silva", "Ana Costa")
+    assert not same_person("Ana", None)
+
+
+def test_who_is_asked_about() -> None:
+    speakers = frozenset({"Ana Silva", "Tim"})
+    assert asked_person(read_question("Where does Ana live?"), speakers, None) == "Ana Silva"
+    assert asked_person(read_question("Where do I live?"), speakers, "Tim") == "Tim"
+    assert asked_person(read_question("Where does Zoe live?"), speakers, "Tim") is None
+
+
+def test_what_somebody_says_of_themselves_is_not_about_another() -> None:
+    assert is_about("Ana", "Ana", "I live in Porto.") > 0
+    assert is_about("Ana", "Tim", "Ana, you live in Porto.") > 0
+    assert is_about("Ana", "Tim", "I live in Porto.") < 0
+    assert is_about("Ana", "Ana", "My brother lives in Berlin.") < is_about("Ana", "Ana", "I live in Porto.")
