@@ -46,7 +46,7 @@ PAIRS: list[tuple[type, type]] = [
     (model_tools.MemoryTools, model_tools.BlockingMemoryTools),
 ]
 NOT_MIRRORED = {
-    *("Longmind.chat", "Longmind.embedding", "Longmind.recaller", "Longmind.store"),
+    *("Longmind.chat", "Longmind.embedding", "Longmind.recaller", "Longmind.span_reader", "Longmind.store"),
     *("AgentMemory.chat", "AgentMemory.scoped", "AgentMemory.store"),
     "GoalMemory.with_resources",
 }
