@@ -89,6 +89,7 @@ class AlpacaServer:
                         "cash": "1000.10",
                         "equity": "1500.25",
                         "last_equity": "1400",
+                        "buying_power": "2200.50",
                     }
             if path.startswith("/v2/orders/"):
                 return self._one(method, path.rsplit("/", 1)[1])

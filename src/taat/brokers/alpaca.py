@@ -190,6 +190,7 @@ class AlpacaBroker:
                 cash=amount(fields["cash"]),
                 equity=amount(fields["equity"]),
                 day_start_equity=amount(fields["last_equity"]),
+                buying_power=amount(fields["buying_power"]) if fields.get("buying_power") is not None else None,
             )
         except (KeyError, TypeError, ValueError):
             raise unreadable() from None

@@ -44,13 +44,16 @@ class Recorded:
     marks: dict[Instrument, Decimal]
     announcers: tuple[Announcer, ...]
     account: Account | None
-    """The paper account, if there is one."""
+    """The account with the broker that was named, or else the paper account, if there is one."""
     capital: Decimal | None
     """What the paper account began with."""
 
 
-async def read_recorded(store: Path | None, prices: str | None) -> Recorded:
-    """Read the executions from memory, and the present prices of what is held."""
+async def read_recorded(store: Path | None, prices: str | None, broker: str | None = None) -> Recorded:
+    """Read the executions from memory, and the present prices of what is held.
+
+    The account is the paper account of the folder, or that with another ``broker``.
+    """
     place, now = Place(store), datetime.now(UTC)
     async with existing_memory(store) as memory:
         fills = announced_fills([execution async for execution in memory.executions()])
@@ -66,6 +69,8 @@ async def read_recorded(store: Path | None, prices: str | None) -> Recorded:
                 if quote is not None:
                     marks[instrument] = quote.middle
         account, capital = await _paper_account(place, market)
+        if broker is not None and broker != "paper":
+            account = await _account_with(broker, market or open_market("announced"), place)
     finally:
         if market is not None:
             await market.close()
@@ -80,6 +85,15 @@ async def known_prices(memory: TraderMemory, place: Place) -> str | None:
     if sample_feed().name in {feed.get("name") for feed in feeds.values()}:
         return f"file:{SAMPLE_PRICES}"
     return None
+
+
+async def _account_with(address: str, market: Market, place: Place) -> Account:
+    """Return the account with a broker, as the broker says it is."""
+    broker = open_broker(address, market, directory=place.folder)
+    try:
+        return await broker.account()
+    finally:
+        await broker.close()
 
 
 async def _paper_account(place: Place, market: Market | None) -> tuple[Account | None, Decimal | None]:

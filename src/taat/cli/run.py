@@ -30,6 +30,7 @@ _KINDS = {
     "error": "error",
     "edit": "edited",
     "alert": "alert",
+    "draft": "draft",
 }
 _COLUMNS = (16, 15, 9)
 

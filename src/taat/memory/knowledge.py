@@ -10,6 +10,7 @@ from taat.signals import AnnouncerProfile
 
 RULES = "trading rules"
 ANNOUNCER = "announcer"
+PATTERN = "market pattern"
 PROFILE = "writes like"
 Value = str | int | float | bool
 
@@ -85,12 +86,25 @@ class Knowledge:
         self, name: str, facts: Mapping[str, Value], *, valid_from: datetime, evidence: str | None = None
     ) -> None:
         """Learn facts of an announcer; a value that is known is not stated again."""
-        known = await self.announcer(name, valid_from)
+        await self._learn(subject(name), ANNOUNCER, facts, valid_from, evidence)
+
+    async def pattern(self, name: str, at: datetime | None = None) -> dict[str, Value]:
+        """Return what is usual for a symbol, or for an hour such as ``15:00 UTC``, at a moment."""
+        return await self._values(f"{PATTERN} {name}", at)
+
+    async def learn_pattern(self, name: str, facts: Mapping[str, Value], *, valid_from: datetime) -> None:
+        """Learn what is usual for a symbol or an hour, from a moment on; what was usual before keeps its time."""
+        await self._learn(f"{PATTERN} {name}", PATTERN, facts, valid_from)
+
+    async def _learn(
+        self, concept: str, category: str, facts: Mapping[str, Value], at: datetime, evidence: str | None = None
+    ) -> None:
+        known = await self._values(concept, at)
         if not known:
-            await self._semantic.define(subject(name), category=ANNOUNCER)
+            await self._semantic.define(concept, category=category)
         for predicate, value in facts.items():
             if known.get(predicate) != value:
-                await self._semantic.learn(subject(name), predicate, value, valid_from=valid_from, evidence=evidence)
+                await self._semantic.learn(concept, predicate, value, valid_from=at, evidence=evidence)
 
     async def profile(self, name: str) -> AnnouncerProfile | None:
         """Return how an announcer writes, if somebody has confirmed examples."""

@@ -19,6 +19,9 @@ class Preferences(Frozen):
     report_by: Literal["announcer", "symbol", "strategy"] = "announcer"
     """What the figures of a report are told by."""
 
+    draft_messages: bool = False
+    """Draft a message when a position opens or closes. Nothing is ever sent."""
+
     def text(self, name: str) -> str:
         """Return a preference as text."""
         value = getattr(self, name)

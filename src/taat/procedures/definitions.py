@@ -5,6 +5,7 @@ from typing import Any
 EXECUTE_TRADE = "execute_trade"
 MANAGE_ORDERS = "manage_orders"
 PROCESS_POST = "process_post"
+DRAFT_MESSAGE = "draft_message"
 _OBJECT: dict[str, Any] = {"type": "object"}
 _TEXT = {"type": "string"}
 
@@ -110,23 +111,31 @@ PROCEDURES: tuple[dict[str, Any], ...] = (
         "steps": [{"name": "measure", "use": "measure_account", "args": {"at": "{{ params.at }}"}}],
     },
     {
-        "name": "draft_message",
-        "purpose": "Write a message to the user, or a post, about a signal. It is a draft and is never sent.",
+        "name": DRAFT_MESSAGE,
+        "purpose": "Write a message to the user, or a post, about a signal and what became of it. It is a draft and is "
+        "never sent.",
         "category": "taat",
         "parameters": _parameters(
             {"signal": _TEXT},
             {
+                "change": {"type": "string", "default": "announced"},
+                "at": {"type": "string", "default": ""},
                 "template": {
                     "type": "string",
-                    "default": "{announcer}: {action} {side} {instrument} at {price}. {reason}",
-                }
+                    "default": "{announcer}: {action} {side} {instrument} at {price}. {reason}{result}",
+                },
             },
         ),
         "steps": [
             {
                 "name": "write",
                 "use": "write_draft",
-                "args": {"signal": "{{ params.signal }}", "template": "{{ params.template }}"},
+                "args": {
+                    "signal": "{{ params.signal }}",
+                    "template": "{{ params.template }}",
+                    "change": "{{ params.change }}",
+                    "at": "{{ params.at }}",
+                },
             }
         ],
     },
@@ -163,6 +172,13 @@ PROCEDURES: tuple[dict[str, Any], ...] = (
                 "args": {"announcer": "{{ params.announcer }}", "at": "{{ params.at }}"},
             }
         ],
+    },
+    {
+        "name": "learn_market_patterns",
+        "purpose": "Learn how executions usually differ from announcements, by symbol and hour of the day.",
+        "category": "taat",
+        "parameters": _parameters({"at": _TEXT}),
+        "steps": [{"name": "learn", "use": "learn_patterns", "args": {"at": "{{ params.at }}"}}],
     },
     {
         "name": "handle_error",

@@ -1,5 +1,6 @@
 """The functions of the procedures that run beside the loop: records, goals, comparison with the broker, and drafts."""
 
+import re
 from datetime import datetime
 from decimal import Decimal
 from hashlib import sha256
@@ -10,10 +11,11 @@ from taat.market import Market
 from taat.memory import TraderMemory
 from taat.memory.events import note_event
 from taat.memory.store import day_entries
-from taat.models import Post
+from taat.models import Post, price_text
 from taat.signals import signal_json
 from taat.trader.deciding import Decider
 from taat.trader.habits import Habits
+from taat.trader.market_patterns import MarketPatterns
 from taat.trader.monitoring import AccountMonitor
 from taat.trader.reading import Reader, records_of
 
@@ -38,6 +40,7 @@ class Duties:
             self.record_error,
             self.write_draft,
             self.write_alert,
+            MarketPatterns(self._memory).learn_patterns,
             Habits(self._memory).learn_habits,
         ):
             self._memory.longmind.tool(function)
@@ -106,19 +109,29 @@ class Duties:
         await self._memory.write(day_entries([(announcer, draft)]), "error")
         return what
 
-    async def write_draft(self, signal: str, template: str) -> str:
-        """Return a message about a signal. It is a draft: nothing sends it."""
+    async def write_draft(self, signal: str, template: str, change: str = "announced", at: str = "") -> str:
+        """Record and return a message about a signal and what became of it. It is a draft: nothing sends it."""
         record, decision = await self._memory.signal(signal), await self._memory.decision(signal)
         if record is None:
             return ""
+        trade = await self._memory.trade(signal)
+        price, result = record.announced_price, ""
+        if trade is not None and change == "opened":
+            price = trade.average_entry
+        elif trade is not None and change == "closed":
+            price, result = trade.average_exit, f"Result: {trade.profit:+.2f} ({trade.return_percent:+.2f} %)."
         words = {
             "{announcer}": record.announcer,
-            "{action}": record.signal.action,
+            "{action}": record.signal.action if change == "announced" else change,
             "{side}": record.signal.side or "",
             "{instrument}": str(record.signal.instrument),
-            "{price}": f"{record.announced_price:f}" if record.announced_price is not None else "the market",
-            "{reason}": decision.reason if decision else "",
+            "{quantity}": f"{trade.entered:f}" if trade is not None else "",
+            "{price}": price_text(Decimal(f"{price:.8g}")) if price is not None else "the market",
+            "{reason}": decision.reason if decision and change == "announced" else "",
+            "{result}": result,
         }
-        for name, value in words.items():
-            template = template.replace(name, value)
-        return template
+        text = re.sub(r"\{\w+\}", lambda match: words.get(match[0], match[0]), template).strip()
+        moment = datetime.fromisoformat(at) if at else record.post.created_at
+        draft = note_event("draft", f"{signal} {change}", text, moment, record.announcer, [signal])
+        await self._memory.write(day_entries([(record.announcer, draft)]), "draft")
+        return text

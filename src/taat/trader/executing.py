@@ -13,6 +13,7 @@ from taat.memory.events import execution_event
 from taat.models import OrderReport
 from taat.procedures import EXECUTE_TRADE, MANAGE_ORDERS, read_reports
 from taat.trader.book import Book
+from taat.trader.drafting import Drafts
 from taat.trader.happenings import Summary
 from taat.trader.journal import Journal
 from taat.trader.outcomes import Outcomes
@@ -35,11 +36,12 @@ class Executor:
         book: Book,
         summary: Summary,
         outcomes: Outcomes,
+        drafts: Drafts,
         tell_execution: TellExecution,
         tell_error: TellError,
     ) -> None:
         self._memory, self._broker, self._journal, self._book = memory, broker, journal, book
-        self._summary, self._outcomes = summary, outcomes
+        self._summary, self._outcomes, self._drafts = summary, outcomes, drafts
         self._tell_execution, self._error = tell_execution, tell_error
 
     async def execute(self, decision: Decision, at: datetime) -> None:
@@ -118,7 +120,11 @@ class Executor:
         fills = await self._broker.fills(after=self._journal.last_fill)
         if not fills:
             return
+        waiting = {trade.id for trade in self._book.trades.values() if trade.opened_at is None}
         for execution in self._book.take(fills):
+            if execution.purpose == "entry" and execution.trade in waiting:
+                waiting.discard(execution.trade)
+                self._drafts.add(self._book.changed[execution.trade], "opened", execution.at)
             self._summary.executions += 1
             self._journal.add(execution.announcer, execution_event(execution))
             self._tell_execution(execution, _executed(execution))

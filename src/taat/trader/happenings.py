@@ -13,7 +13,7 @@ class Happening:
     """Something that the loop did, for whoever watches it."""
 
     kind: str
-    """``decision``, ``execution``, ``edit``, ``learnt``, ``alert`` or ``error``."""
+    """``decision``, ``execution``, ``edit``, ``learnt``, ``draft``, ``alert`` or ``error``."""
     at: datetime
     announcer: str
     text: str

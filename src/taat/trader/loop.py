@@ -35,6 +35,7 @@ from taat.procedures import (
 )
 from taat.trader.book import Book
 from taat.trader.deciding import Confirm, Decider
+from taat.trader.drafting import Drafts
 from taat.trader.duties import Duties
 from taat.trader.errors import Errors
 from taat.trader.executing import Executor
@@ -73,7 +74,10 @@ class Trader:
         self._limits = LearntLimits(memory.agent)
         self._decider = Decider(memory, broker, market, self._limits, confirm=confirm, confirm_all=confirm_all)
         self._observe = observe or (lambda happening: None)
-        self._outcomes = Outcomes(memory, self.journal, self.book, self._reader, self._limits, self._tell_learnt)
+        self._drafts = Drafts(memory, self.journal, self._tell_draft)
+        self._outcomes = Outcomes(
+            memory, self.journal, self.book, self._reader, self._limits, self._drafts, self._tell_learnt
+        )
         self._intake = Intake(memory, self.journal, self._reader, self.summary, self._tell_edit)
         self._executor = Executor(
             memory,
@@ -82,6 +86,7 @@ class Trader:
             self.book,
             self.summary,
             self._outcomes,
+            self._drafts,
             self._tell_execution,
             self._error,
         )
@@ -132,6 +137,7 @@ class Trader:
             "goal": targets.goal,
             **{n: preferences.text(n) for n in type(preferences).model_fields},
         }
+        self._drafts.wanted = preferences.draft_messages
         session = {"account": self.broker.name, "user": self._decider.wanted}
         await self._session.begin_task("follow announcers", goal=targets.goal, variables=session)
 
@@ -187,6 +193,8 @@ class Trader:
         now = datetime.now(UTC).isoformat()
         for announcer in sorted(self._decider.confirmed):
             await self._duty("learn_habits", {"announcer": announcer, "at": now}, at)
+        if self.summary.executions:
+            await self._duty("learn_market_patterns", moment, at)
         await self._watch_goal(at)
         for difference in await self._duty("maintain", moment, at) or ():
             self._error(f"Memory and broker differ: {difference}", at, "taat")
@@ -259,6 +267,7 @@ class Trader:
         self._positions = {}
         await self.journal.flush()
         await self._errors.handle()
+        await self._drafts.write()
         await self._attend()
 
     async def _announced(self, post: Post, announcer: Announcer, records: tuple[SignalRecord, ...]) -> None:
@@ -362,6 +371,9 @@ class Trader:
 
     def _tell_edit(self, post: Post) -> None:
         self._tell("edit", post.created_at, announcer_name(post.author), f"edited: {post.text}")
+
+    def _tell_draft(self, at: datetime, announcer: str, text: str) -> None:
+        self._tell("draft", at, announcer, text)
 
     def _tell_learnt(self, at: datetime, announcer: str, what: str) -> None:
         self._tell("learnt", at, announcer, what)

@@ -10,6 +10,7 @@ from taat.memory import Trade, TradeOutcome, TraderMemory
 from taat.memory.events import note_event
 from taat.procedures import EXECUTE_TRADE, LearntLimits
 from taat.trader.book import Book
+from taat.trader.drafting import Drafts
 from taat.trader.journal import Journal
 from taat.trader.reading import OUTCOMES_KEPT, Reader
 
@@ -24,11 +25,12 @@ class Outcomes:
         book: Book,
         reader: Reader,
         limits: LearntLimits,
+        drafts: Drafts,
         tell_learnt: Callable[[datetime, str, str], None],
     ) -> None:
         """``tell_learnt`` gets the moment, the announcer and what was learnt."""
         self._memory, self._journal, self._book, self._reader = memory, journal, book, reader
-        self._limits, self._tell_learnt = limits, tell_learnt
+        self._limits, self._drafts, self._tell_learnt = limits, drafts, tell_learnt
         self.announcers: set[str] = set()
         """Those whose trades were closed in this run."""
 
@@ -42,6 +44,7 @@ class Outcomes:
             announcer = await self._reader.by_name(trade.announcer)
             if announcer is None or not trade.entered:
                 continue
+            self._drafts.add(trade, "closed", trade.closed_at or trade.decided_at)
             outcome = TradeOutcome(
                 trade=trade.id,
                 return_percent=trade.return_percent.quantize(Decimal("0.0001")),

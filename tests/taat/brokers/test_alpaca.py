@@ -135,6 +135,7 @@ async def test_a_rate_limit_that_says_no_time_is_waited_for_longer_each_time(
         Decimal("1500.25"),
         Decimal(1400),
     )
+    assert account.buying_power == Decimal("2200.50")
     assert waits == [1.0, 2.0, 4.0, 8.0]
 
 
