@@ -156,6 +156,9 @@ class AgentSettings(Model):
     facts_from: Annotated[tuple[FactOrigin, ...], BeforeValidator(_listed)] = ("people", "documents")
     """Whose words consolidation draws facts from: any of people, documents, tools, assistant and system. An assistant
     with a name counts as a person."""
+    statement_reader: bool = True
+    """Whether the trained reader of statements reads what people said, where ``longmind[models]`` is installed. Without
+    it patterns find less."""
     consolidate_paused: bool = False
     """Whether consolidation leaves this agent alone until it is set back."""
     consolidate_seconds_per_day: Annotated[float, Field(gt=0)] | None = None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from longmind import AgentMemory, Filter, Hit, Longmind
-from longmind.consolidate.rules.extraction import extract_memory
+from longmind.consolidate.rules.extraction import extract_memories
 from longmind.errors import (
     Conflict,
     InvalidInput,
@@ -806,7 +806,8 @@ async def test_without_an_extractor_free_text_is_left_to_consolidation(mem: Agen
 
 async def test_what_was_extracted_at_once_is_not_extracted_again(mem: AgentMemory) -> None:
     told = await mem.manager.store_experience(
-        {"title": "News", "text": "I moved to Porto in May."}, extract=lambda memory: extract_memory(memory).claims
+        {"title": "News", "text": "I moved to Porto in May."},
+        extract=lambda memory: extract_memories([memory])[0].claims,
     )
     assert [str(learned.fact) for learned in told.facts] == ["alice lives in Porto"]
     await mem.consolidate()

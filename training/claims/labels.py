@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent / "data"
+TEST, DEVELOPMENT = ("w05", "w11", "w15", "w18"), ("w07", "w14")
+"""The writers that are measured on: never trained on, and those whose errors are read while training goes on."""
 STATUSES = ("current", "past", "ended", "planned", "negated", "temporary", "hypothetical", "reported", "asked")
 RELATIONS = tuple(
     """name age birthday from lives_in contact language belief

@@ -21,11 +21,9 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from training.claims.labels import DATA, RELATIONS, STATUSES, Label, Turn, read_turns
+from training.claims.labels import DATA, DEVELOPMENT, RELATIONS, STATUSES, TEST, Label, Turn, read_turns
 from training.prepare import open_tokenizer
 
-TEST, DEVELOPMENT = ("w05", "w11", "w15", "w18"), ("w07", "w14")
-"""The writers that are measured on: never trained on, and those whose errors are read while training goes on."""
 SWAPPED = frozenset(
     """name from lives_in language works_as works_at works_in studies studied_at partner child parent
     sibling relative knows pet diet allergy condition medication likes dislikes hobby owns

@@ -3632,6 +3632,11 @@ export interface components {
              * @default 3
              */
             recall_shared: number;
+            /**
+             * Statement Reader
+             * @default true
+             */
+            statement_reader: boolean;
         };
         /** AgentsGrowthQuery */
         AgentsGrowthQuery: {
@@ -4246,6 +4251,11 @@ export interface components {
              * @default null
              */
             recall_shared?: number;
+            /**
+             * Statement Reader
+             * @default null
+             */
+            statement_reader?: boolean;
         };
         /** ConfigurationGetQuery */
         ConfigurationGetQuery: {

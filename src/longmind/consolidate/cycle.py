@@ -41,8 +41,9 @@ from longmind.consolidate.stages.segment import SegmentStage
 from longmind.consolidate.stages.share import ShareStage
 from longmind.consolidate.stages.summarise import SummariseStage
 from longmind.consolidate.work import Notes, Stage, Work, shared_scope
-from longmind.errors import Conflict, NotFound
+from longmind.errors import Conflict, ModelError, NotFound
 from longmind.kinds import SHAREABLE
+from longmind.models.statements import open_statement_reader
 from longmind.store.base import Delete, Write
 from longmind.store.store import Store
 from longmind.types import ConsolidationReport, Memory, Proposed, Scope, StageReport
@@ -50,6 +51,7 @@ from longmind.types import ConsolidationReport, Memory, Proposed, Scope, StageRe
 if TYPE_CHECKING:
     from longmind.consolidate.model import Extractor, SummaryWriter
     from longmind.models.chat import Chat
+    from longmind.models.statements import StatementReader
     from longmind.store.store import Embed
     from longmind.systems.episodic import Teacher
 
@@ -116,6 +118,7 @@ class Cycle:
     """The ids of what this run wrote and may offer to shared memory."""
     _dues: dict[str, float | None] = field(default_factory=dict)
     """By stage: when it has something to do though nothing was written."""
+    _reader: StatementReader | None = None
     _model: ModelCalls | None = None
     _model_after: int | None = None
     """Up to where the model has read."""
@@ -167,6 +170,8 @@ class Cycle:
             self._model = self._model_calls(use, waiting)
         never_read = waiting.after is None and self._model is not None
         self._model_after = progress.bookmark.through if never_read else waiting.after
+        if self.settings.statement_reader:
+            self._reader = await _open_reader()
         began = time.monotonic()
         read, stopped = await self._process(use.seconds, dry_run=dry_run)
         calls = 0 if self._model is None else self._model.calls
@@ -419,6 +424,7 @@ class Cycle:
             upkeep=self._upkeep,
             reflections=tuple(progress.reflections),
             model=self._model,
+            reader=self._reader,
             embed=self.embed,
             notes=Notes(),
         )
@@ -444,6 +450,15 @@ class Cycle:
             stages=tuple(self._reports[s.name] for s in self.stages if s.name in self._reports),
             stopped=stopped,
         )
+
+
+async def _open_reader() -> StatementReader | None:
+    """Return the trained reader of statements; None where it is not installed, or cannot be loaded."""
+    try:
+        return await asyncio.to_thread(open_statement_reader)
+    except ModelError as error:
+        _log.warning("Statements are read by patterns only: %s %s", error.message, error.hint or "")
+        return None
 
 
 def _list_changes(stage: str, work: Work, before: Collection[str]) -> list[Proposed]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from longmind.consolidate.rules.extraction import extract_memory
+from longmind.consolidate.rules.extraction import extract_memories
 from longmind.consolidate.work import Work
 from longmind.store.base import Update, Write
 from longmind.store.reads import all_links
@@ -75,7 +75,8 @@ async def _edited(work: Work, memory: Memory) -> _Edited | None:
     wordings = await former_wordings(work, memory)
     if not wordings:
         return None
-    claims = (await asyncio.to_thread(extract_memory, memory, work.settings.facts_from)).claims
+    (extracted,) = await asyncio.to_thread(extract_memories, [memory], work.settings.facts_from, work.reader)
+    claims = extracted.claims
     states = frozenset((fold_name(c.subject), predicate_name(c.predicate), fold_name(c.object)) for c in claims)
     return _Edited(memory, tuple(wordings), states)
 

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-Reason = Literal["question", "hypothetical", "negated", "reported", "unclear", "quote", "invalid", "conflict", "limit"]
+Reason = Literal[
+    "question",
+    "hypothetical",
+    "negated",
+    "reported",
+    "unclear",
+    "unsure",
+    "language",
+    "quote",
+    "invalid",
+    "conflict",
+    "limit",
+]
 """Why something that looked like a claim was not taken for one."""
 
 
@@ -29,6 +41,14 @@ class Claim:
     """When it began or happened, if the sentence says so."""
     ended: bool = False
     """Whether the sentence says that this no longer holds; an empty object then means any value."""
+    since: datetime | None = None
+    """Since when something holds now. Unlike ``start`` it never puts the claim behind what was known later."""
+    until: datetime | None = None
+    """When it stops to hold, if the sentence says so."""
+    also: tuple[str, ...] = ()
+    """Further predicates under which what has ended may be known."""
+    certain: bool = True
+    """Whether it is sure enough to replace or end another value."""
 
 
 @dataclass(frozen=True, slots=True)

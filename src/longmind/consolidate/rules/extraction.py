@@ -1,22 +1,42 @@
-"""Extraction by rules: returns the claims in a text. Nothing here reads or writes a store."""
+"""Extraction without a language model: returns the claims in a text. Nothing here reads or writes a store.
+
+Where the trained reader of statements is installed it reads what people said, and patterns add what it did not read.
+Without it, and for documents, there are only the patterns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
 
 from longmind.config import AgentSettings, FactOrigin
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.personal import personal
+from longmind.consolidate.rules.relations import RELATIONS
+from longmind.consolidate.rules.stated import apply_claim
 from longmind.consolidate.rules.world_statements import world_statements
 from longmind.kinds import SOURCES_OF_FACTS
+from longmind.models.statements import StatedClaim, StatementReader, Turn
+from longmind.systems.semantic import fold_name
+from longmind.text.language import is_english
 from longmind.text.sentences import MAX_SENTENCE, sentences
 from longmind.types import MAX_FACTS, Memory
 
 FACTS_FROM = AgentSettings().facts_from
 """Whose words are evidence unless an agent is configured otherwise."""
 _ORIGINS: Mapping[str, FactOrigin] = {"document": "documents", "tool": "tools", "assistant": "assistant"}
+READ_PREDICATES = frozenset(
+    name
+    for relation in RELATIONS.values()
+    for name in (relation.predicate, relation.past, relation.stay, *relation.also)
+    if name is not None
+)
+"""Predicates of claims that the reader can make too."""
+_DENIED = frozenset({"hypothetical", "negated", "reported", "question"})
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 MAX_TEXT = 200_000
 """Characters of one memory that are read."""
 
@@ -55,11 +75,18 @@ def speaker_of(memory: Memory) -> str | None:
     return memory.source.name or memory.user or "user"
 
 
-def spoken_turns(
-    page: Memory, facts_from: Collection[FactOrigin] = FACTS_FROM
-) -> Iterator[tuple[int, str, str | None]]:
-    """Yield start, text and speaker of the turns of a page that are evidence."""
-    end = 0
+class SpokenText(NamedTuple):
+    """A text of one speaker within a memory: where it begins, who speaks, and what was said before it."""
+
+    start: int
+    text: str
+    speaker: str | None
+    previous: str | None = None
+
+
+def spoken_turns(page: Memory, facts_from: Collection[FactOrigin] = FACTS_FROM) -> Iterator[SpokenText]:
+    """Yield the turns of a page that are evidence."""
+    end, previous = 0, None
     for turn in page.body.get("turns", ()):
         text = turn.get("text", "")
         start = page.content.find(text, end) if text else -1
@@ -68,7 +95,18 @@ def spoken_turns(
         end = start + len(text)
         whose = origin(turn.get("role", "user"), turn.get("name"))
         if whose in facts_from:
-            yield start, text, turn.get("name") or page.user or "user" if whose == "people" else None
+            speaker = turn.get("name") or page.user or "user" if whose == "people" else None
+            yield SpokenText(start, text, speaker, previous)
+        previous = text
+
+
+def spoken_texts(memory: Memory, facts_from: Collection[FactOrigin], previous: str | None) -> list[SpokenText]:
+    """Return the texts of a memory that facts may be drawn from; none of one that is no source."""
+    if not is_source(memory, facts_from):
+        return []
+    if memory.kind == "page":
+        return list(spoken_turns(memory, facts_from))
+    return [SpokenText(0, memory.content, speaker_of(memory), previous)]
 
 
 def extract(text: str, speaker: str | None, said_at: datetime) -> ExtractedClaims:
@@ -92,19 +130,89 @@ def extract(text: str, speaker: str | None, said_at: datetime) -> ExtractedClaim
     return extracted
 
 
-def extract_memory(memory: Memory, facts_from: Collection[FactOrigin] = FACTS_FROM) -> ExtractedClaims:
-    """Return the claims of a memory; none of one that is no source."""
-    if not is_source(memory, facts_from):
-        return ExtractedClaims()
-    if memory.kind != "page":
-        return extract(memory.content, speaker_of(memory), memory.occurred_at)
-    extracted = ExtractedClaims()
-    for start, text, speaker in spoken_turns(memory, facts_from):
-        turn = extract(text, speaker, memory.occurred_at)
-        left = MAX_FACTS - len(extracted.claims)
-        extracted.claims += [replace(c, span=(c.span[0] + start, c.span[1] + start)) for c in turn.claims[:left]]
-        extracted.refused += turn.refused
-        if len(turn.claims) > left:
-            extracted.refused.append(Refused("limit", text[:MAX_SENTENCE]))
-            break
-    return extracted
+def extract_memories(
+    memories: Sequence[Memory],
+    facts_from: Collection[FactOrigin] = FACTS_FROM,
+    reader: StatementReader | None = None,
+    previous: Mapping[str, str] = _NOTHING,
+) -> list[ExtractedClaims]:
+    """Return the claims of each memory; ``previous`` has, by the id of a message, the text of the one before it."""
+    texts = [
+        (number, text)
+        for number, memory in enumerate(memories)
+        for text in spoken_texts(memory, facts_from, previous.get(memory.id))
+    ]
+    stated = _read([text for _, text in texts], reader)
+    results = [ExtractedClaims() for _ in memories]
+    for (number, text), claims in zip(texts, stated, strict=True):
+        said_at, result = memories[number].occurred_at, results[number]
+        extracted = extract(text.text, text.speaker, said_at)
+        if claims is None:
+            result.refused.append(Refused("language", text.text[:MAX_SENTENCE]))
+        else:
+            read = [apply_claim(claim, text.text, text.speaker, said_at) for claim in claims]
+            extracted = merge_claims(extracted, read)
+        _add(result, extracted, text)
+    return results
+
+
+def _read(texts: Sequence[SpokenText], reader: StatementReader | None) -> list[list[StatedClaim] | None]:
+    """Return what the reader finds in each text; None for one that is not English, which is left to a language model.
+
+    It reads what people said. Documents are not talk, and nobody says "I" in them.
+    """
+    results: list[list[StatedClaim] | None] = [[] for _ in texts]
+    spoken = [number for number, text in enumerate(texts) if text.speaker is not None] if reader is not None else []
+    english = [number for number in spoken if is_english(texts[number].text)]
+    for number in set(spoken) - set(english):
+        results[number] = None
+    turns = [Turn(texts[number].text, texts[number].previous) for number in english]
+    for number, claims in zip(english, [] if reader is None else reader.read(turns), strict=True):
+        results[number] = claims
+    return results
+
+
+def merge_claims(patterns: ExtractedClaims, read: Sequence[Claim | Refused]) -> ExtractedClaims:
+    """Return what the reader read, with what only patterns found.
+
+    Where both speak of the same words the reader decides, since it tells a plan or a joke from a fact; where they agree
+    the claim is certain. A deed that only patterns name ("bought", "went to") stands beside it.
+    """
+    denied = [claim.span for claim in read if isinstance(claim, Refused) and claim.reason in _DENIED and claim.span]
+    claims = [claim for claim in read if isinstance(claim, Claim)]
+    added: list[Claim] = []
+    for claim in patterns.claims:
+        if any(_touch(claim.span, span) for span in denied):
+            continue
+        rivals = [n for n, other in enumerate(claims) if _same_words(claim, other)]
+        if claim.predicate not in READ_PREDICATES or not rivals:
+            added.append(claim)
+            continue
+        for n in rivals:
+            other = claims[n]
+            if other.ended == claim.ended and claim.predicate in (other.predicate, *other.also):
+                claims[n] = replace(other, certain=True, confidence=max(other.confidence, claim.confidence))
+    refused = [*patterns.refused, *(claim for claim in read if isinstance(claim, Refused))]
+    return ExtractedClaims([*claims, *added], refused)
+
+
+def _touch(span: tuple[int, int], other: tuple[int, int]) -> bool:
+    return span[0] < other[1] and other[0] < span[1]
+
+
+def _same_words(claim: Claim, other: Claim) -> bool:
+    """Whether two claims of one text are about the same object."""
+    if not _touch(claim.span, other.span) or fold_name(claim.subject) != fold_name(other.subject):
+        return False
+    first, second = claim.object.casefold(), other.object.casefold()
+    return first in second or second in first
+
+
+def _add(result: ExtractedClaims, extracted: ExtractedClaims, text: SpokenText) -> None:
+    """Add the claims of a text to those of its memory, as far as there is room for them."""
+    left = MAX_FACTS - len(result.claims)
+    start = text.start
+    result.claims += [replace(c, span=(c.span[0] + start, c.span[1] + start)) for c in extracted.claims[:left]]
+    result.refused += extracted.refused
+    if len(extracted.claims) > left:
+        result.refused.append(Refused("limit", text.text[:MAX_SENTENCE]))

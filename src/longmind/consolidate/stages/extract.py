@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from longmind.config import FactOrigin
@@ -28,15 +29,14 @@ from longmind.consolidate.rules.claims import Claim
 from longmind.consolidate.rules.extraction import (
     FACTS_FROM,
     MAX_TEXT,
-    ExtractedClaims,
-    extract_memory,
+    extract_memories,
     is_source,
     speaker_of,
     spoken_turns,
 )
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
-from longmind.pacing import batches
+from longmind.pacing import BATCH, batches
 from longmind.store.base import Update
 from longmind.store.reads import all_links
 from longmind.systems.semantic import (
@@ -51,13 +51,15 @@ from longmind.systems.semantic import (
     slot_key,
     value_identity,
 )
-from longmind.types import MAX_FACTS, Memory
+from longmind.types import MAX_FACTS, Filter, Memory
 
 _MAX_NAME = 200
 """Characters of a name that can be looked up; a longer one is refused when it is learnt."""
 _PASSAGES_PER_REQUEST = 20
 _CHARS_PER_REQUEST = 16_000
 _CHARS_PER_PASSAGE = 4_000
+_CHARS_READ_AT_ONCE = 8_000
+"""Characters that the trained reader reads in one go of a thread: about a second."""
 _SPEAKER = frozenset({"i", "me", "my", "speaker", "the speaker", "user", "the user"})
 """The subjects by which a model means the speaker."""
 SourcedClaim = tuple[Memory, Claim]
@@ -96,15 +98,40 @@ async def _rule_claims(work: Work) -> list[SourcedClaim]:
     claims: list[SourcedClaim] = []
     facts_from = work.settings.facts_from
     sources = [memory for memory in work.sources if is_source(memory, facts_from)]
-    for batch in batches(sources, lambda memory: len(memory.content)):
-        for memory, extracted in zip(batch, await asyncio.to_thread(_extract_all, batch, facts_from), strict=True):
+    reader = work.reader
+    previous = {} if reader is None else await _previous_texts(work, sources)
+    most = BATCH if reader is None else _CHARS_READ_AT_ONCE
+    for batch in batches(sources, lambda memory: len(memory.content), most):
+        results = await asyncio.to_thread(extract_memories, batch, facts_from, reader, previous)
+        for memory, extracted in zip(batch, results, strict=True):
             work.notes.rejected.update(refused.reason for refused in extracted.refused)
             claims += [(memory, claim) for claim in extracted.claims]
     return claims
 
 
-def _extract_all(memories: Sequence[Memory], facts_from: Collection[FactOrigin]) -> list[ExtractedClaims]:
-    return [extract_memory(memory, facts_from) for memory in memories]
+async def _previous_texts(work: Work, sources: Sequence[Memory]) -> dict[str, str]:
+    """Return by the id of each message the text of the one before it in its conversation."""
+    previous: dict[str, str] = {}
+    last: dict[tuple[str | None, str], Memory] = {}
+    wanted = {memory.id for memory in sources}
+    for memory in work.sources:
+        if memory.kind != "message" or memory.session is None:
+            continue
+        conversation = (memory.user, memory.session)
+        if memory.id in wanted:
+            before = last.get(conversation) or await _last_before(work, memory)
+            if before is not None:
+                previous[memory.id] = before.content
+        last[conversation] = memory
+    return previous
+
+
+async def _last_before(work: Work, memory: Memory) -> Memory | None:
+    """Return the last message of a conversation before one, from an earlier run."""
+    assert memory.session is not None
+    where = Filter(kinds=("message",), sessions=(memory.session,), until=memory.occurred_at)
+    page = await work.store.scan(work.scope, where, order="occurred", descending=True, limit=1)
+    return next(iter(page.items), None)
 
 
 async def _recorded_evidence(work: Work, ids: Iterable[str]) -> set[EvidenceKey]:
@@ -138,11 +165,16 @@ async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim]) -
             continue
         try:
             await _declare(work, semantic, claim, declared)
+            start = await _start(semantic, memory, claim)
+            if start is None:
+                work.notes.rejected["unsure"] += 1
+                continue
             learned = await semantic.learn(
                 claim.subject,
                 claim.predicate,
                 claim.object,
-                valid_from=claim.start or memory.occurred_at,
+                valid_from=start,
+                valid_to=claim.until,
                 confidence=min(claim.confidence, memory.trust + 0.1),
                 evidence=Evidence(memory=memory.id, span=claim.span),
                 source=memory.source.model_copy(update={"span": None}),
@@ -161,15 +193,33 @@ async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim]) -
             work.notes.why[id] = (learned.fact.id, f"rested on what {learned.fact} replaced")
 
 
+async def _start(semantic: SemanticMemory, memory: Memory, claim: Claim) -> datetime | None:
+    """Return since when a claim holds; None if it would replace another value and is not sure enough for that."""
+    start = claim.start or memory.occurred_at
+    if claim.many or (claim.certain and claim.since is None):
+        return start
+    known = await semantic.know(claim.subject, claim.predicate, as_of=memory.occurred_at)
+    others = [fact for fact in known if fold_name(str(fact.object)) != fold_name(claim.object)]
+    if others and not claim.certain:
+        return None
+    if claim.since is None or any(fact.valid_from is None or fact.valid_from >= claim.since for fact in others):
+        return start
+    return claim.since
+
+
 async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim) -> None:
     """End the facts that a claim says no longer hold; it adds none."""
+    if not claim.certain:
+        work.notes.rejected["unsure"] += 1
+        return
     at = claim.start or memory.occurred_at
     wanted = content_terms(claim.object) if claim.object else frozenset[str]()
-    for fact in await semantic.know(claim.subject, claim.predicate, as_of=at):
-        if wanted <= content_terms(str(fact.object)):
-            ended = await semantic.end(fact, at, because_of=memory.id)
-            quote = memory.content[claim.span[0] : claim.span[1]]
-            work.notes.why[ended.id] = (memory.id, f"ended: {quote!r}")
+    for predicate in dict.fromkeys((claim.predicate, *claim.also)):
+        for fact in await semantic.know(claim.subject, predicate, as_of=at):
+            if wanted <= content_terms(str(fact.object)):
+                ended = await semantic.end(fact, at, because_of=memory.id)
+                quote = memory.content[claim.span[0] : claim.span[1]]
+                work.notes.why[ended.id] = (memory.id, f"ended: {quote!r}")
 
 
 async def _record_model(work: Work, id: str, claim: ModelClaim) -> None:
@@ -324,7 +374,7 @@ def passages(memory: Memory, facts_from: Collection[FactOrigin] = FACTS_FROM) ->
     if memory.kind != "page":
         return list(_pieces(memory, 0, memory.content[:MAX_TEXT], speaker_of(memory)))
     turns = spoken_turns(memory, facts_from)
-    return [piece for start, text, speaker in turns for piece in _pieces(memory, start, text, speaker)]
+    return [piece for turn in turns for piece in _pieces(memory, turn.start, turn.text, turn.speaker)]
 
 
 def _pieces(memory: Memory, start: int, text: str, speaker: str | None) -> Iterable[SpokenPassage]:

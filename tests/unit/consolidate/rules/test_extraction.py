@@ -7,7 +7,7 @@ import pytest
 
 from longmind.config import FactOrigin
 from longmind.consolidate.rules.claims import Claim, Refused
-from longmind.consolidate.rules.extraction import extract, extract_memory, is_source, speaker_of
+from longmind.consolidate.rules.extraction import extract, extract_memories, is_source, speaker_of
 from longmind.consolidate.rules.world_statements import world_statements
 from longmind.testing import memory
 from longmind.text.sentences import MAX_SENTENCE, Sentence
@@ -145,7 +145,7 @@ def test_only_what_was_said_is_a_source() -> None:
     assert not is_source(memory("I love tea.", metadata={"recalled": True}))
     assert not is_source(memory("I love tea.", kind="summary"))
     assert not is_source(memory("You love tea.", source=Source(role="assistant")))
-    assert extract_memory(memory("I love tea.", kind="fact")).claims == []
+    assert extract_memories([memory("I love tea.", kind="fact")])[0].claims == []
 
 
 @pytest.mark.parametrize(
@@ -163,20 +163,20 @@ def test_whose_words_are_evidence_is_a_setting(source: Source, origin: FactOrigi
     told = memory("Paris is the capital of France. I love tea.", source=source)
     assert is_source(told) is (origin in ("people", "documents"))
     assert is_source(told, (origin,))
-    assert ("likes" in {c.predicate for c in extract_memory(told, (origin,)).claims}) is (origin == "people")
+    assert ("likes" in {c.predicate for c in extract_memories([told], (origin,))[0].claims}) is (origin == "people")
 
 
 def test_of_a_page_only_the_turns_of_people_are_evidence() -> None:
     texts = {"user": "I love tea.", "tool": "I love coal.", "system": "I love rules.", "assistant": "I love talk."}
     turns = [{"role": role, "text": text} for role, text in texts.items()]
     page = memory("\n".join(texts.values()), kind="page", user="ann", body={"turns": turns})
-    assert [(c.subject, c.object) for c in extract_memory(page).claims] == [("ann", "tea")]
+    assert [(c.subject, c.object) for c in extract_memories([page])[0].claims] == [("ann", "tea")]
 
 
 def test_of_a_page_each_turn_is_its_speakers() -> None:
     turns = [{"role": "user", "text": "I love tea."}, {"role": "assistant", "text": "I love tea. I love coal."}]
     page = memory("I love tea.\nI love tea. I love coal.", kind="page", user="ann", body={"turns": turns})
-    assert [(c.subject, c.object, c.span) for c in extract_memory(page).claims] == [("ann", "tea", (0, 10))]
+    assert [(c.subject, c.object, c.span) for c in extract_memories([page])[0].claims] == [("ann", "tea", (0, 10))]
 
 
 def test_the_same_claim_twice_in_a_text_is_one() -> None:
@@ -215,7 +215,7 @@ def test_the_turns_of_a_page_share_the_bound() -> None:
     texts = [" ".join(f"I like thing{n}x." for n in range(start, start + 400)) for start in (0, 400)]
     turns = [{"role": "user", "text": text, "name": "Mel"} for text in texts]
     page = memory("\n".join(texts), kind="page", body={"turns": turns})
-    extracted = extract_memory(page)
+    (extracted,) = extract_memories([page])
     assert len(extracted.claims) == MAX_FACTS
     assert extracted.claims[-1].object == f"thing{MAX_FACTS - 1}x"
     assert [refused.reason for refused in extracted.refused] == ["limit"]

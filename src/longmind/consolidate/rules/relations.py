@@ -1,0 +1,100 @@
+"""The relations that the reader of statements knows, as predicates of semantic memory.
+
+A relation has one value at a time, or many. Only one with one value can replace what was known; what a claim of another
+says stands beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How the claims of a relation are stored, by what they say of its time."""
+
+    predicate: str
+    many: bool = True
+    relates: bool = False
+    """Whether the object is something that has a name."""
+    past: str | None = None
+    """The predicate of what held once; None: the past of it is not kept."""
+    intention: str | None = None
+    """The verb that tells of it as something to come ("live in"); None: its plans are not kept."""
+    stay: str | None = None
+    """The predicate of what holds for a short time; None: the same."""
+    negated: str | None = None
+    """The predicate of what is denied; None: that it does not hold is not kept."""
+    also: tuple[str, ...] = ()
+    """Further predicates under which the same may be known: those of the patterns."""
+
+
+def kin(word: str, *, many: bool = True) -> Relation:
+    """Return the relation to a person or an animal that a word names: "sister", "dog"."""
+    return Relation(f"has {word}", many, relates=True, past=f"had {word}", also=_HAS)
+
+
+_HAS = tuple(
+    f"has {word}"
+    for word in """partner wife husband spouse girlfriend boyfriend fiance fiancee child son daughter kid parent mother
+    father mom mum dad sister brother sibling friend colleague boss roommate neighbour neighbor pet dog cat puppy kitten
+    horse rabbit hamster parrot""".split()
+)
+"""Who somebody's people and animals are, in the words of the patterns: a claim names them less exactly."""
+
+
+RELATIONS: dict[str, Relation] = {
+    "name": Relation("name", many=False),
+    "age": Relation("age", many=False),
+    "birthday": Relation("birthday", many=False),
+    "from": Relation("comes from", relates=True),
+    "lives_in": Relation("lives in", False, relates=True, past="lived in", intention="live in", stay="stays in"),
+    "contact": Relation("contact", past="former contact"),
+    "language": Relation("speaks", intention="learn", also=("is learning",)),
+    "belief": Relation("believes in", past="believed in"),
+    "works_as": Relation("works as", False, past="worked as", intention="work as", stay="works for now as"),
+    "works_at": Relation(
+        "works at", False, relates=True, past="worked at", intention="work at", stay="works for now at"
+    ),
+    "works_in": Relation("works on", past="worked on", intention="work on", also=("works in",)),
+    "studies": Relation("studies", past="studied", intention="study", also=("is learning",)),
+    "studied_at": Relation("studies at", False, relates=True, past="studied at", intention="study at"),
+    "skill": Relation("can do", past="could do", intention="learn"),
+    "partner": kin("partner", many=False),
+    "child": kin("child"),
+    "parent": kin("parent"),
+    "sibling": kin("sibling"),
+    "relative": kin("relative"),
+    "knows": kin("contact"),
+    "pet": kin("pet"),
+    "diet": Relation("eats", past="used to eat", negated="does not eat", stay="eats for now", also=("diet", "likes")),
+    "allergy": Relation("allergic to"),
+    "condition": Relation("has condition", past="had condition"),
+    "medication": Relation("takes", past="took", intention="take"),
+    "measure": Relation("measures", past="measured"),
+    "likes": Relation("likes", past="liked", negated="dislikes", also=("interested in",)),
+    "dislikes": Relation("dislikes", past="disliked"),
+    "hobby": Relation("hobby", past="former hobby", intention="take up", also=("plays", "likes", "is learning")),
+    "habit": Relation(
+        "habit", past="former habit", intention="begin to", negated="does not", also=("hobby", "plays", "likes")
+    ),
+    "owns": Relation("owns", relates=True, past="owned", intention="get", also=("has", "drives")),
+    "uses": Relation("uses", relates=True, past="used", intention="use", also=("owns", "has", "drives")),
+    "member_of": Relation(
+        "member of", relates=True, past="was member of", intention="join", also=("signed up for", "joined")
+    ),
+    "event": Relation("event", past="event", also=("plans", "plans to")),
+    "deadline": Relation("deadline", many=False, past="past deadline"),
+    "instruction": Relation("instruction"),
+    "located_in": Relation("located in", False, relates=True, past="was located in", stay="for now in"),
+    "property": Relation("is", past="was"),
+    "part_of": Relation("part of", relates=True, past="was part of"),
+    "made_by": Relation("made by", relates=True),
+    "other": Relation("noted"),
+}
+DIET = Relation("diet", many=False, past="former diet", stay="diet for now")
+"""A way of eating that has a name, of which there is one at a time."""
+PERSONAL_DEADLINE = Relation("deadline of", past="past deadline")
+"""A date by which somebody has to do something that is not named: there may be several."""
+QUANTITY = Relation("amounts to", many=False, past="amounted to")
+"""A property that is a number: a thing has one value of it at a time, as of a limit, a price or a size."""

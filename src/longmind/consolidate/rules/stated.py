@@ -1,0 +1,185 @@
+"""What a claim of the reader of statements does to the memory.
+
+Only what holds now, or has ended, may change what was known. What was, what is to come and what holds for a time is
+kept under a predicate of its own, beside it; what is denied, imagined, asked or somebody else's word is not kept. The
+table in ``docs/concepts/semantic.md`` says the same for readers.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+from longmind.consolidate.rules import phrases
+from longmind.consolidate.rules.claims import Claim, Reason, Refused
+from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
+from longmind.consolidate.rules.relations import (
+    DIET,
+    PERSONAL_DEADLINE,
+    QUANTITY,
+    RELATIONS,
+    Relation,
+    kin,
+)
+from longmind.models.statements import Span, StatedClaim, Status
+from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
+from longmind.text.durations import resolve_duration, resolve_end
+
+_REFUSED: dict[Status, Reason] = {
+    "negated": "negated",
+    "hypothetical": "hypothetical",
+    "reported": "reported",
+    "asked": "question",
+}
+_SPEAKERS = re.compile(r"(?:i|me|my|mine|myself|we|us|our|ours|i'm|i've|we're|we've|im|ive)", re.IGNORECASE)
+_POINTS = re.compile(
+    r"(?:he|she|they|it|her|him|them|his|hers|their|theirs|its|this|that|these|those|you|your|who|which|one|someone|"
+    r"somebody|everyone|everybody|(?:he|she|it|that|they|you)['’]?(?:s|re))",
+    re.IGNORECASE,
+)
+"""Words that name somebody only together with what was said before."""
+_ARTICLE = re.compile(r"(?:an?|the)\s+", re.IGNORECASE)
+_KIN_BEFORE = re.compile(rf"\b(?P<kin>{FAMILY}|{PETS})(?:['’]?s name is|\s+is called|\s+named|,)?\s+$", re.IGNORECASE)
+_KIN_ALONE = re.compile(
+    rf"(?:(?:my|our|two|three|four|\d+|little|big|older|younger|elder|ex|best|late|old|new)[\s-]+)*(?:{FAMILY}|{PETS})",
+    re.IGNORECASE,
+)
+_FAMILIES = frozenset({"partner", "child", "parent", "sibling", "relative", "knows", "pet"})
+_CLAUSES = frozenset({"habit", "event", "instruction", "other"})
+"""Relations whose object is a clause, which keeps its articles."""
+_DIETS = re.compile(r"vegan|vegetarian|[a-z]+tarian|omnivore", re.IGNORECASE)
+_SINCE = re.compile(r"\b(?:since|for|now|from)\b", re.IGNORECASE)
+_LONG_AGO = timedelta(days=365)
+"""A change that is told with a time as far back may have been followed by others: it belongs to the past."""
+_LASTING = timedelta(days=366)
+"""What is said to last longer than this is no short stay."""
+_MOVES = frozenset({"lives_in", "works_at", "works_as", "works_in", "studied_at"})
+"""Relations in which one state follows another, so that an old date says nothing of today."""
+
+
+def apply_claim(claim: StatedClaim, text: str, speaker: str | None, said_at: datetime) -> Claim | Refused:
+    """Return what a claim of a turn says as a claim for semantic memory, or why it is not kept."""
+    status = settled_status(claim, text, said_at)
+    relation = _relation(claim, text)
+    denied = relation.negated if relation is not None and status == "negated" else None
+    if denied is None and (reason := _REFUSED.get(status)) is not None:
+        return Refused(reason, _words(text, claim.span), claim.span)
+    subject = _subject(claim, text, speaker)
+    object = _object(claim, text, speaker)
+    if subject is None or object is None or relation is None or subject.casefold() == object.casefold():
+        return Refused("unclear", _words(text, claim.span), claim.span)
+    time = _time(claim, text, said_at)
+    return _kept(claim, status, subject, relation, object, time, text, said_at) or Refused(
+        "unclear", _words(text, claim.span), claim.span
+    )
+
+
+def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
+    """Return a claim's status, corrected by the time it names.
+
+    A stay of some weeks is temporary, and a move that is told with a date long ago is past, however sure the model is
+    that it holds: dates are read better by rules.
+    """
+    if claim.status != "current" or claim.time is None or claim.relation not in _MOVES:
+        return claim.status
+    words = _words(text, claim.time)
+    length = resolve_duration(words)
+    if length is not None and length < _LASTING and not re.search(r"\b(?:past|last|been)\b", text, re.IGNORECASE):
+        return "temporary"
+    time = _time(claim, text, said_at)
+    if time is not None and time.start is not None and said_at - time.start > _LONG_AGO and not _SINCE.search(words):
+        return "past"
+    return "current"
+
+
+def _kept(
+    claim: StatedClaim,
+    status: Status,
+    subject: str,
+    relation: Relation,
+    object: str,
+    time: NamedTime | None,
+    text: str,
+    said_at: datetime,
+) -> Claim | None:
+    span, confidence, rule = claim.span, claim.confidence, f"read {claim.relation}"
+    start = None if time is None or time.start is None or time.start > said_at else time.start
+    dated = f"{object} ({time.text})" if time is not None and time.text else object
+    if status == "negated" and relation.negated is not None:
+        return Claim(subject, relation.negated, object, span, confidence, rule)
+    if status == "current":
+        happened = start if relation.many else None
+        return Claim(
+            subject, relation.predicate, object, span, confidence, rule, relation.many, relation.relates,
+            happened, since=start, certain=claim.certain,
+        )  # fmt: skip
+    if status == "ended":
+        return Claim(
+            subject, relation.predicate, object, span, confidence, rule, relation.many, relation.relates,
+            start, ended=True, also=relation.also, certain=claim.certain,
+        )  # fmt: skip
+    if status == "past" and relation.past is not None:
+        return Claim(subject, relation.past, dated, span, confidence, rule, start=start)
+    if status == "planned" and claim.relation == "event":
+        return Claim(subject, "plans", dated, span, confidence, rule)
+    if status == "planned" and relation.intention is not None:
+        return Claim(subject, "plans to", f"{relation.intention} {dated}".strip(), span, confidence, rule)
+    if status == "temporary":
+        end = resolve_end(_words(text, claim.time), said_at) if claim.time is not None else None
+        if end is not None:
+            return Claim(subject, relation.stay or relation.predicate, object, span, confidence, rule, until=end)
+    return None
+
+
+def _words(text: str, span: Span) -> str:
+    return text[span[0] : span[1]]
+
+
+def _subject(claim: StatedClaim, text: str, speaker: str | None) -> str | None:
+    """Return whom a claim is about; None if the words do not name anybody by themselves."""
+    if claim.subject is None:
+        return speaker
+    words = _ARTICLE.sub("", _words(text, claim.subject), count=1).strip()
+    if _SPEAKERS.fullmatch(words):
+        return speaker
+    if not words or _POINTS.fullmatch(words):
+        return None
+    if re.search(r"\b(?:my|our|me|myself)\b", words, re.IGNORECASE):
+        return None if speaker is None else phrases.spoken(words[0].lower() + words[1:], speaker)
+    return words
+
+
+def _object(claim: StatedClaim, text: str, speaker: str | None) -> str | None:
+    words = " ".join(_words(text, claim.object).split()).strip(' .,;:!?"“”')
+    if claim.relation not in _CLAUSES:
+        words = _ARTICLE.sub("", words, count=1)
+    if not words or _POINTS.fullmatch(words):
+        return None
+    return words if speaker is None else phrases.spoken(words, speaker)
+
+
+def _relation(claim: StatedClaim, text: str) -> Relation | None:
+    """Return how the relation of a claim is stored, which for relatives, animals and numbers the words decide."""
+    words = _words(text, claim.object).strip()
+    if claim.relation == "property" and re.search(r"\d", words):
+        return QUANTITY
+    if claim.relation == "diet" and _DIETS.fullmatch(words):
+        return DIET
+    if claim.relation == "deadline" and claim.subject is None:
+        return PERSONAL_DEADLINE
+    if claim.relation not in _FAMILIES:
+        return RELATIONS[claim.relation]
+    if _KIN_ALONE.fullmatch(words):
+        return None if claim.relation == "parent" else Relation("has", past="had", also=("owns",))
+    if claim.relation == "partner" and words.islower():
+        return Relation("relationship", past="former relationship")
+    before = _KIN_BEFORE.search(text[: claim.object[0]])
+    if before is None:
+        return RELATIONS[claim.relation]
+    word = re.sub(r"(?<=friend)s$|(?<=neighbor)s$|(?<=neighbour)s$", "", before["kin"].lower())
+    return kin(word, many=word not in SINGLE_KIN)
+
+
+def _time(claim: StatedClaim, text: str, said_at: datetime) -> NamedTime | None:
+    match = None if claim.time is None else TIME_PHRASE.search(_words(text, claim.time))
+    return None if match is None else resolve_phrase(match, said_at)

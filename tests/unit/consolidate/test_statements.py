@@ -1,0 +1,215 @@
+"""What claims of the reader do to what is known, through remember and consolidate."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from longmind import Longmind
+from longmind.consolidate import cycle
+from longmind.errors import ModelError
+from longmind.models.statements import StatedClaim, Status, Turn, open_statement_reader
+from longmind.systems.semantic import Fact
+
+START = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+class ScriptedReader:
+    """Reads in each text what a test says is in it."""
+
+    name = "scripted"
+
+    def __init__(self) -> None:
+        self.claims: dict[str, list[StatedClaim]] = {}
+        self.turns: list[Turn] = []
+
+    def says(
+        self,
+        text: str,
+        relation: str,
+        object: str,
+        status: Status = "current",
+        *,
+        certain: bool = True,
+        time: str | None = None,
+    ) -> str:
+        start = text.index(object)
+        when = None if time is None else (text.index(time), text.index(time) + len(time))
+        claim = StatedClaim(relation, status, (start, start + len(object)), 0.9, certain=certain, time=when)
+        self.claims.setdefault(text, []).append(claim)
+        return text
+
+    def read(self, turns: Sequence[Turn]) -> list[list[StatedClaim]]:
+        self.turns += turns
+        return [self.claims.get(turn.text, []) for turn in turns]
+
+
+@pytest.fixture
+def reader(monkeypatch: pytest.MonkeyPatch) -> ScriptedReader:
+    scripted = ScriptedReader()
+    monkeypatch.setattr(cycle, "open_statement_reader", lambda: scripted)
+    return scripted
+
+
+@pytest.fixture
+async def rc() -> AsyncIterator[Longmind]:
+    async with Longmind.open("memory:", embedder="none") as opened:
+        yield opened
+
+
+async def facts_of(rc: Longmind) -> list[Fact]:
+    return list((await rc.agent("a", user="ann").semantic.facts(current=False)).items)
+
+
+async def know(rc: Longmind, *texts: str) -> set[tuple[str, str]]:
+    """Say these texts, 60 days apart, and return what is known of the speaker and has no end."""
+    mem = rc.agent("a", user="ann")
+    for number, text in enumerate(texts):
+        await mem.remember(text, session="s", occurred_at=START + number * timedelta(days=60))
+        await mem.consolidate()
+    return {(fact.predicate, str(fact.object)) for fact in await facts_of(rc) if fact.valid_to is None}
+
+
+async def test_what_holds_now_replaces_what_was_known(rc: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("lisbon is home", "lives_in", "lisbon")
+    then = reader.says("porto is home now", "lives_in", "porto")
+    assert await know(rc, first, then) == {("lives in", "porto")}
+
+
+async def test_what_is_less_than_certain_replaces_nothing(rc: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("lisbon is home", "lives_in", "lisbon", certain=False)
+    then = reader.says("porto is home now", "lives_in", "porto", certain=False)
+    over = reader.says("lisbon is over", "lives_in", "lisbon", "ended", certain=False)
+    assert await know(rc, first, then, over) == {("lives in", "lisbon")}
+
+
+async def test_what_has_ended_is_ended(rc: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("lisbon is home", "lives_in", "lisbon")
+    over = reader.says("no more lisbon for me", "lives_in", "lisbon", "ended")
+    assert await know(rc, first, over) == set()
+
+
+async def test_an_ending_ends_only_what_it_names(rc: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("the skoda and the bike are mine", "owns", "skoda")
+    reader.says(first, "owns", "bike")
+    over = reader.says("the skoda is sold", "owns", "skoda", "ended")
+    assert await know(rc, first, over) == {("owns", "bike")}
+
+
+@pytest.mark.parametrize(
+    ("status", "beside"),
+    [
+        ("past", {("lived in", "brno")}),
+        ("planned", {("plans to", "live in brno")}),
+        ("negated", set()),
+        ("temporary", set()),
+        ("hypothetical", set()),
+        ("reported", set()),
+        ("asked", set()),
+    ],
+)
+async def test_no_other_status_changes_what_is_known(
+    rc: Longmind, reader: ScriptedReader, status: Status, beside: set[tuple[str, str]]
+) -> None:
+    first = reader.says("lisbon is home", "lives_in", "lisbon")
+    then = reader.says("something with brno", "lives_in", "brno", status)
+    assert await know(rc, first, then) == {("lives in", "lisbon"), *beside}
+
+
+async def test_a_stay_ends_by_itself(rc: Longmind, reader: ScriptedReader) -> None:
+    stay = reader.says("berlin for two weeks", "lives_in", "berlin", "temporary", time="for two weeks")
+    assert await know(rc, stay) == set()
+    (fact,) = await facts_of(rc)
+    assert str(fact) == "ann stays in berlin"
+    assert fact.valid_to == START + timedelta(days=14)
+
+
+async def test_a_home_since_long_ago_still_replaces_what_was_said_later(rc: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("lisbon is home", "lives_in", "lisbon")
+    then = reader.says("it has been porto since 2009", "lives_in", "porto", time="since 2009")
+    assert await know(rc, first, then) == {("lives in", "porto")}
+
+
+async def test_the_words_are_the_evidence(rc: Longmind, reader: ScriptedReader) -> None:
+    await know(rc, reader.says("well, porto is home", "lives_in", "porto"))
+    (fact,) = await facts_of(rc)
+    assert fact.evidence[0].span == (6, 11)
+
+
+async def test_a_turn_is_read_with_the_one_before_it(rc: Longmind, reader: ScriptedReader) -> None:
+    mem = rc.agent("a", user="ann")
+    await mem.remember({"role": "assistant", "content": "Where do you live?"}, session="s", occurred_at=START)
+    await mem.remember("Porto.", session="s", occurred_at=START + timedelta(minutes=1))
+    await mem.consolidate()
+    await mem.remember("And you?", session="s", occurred_at=START + timedelta(minutes=2))
+    await mem.remember("Hello.", session="other", occurred_at=START + timedelta(minutes=3))
+    await mem.consolidate()
+    assert reader.turns == [
+        Turn("Porto.", "Where do you live?"),
+        Turn("And you?", "Porto."),
+        Turn("Hello.", None),
+    ]
+
+
+async def test_what_is_not_english_is_left_to_a_language_model(rc: Longmind, reader: ScriptedReader) -> None:
+    text = "Ich wohne seit drei Jahren in Leipzig und arbeite als Krankenpfleger."
+    mem = rc.agent("a", user="ann")
+    await mem.remember(reader.says(text, "lives_in", "Leipzig"), occurred_at=START)
+    report = await mem.consolidate()
+    assert reader.turns == []
+    assert report.of("extract").rejected["language"] == 1
+
+
+async def test_an_agent_may_do_without_the_reader(rc: Longmind, reader: ScriptedReader) -> None:
+    await rc.agent("a", user="ann").configure(statement_reader=False)
+    assert await know(rc, reader.says("lisbon is home", "lives_in", "lisbon")) == set()
+    assert reader.turns == []
+
+
+async def test_a_reader_that_cannot_be_loaded_leaves_the_patterns(
+    rc: Longmind, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def damaged() -> None:
+        raise ModelError("The file is damaged.", hint="Install it again.")
+
+    monkeypatch.setattr(cycle, "open_statement_reader", damaged)
+    assert await know(rc, "I live in Porto.") == {("lives in", "Porto")}
+    assert "The file is damaged. Install it again." in caplog.text
+
+
+# -- statements that did harm once: with patterns alone, and with the trained reader where it is installed -------------
+
+
+@pytest.fixture(params=["patterns", "reader"])
+async def speaker(rc: Longmind, request: pytest.FixtureRequest) -> Longmind:
+    if request.param == "reader" and open_statement_reader() is None:
+        pytest.skip("the reader of statements is not installed")
+    await rc.agent("a", user="ann").configure(statement_reader=request.param == "reader")
+    return rc
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We moved to Slack last year.",
+        "I moved to Germany for two weeks.",
+        "In 2015 I moved to Brno.",
+        "I'd move to Rome if I could.",
+        "Tom says I live in Rome.",
+    ],
+)
+async def test_a_home_is_not_changed_by_what_is_no_home(speaker: Longmind, text: str) -> None:
+    facts = await know(speaker, "I live in Lisbon.", text)
+    assert {object for predicate, object in facts if predicate == "lives in"} == {"Lisbon"}
+
+
+async def test_a_home_is_ended_and_changed_by_what_says_so(speaker: Longmind) -> None:
+    assert ("lives in", "Porto") not in await know(speaker, "I live in Porto.", "I no longer live in Porto.")
+
+
+async def test_a_diet_is_no_occupation(speaker: Longmind) -> None:
+    facts = await know(speaker, "I'm a vegetarian.")
+    assert ("diet", "vegetarian") in facts
+    assert not any(predicate == "works as" for predicate, _ in facts)

@@ -1,0 +1,111 @@
+"""Dialogues in which a fact should change, and dialogues in which it should not, through the public way into memory.
+
+Each dialogue states a fact and then says something else. It is remembered turn by turn and consolidated, as in use;
+then the facts that hold are compared with what a reader would hold for true.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from longmind import Longmind
+from longmind.memory import AgentMemory
+
+FILE = Path(__file__).with_name("dialogues.jsonl")
+USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A dialogue and what holds at its end, under any of the predicates of a slot."""
+
+    name: str
+    domain: str
+    change: bool
+    """Whether the last turns change something."""
+    slot: tuple[str, ...]
+    holds: str | None
+    """Words of the value that holds at the end; None: nothing has to."""
+    gone: str | None
+    """Words of a value that must not hold at the end; None: there is none."""
+    turns: tuple[tuple[datetime, str, str], ...]
+    """When, by whom, and what."""
+    subject: str = USER
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What memory holds after a dialogue."""
+
+    dialogue: Dialogue
+    before: tuple[str, ...]
+    """The facts of the slot that held before the last visit."""
+    values: tuple[str, ...]
+    """The facts of the slot that hold."""
+
+    @property
+    def right(self) -> bool:
+        """Whether what should hold does, and what should not does not."""
+        holds, gone = self.dialogue.holds, self.dialogue.gone
+        return (holds is None or _has(self.values, holds)) and (gone is None or not _has(self.values, gone))
+
+    @property
+    def wrong_change(self) -> bool:
+        """Whether what was known and should have stayed is gone, or something false holds."""
+        holds, gone = self.dialogue.holds, self.dialogue.gone
+        lost = holds is not None and _has(self.before, holds) and not _has(self.values, holds)
+        return not self.dialogue.change and (lost or (gone is not None and _has(self.values, gone)))
+
+
+def _has(values: Sequence[str], words: str) -> bool:
+    return any(words.casefold() in value.casefold() for value in values)
+
+
+def dialogues(path: Path = FILE) -> list[Dialogue]:
+    """Return the dialogues of a file."""
+    return [_dialogue(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _dialogue(entry: dict[str, object]) -> Dialogue:
+    turns = tuple(
+        (datetime.fromisoformat(day).replace(hour=12, minute=number, tzinfo=UTC), role, text)
+        for number, (day, role, text) in enumerate(entry.pop("turns"))  # type: ignore[call-overload]
+    )
+    slot = tuple(entry.pop("slot"))  # type: ignore[call-overload]
+    return Dialogue(turns=turns, slot=slot, **entry)  # type: ignore[arg-type]
+
+
+async def play(rc: Longmind, dialogue: Dialogue, *, reader: bool) -> Outcome:
+    """Remember and consolidate a dialogue, one visit after the other, and return what memory holds then."""
+    mem = rc.agent(f"updates {dialogue.name} {'reader' if reader else 'patterns'}", user=USER)
+    await mem.configure(statement_reader=reader)
+    before: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    for day in dict.fromkeys(turn[0].date() for turn in dialogue.turns):
+        for moment, role, text in dialogue.turns:
+            if moment.date() == day:
+                await mem.remember({"role": role, "content": text}, session=str(day), occurred_at=moment)
+        await mem.consolidate()
+        before, values = values, await _holding(mem, dialogue)
+    return Outcome(dialogue, before, values)
+
+
+async def _holding(mem: AgentMemory, dialogue: Dialogue) -> tuple[str, ...]:
+    facts = [fact for name in dialogue.slot for fact in (await mem.semantic.facts(predicate=name)).items]
+    own = [f for f in facts if not _named(dialogue) or dialogue.subject.casefold() in f.subject.casefold()]
+    return tuple(f"{fact.predicate}: {fact.object}" for fact in own)
+
+
+def _named(dialogue: Dialogue) -> bool:
+    """Whether only facts about the subject count; a thing's name is said in many ways."""
+    return dialogue.domain not in ("servers", "project", "prices", "tools")
+
+
+async def measure(reader: bool, chosen: Sequence[Dialogue] | None = None) -> list[Outcome]:
+    """Play all dialogues, each with an agent of its own."""
+    async with Longmind.open("memory:", embedder="none") as rc:
+        return [await play(rc, dialogue, reader=reader) for dialogue in chosen or dialogues()]

@@ -1,0 +1,36 @@
+"""Print how many dialogues change what they should: ``python -m training.claims.updates [--list]``."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from longmind.models.statements import open_statement_reader
+from training.claims.updates import Outcome, measure
+
+
+def main() -> None:
+    ways = [("patterns", False)]
+    if open_statement_reader() is not None:
+        ways.append(("reader", True))
+    for name, reader in ways:
+        outcomes = asyncio.run(measure(reader))
+        changes = [outcome for outcome in outcomes if outcome.dialogue.change]
+        others = [outcome for outcome in outcomes if not outcome.dialogue.change]
+        sys.stdout.write(
+            f"{name}: changes right {sum(o.right for o in changes)} of {len(changes)}, "
+            f"no wrong change in {sum(not o.wrong_change for o in others)} of {len(others)}, "
+            f"of which the fact was known in {sum(o.right for o in others)}\n"
+        )
+        if "--list" in sys.argv:
+            sys.stdout.writelines(_line(outcome) for outcome in outcomes if not outcome.right)
+
+
+def _line(outcome: Outcome) -> str:
+    dialogue = outcome.dialogue
+    wanted = f"holds {dialogue.holds!r}, gone {dialogue.gone!r}, has {list(outcome.values)}"
+    return f"  {dialogue.name} {dialogue.turns[-1][2]!r}: {wanted}\n"
+
+
+if __name__ == "__main__":
+    main()
