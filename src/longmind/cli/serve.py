@@ -65,6 +65,9 @@ async def serve(
         float, typer.Option(min=0.001, max=1_000_000, metavar="N", help="Requests a second of a key, in each process.")
     ] = 100.0,
     burst: Annotated[int, typer.Option(min=1, max=1_000_000, help="Requests of a key at once.")] = 500,
+    mem0: Annotated[
+        bool, typer.Option("--mem0", help="Offer the routes of mem0's server too: /memories, /search and /reset.")
+    ] = False,
     fd: Annotated[
         int | None,
         typer.Option(hidden=True, help="A socket that listens already: of the process that started this one."),
@@ -105,6 +108,7 @@ async def serve(
         single_tenant=single_tenant,
         rate_per_second=rate,
         rate_burst=burst,
+        mem0=mem0,
     )
     if sample:
         await _store_sample(call)
@@ -164,6 +168,7 @@ def _arguments(call: Invocation, settings: ServerSettings) -> list[str]:
         }
         options += [word for name, value in named.items() if value for word in (f"--oidc-{name}", value)]
     options += ["--single-tenant"] if settings.single_tenant else []
+    options += ["--mem0"] if settings.mem0 else []
     options += [] if settings.consolidation else ["--no-consolidation"]
     return options + (["--url", call.url] if call.url is not None else [])
 

@@ -37,5 +37,7 @@ class ServerSettings(Model):
     """How many requests a key may make at once."""
     failures_per_minute: Annotated[float, Field(gt=0, le=1_000_000)] = 60.0
     """How many requests without a valid key an address may make in a minute."""
+    mem0: bool = False
+    """Whether the routes of mem0's server are offered too: ``/memories``, ``/search`` and ``/reset``."""
     consolidation: bool = True
     """Whether agents are consolidated in this process."""

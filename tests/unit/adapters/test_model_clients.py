@@ -22,6 +22,15 @@ from longmind.adapters.model_clients import MemoryOptions, memory_call, with_mem
 Ask = Callable[..., Any]
 MARK = "<longmind-memory>"
 INTERFACES = ("chat", "responses", "messages", "beta")
+OPEN: list[Any] = []
+"""Blocking clients of the running test."""
+
+
+@pytest.fixture(autouse=True)
+def closing() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN.pop().close()
 
 
 class Model:
@@ -37,6 +46,8 @@ class Model:
             cls = anthropic.Anthropic if blocking else anthropic.AsyncAnthropic
             self.plain = cls(base_url=server.address, **shared)
         self.client = with_memory(self.plain, mem, **options)
+        if blocking:
+            OPEN.append(self.plain)
 
     @property
     def resource(self) -> Any:

@@ -105,6 +105,10 @@ def create_app(
             "/v1" + operation.path, Handler(operation, state).__call__, methods=[operation.http], name=operation.name
         )
     app.router.routes.append(Route("/mcp", mcp))
+    if settings.mem0:
+        from longmind.server.rest.mem0 import Mem0Routes
+
+        Mem0Routes(state, library.agent).add(app)
     health.add(app, state)
     return app
 
