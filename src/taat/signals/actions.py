@@ -47,7 +47,7 @@ _WHOLE_OFF = re.compile(rf"(?:took|taking|take)\s+(?:(?:my|the|this)\s+)*{INSTRU
 """``Took my $SNOW off``: without a part, all of it."""
 _SIGNS = re.compile("[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")
 """Emoji and other signs: between two words of a phrase they are as good as a space."""
-_FRACTIONS = ("f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8")
+_FRACTIONS = ("f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9")
 
 
 def find_actions(text: str, extra: Iterable[tuple[str, Action, Side | None]] = ()) -> tuple[str, list[Event]]:

@@ -25,6 +25,7 @@ _QUIET = frozenset(
     boom nice ugh damn welp alright well guys gang team folks everyone heads up fam hi hey morning gm status result
     closing opening trading bot st rd th nd half more another final last tp sl pt hit done ticker symbol stock
     crypto futures spot premium free vip pro main group fast risk-off premarket pm ah etf index forex gold then's
+    fully completely manually limit set placed
     market lot lots contract contracts con cons share shares micro micros mini minis x unit units
     runner runners remaining remainder balance trim tranche
     next today's quickly decided finally actually early late little bit per plan as planned planning's

@@ -98,6 +98,7 @@ def _scaled(read: Level, price: Price | None, instrument: Instrument) -> Level:
 
 
 _MORE = re.compile(r"(?<![\w.])(\d[\d,]*k?)\s+more\b")
+_LAST_UNITS = re.compile(r"(?:last|final|remaining)\s+(\d{1,4})\b")
 _SCALED_SIZE = re.compile(r"\d+(?:\.\d+)?\s?%\s*(?:position|size|of\s+(?:my\s+)?(?:portfolio|account))")
 
 
@@ -110,8 +111,9 @@ def _take_quantity(result: Fields, found: Scan, event: Event, instrument: Instru
         if 0 < share < 1:
             result.quantity, result.partial = Quantity(value=share, unit="fraction"), True
             return
-    if (more := _MORE.search(event.phrase)) is not None:
-        result.quantity = Quantity(value=number(more[1]))
+    counted = _MORE.search(event.phrase) or _LAST_UNITS.match(event.phrase)
+    if counted is not None:
+        result.quantity = Quantity(value=number(counted[1]))
         return
     for mention in found.quantities:
         if not start <= mention.start < end:

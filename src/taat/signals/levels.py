@@ -51,6 +51,9 @@ _RISK = re.compile(
     rf"|off|vs|versus|against|hod|lod|highs?|lows?))*\s*(?P<value>{NUMBER}k?)(?![\w%]*[a-z])\s*(?P<measure>{DISTANCE}(?![a-z]))?(?!\s*"
     rf"(?:r\b|of\b|:))"
 )
+_INVALID = re.compile(
+    rf"\binval(?:id(?:ation)?)?(?:\s*(?:is|at|@|:|=))*\s*\$?(?P<value>{NUMBER}k?)(?![\w%]|[.,]\d)(?P<measure>)"
+)
 _CUT = re.compile(
     rf"\b(?:cut(?:ting)?|out|exit(?:ing)?|invalid(?:ation|ated)?|wrong|bail(?:ing)?)(?:\s+(?:it"
     rf"|this|if|on|a|the|close|all|is|at|for|me|daily|we|lose|loses"
@@ -85,7 +88,7 @@ _VALUE = re.compile(rf"(?P<value>{NUMBER}k?)\+?\s*(?P<measure>{DISTANCE}(?![a-z]
 def find_levels(text: str) -> tuple[str, list[LevelMention]]:
     """Find stops and targets in a lower-case text; return the text without them, and the mentions."""
     mentions: list[LevelMention] = []
-    for pattern in (_DISTANCE_STOP, _MONEY_STOP, _STOP, _CUT, _RISK, _VERSUS):
+    for pattern in (_DISTANCE_STOP, _MONEY_STOP, _STOP, _CUT, _INVALID, _RISK, _VERSUS):
         for match in list(pattern.finditer(text)):
             measure = "points" if pattern is _MONEY_STOP else match["measure"] or ""
             mentions.append(LevelMention(*match.span(), "stop", number(match["value"]), measure))

@@ -34,6 +34,8 @@ def _joined(earlier: Signal, first: Event, later: Signal, second: Event) -> tupl
         return _union(earlier, later), first
     if earlier.action == "open" and later.action == "reduce" and _ORDINAL.match(second.phrase):
         return earlier, first  # where the first scale will be, said with the entry
+    if first.target and later.action in ("close", "stopped_out"):
+        return _union(later, earlier), second  # the target was the last one
     weak_first, weak_second = _is_weak(earlier, first), _is_weak(later, second)
     if (earlier.action, later.action) in _STRONGER and weak_first:
         return _union(later, earlier), second

@@ -51,7 +51,7 @@ _PAIRS = (
         rf"|@\s*)?(?P<entry>{_N})"
     ),
     # 1.25 -> 2.50
-    re.compile(rf"(?<![\w.,/])(?P<entry>{_N})\s*(?:->|=>|>+)\s*(?P<exit>{_N})"),
+    re.compile(rf"(?<![\w.,/])(?P<entry>{_N})\s*(?:-+>|=+>|>+)\s*(?P<exit>{_N})"),
 )
 _AVERAGE = re.compile(
     rf"\b(?:(?:new|my|our|the|current)\s+)*(?:avg|average|cb|cost basis)(?:\s+(?:price|cost"
@@ -75,7 +75,8 @@ _ACTION = re.compile(
 )
 _BARE = re.compile(
     rf"[{INSTRUMENT}{ACTION}{QUANTITY}]\)?\s*(?:[,:(|-]+\s*)?(?:(?:here|now|again|it|this|more"
-    rf"|back|trade|these|area|then|swing|lotto|shares|position|shorts?|longs?|calls|puts|runners?)\b\s*[,:]?\s*)*\$?{_RANGE}"
+    rf"|back|trade|these|area|then|swing|lotto|shares|position|shorts?|longs?|calls|puts|runners?|rest|remaining"
+    rf"|on(?=\s+(?:the|my|rest|remaining))|the|my)\b\s*[,:]?\s*)*\$?{_RANGE}"
 )
 _DATE = re.compile(r"(?<![\w.,/$])(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12]\d|3[01])(?:/(?:20)?\d\d)?(?![\w.,/]*\d)")
 _LEFT = re.compile(rf"(?:(?<=[\s,($])|^)\$?(?P<low>\d*\.\d+|\d+,\d{{3}}(?:\.\d+)?|(?<=\$)\d+){_NOT_AFTER}")

@@ -30,6 +30,7 @@ _LEFT_OPEN = re.compile(
     r"(?:\d+\s+)?(?:runners?|rest|half|some|remaining|balance|contracts?|cons|1/\d)\b"
     r"|^[^\n]{0,60}?\b(?:letting|let)\s+(?:the\s+)?\d+\s+(?:run|ride)\b"
     r"|^[^\n]{0,60}?\b(?:holding|keeping|leaving)\s+(?:the\s+|my\s+|last\s+)*\d[\d,]*(?![\w.%]*\d)"
+    r"|^[^\n]{0,60}?(?<![.,\d/])\b\d{1,5}\s+(?:left|remaining|still\s+on)\b"
     r"|^[^\n]{0,60}?\b(?:(?:a|one|\d+)\s+)?runners?\s+(?:left|on|remain\w*|still|open)\b"
 )
 _RESULT = re.compile(rf"(?<![\w.])(?P<sign>[+-])\s?\$?(?P<points>{NUMBER})(?![\w%]|[.,]\d)")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from taat.models import Instrument
 from taat.signals.actions import Event
+from taat.signals.context import LEAVING
 from taat.signals.detection import is_preposition, is_relative
 from taat.signals.scan import Scan
 from taat.signals.symbols import Mention
@@ -15,6 +16,8 @@ _MIDDLE = re.compile(r"[;|•]")
 _WEAK = re.compile(r",(?=\s)|\s(?:and|&|then|but|while|after|also)\s")
 _DASH = re.compile(r"\s-+\s|:\s|/\s")
 _BREAK = re.compile(r"[.;!?\n](?:\s|$)|,\s|\n")
+_ONLY_COMMA = re.compile(rf"[\s,{INSTRUMENT}]*")
+"""Nothing of its own between a side and what was done with the position: ``$SPX long, raised stop``."""
 _JOINED = re.compile(rf"(?:[\s,/&+|{LEVEL}{QUANTITY}@$()]|\band\b|\bat\b|\bplus\b|\d[\d.,]*)*$")
 
 
@@ -77,7 +80,8 @@ def _qualified(text: str, side: Event, others: list[Event]) -> Event | None:
     for other in others:
         start, end = (other.end, side.start) if other.start < side.start else (side.end, other.start)
         between = text[start:end]
-        if not _BREAK.search(between) and (nearest is None or end - start < nearest[0]):
+        told = not _BREAK.search(between) or (other.action in LEAVING and _ONLY_COMMA.fullmatch(between) is not None)
+        if told and (nearest is None or end - start < nearest[0]):
             nearest = (end - start, other)
     if nearest is not None and nearest[0] < 40:
         return nearest[1]

@@ -5,6 +5,13 @@ from taat.signals.text import INSTRUMENT
 
 WHOLE: list[Rule] = [
     (
+        r"\b(?:last|final|remaining)\s+(?:\d{1,4}\s+)?(?:is\s+|are\s+|were\s+|was\s+)?(?:gone|sold|out|closed|covered)\b",
+        "close",
+        None,
+        "past",
+        "whole",
+    ),
+    (
         r"\b(?:everything|all|rest|remaining|remainder|runners?|it\s+all)\s+(?:is\s+|was\s+|are\s+|were\s+|now\s+)?"
         r"(?:sold|closed|out|gone|covered)\b(?!\s+of\s+(?:the|stock|my)\s)",
         "close",
@@ -122,7 +129,8 @@ CLOSED: list[Rule] = [
     (
         rf"\bclose(?=\s+(?:(?:the|my|all|out|rest|half|here|now|it|position)\b"
         rf"|[$@{INSTRUMENT}]))(?:\s+(?:the rest(?: of)?|all|out|my))*(?!\s+(?:to|of|at the))"
-        rf"|\bexit(?=\s*[:|-]?\s+(?:(?:the|my|all|here|now|rest)\b|[$@{INSTRUMENT}]))",
+        rf"|\bexit(?=\s*[:|-]?\s+(?:(?:the|my|all|here|now|rest)\b|[$@{INSTRUMENT}]"
+        rf"|[a-z]{{2,5}}\s+(?:long\b|short\b|@|at\s+\d|\d)))",
         "close",
         None,
         "base",
@@ -164,7 +172,7 @@ CLOSED: list[Rule] = [
     (
         r"\b(?:took|taking|take|book(?:ed|ing)?|lock(?:ed|ing)?|bank(?:ed|ing)?|secur(?:ed"
         r"|ing))\s+(?:in\s+)?(?:(?:full|all|my|the|nice|quick|great)\s+)*(?:profits?"
-        r"|gains?)(?!\s*#?[1-9]?\s*[:=@|]|\s+\$?\.?\d|\s+targets?)(?:\s+(?:here|off|on|in|of))*(?:\s+(?:the\s+|my\s+)?(?:rest|remaining|remainder"
+        r"|gains?)(?!\s*#?[1-9]?\s*[:=@|]|\s+\$?\.?\d|\s+targets?)(?!(?<=take\sprofit)\s+(?:at|is)\s+\$?\.?\d)(?:\s+(?:here|off|on|in|of))*(?:\s+(?:the\s+|my\s+)?(?:rest|remaining|remainder"
         r"|last|balance)(?:\s+of)?)?",
         "close",
         None,

@@ -133,7 +133,7 @@ OPENED: list[Rule] = [
         rf"|quick|first|initial|little|long[- ]term|swing)\s+)*(?:positions?|stab|shot|flye?r"
         rf"|flier|starter|entry|swing|nibble|bite|lotto|punt|gamble|scalp|yolo|feeler)(?:\s+(?:in|at|on|of|for))*|\b(?:took|taking)\s+(?:a\s+"
         rf"|some\s+)?(?=(?:quick\s+|small\s+)?(?:long|short)\b)|\btook\s+(?:some\s+"
-        rf"|the\s+)?(?={INSTRUMENT}+\s+(?:long|short|calls|puts|@|here|at))"
+        rf"|the\s+|a\s+few\s+|a\s+couple\s+(?:of\s+)?)?(?={INSTRUMENT}+\s+(?:long|short|calls|puts|@|here|at))"
         rf"|\btaking\s+(?:some\s+|the\s+)?(?={INSTRUMENT}+\s+(?:long\b|short\b|@|here\b|at\s+\$?\.?\d|\$?\.?\d))",
         "open",
         None,
@@ -151,7 +151,7 @@ OPENED: list[Rule] = [
         "",
     ),
     (
-        r"\b(?:got\s+|just\s+|been\s+)?filled(?=\s+(?:on\s+|in\s+|at\s+|@|long|short|[$"
+        r"\b(?:(?:just|got|was|been)\s+)+filled\b(?!\s+(?:out|up|with|the\s+gap))|\b(?:got\s+|just\s+|been\s+)?filled(?=\s+(?:on\s+|in\s+|at\s+|@|long|short|[$"
         + INSTRUMENT
         + r"]))(?:\s+(?:on|in))?",
         "open",
@@ -160,8 +160,15 @@ OPENED: list[Rule] = [
         "",
     ),
     (
+        rf"\bput(?:ting)?\s+(?:\$?\d[\d.,]*[k%]?|some|half|a\s+bit|more)\s+[^.\n{INSTRUMENT}]{{0,24}}?\binto(?=\s+{INSTRUMENT})",
+        "open",
+        "long",
+        "past",
+        "",
+    ),
+    (
         r"\b(?:new|small|starter|opening|initial)\s+(?:swing\s+)?(?:position|starter)\b(?:\s+(?:in"
-        r"|on))?|\bstarter\s+(?:in|on)\b",
+        r"|on))?|\bstarters?\s+(?:in|on)\b|\bstarters?\b(?=\s*(?:@|at\s+\$?\.?\d|\$?\.?\d))",
         "open",
         None,
         "past",

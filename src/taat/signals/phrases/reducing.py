@@ -9,7 +9,7 @@ _POSS = r"(?:(?:my|our|the|this|these|all|of|on|a|an|some|most|another|about|jus
 SCALES: list[Rule] = [
     (
         r"\b(?:closed?|closing|took|take|taking|sold|covered|out)?\s*(?:my\s+|the\s+)?(?:last"
-        r"|final)\s+(?:scale(?:\s*out)?|piece|part|runners?|tranche|portion|lot|contracts?|third"
+        r"|final|remaining)\s+(?:scale(?:\s*out)?|piece|part|runners?|tranche|portion|lot|contracts?|third"
         r"|half|quarter|leg|bit)\b(?:\s+(?:out|done|closed|off|sold))?",
         "close",
         None,
@@ -42,12 +42,20 @@ REDUCED: list[Rule] = [
     (
         r"\b(?:took|taking|take|hit|hitting|closed|sold\s+(?:into|at))\s+(?:my\s+|the\s+|our\s+)?"
         r"(?:tp|pt|target|take[- ]profit)\s*#?[1-5]\b(?!\s*[:=])(?:\s+(?:on|of|for|at(?=\s+\$?\d)))?"
+        r"|\b(?:1st|2nd|3rd|first|second|third)\s+(?:target|tp|pt)\s+(?:is\s+|was\s+|just\s+|got\s+)?(?:hit|done|reached|filled|met)\b"
         r"|\b(?:tp|pt|target|take[- ]profit(?:\s+target)?)\s?#?\s?[1-5]\s+(?:is\s+|was\s+|just\s+|now\s+|got\s+)?"
         r"(?:hit|done|reached|filled|secured|smashed|tagged|achieved|met)\b",
         "reduce",
         None,
         "past",
         "partial profit target",
+    ),
+    (
+        rf"\b(?:took|taking)\s+(?:a\s+|another\s+)?(?P<f9>{_F})(?=\s*(?:$|[.,!;@\n]|at\s+\$?\.?\d|here\b|\$?\.?\d))",
+        "reduce",
+        None,
+        "past",
+        "partial",
     ),
     (
         rf"\blet(?:ting)?\s+(?:a\s+|another\s+)?(?P<f8>{_F})\s+(?:of\s+)?(?:my\s+|the\s+)?{INSTRUMENT}*\s*go\b",
@@ -58,7 +66,7 @@ REDUCED: list[Rule] = [
     ),
     (
         rf"\b(?:scal(?:ed|ing|e)|lock(?:ed|ing)?(?:\s+in)?|book(?:ed|ing)?|bank(?:ed|ing)?|secur(?:ed|ing)"
-        rf"|peel(?:ed|ing)?|shav(?:ed|ing)|ring(?:ing)?\s+(?:the\s+)?register\s+on)\s+"
+        rf"|peel(?:ed|ing)?|shav(?:ed|ing)|r[aiu]ng(?:ing)?\s+(?:the\s+)?register\s+on)\s+"
         rf"(?:off\s+)?(?:another\s+|a\s+|my\s+|about\s+|the\s+|first\s+)*(?P<f7>{_F})"
         rf"(?!\s*(?:gain|profit|win|return|loss|on\b))(?:\s+(?:of|my|the|position|off|out))*",
         "reduce",

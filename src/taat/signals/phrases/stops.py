@@ -18,7 +18,7 @@ STOP_MOVED = re.compile(
     rf"(?:above\s+|below\s+|under\s+)?(?:\$?(?P<to1>{NUMBER})(?!\s?%)|(?:my\s+)?{_ENTRY_WORD}(?![\w/]))"
     rf"|\b{_STOP}(?:{_ON}(?:\s+(?:is|are|has been|was|now|just))*\s*(?:moved|raised|lowered"
     rf"|trailed|tightened|adjusted|up)"
-    rf"(?:\s+up)?\s*(?:to|@|at)?|\s*(?:now\s*)?(?:up\s+|down\s+)?(?:to|>+|->)\s*|\s+now\s*(?:at|@|is|to)?)\s*\$?(?P<to2>{NUMBER})(?!\s?%)"
+    rf"(?:\s+up)?\s*(?:to|@|at)?|\s*(?:now\s*)?(?:up\s+|down\s+)?(?:to|>+|->)\s*|{_ON}\s+now\s*(?:at|@|is|to)?)\s*\$?(?P<to2>{NUMBER})(?!\s?%)"
     rf"|\b{_STOP}{_ON}\s*(?:(?:is|are|has been|was|now|just|moved|raised|up|goes|going"
     rf"|set)\s+)*(?:to|at|@|=|:|>+|->|-)?\s*"
     rf"(?:my\s+)?{_ENTRY_WORD}(?![\w/])"
@@ -38,7 +38,7 @@ STOPPED: list[Rule] = [
         "",
     ),
     (
-        r"\b(?:flat,?\s+|got\s+|getting\s+|was\s+|were\s+|been\s+|just\s+)*st[o]?p+ed(?:\s+(?:out"
+        r"\b(?:flat,?\s+|got\s+|getting\s+|was\s+|were\s+|been\s+|just\s+)*st[o]?p+ed(?:\s+(?:me|us))?(?:\s+(?:out"
         r"|flat))*(?:\s+(?:of|on|at)\b)?(?!\s+(?:by|working|trading|using|watching|believing"
         r"|buying|selling|caring|doing|paying|going|reading|for\s+a))",
         "stopped_out",

@@ -7,7 +7,7 @@ TRIGGER = re.compile(
     r"|sell|selling|sold|soldd|sld|long|longed"
     r"|longing|short|shorted|shorting|reshort\w*|add|added|aded|adding|trim\w*|scal(?:e|ed"
     r"|ing)|clos(?:e|ed|ing)|clsoed|exit\w*"
-    r"|out|flat|cover\w*|cvr\w*|covd|scratch\w*|shav\w+|ringing|cut|cutting|took|taking|take|takin|stop\w*|stp|sl|s/l|limit|bids?"
+    r"|out|flat|cover\w*|cvr\w*|covd|scratch\w*|shav\w+|r[aiu]ng\w*|put|cut|cutting|took|taking|take|takin|stop\w*|stp|sl|s/l|limit|bids?"
     r"|bidding|orders?|offers?|entry"
     r"|enter\w*|re-?ent\w+|in|initiat\w+|start\w*|open\w*|picked|picking|grabb\w+|snagg\w+"
     r"|scoop\w*|nibbl\w+|load\w*|fill\w*"
