@@ -1,6 +1,6 @@
 """How far two labellings of the same turns agree: ``python -m training.claims.agreement``.
 
-``second/labels.jsonl`` holds a tenth of the turns, labelled again without sight of the first labels, before the
+``second/labels.jsonl`` holds some of the turns, labelled again without sight of the first labels, before the
 guideline said what to do where two relations could fit; relations that were joined since are joined in it too.
 """
 
