@@ -70,11 +70,12 @@ from longmind.types import (
 
 if TYPE_CHECKING:
     from longmind.agent import Agent, ReflectiveAgent
-    from longmind.conversation import Conversation
+    from longmind.conversation import Conversation, ConversationItem, StoredItem
     from longmind.perceive.files import read_document
     from longmind.systems.episodic import Episode, EpisodeEntry, Event, EventDraft
     from longmind.systems.procedural import Run
     from longmind.systems.semantic import Fact
+    from longmind.systems.values import Value, ValueName, ValueWrite
 
 __version__ = "0.1.0"
 
@@ -89,6 +90,7 @@ __all__ = [
     "Conflict",
     "ConsolidationReport",
     "Conversation",
+    "ConversationItem",
     "ConversationSummary",
     "Document",
     "Episode",
@@ -134,11 +136,15 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreUnavailable",
+    "StoredItem",
     "TimedOut",
     "Unauthenticated",
     "Undone",
     "UndoneChange",
     "Unsupported",
+    "Value",
+    "ValueName",
+    "ValueWrite",
     "VersionConflict",
     "read_document",
 ]
@@ -148,6 +154,11 @@ if not TYPE_CHECKING:  # a type checker reads the imports above; to it ``__getat
         "Agent": "longmind.agent",
         "ReflectiveAgent": "longmind.agent",
         "Conversation": "longmind.conversation",
+        "ConversationItem": "longmind.conversation",
+        "StoredItem": "longmind.conversation",
+        "Value": "longmind.systems.values",
+        "ValueName": "longmind.systems.values",
+        "ValueWrite": "longmind.systems.values",
         "read_document": "longmind.perceive.files",
         "Episode": "longmind.systems.episodic",
         "EpisodeEntry": "longmind.systems.episodic",

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from longmind.systems.procedural import ProceduralMemory
     from longmind.systems.semantic import SemanticMemory
     from longmind.systems.shared import SharedMemory
+    from longmind.systems.values import StateMemory, ValueMemory
     from longmind.systems.working import WorkingMemory
 
 _INLINE = 50
@@ -153,6 +154,20 @@ class AgentMemory(AgentListing):
         from longmind.systems.shared import SharedMemory
 
         return SharedMemory(self.scoped)
+
+    @cached_property
+    def values(self) -> ValueMemory:
+        """Exact values by namespace and key, which recall finds too."""
+        from longmind.systems.values import ValueMemory
+
+        return ValueMemory(self.scoped)
+
+    @cached_property
+    def state(self) -> StateMemory:
+        """Exact values that a program keeps for itself, such as checkpoints; never recalled."""
+        from longmind.systems.values import StateMemory
+
+        return StateMemory(self.scoped)
 
     @cached_property
     def manager(self) -> MemoryManager:

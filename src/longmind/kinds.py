@@ -68,6 +68,8 @@ TABLE = (
     KindInfo("reflection", "derived", "agent", "What happened", shareable=True),
     KindInfo("document", "said", "remembered", "Documents", source_of_facts=True, leads_on=False),
     KindInfo("record", "recorded", "remembered", "Knowledge"),
+    KindInfo("state", "internal", "values", leads_on=False, on_request=True),
+    KindInfo("item", "internal", "conversation", leads_on=False, on_request=True),
     KindInfo("working", "recorded", "working", "From conversations", leads_on=False),
     KindInfo("session_item", "internal", "working", leads_on=False, on_request=True),
     KindInfo("rule", "recorded", "semantic"),

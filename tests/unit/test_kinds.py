@@ -6,7 +6,7 @@ from longmind import kinds
 
 
 def test_each_kind_has_one_row_and_a_known_group() -> None:
-    assert len(kinds.KINDS) == len(set(kinds.KINDS)) == 25
+    assert len(kinds.KINDS) == len(set(kinds.KINDS)) == 27
     assert {kind.group for kind in kinds.TABLE} | {"About the agent itself"} == set(kinds.GROUPS)
     assert kinds.group_of("trait") == kinds.group_of("trait", "user") == "About the user"
     assert kinds.group_of("trait", "agent") == kinds.group_of("knowledge", "agent") == "About the agent itself"

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from longmind.systems.procedural import ProceduralMemory
     from longmind.systems.semantic import SemanticMemory
     from longmind.systems.shared import SharedAdministration, SharedMemory
+    from longmind.systems.values import StateMemory, ValueMemory
     from longmind.systems.working import WorkingMemory
 
 _Longmind: Any = remote_class(faces.LONGMIND)
@@ -151,6 +152,16 @@ class RemoteAgentMemory(_AgentMemory):  # type: ignore[misc]
     def shared(self) -> SharedMemory:
         """Shared memory on the server."""
         return cast("SharedMemory", self._room(faces.SHARED))
+
+    @cached_property
+    def values(self) -> ValueMemory:
+        """Exact values on the server."""
+        return cast("ValueMemory", self._room(faces.VALUES))
+
+    @cached_property
+    def state(self) -> StateMemory:
+        """Exact values on the server that are never recalled."""
+        return cast("StateMemory", self._room(faces.STATE))
 
     @cached_property
     def manager(self) -> MemoryManager:

@@ -9,6 +9,7 @@ Conversations of one user share what is learnt: recall searches everything known
 """
 
 from longmind.conversation.conversation import WINDOW, Conversation
+from longmind.conversation.items import ConversationItem, StoredItem
 from longmind.conversation.rolling_summary import FindSummaryWriter
 
-__all__ = ["WINDOW", "Conversation", "FindSummaryWriter"]
+__all__ = ["WINDOW", "Conversation", "ConversationItem", "FindSummaryWriter", "StoredItem"]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from longmind.arguments import checked_arguments
+from longmind.conversation.items import ITEM, ConversationItem, ItemLog, StoredItem
 from longmind.conversation.messages import MessageLog, parse_message, to_message
 from longmind.conversation.rolling_summary import FindSummaryWriter, RollingSummary
 from longmind.conversation.token_budget import first_lines, last_messages
@@ -65,6 +66,7 @@ class Conversation:
         self._find_parts = find_parts
         self._window = window
         self._log = MessageLog(scoped, self.id)
+        self._items = ItemLog(scoped, self.id)
         self._summary = RollingSummary(scoped, self._log, self.id, window=window, summary_writer=summary_writer)
 
     async def add(
@@ -81,6 +83,26 @@ class Conversation:
         """
         return await self._log.add(parse_message(message, role), key, metadata)
 
+    async def append(
+        self, items: Sequence[ConversationItem], *, operation: str | None = None
+    ) -> tuple[StoredItem, ...]:
+        """Store items of a framework's conversation in one transaction, exactly and in order.
+
+        What is said in an item is a message like any other, and the item's own fields are part of its record. An item
+        that says nothing is never recalled. With an ``operation`` id of yours the call can be repeated safely.
+        """
+        return tuple(await self._items.append(items, operation))
+
+    async def items(self, limit: int | None = None) -> tuple[StoredItem, ...]:
+        """Return the items and messages, the earliest first: all of them, or the last ``limit``."""
+        if limit is not None and limit < 1:
+            raise InvalidInput(f"A list of {limit} items cannot be.", hint="Give at least 1, or none for all.")
+        return tuple(await self._items.latest(limit))
+
+    async def pop(self) -> StoredItem | None:
+        """Remove the last item or message and return it; None if there is none."""
+        return await self._items.pop()
+
     async def history(self, limit: int | None = None) -> tuple[Memory, ...]:
         """Return the messages, the earliest first: all of them, or the last ``limit``."""
         if limit is not None and limit < 1:
@@ -88,12 +110,13 @@ class Conversation:
         return tuple(reversed(await self._log.latest(limit)))
 
     async def clear(self) -> int:
-        """Forget the messages and the summary. Return how many messages there were."""
+        """Forget the messages, the items and the summary. Return how many messages there were."""
 
         async def delete() -> int:
             messages = await self.history()
             summary = await self._summary.record()
-            ids = [message.id for message in messages] + ([summary.id] if summary else [])
+            items = await self._items.memories((ITEM,), None)
+            ids = [memory.id for memory in (*messages, *items, *([summary] if summary else []))]
             if ids:
                 await self._scoped.rewrite([Delete(id) for id in ids], "clear the conversation")
             return len(messages)

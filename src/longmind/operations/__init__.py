@@ -29,6 +29,7 @@ from longmind.operations import (
     shared,
     transfer,
     users,
+    values,
     working,
 )
 from longmind.operations.faces import FACES, Face
@@ -52,6 +53,7 @@ _NOUNS = (
     goals,
     personas,
     shared,
+    values,
     consolidation,
     configuration,
     manager,

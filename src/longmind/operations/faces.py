@@ -19,6 +19,7 @@ from longmind.systems.persona import PersonaMemory
 from longmind.systems.procedural import ProceduralMemory
 from longmind.systems.semantic import SemanticMemory
 from longmind.systems.shared import SharedAdministration, SharedMemory
+from longmind.systems.values import StateMemory, ValueMemory
 from longmind.systems.working import WorkingMemory
 from longmind.types import Name
 
@@ -83,6 +84,8 @@ GOALS = _room(GoalMemory, "goals")
 DIALOGUE = _room(DialogueMemory, "dialogue")
 PERSONA = _room(PersonaMemory, "persona")
 SHARED = _room(SharedMemory, "shared")
+VALUES = _room(ValueMemory, "values")
+STATE = _room(StateMemory, "state")
 MANAGER = _room(MemoryManager, "manager")
 SHARED_ADMINISTRATION = Face(SharedAdministration, "", lambda rc, values: rc.shared())
 KEYS = Face(KeyAdministration, "", lambda rc, values: None, of_server=True)
@@ -100,6 +103,8 @@ FACES = (
     DIALOGUE,
     PERSONA,
     SHARED,
+    VALUES,
+    STATE,
     MANAGER,
     SHARED_ADMINISTRATION,
     KEYS,

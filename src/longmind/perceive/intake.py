@@ -20,9 +20,10 @@ from longmind.clock import Clock
 from longmind.errors import InvalidInput
 from longmind.perceive.documents import split_passages
 from longmind.perceive.importance import estimate_importance
-from longmind.perceive.messages import is_message, message_of, record_text
+from longmind.perceive.messages import is_message, message_of
 from longmind.problems import first_problem
 from longmind.store.base import CONTENT_KEY
+from longmind.text.record_text import record_text
 from longmind.types import (
     MAX_TAGS,
     TRUST,

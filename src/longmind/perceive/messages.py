@@ -55,15 +55,6 @@ def checked_message(message: Message | Mapping[str, Any] | BaseModel) -> Message
         raise InvalidInput(f"The message is not valid: {where or 'message'}: {reason}.", hint=_HINT) from error
 
 
-def record_text(record: Mapping[str, Any]) -> str:
-    """Return the text by which a record is found: a line for each of its fields."""
-    lines = (
-        f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
-        for name, value in record.items()
-    )
-    return "\n".join(lines)
-
-
 def is_message(value: object) -> bool:
     """Whether a mapping or an object is meant as a message, rather than as a record of the caller's own."""
     if isinstance(value, Message):

@@ -13,6 +13,9 @@ class Conversation(Blocking[asynchronous.Conversation]):
         return self._target.id
 
     add = blocking(asynchronous.Conversation.add)
+    append = blocking(asynchronous.Conversation.append)
+    items = blocking(asynchronous.Conversation.items)
+    pop = blocking(asynchronous.Conversation.pop)
     history = blocking(asynchronous.Conversation.history)
     clear = blocking(asynchronous.Conversation.clear)
     summary = blocking(asynchronous.Conversation.summary)

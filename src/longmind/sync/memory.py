@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from longmind.sync.procedural import ProceduralMemory
     from longmind.sync.semantic import SemanticMemory
     from longmind.sync.shared import SharedAdministration, SharedMemory
+    from longmind.sync.values import StateMemory, ValueMemory
     from longmind.sync.working import WorkingMemory
     from longmind.systems.procedural import ToolDecorator, ToolRegistry
 
@@ -197,6 +198,20 @@ class AgentMemory(Blocking[asynchronous.AgentMemory]):
         from longmind.sync.shared import SharedMemory
 
         return SharedMemory(self._loop, self._target.shared)
+
+    @cached_property
+    def values(self) -> ValueMemory:
+        """Exact values by namespace and key, which recall finds too."""
+        from longmind.sync.values import ValueMemory
+
+        return ValueMemory(self._loop, self._target.values)
+
+    @cached_property
+    def state(self) -> StateMemory:
+        """Exact values that a program keeps for itself, such as checkpoints; never recalled."""
+        from longmind.sync.values import StateMemory
+
+        return StateMemory(self._loop, self._target.state)
 
     @cached_property
     def manager(self) -> MemoryManager:

@@ -22,10 +22,11 @@ import longmind.sync.persona
 import longmind.sync.procedural
 import longmind.sync.semantic
 import longmind.sync.shared
+import longmind.sync.values
 import longmind.sync.working
 from longmind import conversation, manager, model_tools
 from longmind.errors import InvalidInput, NotFound, StoreUnavailable
-from longmind.systems import dialogue, episodic, goals, persona, procedural, semantic, shared, working
+from longmind.systems import dialogue, episodic, goals, persona, procedural, semantic, shared, values, working
 from longmind.testing import ScriptedModel
 
 PAIRS: list[tuple[type, type]] = [
@@ -41,6 +42,8 @@ PAIRS: list[tuple[type, type]] = [
     (persona.PersonaMemory, longmind.sync.persona.PersonaMemory),
     (shared.SharedMemory, longmind.sync.shared.SharedMemory),
     (shared.SharedAdministration, longmind.sync.shared.SharedAdministration),
+    (values.ValueMemory, longmind.sync.values.ValueMemory),
+    (values.StateMemory, longmind.sync.values.StateMemory),
     (manager.MemoryManager, longmind.sync.manager.MemoryManager),
     (conversation.Conversation, longmind.sync.conversation.Conversation),
     (model_tools.MemoryTools, model_tools.BlockingMemoryTools),

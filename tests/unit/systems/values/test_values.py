@@ -1,0 +1,195 @@
+"""Exact values by namespace and key: read back as they were, by prefix, in transactions, and found by recall."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmind import Longmind, ValueName, ValueWrite
+from longmind.errors import InvalidInput, VersionConflict
+from longmind.systems.values.paths import below, path_of
+from longmind.testing import FakeClock
+
+HOME = ("users", "alice")
+
+
+@pytest.fixture(params=["memory:", "file"])
+async def rc(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Longmind]:
+    url = str(tmp_path / "memory.db") if request.param == "file" else request.param
+    async with Longmind.open(url) as opened:
+        yield opened
+
+
+async def test_a_value_is_read_back_exactly(rc: Longmind) -> None:
+    mem = rc.agent("a", user="alice")
+    value = {"role": "user", "content": "not a message", "nested": [{"x": None}, 1.5, True, 2**62], "": ""}
+    stored = await mem.values.put(HOME, "settings", value)
+    assert stored.value == value
+    assert await mem.values.get(HOME, "settings") == stored
+    assert await mem.values.get(("users",), "settings") is None
+    assert (await mem.values.put(HOME, "empty", {})).value == {}
+
+
+async def test_values_are_found_by_recall_and_state_is_not(rc: Longmind) -> None:
+    mem = rc.agent("a")
+    await mem.values.put(("facts",), "k", {"note": "The heron nests behind the mill."})
+    await mem.values.put(("facts",), "silent", {"note": "The heron is silent."}, text="")
+    await mem.state.put(("facts",), "k", {"note": "The heron is a checkpoint."})
+    assert [hit.memory.body["note"] for hit in await mem.recall("heron mill")] == ["The heron nests behind the mill."]
+    (hit,) = await mem.values.search("heron mill", prefix=("facts",))
+    assert hit.value.key == "k"
+    assert await mem.values.search("heron mill", prefix=("other",)) == []
+    assert [memory.kind for memory in (await mem.list()).items] == ["record", "record"]
+
+
+async def test_a_rewrite_grows_the_version_and_keeps_when_it_was_created(rc: Longmind) -> None:
+    values = rc.agent("a").values
+    first = await values.put(HOME, "k", {"n": 1})
+    second = await values.put(HOME, "k", {"n": 2})
+    assert (second.version, second.created_at, second.id) == (first.version + 1, first.created_at, first.id)
+    assert second.updated_at >= first.updated_at
+    assert [hit.value.value for hit in await values.search("n 2")] == [{"n": 2}]
+
+
+async def test_compare_and_set(rc: Longmind) -> None:
+    values = rc.agent("a").values
+    first = await values.put(HOME, "k", {"n": 1}, expected_version=0)
+    with pytest.raises(VersionConflict):
+        await values.put(HOME, "k", {"n": 2}, expected_version=0)
+    with pytest.raises(VersionConflict):
+        await values.delete(HOME, "k", expected_version=first.version + 1)
+    await values.put(HOME, "k", {"n": 3}, expected_version=first.version)
+    assert await values.delete(HOME, "k", expected_version=first.version + 1)
+    assert not await values.delete(HOME, "k")
+
+
+async def test_writes_of_one_call_happen_together_or_not_at_all(rc: Longmind) -> None:
+    state = rc.agent("a").state
+    await state.put(("t",), "a", {"n": 1})
+    good = ValueWrite(namespace=("t",), key="b", value={"n": 2})
+    with pytest.raises(VersionConflict):
+        await state.write([good, ValueWrite(namespace=("t",), key="a", value={}, expected_version=7)])
+    assert await state.get(("t",), "b") is None
+    kept, made, gone = await state.write(
+        [
+            ValueWrite(namespace=("t",), key="a", value={"n": 9}, keep=True),
+            good,
+            ValueWrite(namespace=("t",), key="c", value=None),
+        ]
+    )
+    assert kept is not None
+    assert kept.value == {"n": 1}
+    assert made is not None
+    assert gone is None
+    names = [ValueName(namespace=("t",), key=key) for key in "bxa"]
+    assert [value and value.value for value in await state.read(names)] == [{"n": 2}, None, {"n": 1}]
+
+
+async def test_of_two_writes_of_one_name_the_later_is_made(rc: Longmind) -> None:
+    state = rc.agent("a").state
+    await state.write([ValueWrite(namespace=("t",), key="a", value={"n": n}) for n in (1, 2)])
+    assert [value.value for value in (await state.list()).items] == [{"n": 2}]
+
+
+async def test_values_of_another_user_or_agent_do_not_exist(rc: Longmind) -> None:
+    await rc.agent("a", user="alice").values.put(HOME, "k", {"whose": "alice"})
+    await rc.agent("a").values.put(HOME, "k", {"whose": "nobody"})
+    assert await rc.agent("a", user="bob").values.get(HOME, "k") is None
+    assert (await rc.agent("b", user="alice").values.list()).items == ()
+    (own,) = (await rc.agent("a", user="alice").values.list()).items
+    assert own.value == {"whose": "alice"}
+    (unowned,) = (await rc.agent("a").values.list()).items
+    assert unowned.value == {"whose": "nobody"}
+    await rc.agent("a", user="bob").values.clear(("users",))
+    assert await rc.agent("a", user="alice").values.get(HOME, "k") == own
+
+
+async def test_pages_and_namespaces_by_prefix(rc: Longmind) -> None:
+    values = rc.agent("a").values
+    spaces = [("a",), ("a", "b"), ("a", "b/c"), ("a0",), ("a%",), ("", "x")]
+    for space in spaces:
+        for key in "xy":
+            await values.put(space, key, {"at": list(space)})
+    assert await values.namespaces() == sorted(spaces)
+    assert await values.namespaces(("a",)) == [("a",), ("a", "b"), ("a", "b/c")]
+    assert await values.namespaces(limit=2, offset=1) == sorted(spaces)[1:3]
+    first = await values.list(("a",), limit=4)
+    rest = await values.list(("a",), limit=4, cursor=first.cursor)
+    assert len(first.items) == 4
+    assert [value.namespace for value in (*first.items, *rest.items)] == [s for s in spaces[:3] for _ in "xy"]
+
+
+async def test_a_listing_is_ordered_by_the_stated_moment(rc: Longmind) -> None:
+    state = rc.agent("a").state
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    for n in (2, 0, 1):
+        await state.put(("t",), str(n), {"n": n}, at=start + timedelta(days=n), session="s")
+    await state.put(("t",), "other", {"n": 7})
+    page = await state.list(("t",), session="s", order="updated", descending=True)
+    assert [value.value["n"] for value in page.items] == [2, 1, 0]
+
+
+async def test_clear_removes_what_it_names_and_never_everything(rc: Longmind) -> None:
+    state = rc.agent("a").state
+    await state.put(("a",), "k", {"secret": "zebra"}, session="s")
+    await state.put(("a", "b"), "k", {}, session="s")
+    await state.put(("c",), "k", {}, session="t")
+    with pytest.raises(InvalidInput):
+        await state.clear()
+    id = (await state.list(("a",))).items[0].id
+    assert await state.clear(("a",), session="t") == 0
+    assert await state.clear(session="s", erase=True) == 2
+    assert [value.namespace for value in (await state.list()).items] == [("c",)]
+    assert "zebra" not in str(await rc.agent("a").history(id))
+
+
+async def test_an_expired_value_is_gone_and_its_name_is_free() -> None:
+    clock = FakeClock()
+    async with Longmind.open("memory:", clock=clock) as rc:
+        values = rc.agent("a").values
+        await values.put(HOME, "k", {"n": 1}, expires_at=timedelta(minutes=5))
+        clock.advance(600)
+        assert await values.get(HOME, "k") is None
+        assert (await values.list()).items == ()
+        assert (await values.put(HOME, "k", {"n": 2}, expected_version=0)).value == {"n": 2}
+
+
+async def test_values_survive_an_export_and_go_with_their_user(rc: Longmind) -> None:
+    mem = rc.agent("a", user="alice")
+    await mem.values.put(HOME, "k", {"n": 1})
+    await mem.state.put(HOME, "k", {"n": 2})
+    lines = [line async for line in rc.export()]
+    async with Longmind.open("memory:") as other:
+        await other.load(lines)
+        copied = other.agent("a", user="alice")
+        assert (await copied.values.get(HOME, "k")) == await mem.values.get(HOME, "k")
+        assert (await copied.state.get(HOME, "k")) == await mem.state.get(HOME, "k")
+    await rc.erase_user("alice")
+    assert await mem.values.get(HOME, "k") is None
+    assert await mem.state.get(HOME, "k") is None
+
+
+async def test_a_namespace_is_no_text_and_values_are_plain_json(rc: Longmind) -> None:
+    values = rc.agent("a").values
+    with pytest.raises(InvalidInput, match="namespace"):
+        await values.put("users", "k", {})
+    with pytest.raises(InvalidInput):
+        await values.put(HOME, "k", {"x": float("nan")})
+    with pytest.raises(InvalidInput):
+        await values.put(("a\0",), "k", {})
+
+
+_LABELS = st.lists(st.text(alphabet="ab/%0. ", max_size=3), max_size=3).map(tuple)
+
+
+@given(_LABELS, _LABELS)
+def test_a_path_is_below_another_exactly_if_its_labels_begin_with_them(
+    namespace: tuple[str], prefix: tuple[str]
+) -> None:
+    bounds = below(prefix)
+    path = path_of(namespace)
+    inside = path >= str(bounds.gte) and (bounds.lt is None or path < str(bounds.lt))
+    assert inside == (namespace[: len(prefix)] == prefix)
