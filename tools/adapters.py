@@ -93,7 +93,16 @@ def test(name: str) -> Result:
     python = environment(name)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        words = ["-q", "-p", "no:cacheprovider", "-o", "filterwarnings=default", "--confcutdir=tests/adapters"]
+        words = [
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "filterwarnings=default",
+            "-o",
+            "junit_family=xunit1",
+            "--confcutdir=tests/adapters",
+        ]
         page = f"tests/adapters/test_pages.py::test_the_page_of_an_adapter_runs[{name}]"
         command = [str(python), "-m", "pytest", *words, f"--junitxml={report}", f"tests/adapters/{name}", page]
         variables = {**os.environ, "LONGMIND_ADAPTER": name, "LONGMIND_SERVER_PYTHON": sys.executable}
@@ -177,7 +186,7 @@ def page(results: Sequence[Result]) -> str:
             "`make test-adapters`. What is not applicable is skipped with a reason.\n",
             table(suite_rows(results), "adapter", "tested with", "suite", *COUNTS),
             "\n## What an adapter adds to a call\n",
-            "CPU time of one call in milliseconds, on a store in memory: through the public face alone, through the",
+            "CPU time of one call in milliseconds, on a store in a file: through the public face alone, through the",
             "adapter, and the difference. Figures of one machine; read them beside each other.\n",
             table(cost_rows(results), "adapter", "call", "alone", "through it", "added"),
             "",

@@ -69,7 +69,9 @@ def server() -> Iterator[str]:
         pytest.skip("no Python with the server is named: `make test-adapters` does")
     words = ["-m", "longmind.cli", "serve", "--json", "--url", "memory:", "--port", "0", "--no-consolidation"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    started = subprocess.Popen([python, *words], stdout=subprocess.PIPE, text=True, env=environment)
+    started = subprocess.Popen(
+        [python, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    )
     try:
         assert started.stdout is not None
         text = ""
@@ -85,7 +87,7 @@ def server() -> Iterator[str]:
         yield address
     finally:
         started.terminate()
-        started.wait()
+        started.communicate()
 
 
 @pytest.fixture

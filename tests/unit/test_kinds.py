@@ -27,8 +27,8 @@ def test_what_recall_and_listings_leave_out_unless_it_is_asked_for() -> None:
 def test_what_was_said_and_what_facts_are_extracted_from() -> None:
     assert kinds.SAID == ("message", "document")
     assert set(kinds.SOURCES_OF_FACTS) == {"message", "page", "document"}
-    assert {"alias", "configuration", "session_item"} == kinds.INTERNAL
-    assert {"message", "document", "configuration", "working", "session_item"} == kinds.DEAD_ENDS
+    assert {"alias", "configuration", "item", "session_item", "state"} == kinds.INTERNAL
+    assert {"message", "document", "configuration", "item", "state", "working", "session_item"} == kinds.DEAD_ENDS
 
 
 def test_a_kind_of_a_custom_system_comes_last_in_a_context() -> None:

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmind import Longmind, Scope
@@ -26,6 +26,7 @@ def test_no_id_is_refused(id: object) -> None:
         name_of(id, "thread_id")
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=300), min_size=2, max_size=20, unique=True))
 def test_every_id_becomes_a_name_and_different_ids_stay_different(ids: list[str]) -> None:
     names = [name_of(id, "thread_id") for id in ids]

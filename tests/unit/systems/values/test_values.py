@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmind import Longmind, ValueName, ValueWrite
@@ -185,6 +185,7 @@ async def test_a_namespace_is_no_text_and_values_are_plain_json(rc: Longmind) ->
 _LABELS = st.lists(st.text(alphabet="ab/%0. ", max_size=3), max_size=3).map(tuple)
 
 
+@settings(deadline=None)
 @given(_LABELS, _LABELS)
 def test_a_path_is_below_another_exactly_if_its_labels_begin_with_them(
     namespace: tuple[str], prefix: tuple[str]

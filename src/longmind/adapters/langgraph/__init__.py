@@ -1,0 +1,11 @@
+"""LangGraph: a ``BaseStore`` and a ``BaseCheckpointSaver`` over Longmind.
+
+from longmind.adapters.langgraph import LongmindSaver, LongmindStore
+
+graph = builder.compile(checkpointer=LongmindSaver(rc, agent="assistant"), store=LongmindStore(rc, agent="assistant"))
+"""
+
+from longmind.adapters.langgraph.saver import LongmindSaver
+from longmind.adapters.langgraph.store import LongmindStore
+
+__all__ = ["LongmindSaver", "LongmindStore"]

@@ -1,0 +1,184 @@
+"""``LongmindStore``: LangGraph's ``BaseStore`` over the values of an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from longmind.adapters.access import MemoryAccess
+from longmind.adapters.packages import framework
+from longmind.memory import Longmind
+from longmind.sync import Longmind as BlockingLongmind
+from longmind.systems.values import Value, ValueName, ValueWrite
+
+with framework("langgraph"):
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        Item,
+        ListNamespacesOp,
+        MatchCondition,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+        get_text_at_path,
+        validate_op_namespace,
+    )
+
+_PAGE = 200
+_MOST_RANKED = 1_000
+"""How many values a query ranks at most; those that follow have no score."""
+_MOST_NAMESPACES = 1_000_000
+
+
+class LongmindStore(BaseStore):
+    """Items by namespace and key, durable, scoped to an agent and a user, and found by ``recall`` too.
+
+    ``rc`` is an open store, of ``longmind`` or of ``longmind.sync``; with the latter blocking methods work everywhere.
+    ``fields`` are the paths of a value that search reads, as in LangGraph's index; by default all of it.
+    Reads of one batch see what was there before its writes, which are one transaction.
+    """
+
+    def __init__(
+        self,
+        rc: Longmind | BlockingLongmind,
+        *,
+        agent: str | None = None,
+        user: str | None = None,
+        fields: Sequence[str] | None = None,
+    ) -> None:
+        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._fields = None if fields is None else list(fields)
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Run operations and return a result for each."""
+        return self._access.wait(self._run(list(ops)))
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Run operations and return a result for each."""
+        return await self._access.run(self._run(list(ops)))
+
+    async def _run(self, ops: Sequence[Op]) -> list[Result]:
+        for op in ops:
+            validate_op_namespace(op)
+        results: list[Result] = [None] * len(ops)
+        for number, item in (await self._get({n: op for n, op in enumerate(ops) if isinstance(op, GetOp)})).items():
+            results[number] = item
+        for number, op in enumerate(ops):
+            if isinstance(op, SearchOp):
+                results[number] = await self._search(op)
+            elif isinstance(op, ListNamespacesOp):
+                results[number] = await self._list_namespaces(op)
+            elif not isinstance(op, GetOp | PutOp):
+                raise ValueError(f"Unknown operation type: {type(op)}")
+        writes = [self._write(op) for op in ops if isinstance(op, PutOp)]
+        if writes:
+            await self._access.memory().values.write(writes)
+        return results
+
+    async def _get(self, ops: Mapping[int, GetOp]) -> dict[int, Item | None]:
+        if not ops:
+            return {}
+        names = [ValueName(namespace=op.namespace, key=op.key) for op in ops.values()]
+        values = await self._access.memory().values.read(names)
+        return {number: value and _item(value) for number, value in zip(ops, values, strict=True)}
+
+    async def _search(self, op: SearchOp) -> list[SearchItem]:
+        """Return a page of what matches; with a query the best first, and then what the query does not find."""
+        values = self._access.memory().values
+        scored: list[tuple[float | None, Value]] = []
+        wanted = op.offset + op.limit
+        if op.query:
+            ranked_to = _MOST_RANKED if op.filter else min(wanted, _MOST_RANKED)
+            hits = await values.search(op.query, ranked_to, prefix=op.namespace_prefix)
+            scored = [(hit.score, hit.value) for hit in hits if _matches(hit.value, op.filter)]
+        ranked = {value.id for _, value in scored}
+        cursor: str | None = None
+        while len(scored) < wanted:
+            page = await values.list(op.namespace_prefix, limit=_PAGE, cursor=cursor)
+            rest = (value for value in page.items if value.id not in ranked and _matches(value, op.filter))
+            scored += [(None, value) for value in rest]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return [_search_item(value, score) for score, value in scored[op.offset : wanted]]
+
+    async def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        conditions = op.match_conditions or ()
+        known = await self._access.memory().values.namespaces(limit=_MOST_NAMESPACES)
+        matching = [space for space in known if all(_matches_path(condition, space) for condition in conditions)]
+        shown = sorted({space[: op.max_depth] for space in matching})
+        return shown[op.offset : op.offset + op.limit]
+
+    def _write(self, op: PutOp) -> ValueWrite:
+        value = None if op.value is None else dict(op.value)
+        return ValueWrite(namespace=op.namespace, key=op.key, value=value, text=self._text(value, op.index))
+
+    def _text(self, value: Mapping[str, Any] | None, index: Any) -> str | None:
+        """Return what search reads of a value; None for all of it."""
+        if value is None or index is False:
+            return ""
+        paths = self._fields if index is None else list(index)
+        if paths is None or "$" in paths:
+            return None
+        return "\n".join(text for path in paths for text in get_text_at_path(value, path))
+
+
+def _item(value: Value) -> Item:
+    return Item(
+        value=value.value,
+        key=value.key,
+        namespace=value.namespace,
+        created_at=value.created_at,
+        updated_at=value.updated_at,
+    )
+
+
+def _search_item(value: Value, score: float | None) -> SearchItem:
+    return SearchItem(
+        namespace=value.namespace,
+        key=value.key,
+        value=value.value,
+        created_at=value.created_at,
+        updated_at=value.updated_at,
+        score=score,
+    )
+
+
+def _matches_path(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
+    """Whether a namespace begins or ends with a path, in which ``*`` is any label."""
+    path = tuple(condition.path)
+    if len(namespace) < len(path):
+        return False
+    labels = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
+    return all(wanted in ("*", label) for wanted, label in zip(path, labels, strict=True))
+
+
+def _matches(value: Value, conditions: Mapping[str, Any] | None) -> bool:
+    return all(_equals(value.value.get(name), wanted) for name, wanted in (conditions or {}).items())
+
+
+def _equals(found: Any, wanted: Any) -> bool:
+    """Whether a part of a value is as a filter wants it: equal, within bounds, or with these fields."""
+    if isinstance(wanted, Mapping):
+        if any(name.startswith("$") for name in wanted):
+            return all(_compares(found, operator, bound) for operator, bound in wanted.items())
+        return isinstance(found, Mapping) and all(_equals(found.get(name), item) for name, item in wanted.items())
+    if isinstance(wanted, list | tuple):
+        same_length = isinstance(found, list | tuple) and len(found) == len(wanted)
+        return same_length and all(_equals(a, b) for a, b in zip(found, wanted, strict=True))
+    return bool(found == wanted)
+
+
+def _compares(found: Any, operator: str, bound: Any) -> bool:
+    if operator in ("$eq", "$ne"):
+        return bool(found == bound) == (operator == "$eq")
+    if operator not in ("$gt", "$gte", "$lt", "$lte"):
+        raise ValueError(f"Unsupported operator: {operator}")
+    try:
+        number, limit = float(found), float(bound)
+    except (TypeError, ValueError):  # what is no number is in no range of numbers
+        return False
+    return {"$gt": number > limit, "$gte": number >= limit, "$lt": number < limit, "$lte": number <= limit}[operator]
