@@ -35,9 +35,9 @@ soak: $(VENV)/.installed  ## the long versions of the tests that have a short on
 	$(BIN)/python -m benchmarks soak --days 60
 	LONGMIND_TEST_SECONDS=20 HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --timeout 3600 tests/crash tests/property
 
-isolation: $(VENV)/.installed  ## 20,000 random requests over 50 tenants through REST, on each backend: nobody sees anything of another
+isolation: $(VENV)/.installed  ## 20,000 random requests over 50 tenants through REST and MCP, on each backend: nobody sees anything of another
 	$(BIN)/python -m tests.security.isolation --tenants 50 --requests 20000
-	LONGMIND_ISOLATION=20000 $(BIN)/python -m pytest --timeout 3600 tests/security/test_isolation.py -k database
+	LONGMIND_ISOLATION=20000 $(BIN)/python -m pytest -s --timeout 3600 tests/security/test_isolation.py -k database
 
 api-fuzz: $(VENV)/.installed  ## schemathesis over the whole OpenAPI document, 300 examples an operation and every boundary value, on both backends
 	LONGMIND_FUZZ_EXAMPLES=300 LONGMIND_FUZZ_BACKEND=sqlite $(BIN)/python -m pytest -n 2 --timeout 3600 tests/api/test_fuzz.py

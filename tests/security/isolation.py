@@ -1,4 +1,4 @@
-"""Random requests of many tenants through REST, each with a word of its own that nobody else may ever see.
+"""Random requests of many tenants through REST and MCP, each with a word of its own that nobody else may ever see.
 
 ``python -m tests.security.isolation --requests 20000 --tenants 50`` runs it at length (``make isolation``).
 """
@@ -12,12 +12,14 @@ import re
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import httpx2
+from tests.security.isolation_mcp import HEADERS, McpRequest, McpRequests, code_of, request
 
 from longmind import Settings
 from longmind.operations import OPERATIONS, Operation
@@ -33,6 +35,10 @@ _LEFT_OUT = {"transfer", "erasure"}
 """Nouns that would end what the others are about; erasure is tried in tests of its own."""
 _DESTRUCTIVE = {"keys.revoke", "keys.create"}
 _CONCURRENT = 8
+_MCP_SHARE = 0.4
+"""Of the requests, how many go through MCP."""
+_FAULTS = {"internal", "-32603"}
+"""How a request of MCP ends that the server failed to answer."""
 
 
 @dataclass
@@ -54,6 +60,8 @@ class Findings:
 
     requests: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
+    endings: Counter[str] = field(default_factory=Counter)
+    """How the requests of MCP ended: ``ok`` or the code of an error."""
     operations: set[str] = field(default_factory=set)
     foreign_bytes: list[str] = field(default_factory=list)
     foreign_ids: list[str] = field(default_factory=list)
@@ -68,7 +76,8 @@ class Findings:
         return (
             f"{self.requests:,} requests of {len(self.operations)} operations: {len(self.foreign_ids)} foreign ids,"
             f" {len(self.foreign_bytes)} foreign words, {len(self.foreign_counts)} foreign counts,"
-            f" {len(self.failures)} server errors; statuses {dict(sorted(self.statuses.items()))}"
+            f" {len(self.failures)} server errors; statuses {dict(sorted(self.statuses.items()))};"
+            f" {self.endings.total():,} through MCP {dict(sorted(self.endings.items()))}"
         )
 
 
@@ -80,6 +89,9 @@ class Isolation:
         self._random = random.Random(seed)
         self._owner: dict[str, str] = {}
         self._offered = [o for o in OPERATIONS if o.noun not in _LEFT_OUT and not o.streams]
+        self._mcp = McpRequests(
+            self._random, lambda: self._value("id"), lambda: self._random.choice(self._tenants).canary
+        )
         self.findings = Findings()
 
     async def prepare(self) -> None:
@@ -103,6 +115,31 @@ class Isolation:
         return self.findings
 
     async def _request(self, tenant: Tenant) -> None:
+        if self._random.random() < _MCP_SHARE:
+            await self._through_mcp(tenant)
+        else:
+            await self._through_rest(tenant)
+
+    async def _through_mcp(self, tenant: Tenant) -> None:
+        if self._random.random() < 0.1:
+            counted = request("mcp.read_resource", "resources/read", {"uri": "longmind://memories"})
+            answer = await self._send_mcp(tenant, COUNTED, counted)
+            memories = len(answer["result"]["contents"][0]["text"].splitlines())
+            self._compare(tenant, memories)
+        else:
+            await self._send_mcp(tenant, self._random.choice(AGENTS), self._mcp.next(tenant.canary))
+
+    async def _send_mcp(self, tenant: Tenant, agent: str, mcp_request: McpRequest) -> dict[str, Any]:
+        self.findings.operations.add(mcp_request.name)
+        response = await self._send(tenant, "POST", f"/mcp?agent={agent}", mcp_request.body, HEADERS)
+        answer: dict[str, Any] = response.json()
+        ending = code_of(answer) if response.status_code == 200 else str(response.status_code)
+        self.findings.endings[ending] += 1
+        if ending in _FAULTS:
+            self.findings.failures.append(f"{mcp_request.body}: {response.text[:300]}")
+        return answer
+
+    async def _through_rest(self, tenant: Tenant) -> None:
         chance = self._random.random()
         if chance < 0.15:
             agent = self._random.choice(AGENTS)
@@ -118,7 +155,10 @@ class Isolation:
 
     async def _count(self, tenant: Tenant) -> None:
         response = await self._send(tenant, "GET", f"/v1/agents/{COUNTED}/stats")
-        memories = response.json().get("memories")
+        self._compare(tenant, response.json().get("memories"))
+
+    def _compare(self, tenant: Tenant, memories: int | None) -> None:
+        """Compare how many memories a tenant was told of with how many it has."""
         if memories != tenant.number + 1:
             self.findings.foreign_counts.append(f"{tenant.name}: {memories} memories, not {tenant.number + 1}")
 
@@ -153,9 +193,14 @@ class Isolation:
         return body
 
     async def _send(
-        self, tenant: Tenant, method: str, path: str, body: dict[str, Any] | None = None
+        self,
+        tenant: Tenant,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> httpx2.Response:
-        headers = {"Authorization": f"Bearer {tenant.key}"}
+        headers = {**(headers or {}), "Authorization": f"Bearer {tenant.key}"}
         response = await self._client.request(method, path, json=body, headers=headers)
         self.findings.requests += 1
         self.findings.statuses[response.status_code] += 1
