@@ -1,4 +1,4 @@
-"""The first recall of an agent in a process: the whole scope is read and its view built.
+"""The first recall of an agent in a process: all its rows are read and its view built, or a stored snapshot is loaded.
 
 Each figure is of a fresh process, after the file was read once, so the disk is not measured. Texts are those of
 ``scale``.
@@ -7,6 +7,7 @@ Each figure is of a fresh process, after the file was read once, so the disk is 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from benchmarks.embedders import WordHashEmbedder
 from benchmarks.quality import Figure, Progress
 from benchmarks.scale import BATCH, texts
 from longmind.memory import Longmind
+from longmind.store.search.views import SNAPSHOT_ROWS
 
 SIZES = (1_000, 100_000)
 ROUNDS = 3
@@ -46,16 +48,23 @@ async def measure(url: str, sizes: Sequence[int], progress: Progress) -> list[Fi
     for place, size in enumerate(sizes):
         await _fill(url, size)
         progress((place + 0.8) / len(sizes))
-        measured = [_first_recall(url, _agent(size)) for _ in range(ROUNDS)]
-        loaded, cpu, first, later = (min(each) for each in zip(*measured, strict=True))
-        figures += [
-            (f"{size:,} memories: loading the view", round(1_000 * loaded, 1), "ms"),
-            (f"{size:,} memories: loading the view, CPU", round(1_000 * cpu, 1), "ms"),
-            (f"{size:,} memories: first recall", round(1_000 * first, 1), "ms"),
-            (f"{size:,} memories: a later recall", round(1_000 * later, 1), "ms"),
-        ]
+        figures += _figures(f"{size:,} memories", url, _agent(size), snapshots=False)
+        if size >= SNAPSHOT_ROWS:
+            _first_recall(url, _agent(size), snapshots=True)  # stores it
+            figures += _figures(f"{size:,} memories, from the snapshot", url, _agent(size), snapshots=True)
     progress(1.0)
     return figures
+
+
+def _figures(label: str, url: str, agent: str, *, snapshots: bool) -> list[Figure]:
+    measured = [_first_recall(url, agent, snapshots=snapshots) for _ in range(ROUNDS)]
+    loaded, cpu, first, later = (min(each) for each in zip(*measured, strict=True))
+    return [
+        (f"{label}: loading the view", round(1_000 * loaded, 1), "ms"),
+        (f"{label}: loading the view, CPU", round(1_000 * cpu, 1), "ms"),
+        (f"{label}: first recall", round(1_000 * first, 1), "ms"),
+        (f"{label}: a later recall", round(1_000 * later, 1), "ms"),
+    ]
 
 
 def _agent(size: int) -> str:
@@ -70,7 +79,9 @@ async def _fill(url: str, size: int) -> None:
             await mem.remember(batch, session=f"session {start}")
 
 
-def _first_recall(url: str, agent: str) -> list[float]:
+def _first_recall(url: str, agent: str, *, snapshots: bool) -> list[float]:
     command = [sys.executable, "-c", _FIRST_RECALL, url, agent]
-    measured: list[float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    environment = {**os.environ, "LONGMIND_VIEW_SNAPSHOTS": str(snapshots).lower()}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    measured: list[float] = json.loads(done.stdout)
     return measured

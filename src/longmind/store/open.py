@@ -21,7 +21,13 @@ async def open_store(url: str, *, clock: Clock, settings: Settings, create: bool
     if not create:
         require_store(url)
     backend = await _backend(url, clock, settings, create)
-    return Store(backend, clock, view_bytes=settings.view_mb * 2**20, defaults=settings.defaults)
+    return Store(
+        backend,
+        clock,
+        view_bytes=settings.view_mb * 2**20,
+        snapshots=sqlite_path(url) if settings.view_snapshots and _is_file(url) else None,
+        defaults=settings.defaults,
+    )
 
 
 async def _backend(url: str, clock: Clock, settings: Settings, create: bool) -> Backend:
@@ -45,10 +51,15 @@ async def _backend(url: str, clock: Clock, settings: Settings, create: bool) -> 
     return await SqliteBackend.open(sqlite_path(url), clock=clock, busy_timeout_s=settings.busy_seconds)
 
 
+def _is_file(url: str) -> bool:
+    """Return whether a URL names a file of SQLite."""
+    scheme = url.partition("://")[0].lower() if "://" in url else ""
+    return url not in IN_MEMORY and scheme in ("", "sqlite")
+
+
 def require_store(url: str) -> None:
     """Refuse a path at which there is no store. A database server is asked when it is opened."""
-    scheme = url.partition("://")[0].lower() if "://" in url else ""
-    if not url.strip() or url in IN_MEMORY or scheme not in ("", "sqlite"):
+    if not url.strip() or not _is_file(url):
         return
     path = sqlite_path(url)
     if not path.exists() and not path.with_name(f"{path.name}-wal").exists():
@@ -60,8 +71,7 @@ def require_store(url: str) -> None:
 def tenant_url(url: str, tenant: str) -> str:
     """Return the URL of the store that holds another tenant than the first: a database server and a store in memory
     hold all tenants, and of files each tenant has its own, in a folder beside the first."""
-    scheme = url.partition("://")[0].lower() if "://" in url else ""
-    if url in IN_MEMORY or scheme not in ("", "sqlite"):
+    if not _is_file(url):
         return url
     path = sqlite_path(url)
     digest = hashlib.sha256(tenant.encode()).hexdigest()[:16]  # two names may differ in case only

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from longmind import telemetry
@@ -19,6 +20,7 @@ from longmind.store.base import (
     AddLink,
     Backend,
     Batch,
+    ClearHistory,
     Delete,
     ErasureBackend,
     Put,
@@ -51,6 +53,11 @@ def _notify(listener: Listener, scope: Scope, receipt: Receipt) -> None:
         listener(scope, receipt)
     except Exception:
         _log.exception("A listener of the store failed.")
+
+
+def _erases(write: Write) -> bool:
+    """Return whether a write removes every trace of something."""
+    return isinstance(write, ClearHistory) or (isinstance(write, Delete) and write.erase)
 
 
 async def _with_vectors(writes: tuple[Write, ...], embed: Embed) -> tuple[tuple[Write, ...], str | None]:
@@ -116,8 +123,11 @@ class Store:
         clock: Clock,
         *,
         view_bytes: int = 256 * 2**20,
+        snapshots: Path | None = None,
         defaults: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
+        """Use a backend. ``snapshots`` is the store's file, beside which views are stored; None stores none."""
+        from longmind.store.search.snapshots import SnapshotFolder
         from longmind.store.search.views import Views
 
         self.owner = Owner()
@@ -127,7 +137,8 @@ class Store:
         """Called after every write of this process, once it is durable. They run in line, so they must be quick."""
         self.defaults = defaults or {}
         """Settings of the memory systems that hold for every agent unless it has its own, by system and setting."""
-        self._views = Views(backend, view_bytes)
+        stored = SnapshotFolder(snapshots) if snapshots is not None and SnapshotFolder.supported() else None
+        self._views = Views(backend, view_bytes, stored)
 
     @property
     def backend(self) -> Backend:
@@ -176,10 +187,11 @@ class Store:
             return Batch(scope, batch_id, at, ready, actor, reason, operation is not None, space, asked)
 
         with telemetry.span("longmind.store.apply", {"longmind.agent": scope.agent, "longmind.writes": len(writes)}):
-            if embed is None:
-                receipt = await self.backend.apply(batch(tuple(writes), None))
-            else:
-                receipt = await self._apply_embedded(tuple(writes), embed, batch)
+            async with self._views.erasing(scope) if any(map(_erases, writes)) else nullcontext():
+                if embed is None:
+                    receipt = await self.backend.apply(batch(tuple(writes), None))
+                else:
+                    receipt = await self._apply_embedded(tuple(writes), embed, batch)
         for listener in self.listeners:
             _notify(listener, scope, receipt)
         return receipt
@@ -347,7 +359,9 @@ class Store:
 
     async def scrub(self) -> Scrubbed:
         """Rewrite the storage so that it keeps nothing of what was removed, as far as that can be done from here."""
-        return await self._erasing.scrub()
+        scrubbed = await self._erasing.scrub()
+        removed = await self._views.remove_snapshots()
+        return scrubbed._replace(done=(*scrubbed.done, "Removed the stored search views.")) if removed else scrubbed
 
     @property
     def _erasing(self) -> ErasureBackend:
@@ -427,6 +441,11 @@ class Store:
 
     async def close(self) -> None:
         """Close the database. In a fork of this process nothing is closed: it belongs to the parent."""
-        self._views.drop()
-        if not self.owner.forked:
+        if self.owner.forked:
+            self._views.drop()
+            return
+        try:
+            await self._views.finish()
+        finally:
+            self._views.drop()
             await self.backend.close()

@@ -44,6 +44,11 @@ class Codes:
         self.names: list[str] = []
         self._codes: dict[str, int] = {}
 
+    def restore(self, names: Iterable[str]) -> None:
+        """Take in names that have the codes 0, 1, 2 ... There must be no others."""
+        self.names = list(names)
+        self._codes = {name: code for code, name in enumerate(self.names)}
+
     def of(self, name: str | None) -> int:
         if name is None:
             return NONE

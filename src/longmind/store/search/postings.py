@@ -126,6 +126,16 @@ class Postings:
             return np.empty(0, np.int32), np.empty(0, np.uint8)
         return np.concatenate([rows for rows, _ in parts]), np.concatenate([counts for _, counts in parts])
 
+    def segments(self) -> tuple[PostingSegment, ...]:
+        """Return the terms of all rows in segments, which never change."""
+        if self._recent_rows:
+            self._merge_recent()
+        return tuple(self._segments)
+
+    def restore(self, segment: PostingSegment) -> None:
+        """Take in all rows of a segment. There must be no others."""
+        self._segments = [segment]
+
     @property
     def nbytes(self) -> int:
         return sum(s.nbytes for s in self._segments) + sum(map(len, self._recent_terms))

@@ -106,6 +106,20 @@ class Vectors:
             self._add_compressed(first, end, block)
         self.rows = max(self.rows, end)
 
+    def compressed_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the compressed vectors; nothing if there are no dimensions."""
+        if self._signs is None:
+            return {}
+        return {
+            "signs": self._signs[:, : self.rows],
+            "small": self._small[: self.rows],
+            "scale": self._scale[: self.rows],
+        }
+
+    def restore(self, rows: int, signs: Bits, small: NDArray[np.int8], scale: Floats) -> None:
+        """Take in compressed vectors. There must be no others."""
+        self.rows, self._signs, self._small, self._scale = rows, signs, small, scale
+
     def take(self, rows: Ints) -> Floats:
         """Return the vectors of these rows."""
         if self._signs is None:

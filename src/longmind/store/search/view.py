@@ -10,7 +10,7 @@ Scores here are raw: Okapi BM25 for terms, the cosine for vectors.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from longmind.store.base import Feed, Head, IndexRow
 from longmind.store.search.columns import COLUMNS, NONE, STATE_CODES, Codes
 from longmind.store.search.near_norms import NearNorms
 from longmind.store.search.okapi import impacts
-from longmind.store.search.postings import Postings
+from longmind.store.search.postings import Postings, PostingSegment
 from longmind.store.search.term_cache import TermCache, TermRows
 from longmind.store.search.threads import SHORT, Threads
 from longmind.store.search.vectors import Vectors, grown
@@ -88,6 +88,43 @@ class View:
             for row in feed.rows:
                 self._bury(row.id)
             self._append(feed.rows)
+
+    def restore(
+        self, head: Head, names: Mapping[str, Sequence[str]], columns: dict[str, NDArray[Any]], terms: PostingSegment
+    ) -> None:
+        """Take in living rows that were packed (``packed.py``). There must be no others; vectors are apart."""
+        n = self.rows = self.living = len(names["ids"])
+        self.head = head
+        self.ids = list(names["ids"])
+        self._row_of = {id: row for row, id in enumerate(self.ids)}
+        for name, codes in self.coded.items():
+            codes.restore(names[name])
+        self._columns = {**columns, "near_norm": np.zeros(len(columns["alive"]), np.float32)}
+        self.postings.restore(terms)
+        length, said, thread = (self.column(name)[:n] for name in ("length", "said", "thread"))
+        self._total_length = float(length.sum(dtype=np.float64))
+        self._said, self._said_length = int(np.count_nonzero(said)), float(length[said].sum(dtype=np.float64))
+        threaded = thread != NONE
+        self._alone = n - int(np.count_nonzero(threaded))
+        self._alone_said = int(np.count_nonzero(said & ~threaded))
+        of_threads, count = thread[threaded], len(self._threads.names)
+        self._thread_rows = np.bincount(of_threads, minlength=count).astype(np.int32)
+        self._thread_length = np.bincount(of_threads, length[threaded], minlength=count).astype(np.float32)
+        self._thread_said = np.zeros(count, np.bool_)
+        self._thread_said[of_threads] = said[threaded]
+        last = np.flatnonzero(threaded & (self.column("after")[:n] == NONE))
+        self._last_of_thread = dict(zip(thread[last].tolist(), last.tolist(), strict=True))
+        self.expiring = bool(np.isfinite(self.column("expires_at")[:n]).any())
+
+    @property
+    def coded(self) -> dict[str, Codes]:
+        """The names of each kind of code."""
+        return {"kinds": self.kinds, "users": self.users, "sessions": self.sessions, "threads": self._threads}
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Every column by name; each may be longer than ``rows``."""
+        return self._columns
 
     @property
     def mostly_dead(self) -> bool:

@@ -1,15 +1,26 @@
 """The views that are in memory now: filled when first asked for, brought up to date before every use, dropped when
-the memory they may take together is used up, the least recently used first."""
+the memory they may take together is used up, the least recently used first.
+
+Where the store has a place for snapshots, a large view is written there in the background after it was filled and from
+time to time, and a new process begins with it.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import logging
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
+from longmind.errors import LongmindError
 from longmind.pacing import Pace
 from longmind.store.base import Backend, Feed, Head, IndexRow
+from longmind.store.search.packed import capture
+from longmind.store.search.snapshots import SnapshotFolder
 from longmind.store.search.view import View
 from longmind.text.index_terms import ANALYSIS_VERSION, index_terms
 from longmind.types import Scope
@@ -18,6 +29,12 @@ _PART = 500
 WIDENED = 16 * 2**20
 """Bytes that the vectors of the views used last may take in single precision, beside those in half precision."""
 
+SNAPSHOT_ROWS = 20_001
+"""Rows from which on a view is stored. A smaller one is filled in a fraction of a second."""
+_SNAPSHOT_CHANGES = 10_000
+"""Changes after which a snapshot is written again, or a fiftieth of the rows if that is more."""
+_log = logging.getLogger(__name__)
+
 _MOST_WIDENED = 64
 """Views whose vectors may be in single precision, so that few are looked at before each use."""
 
@@ -25,13 +42,17 @@ _MOST_WIDENED = 64
 class Views:
     """A cache of views over one backend."""
 
-    def __init__(self, backend: Backend, max_bytes: int) -> None:
+    def __init__(self, backend: Backend, max_bytes: int, snapshots: SnapshotFolder | None = None) -> None:
         self._backend = backend
+        self._snapshots = snapshots
+        self._stored: dict[Scope, int] = {}
+        """Up to which change the snapshot of a scope goes, as far as this process knows."""
+        self._storing: dict[Scope, asyncio.Task[None]] = {}
         self._max_bytes = max_bytes
         self._views: OrderedDict[Scope, View] = OrderedDict()
         self._sizes: dict[Scope, int] = {}
         self._total = 0
-        self._locks: dict[Scope, asyncio.Lock] = {}
+        self._locks: WeakValueDictionary[Scope, asyncio.Lock] = WeakValueDictionary()
         self._widened: OrderedDict[Scope, None] = OrderedDict()
         """Views whose vectors may be widened, the one used last at the end."""
 
@@ -40,11 +61,9 @@ class Views:
         head = await self._backend.head(scope)
         view = self._views.get(scope)
         if view is None or view.head != head:
-            lock = self._locks.setdefault(scope, asyncio.Lock())
-            async with lock:
+            async with self._lock(scope):
                 view = await self._caught_up(scope, head)
-            if not lock.locked():
-                self._locks.pop(scope, None)
+            self._store_if_due(scope, view)
         self._views.move_to_end(scope)
         self._narrow_others(scope)
         return view
@@ -65,6 +84,25 @@ class Views:
         """About how much memory all views take."""
         return self._total
 
+    @asynccontextmanager
+    async def erasing(self, scope: Scope) -> AsyncIterator[None]:
+        """Remove the snapshots of an agent, and let no new one begin until what is in the block was erased."""
+        if self._snapshots is None or (await self._backend.head(scope)).seq < SNAPSHOT_ROWS:
+            yield  # an agent with so few changes has none
+            return
+        async with self._snapshots.erasing(scope):
+            self._stored = {stored: seq for stored, seq in self._stored.items() if not _same_agent(stored, scope)}
+            yield
+
+    async def remove_snapshots(self) -> int:
+        """Remove every snapshot of the store. Return how many there were."""
+        self._stored.clear()
+        return await asyncio.to_thread(self._snapshots.remove) if self._snapshots is not None else 0
+
+    async def finish(self) -> None:
+        """Wait until the snapshots under way are stored."""
+        await asyncio.gather(*self._storing.values())
+
     def drop(self) -> None:
         """Drop every view; the next use fills it anew."""
         for scope in list(self._views):
@@ -74,6 +112,8 @@ class Views:
         view = self._views.get(scope)
         if view is not None and view.head.epoch == head.epoch and view.head.seq >= head.seq:
             return view
+        if view is None:
+            view = await self._restored(scope, head)
         if view is None or view.head.epoch != head.epoch or view.mostly_dead:
             space = await self._backend.space()
             view = View(space.dimensions, space.name) if space else View(0)
@@ -98,6 +138,64 @@ class Views:
         await pace.pause()  # what a search works out anew over many new rows takes a turn of its own
         return view
 
+    async def _restored(self, scope: Scope, head: Head) -> View | None:
+        """Return the view of a snapshot; None if there is none that fits the journal, or it would save nothing."""
+        if self._snapshots is None or head.seq < SNAPSHOT_ROWS:
+            return None
+        header = await asyncio.to_thread(self._snapshots.header, scope)
+        if header is None or header.epoch != head.epoch or not 0 <= head.seq - header.seq < header.rows // 2:
+            return None
+        space = await self._backend.space()
+        if (header.space, header.dimensions) != ((space.name, space.dimensions) if space else (None, 0)):
+            return None
+        if header.mark != await self._mark(scope, header.seq):
+            return None  # the store was set back to an earlier state and has gone another way
+        view = await asyncio.to_thread(self._snapshots.load, scope, header)
+        if view is not None:
+            self._stored[scope] = header.seq
+        return view
+
+    async def _mark(self, scope: Scope, seq: int) -> str:
+        """Return a hash of the agent's journal line with a number."""
+        lines = await self._backend.journal(scope.of_all_users(), after=seq - 1, limit=1)
+        told = [(line.seq, line.operation, line.action, line.memory_id, line.at.isoformat()) for line in lines]
+        return hashlib.sha256(repr(told).encode()).hexdigest()
+
+    def _store_if_due(self, scope: Scope, view: View) -> None:
+        if self._snapshots is None or view.living < SNAPSHOT_ROWS or scope in self._storing:
+            return
+        if view.vectors.dimensions and not view.vectors.compressed:
+            return
+        stored = self._stored.get(scope)
+        if stored is None or view.head.seq - stored >= max(_SNAPSHOT_CHANGES, view.living // 50):
+            self._stored[scope] = view.head.seq
+            self._storing[scope] = task = asyncio.create_task(self._store(self._snapshots, scope))
+            task.add_done_callback(lambda _: self._storing.pop(scope, None))
+
+    async def _store(self, snapshots: SnapshotFolder, scope: Scope) -> None:
+        """Write the snapshot of a view. If that fails the next process reads every row, and the log says why."""
+        try:
+            file = await asyncio.to_thread(snapshots.begin, scope)
+            # Whatever is erased from here on removes the file; whatever was erased before is dead in the view now.
+            async with self._lock(scope):
+                view = await self._caught_up(scope, await self._backend.head(scope))
+                captured = await asyncio.to_thread(capture, view, view.postings.segments())
+            mark = await self._mark(scope, captured.head.seq)
+            stored = await asyncio.to_thread(snapshots.write, file, scope, captured, mark)
+            if stored:
+                self._stored[scope] = captured.head.seq
+            else:
+                self._stored.pop(scope, None)
+        except (OSError, LongmindError) as error:
+            _log.warning("The snapshot of a view was not stored: %s.", type(error).__name__)
+
+    def _lock(self, scope: Scope) -> asyncio.Lock:
+        """Return what is held while a view of the scope takes in changes. It lives as long as somebody has it."""
+        lock = self._locks.get(scope)
+        if lock is None:
+            lock = self._locks[scope] = asyncio.Lock()
+        return lock
+
     async def _analysed(self, scope: Scope, rows: list[IndexRow]) -> list[IndexRow]:
         """Return rows whose terms an older release stored, with the terms of the current analyser.
 
@@ -119,6 +217,10 @@ class Views:
         if self._views.pop(scope, None) is not None:
             self._total -= self._sizes.pop(scope)
             self._widened.pop(scope, None)
+
+
+def _same_agent(scope: Scope, other: Scope) -> bool:
+    return (scope.tenant, scope.agent) == (other.tenant, other.agent)
 
 
 def _parts(feed: Feed) -> Iterator[Feed]:
