@@ -22,6 +22,8 @@ from pydantic.fields import FieldInfo
 from longmind import errors
 from longmind.config import PREFIX, SYSTEMS, AgentSettings, Settings, variable_of
 from longmind.kinds import TABLE
+from longmind.security.tokens import TokenSettings
+from longmind.server.settings import SERVER_PREFIX, TOKENS_PREFIX, ServerSettings
 from longmind.systems.configuration import settings_class
 from longmind.types import Change, Link, Memory, Source
 from tools import rest_reference
@@ -90,6 +92,10 @@ def settings_page() -> str:
                 "Set them in the environment, or pass them to `Longmind.open(...)` by the lower-case name "
                 "without the prefix. An argument wins over the environment.",
                 table(environment, "variable", "type", "default", "meaning"),
+                "## Of the server",
+                "For `longmind serve`, whose options win over the environment. "
+                "[Serving](../howto/serving.md) shows how they are used.",
+                table(_server_rows(), "variable", "type", "default", "meaning"),
                 "## Of one agent",
                 "Stored with the agent, so they survive a restart and have a history. "
                 "Change them with `await mem.configure(recall_k=20)`.",
@@ -104,6 +110,22 @@ def settings_page() -> str:
         )
         + "\n"
     )
+
+
+def _server_rows() -> list[tuple[str, str, str, str]]:
+    """Return the rows of the settings of a server, and of the provider of tokens."""
+    parts = ((SERVER_PREFIX, ServerSettings), (TOKENS_PREFIX, TokenSettings))
+    return [
+        (
+            f"`{prefix}{name.upper()}`",
+            type_name(field.annotation),
+            "" if field.is_required() else default_of(field),
+            attribute_docs(settings).get(name, ""),
+        )
+        for prefix, settings in parts
+        for name, field in settings.model_fields.items()
+        if name != "tokens"
+    ]
 
 
 def _defaults_of(system: str) -> tuple[str, str]:

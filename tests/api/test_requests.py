@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+from pathlib import Path
 from typing import ClassVar
 
 import httpx2
 import pytest
 from fastapi import FastAPI
+from pydantic import SecretStr
 
 from longmind import Longmind
-from longmind.errors import Unauthenticated
+from longmind.errors import InvalidInput, Unauthenticated
 from longmind.security import Credentials, Principal
 from longmind.server import ServerSettings, create_app
 from longmind.server.rest.state import Access
@@ -203,3 +205,61 @@ async def test_health_and_readiness(http: httpx2.AsyncClient, app: FastAPI) -> N
     app.state.server.stopping.set()
     stopping = await http.get("/readyz")
     assert (stopping.status_code, stopping.headers["retry-after"]) == (503, "2")
+
+
+async def test_the_figures_are_for_the_operator(store: Longmind) -> None:
+    """Whoever comes from elsewhere, or through a proxy, sees no figures, whatever key of a tenant they have."""
+    for settings, address, host, key, status in (
+        (ServerSettings(), "127.0.0.1", "localhost", "", 200),
+        (ServerSettings(), "203.0.113.7", "localhost", "", 401),
+        (ServerSettings(), "127.0.0.1", "memory.example.com", "", 401),
+        (ServerSettings(metrics_key=SecretStr("figures")), "203.0.113.7", "memory.example.com", "figures", 200),
+        (ServerSettings(metrics_key=SecretStr("figures")), "127.0.0.1", "localhost", "other", 401),
+    ):
+        app = create_app(store, settings.model_copy(update={"consolidation": False}))
+        transport = httpx2.ASGITransport(app, client=(address, 1))
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        async with httpx2.AsyncClient(transport=transport, base_url=f"http://{host}", headers=headers) as http:
+            assert (await http.get("/metrics")).status_code == status
+            assert (await http.get("/healthz")).status_code == 200
+            assert (await http.get("/readyz")).json() == {"status": "ready"}
+
+
+async def test_readiness_does_not_tell_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "memory.db").write_text("no store" * 1_000)
+    app = create_app(str(tmp_path / "memory.db"), ServerSettings(consolidation=False))
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as http:
+        answer = await http.get("/readyz")
+    assert answer.status_code == 503
+    assert str(tmp_path) not in answer.text
+
+
+@pytest.mark.parametrize("moment", ["0.5", "1700000000", "1e9", "inf"])
+async def test_a_number_is_no_time(http: httpx2.AsyncClient, moment: str) -> None:
+    answer = await http.get("/v1/agents/assistant/episodes", params={"until": moment})
+    assert (answer.status_code, answer.json()["details"]["field"]) == (422, "until")
+
+
+@pytest.mark.parametrize("where", [{"kindz": ["note"]}, {"metadata": 5}, {"kindz": 1, "metadata": 5}])
+async def test_a_filter_is_refused_as_by_the_library(
+    store: Longmind, remote: Longmind, where: dict[str, object]
+) -> None:
+    said = []
+    for longmind in (store, remote):
+        with pytest.raises(InvalidInput) as refused:
+            await longmind.agent("assistant").recall("tea", where=where)
+        said.append(refused.value)
+    assert said[0].hint == said[1].hint
+    assert said[0].message.replace("a valid dictionary", "an object") == said[1].message
+
+
+@pytest.mark.parametrize("value", [object(), b"bytes", {1: 2}, float("nan")])
+async def test_a_variable_is_refused_as_by_the_library(store: Longmind, remote: Longmind, value: object) -> None:
+    said = []
+    for longmind in (store, remote):
+        with pytest.raises(InvalidInput) as refused:
+            await longmind.agent("assistant").working.set("odd", value)
+        said.append(refused.value.message)
+        with pytest.raises(InvalidInput):
+            await longmind.agent("assistant").working.begin_task("task", variables={"odd": value})
+    assert said[0] == said[1]

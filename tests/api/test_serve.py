@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -11,9 +12,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from tests.security.provider import AUDIENCE, Issuer
 
-from longmind.errors import InvalidSetting, StoreUnavailable
+from longmind.errors import Forbidden, InvalidSetting, StoreUnavailable, Unauthenticated
 from longmind.server import ServerSettings
 from longmind.server.serve import listen
 from longmind.sync import Longmind
@@ -26,11 +29,12 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """A function that starts a server and returns it with its address."""
     processes: list[subprocess.Popen[str]] = []
 
-    def start(*options: str) -> tuple[subprocess.Popen[str], str]:
+    def start(*options: str, **environment: str) -> tuple[subprocess.Popen[str], str]:
         command = [sys.executable, "-m", "longmind.cli", "serve", "--port", "0", "--json", *options]
         command += ["--url", str(tmp_path / "memory.db")]
         with (tmp_path / "log").open("a") as log:
-            processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True))
+            env = {**os.environ, **environment}
+            processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=env))
         output: Any = processes[-1].stdout
         address = re.search(r"http://[0-9.:]+", next(line for line in output if "http" in line))
         assert address is not None
@@ -78,3 +82,50 @@ def test_several_processes_serve_one_store(start: Start) -> None:
 def test_without_authentication_it_listens_on_this_machine_only(host: str) -> None:
     with pytest.raises(InvalidSetting, match="Without authentication"):
         listen(host, 0, ServerSettings())
+
+
+def test_it_accepts_the_tokens_of_a_provider(start: Start, tmp_path: Path) -> None:
+    issuer = Issuer()
+    try:
+        oidc = ("--auth", "oidc", "--oidc-issuer", issuer.url, "--oidc-audience", AUDIENCE, "--no-consolidation")
+        process, address = start(*oidc)
+        with Longmind.open(address, key=issuer.token()) as rc:
+            stored = rc.agent("assistant").remember("The word is heron.")
+            with pytest.raises(Forbidden):
+                rc.agent("assistant", all_users=True).list()
+        with Longmind.open(address, key=issuer.token(tenant="other", scope="longmind:read")) as rc:
+            assert rc.agent("assistant").get(stored.id) is None
+            with pytest.raises(Forbidden):
+                rc.agent("assistant").remember("No.")
+        for wrong in (issuer.token(aud="another"), issuer.token(exp=1), "nonsense"):
+            with pytest.raises(Unauthenticated), Longmind.open(address, key=wrong) as rc:
+                rc.agent("assistant").list()
+        assert httpx2.get(f"{address}/v1/agents").status_code == 401
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 0
+    finally:
+        issuer.close()
+    assert "heron" not in (tmp_path / "log").read_text()
+
+
+def test_the_environment_sets_it_for_every_process(start: Start) -> None:
+    limits = {"LONGMIND_SERVER_WORKERS": "2", "LONGMIND_SERVER_BODY_BYTES": "1000"}
+    process, address = start("--no-consolidation", LONGMIND_SERVER_METRICS_KEY="figures", **limits)
+    for _ in range(6):  # each is a new connection, so both answer some
+        body = {"content": "x" * 2_000}
+        assert httpx2.post(f"{address}/v1/agents/a/memories", json=body).status_code == 413
+        assert httpx2.get(f"{address}/metrics").status_code == 401
+        allowed = httpx2.get(f"{address}/metrics", headers={"Authorization": "Bearer figures"})
+        assert "longmind_requests_total" in allowed.text
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == 0
+
+
+def test_a_store_that_cannot_be_opened_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "memory.db").write_text("This is no store, and the word is heron. " * 100)
+    command = [sys.executable, "-m", "longmind.cli", "serve", "--port", "0", "--auth", "none"]
+    ended = subprocess.run([*command, "--url", str(tmp_path / "memory.db")], capture_output=True, text=True)
+    assert ended.returncode != 0
+    assert "Traceback" not in ended.stderr
+    assert "heron" not in ended.stderr
+    assert "memory.db" in ended.stderr

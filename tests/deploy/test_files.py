@@ -20,6 +20,7 @@ from typer.main import get_command
 from longmind.cli import app
 from longmind.config import PREFIX, SYSTEMS, Settings, variable_of
 from longmind.server import ServerSettings, create_app
+from longmind.server.settings import SERVER_PREFIX
 from longmind.store.postgres.install import OLDEST_SERVER
 from longmind.systems.configuration import settings_class
 from longmind.worker.models import WorkerOptions
@@ -100,6 +101,7 @@ def test_every_command_line_is_understood(words: list[str]) -> None:
 def settings() -> set[str]:
     """Every variable that a process heeds."""
     own = {PREFIX + name.upper() for name in Settings.model_fields if name != "defaults"}
+    own |= {SERVER_PREFIX + name.upper() for name in ServerSettings.model_fields if name != "tokens"}
     return own | {variable_of(system, name) for system in SYSTEMS for name in settings_class(system).model_fields}
 
 

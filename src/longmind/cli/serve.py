@@ -24,21 +24,26 @@ _SAMPLE_AGENT, _SAMPLE_USER = "demo", "alice"
 @store_command
 async def serve(
     call: Invocation,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one.")] = 8484,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="How many processes answer.")] = 1,
+    host: Annotated[str | None, typer.Option(help="The address to listen on. Default: 127.0.0.1.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one. Default: 8484.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, max=256, help="How many processes answer. Default: 1.")] = None,
     consolidation: Annotated[
-        bool, typer.Option("--consolidation/--no-consolidation", help="Consolidate agents in this process.")
-    ] = True,
+        bool | None,
+        typer.Option("--consolidation/--no-consolidation", help="Consolidate agents in this process. Default: yes."),
+    ] = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="Store sample data first, unless it is there: agent demo, user alice.")
     ] = False,
     request_seconds: Annotated[
-        float, typer.Option(min=0.1, max=3600, metavar="SECONDS", help="How long a request may take.")
-    ] = 60.0,
+        float | None,
+        typer.Option(min=0.1, max=3600, metavar="SECONDS", help="How long a request may take. Default: 60."),
+    ] = None,
     body_mb: Annotated[
-        float, typer.Option("--body-mb", min=0.001, max=1000, metavar="MB", help="The largest body of a request.")
-    ] = 32.0,
+        float | None,
+        typer.Option("--body-mb", min=0.001, max=1000, metavar="MB", help="The largest body. Default: 32."),
+    ] = None,
     auth: Annotated[
         Literal["none", "keys", "oidc"] | None,
         typer.Option(help="How callers are known. Default: by keys if there are any; else not, on this machine only."),
@@ -50,24 +55,34 @@ async def serve(
     oidc_jwks: Annotated[
         str | None, typer.Option(metavar="URL", help="Where its public keys are. Default: its discovery document says.")
     ] = None,
-    oidc_tenant_claim: Annotated[str, typer.Option(help="The claim with the tenant.")] = "tenant",
+    oidc_tenant_claim: Annotated[str | None, typer.Option(help="The claim with the tenant. Default: tenant.")] = None,
     oidc_permissions_claim: Annotated[
-        str, typer.Option(help="The claim with longmind:read, longmind:write or longmind:admin.")
-    ] = "scope",
-    oidc_agents_claim: Annotated[str, typer.Option(help="The claim with the agents it may reach.")] = "agents",
+        str | None,
+        typer.Option(help="The claim with longmind:read, longmind:write or longmind:admin. Default: scope."),
+    ] = None,
+    oidc_agents_claim: Annotated[
+        str | None, typer.Option(help="The claim with the agents it may reach. Default: agents.")
+    ] = None,
     oidc_user_claim: Annotated[
         str | None, typer.Option(help="The claim with the only user it may reach. Default: every user.")
     ] = None,
     single_tenant: Annotated[
-        bool, typer.Option("--single-tenant", help="Serve only the tenant of LONGMIND_TENANT, whatever a key says.")
-    ] = False,
+        bool | None,
+        typer.Option("--single-tenant", help="Serve only the tenant of LONGMIND_TENANT, whatever a key says."),
+    ] = None,
     rate: Annotated[
-        float, typer.Option(min=0.001, max=1_000_000, metavar="N", help="Requests a second of a key, in each process.")
-    ] = 100.0,
-    burst: Annotated[int, typer.Option(min=1, max=1_000_000, help="Requests of a key at once.")] = 500,
+        float | None,
+        typer.Option(
+            min=0.001, max=1_000_000, metavar="N", help="Requests a second of a key, in each process. Default: 100."
+        ),
+    ] = None,
+    burst: Annotated[
+        int | None, typer.Option(min=1, max=1_000_000, help="Requests of a key at once. Default: 500.")
+    ] = None,
     mem0: Annotated[
-        bool, typer.Option("--mem0", help="Offer the routes of mem0's server too: /memories, /search and /reset.")
-    ] = False,
+        bool | None,
+        typer.Option("--mem0", help="Offer the routes of mem0's server too: /memories, /search and /reset."),
+    ] = None,
     fd: Annotated[
         int | None,
         typer.Option(hidden=True, help="A socket that listens already: of the process that started this one."),
@@ -77,45 +92,45 @@ async def serve(
 
     Callers are known by their API keys once there are any; then every access is noted in the audit. Without
     authentication it listens on this machine only. The log is JSON lines on stderr. SIGTERM or Ctrl-C ends it
-    cleanly: requests under way are finished first. A second one ends it at once.
+    cleanly: requests under way are finished first. A second one ends it at once. Each option, and more, can be set in
+    the environment as LONGMIND_SERVER_*; an option wins.
     """
-    from longmind.security.tokens import TokenSettings
     from longmind.server.logs import logging_as_json
     from longmind.server.serve import address_of, listen
     from longmind.server.serve import serve as serve_until_stopped
     from longmind.server.settings import ServerSettings
     from longmind.server.workers import READY, supervise
 
-    tokens = None
-    if oidc_issuer is not None and oidc_audience is not None:
-        tokens = TokenSettings(
-            issuer=oidc_issuer,
-            audience=oidc_audience,
-            jwks_url=oidc_jwks,
-            tenant_claim=oidc_tenant_claim,
-            permissions_claim=oidc_permissions_claim,
-            agents_claim=oidc_agents_claim,
-            user_claim=oidc_user_claim,
-        )
-    elif auth == "oidc" or oidc_issuer is not None or oidc_audience is not None:
-        raise InvalidSetting("Tokens need an issuer and an audience.", hint="Give --oidc-issuer and --oidc-audience.")
-    settings = ServerSettings(
+    settings = ServerSettings.load(
+        host=host,
+        port=port,
+        workers=workers,
         consolidation=consolidation,
         request_seconds=request_seconds,
-        body_bytes=int(body_mb * 1_000_000),
-        auth=auth or ("oidc" if oidc_issuer is not None else await _authentication(call)),
-        tokens=tokens,
+        body_bytes=None if body_mb is None else int(body_mb * 1_000_000),
+        auth=auth,
+        tokens={
+            "issuer": oidc_issuer,
+            "audience": oidc_audience,
+            "jwks_url": oidc_jwks,
+            "tenant_claim": oidc_tenant_claim,
+            "permissions_claim": oidc_permissions_claim,
+            "agents_claim": oidc_agents_claim,
+            "user_claim": oidc_user_claim,
+        },
         single_tenant=single_tenant,
         rate_per_second=rate,
         rate_burst=burst,
         mem0=mem0,
     )
+    if "auth" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"auth": await _authentication(call)})
     if sample:
         await _store_sample(call)
-    listening = socket.socket(fileno=fd) if fd is not None else listen(host, port, settings)
+    listening = socket.socket(fileno=fd) if fd is not None else listen(settings.host, settings.port, settings)
     address = address_of(listening)
     # A page lives in the process that served it, so a server of several processes has no console.
-    with_console = fd is None and workers == 1 and console.installed()
+    with_console = fd is None and settings.workers == 1 and console.installed()
 
     def ready() -> None:
         if fd is None:
@@ -125,10 +140,10 @@ async def serve(
             os.write(sys.stdout.fileno(), READY)
 
     with listening:
-        if workers > 1:
+        if settings.workers > 1:
             _require_shared_store(call)
             with logging_as_json(sys.stderr):
-                await supervise(workers, listening, _arguments(call, settings), ready)
+                await supervise(settings.workers, listening, _arguments(call, settings), ready)
             return
         with logging_as_json(sys.stderr):
             await serve_until_stopped(
@@ -154,7 +169,8 @@ def _require_shared_store(call: Invocation) -> None:
 
 def _arguments(call: Invocation, settings: ServerSettings) -> list[str]:
     """Return the options for another process of the same server."""
-    options = ["--request-seconds", str(settings.request_seconds), "--body-mb", str(settings.body_bytes / 1_000_000)]
+    options = ["--workers", "1", "--request-seconds", str(settings.request_seconds)]
+    options += ["--body-mb", str(settings.body_bytes / 1_000_000)]
     options += ["--auth", settings.auth, "--rate", str(settings.rate_per_second), "--burst", str(settings.rate_burst)]
     if (tokens := settings.tokens) is not None:
         named = {
@@ -169,7 +185,7 @@ def _arguments(call: Invocation, settings: ServerSettings) -> list[str]:
         options += [word for name, value in named.items() if value for word in (f"--oidc-{name}", value)]
     options += ["--single-tenant"] if settings.single_tenant else []
     options += ["--mem0"] if settings.mem0 else []
-    options += [] if settings.consolidation else ["--no-consolidation"]
+    options += ["--consolidation" if settings.consolidation else "--no-consolidation"]
     return options + (["--url", call.url] if call.url is not None else [])
 
 

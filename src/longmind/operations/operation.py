@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, Json
 from longmind.errors import InvalidInput
 from longmind.operations.faces import Face
 from longmind.operations.wire import (
+    TIMES,
     Parameter,
     ResultType,
     is_plain,
@@ -180,11 +181,24 @@ class Operation:
         return "".join(part.title() for part in re.split(r"[._]", self.name)) + what
 
 
+def _not_a_number(value: Any) -> Any:
+    """Refuse a time that is written as a number, which would be read as seconds since 1970."""
+    if isinstance(value, str):
+        try:
+            float(value)
+        except ValueError:
+            return value
+        raise ValueError("must be written as in ISO 8601, such as 2026-05-31T18:30:00Z or PT1H")
+    return value
+
+
 def _in_query(hint: Any) -> Any:
     """Return the type of a parameter in a query: texts, numbers and lists of them; what has structure is JSON."""
     if not is_plain(hint):
         return Json[hint] | None  # type: ignore[misc]
-    options = get_args(hint)
+    options = get_args(hint) or (hint,)
+    if all(option in (*TIMES, type(None)) for option in options):
+        return Annotated[hint, BeforeValidator(_not_a_number)]
     if int in options and str in options:  # a text of digits is a number
         return Annotated[hint, BeforeValidator(lambda value: int(value) if _DIGITS.fullmatch(str(value)) else value)]
     return hint

@@ -26,7 +26,7 @@ from longmind.types import Filter, Model
 
 Kind = Literal["plain", "positional", "many", "changes"]
 _LISTS = (Sequence, Iterable, Collection, AbstractSet, list)
-_TIMES = (datetime, timedelta)
+TIMES = (datetime, timedelta)
 
 
 class _Local:
@@ -105,7 +105,7 @@ def _wire_union(options: Sequence[Any]) -> Any:
         models = [option for option in wired if isinstance(option, type) and issubclass(option, Model)]
         dropped = objects if Filter in models else models
         wired = [option for option in wired if option not in dropped]
-    times = [option for option in wired if option in _TIMES]
+    times = [option for option in wired if option in TIMES]
     if times and str in wired:  # a text that can be read as a time is one
         rest = [option for option in wired if option not in (*times, str)]
         return Annotated[_union([*times, str, *rest]), Field(union_mode="left_to_right")]
@@ -206,7 +206,7 @@ def is_plain(hint: Any) -> bool:
         return all(is_plain(option) for option in inner)
     if origin in (list, tuple):
         return all(is_plain(item) and not is_list(item) for item in inner if item is not Ellipsis)
-    return origin is Literal or hint in (str, int, float, bool, type(None), *_TIMES)
+    return origin is Literal or hint in (str, int, float, bool, type(None), *TIMES)
 
 
 def is_list(hint: Any) -> bool:

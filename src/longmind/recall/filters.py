@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -47,12 +47,24 @@ def filter_of(
     try:
         return Filter.model_validate(fields)
     except ValidationError as error:
-        where_wrong, reason = first_problem(error)
-        raise InvalidInput(
-            f"The filter is not usable: {where_wrong}: {reason}.",
-            hint=f"It may have: {', '.join(sorted(Filter.model_fields))}.",
-            field=where_wrong,
-        ) from None
+        raise unusable_filter(*first_problem(error)) from None
+
+
+def unusable_filter(field: str, reason: str) -> InvalidInput:
+    """Return the error for a field of a filter that holds something else than it may."""
+    return InvalidInput(
+        f"The filter is not usable: {field}: {reason}.",
+        hint=f"It may have: {', '.join(sorted(Filter.model_fields))}.",
+        field=field,
+    )
+
+
+def unknown_fields(names: Iterable[str]) -> InvalidInput:
+    """Return the error for fields that no filter has."""
+    return InvalidInput(
+        f"A filter has no {', '.join(sorted(names))}.",
+        hint=f"It may have: {', '.join(sorted(Filter.model_fields))}. Your own keys go under metadata.",
+    )
 
 
 def narrows(where: Filter) -> bool:
@@ -72,11 +84,8 @@ def _checked(where: Mapping[str, Any] | None) -> dict[str, Any]:
     if where is not None and not isinstance(where, Mapping):
         raise InvalidInput(f"where must be a Filter or a mapping, not {type(where).__name__}.")
     fields = dict(where or {})
-    if unknown := sorted(str(key) for key in set(fields) - set(Filter.model_fields)):
-        raise InvalidInput(
-            f"A filter has no {', '.join(unknown)}.",
-            hint=f"It may have: {', '.join(sorted(Filter.model_fields))}. Your own keys go under metadata.",
-        )
+    if unknown := {str(key) for key in set(fields) - set(Filter.model_fields)}:
+        raise unknown_fields(unknown)
     return fields
 
 

@@ -83,13 +83,18 @@ class Anonymous:
         self._principal = Principal(tenant=tenant, permissions=frozenset({"admin"}))
 
     async def authenticate(self, credentials: Credentials) -> Principal:
-        names = (_name_of(credentials.host), _name_of((credentials.origin or "").partition("://")[2] or None))
-        foreign_page = credentials.origin == "null"
-        if is_loopback(credentials.address) and all(map(is_loopback, names)) and not foreign_page:
+        if is_local(credentials):
             return self._principal
         raise Unauthenticated(
             "Without a key this server answers on its own machine only.", hint="Use http://127.0.0.1 or localhost."
         )
+
+
+def is_local(credentials: Credentials) -> bool:
+    """Return whether a request is of a program on this machine, and not of a web page or passed on by a proxy."""
+    names = (_name_of(credentials.host), _name_of((credentials.origin or "").partition("://")[2] or None))
+    foreign_page = credentials.origin == "null"
+    return is_loopback(credentials.address) and all(map(is_loopback, names)) and not foreign_page
 
 
 def is_loopback(host: str | None) -> bool:

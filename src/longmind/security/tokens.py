@@ -33,7 +33,9 @@ class TokenSettings(Model):
     """The OpenID provider whose tokens are accepted, and what their claims mean."""
 
     issuer: str
+    """The provider's address, as it is in its tokens."""
     audience: str
+    """Whom the tokens must be for."""
     jwks_url: str | None = None
     """Where its public keys are; by default its discovery document says it."""
     algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = ("RS256", "PS256", "ES256", "EdDSA")

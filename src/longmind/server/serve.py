@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from longmind.errors import InvalidSetting, LongmindError
+from longmind.errors import InvalidSetting
 from longmind.security.principal import is_loopback
 from longmind.server.rest.app import create_app
 from longmind.server.settings import ServerSettings
@@ -121,17 +121,20 @@ async def serve(
 
 
 async def run(app: FastAPI, listening: socket.socket, ready: Callable[[], None], stop: asyncio.Event) -> None:
-    """Run an application on a socket until ``stop`` is set. Requests under way are finished, and streams end."""
+    """Run an application on a socket until ``stop`` is set. Requests under way are finished, and streams end.
+
+    A store that cannot be opened is the error that says so.
+    """
     grace = int(app.state.server.settings.request_seconds) + 5
     config = uvicorn.Config(
-        app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=grace, server_header=False
+        app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=grace, server_header=False
     )
-    server = _Server(config, app, ready)
-    stopping = asyncio.create_task(server.stop_after(stop))
-    try:
-        await server.serve([listening])
-    finally:
-        stopping.cancel()
+    async with app.router.lifespan_context(app):  # uvicorn would log a failure here as a traceback
+        server = _Server(config, app, ready)
+        stopping = asyncio.create_task(server.stop_after(stop))
+        try:
+            await server.serve([listening])
+        finally:
+            stopping.cancel()
     if not server.started:
-        failure: LongmindError | None = getattr(app.state, "failure", None)
-        raise failure or InvalidSetting("The server could not start.", hint="The log says why.")
+        raise InvalidSetting("The server could not start.", hint="The log says why.")

@@ -51,7 +51,7 @@ def create_app(
     answers only on the machine's own addresses, unless the settings name a way to know who calls; then every access
     is noted in the audit.
     """
-    settings = settings or ServerSettings()
+    settings = settings or ServerSettings.load()
     library = library or Settings.load()
     tenants = Tenants(store, library, open_limit=settings.tenants_open, consolidation=settings.consolidation)
     access = access_store(tenants.url, library)
@@ -74,10 +74,6 @@ def create_app(
         try:
             async with tenants.open(tenants.default) as whole:  # a store that cannot be opened is told at the start
                 _require_isolation(whole, settings)
-        except LongmindError as error:
-            app.state.failure = error
-            raise
-        try:
             async with mcp.running():
                 yield
         finally:

@@ -10,8 +10,11 @@ from starlette.responses import Response
 
 from longmind.errors import InvalidAnswer, InvalidInput, LongmindError
 from longmind.problems import problems
+from longmind.recall.filters import unknown_fields, unusable_filter
+from longmind.types import Filter
 
 MEDIA_TYPE = "application/problem+json"
+_FILTER = "where."
 
 
 def problem(error: LongmindError, status: int | None = None) -> dict[str, Any]:
@@ -45,8 +48,11 @@ def invalid_request(error: ValidationError, where: str, kind: type[InvalidInput]
     """Return what is wrong with a request: the fields and the reasons, never what they held."""
     listed = problems(error)
     field, reason = listed[0]
-    return kind(
-        f"{field or 'It'} in the {where} is not valid: {reason}.",
-        field=field,
-        problems=[{"field": name, "reason": why} for name, why in listed[:20]],
-    )
+    message, hint = f"{field or 'It'} in the {where} is not valid: {reason}.", ""
+    if field.startswith(_FILTER):  # in the words of the library, which names the fields that there are
+        fields = [name.removeprefix(_FILTER) for name, _ in listed if name.startswith(_FILTER)]
+        unknown = [name for name in fields if name.partition(".")[0] not in Filter.model_fields]
+        as_told = unknown_fields(unknown) if unknown else unusable_filter(fields[0], reason)
+        message, hint = as_told.message, as_told.hint
+    told = [{"field": name, "reason": why} for name, why in listed[:20]]
+    return kind(message, hint=hint, field=field, problems=told)
