@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from longmind.model_tools.tools import TOOLS
 from longmind.server.mcp.prompts import PROMPTS
 from longmind.server.mcp.resources import RESOURCES, TEMPLATES
-from longmind.server.mcp.tools import TOOLS
 
 JsonObject = dict[str, Any]
 HEADERS = {"Accept": "application/json, text/event-stream"}
@@ -46,7 +46,7 @@ class McpRequests:
         if chance < 0.75:
             tool = self._random.choice(TOOLS)
             word = own_word if tool.permission != "read" else self._word()
-            arguments = self._value("", tool.listed.input_schema, word)
+            arguments = self._value("", tool.schema, word)
             return request(f"mcp.{tool.name}", "tools/call", {"name": tool.name, "arguments": arguments})
         if chance < 0.9:
             return request("mcp.read_resource", "resources/read", {"uri": self._uri()})

@@ -14,7 +14,7 @@ from psycopg import sql
 from tests.security.isolation import Findings, examine
 
 from longmind.clock import SystemClock
-from longmind.server.mcp.tools import TOOLS
+from longmind.model_tools.tools import TOOLS
 from longmind.store.postgres import PostgresBackend
 from longmind.store.postgres.roles import create_role
 
