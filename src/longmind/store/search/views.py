@@ -210,8 +210,11 @@ class Views:
         size = view.nbytes
         self._views[scope], self._sizes[scope] = view, size
         self._total += size
-        while self._total > self._max_bytes and len(self._views) > 1:
-            self._forget(next(iter(self._views)))
+        # One view that alone is larger than all may be stays: if a small one drove it out, each recall would fill it.
+        oversize = next((kept for kept in reversed(self._views) if self._sizes[kept] > self._max_bytes), None)
+        allowed = self._max_bytes + (0 if oversize is None else self._sizes[oversize])
+        while self._total > allowed:
+            self._forget(next(kept for kept in self._views if kept != oversize))
 
     def _forget(self, scope: Scope) -> None:
         if self._views.pop(scope, None) is not None:

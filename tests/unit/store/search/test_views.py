@@ -116,3 +116,20 @@ async def test_only_the_views_that_were_used_last_keep_their_vectors_in_single_p
     assert kept == [False, False, True, True]
     assert last.vectors.scores(query).tolist() == [1.0]
     assert (await views.fresh(scopes[0])).vectors.scores(query).tolist() == [1.0]
+
+
+async def test_a_view_that_is_larger_than_all_may_be_is_not_driven_out_by_small_ones(store: Store) -> None:
+    """A recall asks for the view of the agent and for that of the shared memory, again and again."""
+    large, small, other = (Scope(agent=name) for name in ("large", "small", "other"))
+    vector = np.array([1, 0, 0, 0], np.float32)
+    for scope, count in ((large, 400), (small, 1), (other, 400)):
+        memories = [memory(f"Number {n}.", scope=scope, clock=store.clock) for n in range(count)]
+        await store.apply(scope, [Put(stored, vector) for stored in memories])
+    views = Views(store.backend, 60_000)
+    first = await views.fresh(large)
+    assert first.nbytes > 60_000
+    beside = await views.fresh(small)
+    assert await views.fresh(large) is first
+    assert await views.fresh(small) is beside
+    await views.fresh(other)
+    assert list(views._views) == [small, other], "of two that are too large the one used last stays"
