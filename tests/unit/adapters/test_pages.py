@@ -44,3 +44,14 @@ def test_model_clients(server: Server, capsys: pytest.CaptureFixture[str]) -> No
     assert "My sister Nora lives in Lisbon." in str(server.bodies[0])
     assert "<longmind-memory>" not in str(server.bodies[2]), "switched off"
     assert "<longmind-memory>" in str(server.bodies[3])
+
+
+def test_claude_memory(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    note = ("memory", '{"command": "create", "path": "/memories/note.md", "file_text": "Nora is a nurse."}')
+    server.plan(Answer("", calls=(note,), finish="tool_calls"), Answer("Noted."))
+    names = run_page("claude-memory.md")
+    shown = capsys.readouterr().out
+    assert "/memories/note.md" in shown
+    assert "Nora lives in Porto." in shown
+    assert "['put', 'update']" in shown
+    assert names["message"].content[0].text == "Noted."
