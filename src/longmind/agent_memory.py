@@ -37,6 +37,7 @@ from longmind.systems.scoped_store import ScopedStore
 from longmind.types import (
     Answer,
     ConsolidationReport,
+    ContextLine,
     Document,
     Filter,
     Forgotten,
@@ -77,6 +78,7 @@ _FORGET_EVERYTHING = (
 )
 Memories = list[Memory]
 Hits = list[Hit]
+ContextLines = list[ContextLine]
 
 
 @checked_arguments
@@ -392,6 +394,20 @@ class AgentMemory(AgentListing):
         recaller = await self._longmind.recaller()
         budget = (await self.configuration()).context_tokens if tokens is None else tokens
         return await recaller.context(
+            self.scope, task, tokens=budget, conversation=_messages(conversation), shared=self._shared_limit
+        )
+
+    async def context_lines(
+        self,
+        task: str,
+        tokens: int | None = None,
+        *,
+        conversation: Sequence[Message | Mapping[str, Any]] = (),
+    ) -> ContextLines:
+        """Return the lines that ``context`` renders for a task, each with its memory and why it is there."""
+        recaller = await self._longmind.recaller()
+        budget = (await self.configuration()).context_tokens if tokens is None else tokens
+        return await recaller.context_lines(
             self.scope, task, tokens=budget, conversation=_messages(conversation), shared=self._shared_limit
         )
 

@@ -7,6 +7,7 @@ but the server for anything. ``LONGMIND_SCREENSHOTS=folder`` writes a picture of
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -28,16 +29,32 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """The browser."""
+def started_browser() -> Iterator[tuple[Any, asyncio.AbstractEventLoop]]:
+    """The browser, and the event loop on which playwright drives it."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("there is no chromium; on Debian: apt-get install chromium")
     quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=quiet)
-        yield started
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield started, loop
+        asyncio._set_running_loop(loop)
         started.close()
+
+
+@pytest.fixture
+def browser(started_browser: tuple[Any, asyncio.AbstractEventLoop]) -> Iterator[Any]:
+    """The browser, for one test.
+
+    Between its calls playwright leaves its event loop marked as running in this thread. So it is marked only while a
+    test uses the browser, and asynchronous tests can run between.
+    """
+    started, loop = started_browser
+    asyncio._set_running_loop(loop)
+    yield started
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture

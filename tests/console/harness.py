@@ -30,11 +30,18 @@ class Server:
 
     address: str
     store: Path
+    longmind: Any = None
 
-    def memory(self, agent: str = AGENT, user: str | None = None, key: str | None = None) -> Any:
+    def memory(self, agent: str = AGENT, user: str | None = None) -> Any:
         """Return what the server's store holds, as any client sees it."""
-        longmind = Longmind.open(self.address, key=key)
-        return longmind.agent(agent, user, all_users=user is None)
+        if self.longmind is None:
+            self.longmind = Longmind.open(self.address)
+        return self.longmind.agent(agent, user, all_users=user is None)
+
+    def close(self) -> None:
+        """Close the connection of ``memory``."""
+        if self.longmind is not None:
+            self.longmind.close()
 
 
 @contextmanager
@@ -50,7 +57,9 @@ def serving(store: Path, *options: str) -> Iterator[Server]:
     try:
         address = re.search(r"http://[0-9.:]+", next(line for line in output if "http" in line))
         assert address is not None
-        yield Server(address[0], store)
+        server = Server(address[0], store)
+        yield server
+        server.close()
     finally:
         process.terminate()
         process.communicate()

@@ -55,9 +55,9 @@ export interface paths {
         /**
          * Answer a question from memory, with the exact words the answer rests on, or say that it is not known.
          * @description With a language model configured the model writes the answer, and every sentence of it quotes a memory. Without
-         *     one, or with ``use_model=False``, the answer is taken from current facts and from the words of the ``k`` memories
-         *     that ``recall`` finds; relative dates are resolved. An answer less sure than ``min_confidence``, by default the
-         *     agent's setting ``answer_confidence``, is "not known".
+         *     one, or with ``use_model=False``, the answer is taken from current facts and from the words of the ``k``
+         *     memories that ``recall`` finds; relative dates are resolved. An answer less sure than ``min_confidence``, by
+         *     default the agent's setting ``answer_confidence``, is "not known".
          */
         post: operations["questions.ask"];
         delete?: never;
@@ -220,6 +220,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/context/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the lines that ``context`` renders for a task, each with its memory and why it is there. */
+        post: operations["context.context_lines"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent}/conversations": {
         parameters: {
             query?: never;
@@ -247,7 +264,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Forget the messages and the summary. Return how many messages there were. */
+        /** Forget the messages, the items and the summary. Return how many messages there were. */
         delete: operations["conversations.clear"];
         options?: never;
         head?: never;
@@ -288,6 +305,45 @@ export interface paths {
         get: operations["conversations.history"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/conversations/{conversation}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the items and messages, the earliest first: all of them, or the last ``limit``. */
+        get: operations["conversations.items"];
+        put?: never;
+        /**
+         * Store items of a framework's conversation in one transaction, exactly and in order.
+         * @description What is said in an item is a message like any other, and the item's own fields are part of its record. An item
+         *     that says nothing is never recalled. With an ``operation`` id of yours the call can be repeated safely.
+         */
+        post: operations["conversations.append"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/conversations/{conversation}/items/pop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Remove the last item or message and return it; None if there is none. */
+        post: operations["conversations.pop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2959,6 +3015,152 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store a value under its name and return it. With ``expected_version`` it must replace that one; 0 is none.
+         * @description ``text`` is what recall finds it by, where values are recalled: by default a line for each field.
+         */
+        post: operations["state.put"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/state/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove all values in namespaces that begin with a prefix, in one transaction; return how many.
+         * @description With a ``session`` only those of that session. With ``erase`` no history of them stays. One of the two must say
+         *     what is meant: neither would remove everything.
+         */
+        post: operations["state.clear"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/state/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Remove the value under a name, and return whether there was one. With ``erase`` no history of it stays. */
+        post: operations["state.delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/state/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the value under a name, or None. */
+        post: operations["state.get"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/state/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return a page of the values in all namespaces that begin with a prefix. */
+        post: operations["state.list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/state/namespaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the namespaces that begin with a prefix and hold a value, sorted. */
+        post: operations["state.namespaces"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/state/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the values under these names, in their order; None where there is none. */
+        post: operations["state.read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/state/write": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make these writes in one transaction; return what each left under its name, None after a removal.
+         * @description Of two writes of one name only the later one is made.
+         */
+        post: operations["state.write"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent}/stats": {
         parameters: {
             query?: never;
@@ -2987,6 +3189,169 @@ export interface paths {
         get: operations["users.list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store a value under its name and return it. With ``expected_version`` it must replace that one; 0 is none.
+         * @description ``text`` is what recall finds it by, where values are recalled: by default a line for each field.
+         */
+        post: operations["values.put"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/values/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove all values in namespaces that begin with a prefix, in one transaction; return how many.
+         * @description With a ``session`` only those of that session. With ``erase`` no history of them stays. One of the two must say
+         *     what is meant: neither would remove everything.
+         */
+        post: operations["values.clear"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/values/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Remove the value under a name, and return whether there was one. With ``erase`` no history of it stays. */
+        post: operations["values.delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/values/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the value under a name, or None. */
+        post: operations["values.get"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/values/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return a page of the values in all namespaces that begin with a prefix. */
+        post: operations["values.list"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/values/namespaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the namespaces that begin with a prefix and hold a value, sorted. */
+        post: operations["values.namespaces"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/values/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the values under these names, in their order; None where there is none. */
+        post: operations["values.read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/values/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the k values that fit a query best, of those in namespaces that begin with a prefix. */
+        post: operations["values.search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/values/write": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make these writes in one transaction; return what each left under its name, None after a removal.
+         * @description Of two writes of one name only the later one is made.
+         */
+        post: operations["values.write"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4315,6 +4680,41 @@ export interface components {
              */
             stopped: string | null;
         };
+        /** ContextContextLinesQuery */
+        ContextContextLinesQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ContextContextLinesRequest */
+        ContextContextLinesRequest: {
+            /**
+             * Conversation
+             * @default []
+             */
+            conversation?: {
+                [key: string]: unknown;
+            }[];
+            /** Task */
+            task: string;
+            /**
+             * Tokens
+             * @default null
+             */
+            tokens?: number | null;
+        };
+        /** ContextContextLinesResult */
+        ContextContextLinesResult: {
+            /** Lines */
+            lines: components["schemas"]["ContextLine"][];
+        };
         /** ContextContextQuery */
         ContextContextQuery: {
             /**
@@ -4349,6 +4749,44 @@ export interface components {
         ContextContextResult: {
             /** Text */
             text: string;
+        };
+        /**
+         * ContextLine
+         * @description A line of a context, and why it is there.
+         */
+        ContextLine: {
+            /** Heading */
+            heading: string;
+            /** Kind */
+            kind: string;
+            /** Memory Id */
+            memory_id: string;
+            /**
+             * Score
+             * @default null
+             */
+            score: number | null;
+            /**
+             * Standing
+             * @default false
+             */
+            standing: boolean;
+            /** Text */
+            text: string;
+            /** Why */
+            why: string;
+        };
+        /**
+         * ConversationItem
+         * @description An item of a conversation: the framework's own fields of it, and what is said in it, if anything is.
+         */
+        ConversationItem: {
+            /** @default null */
+            message?: components["schemas"]["MessageInput"] | null;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
         };
         /** ConversationsAddQuery */
         ConversationsAddQuery: {
@@ -4386,6 +4824,34 @@ export interface components {
              * @default null
              */
             role?: ("user" | "assistant" | "system" | "tool" | "document") | null;
+        };
+        /** ConversationsAppendQuery */
+        ConversationsAppendQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+            /**
+             * Window
+             * @default null
+             */
+            window?: number | null;
+        };
+        /** ConversationsAppendRequest */
+        ConversationsAppendRequest: {
+            /** Items */
+            items: components["schemas"]["ConversationItem"][];
+        };
+        /** ConversationsAppendResult */
+        ConversationsAppendResult: {
+            /** Items */
+            items: components["schemas"]["StoredItem"][];
         };
         /** ConversationsClearQuery */
         ConversationsClearQuery: {
@@ -4474,6 +4940,34 @@ export interface components {
             /** Items */
             items: components["schemas"]["Memory"][];
         };
+        /** ConversationsItemsQuery */
+        ConversationsItemsQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * Limit
+             * @default null
+             */
+            limit?: number | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+            /**
+             * Window
+             * @default null
+             */
+            window?: number | null;
+        };
+        /** ConversationsItemsResult */
+        ConversationsItemsResult: {
+            /** Items */
+            items: components["schemas"]["StoredItem"][];
+        };
         /** ConversationsListQuery */
         ConversationsListQuery: {
             /**
@@ -4519,6 +5013,24 @@ export interface components {
         ConversationsMessagesResult: {
             /** Items */
             items: components["schemas"]["Message"][];
+        };
+        /** ConversationsPopQuery */
+        ConversationsPopQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+            /**
+             * Window
+             * @default null
+             */
+            window?: number | null;
         };
         /** ConversationsSummaryQuery */
         ConversationsSummaryQuery: {
@@ -10354,6 +10866,34 @@ export interface components {
             role: "user" | "assistant" | "system" | "tool" | "document";
         };
         /**
+         * Message
+         * @description One turn of a conversation, as given to ``remember``.
+         */
+        MessageInput: {
+            /** Content */
+            content: string;
+            /** Metadata */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Name
+             * @default null
+             */
+            name?: string | null;
+            /**
+             * Occurred At
+             * @default null
+             */
+            occurred_at?: string | null;
+            /**
+             * Role
+             * @default user
+             * @enum {string}
+             */
+            role?: "user" | "assistant" | "system" | "tool" | "document";
+        };
+        /**
          * MonitorSettings
          * @description The thresholds from which something counts as a problem.
          */
@@ -10675,6 +11215,16 @@ export interface components {
             cursor: string | null;
             /** Items */
             items: components["schemas"]["Run"][];
+        };
+        /** Page[Value] */
+        Page_Value_: {
+            /**
+             * Cursor
+             * @default null
+             */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["Value"][];
         };
         /** Page[Version] */
         Page_Version_: {
@@ -13287,6 +13837,275 @@ export interface components {
              */
             superseded: number;
         };
+        /** StateClearQuery */
+        StateClearQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** StateClearRequest */
+        StateClearRequest: {
+            /**
+             * Erase
+             * @default false
+             */
+            erase?: boolean;
+            /**
+             * Prefix
+             * @default []
+             */
+            prefix?: string[];
+            /**
+             * Session
+             * @default null
+             */
+            session?: string | null;
+        };
+        /** StateClearResult */
+        StateClearResult: {
+            /** Count */
+            count: number;
+        };
+        /** StateDeleteQuery */
+        StateDeleteQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** StateDeleteRequest */
+        StateDeleteRequest: {
+            /**
+             * Erase
+             * @default false
+             */
+            erase?: boolean;
+            /**
+             * Expected Version
+             * @default null
+             */
+            expected_version?: number | null;
+            /** Key */
+            key: string;
+            /** Namespace */
+            namespace: string[];
+        };
+        /** StateDeleteResult */
+        StateDeleteResult: {
+            /** Deleted */
+            deleted: boolean;
+        };
+        /** StateGetQuery */
+        StateGetQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** StateGetRequest */
+        StateGetRequest: {
+            /** Key */
+            key: string;
+            /** Namespace */
+            namespace: string[];
+        };
+        /** StateListQuery */
+        StateListQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** StateListRequest */
+        StateListRequest: {
+            /**
+             * Cursor
+             * @default null
+             */
+            cursor?: string | null;
+            /**
+             * Descending
+             * @default false
+             */
+            descending?: boolean;
+            /**
+             * Limit
+             * @default 50
+             */
+            limit?: number;
+            /**
+             * Order
+             * @default created
+             * @enum {string}
+             */
+            order?: "created" | "updated";
+            /**
+             * Prefix
+             * @default []
+             */
+            prefix?: string[];
+            /**
+             * Session
+             * @default null
+             */
+            session?: string | null;
+        };
+        /** StateNamespacesQuery */
+        StateNamespacesQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** StateNamespacesRequest */
+        StateNamespacesRequest: {
+            /**
+             * Limit
+             * @default 100
+             */
+            limit?: number;
+            /**
+             * Offset
+             * @default 0
+             */
+            offset?: number;
+            /**
+             * Prefix
+             * @default []
+             */
+            prefix?: string[];
+        };
+        /** StateNamespacesResult */
+        StateNamespacesResult: {
+            /** Items */
+            items: string[][];
+        };
+        /** StatePutQuery */
+        StatePutQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** StatePutRequest */
+        StatePutRequest: {
+            /**
+             * At
+             * @default null
+             */
+            at?: string | null;
+            /**
+             * Expected Version
+             * @default null
+             */
+            expected_version?: number | null;
+            /**
+             * Expires At
+             * @default null
+             */
+            expires_at?: string | null;
+            /** Key */
+            key: string;
+            /** Namespace */
+            namespace: string[];
+            /**
+             * Session
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * Text
+             * @default null
+             */
+            text?: string | null;
+            /** Value */
+            value: {
+                [key: string]: unknown;
+            };
+        };
+        /** StateReadQuery */
+        StateReadQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** StateReadRequest */
+        StateReadRequest: {
+            /** Names */
+            names: components["schemas"]["ValueName"][];
+        };
+        /** StateReadResult */
+        StateReadResult: {
+            /** Items */
+            items: (components["schemas"]["Value"] | null)[];
+        };
+        /** StateWriteQuery */
+        StateWriteQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** StateWriteRequest */
+        StateWriteRequest: {
+            /** Writes */
+            writes: components["schemas"]["ValueWrite"][];
+        };
+        /** StateWriteResult */
+        StateWriteResult: {
+            /** Items */
+            items: (components["schemas"]["Value"] | null)[];
+        };
         /**
          * Stats
          * @description Counts of what a scope holds.
@@ -13429,6 +14248,19 @@ export interface components {
              * @default
              */
             why: string;
+        };
+        /**
+         * StoredItem
+         * @description An item of a conversation as it is stored. What ``add`` or ``remember`` stored has no payload.
+         */
+        StoredItem: {
+            /** Id */
+            id: string;
+            message: components["schemas"]["Message"] | null;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * StoreResult
@@ -13787,6 +14619,409 @@ export interface components {
         UsersListResult: {
             /** Users */
             users: string[];
+        };
+        /**
+         * Value
+         * @description A value as it is stored.
+         */
+        Value: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Expires At
+             * @default null
+             */
+            expires_at: string | null;
+            /** Id */
+            id: string;
+            /** Key */
+            key: string;
+            /** Namespace */
+            namespace: string[];
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Value */
+            value: {
+                [key: string]: unknown;
+            };
+            /** Version */
+            version: number;
+        };
+        /**
+         * ValueHit
+         * @description A value that a search found.
+         */
+        ValueHit: {
+            /** Score */
+            score: number;
+            value: components["schemas"]["Value"];
+        };
+        /**
+         * ValueName
+         * @description The namespace and the key of a value.
+         */
+        ValueName: {
+            /** Key */
+            key: string;
+            /** Namespace */
+            namespace: string[];
+        };
+        /** ValuesClearQuery */
+        ValuesClearQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ValuesClearRequest */
+        ValuesClearRequest: {
+            /**
+             * Erase
+             * @default false
+             */
+            erase?: boolean;
+            /**
+             * Prefix
+             * @default []
+             */
+            prefix?: string[];
+            /**
+             * Session
+             * @default null
+             */
+            session?: string | null;
+        };
+        /** ValuesClearResult */
+        ValuesClearResult: {
+            /** Count */
+            count: number;
+        };
+        /** ValuesDeleteQuery */
+        ValuesDeleteQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ValuesDeleteRequest */
+        ValuesDeleteRequest: {
+            /**
+             * Erase
+             * @default false
+             */
+            erase?: boolean;
+            /**
+             * Expected Version
+             * @default null
+             */
+            expected_version?: number | null;
+            /** Key */
+            key: string;
+            /** Namespace */
+            namespace: string[];
+        };
+        /** ValuesDeleteResult */
+        ValuesDeleteResult: {
+            /** Deleted */
+            deleted: boolean;
+        };
+        /** ValuesGetQuery */
+        ValuesGetQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ValuesGetRequest */
+        ValuesGetRequest: {
+            /** Key */
+            key: string;
+            /** Namespace */
+            namespace: string[];
+        };
+        /** ValuesListQuery */
+        ValuesListQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ValuesListRequest */
+        ValuesListRequest: {
+            /**
+             * Cursor
+             * @default null
+             */
+            cursor?: string | null;
+            /**
+             * Descending
+             * @default false
+             */
+            descending?: boolean;
+            /**
+             * Limit
+             * @default 50
+             */
+            limit?: number;
+            /**
+             * Order
+             * @default created
+             * @enum {string}
+             */
+            order?: "created" | "updated";
+            /**
+             * Prefix
+             * @default []
+             */
+            prefix?: string[];
+            /**
+             * Session
+             * @default null
+             */
+            session?: string | null;
+        };
+        /** ValuesNamespacesQuery */
+        ValuesNamespacesQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ValuesNamespacesRequest */
+        ValuesNamespacesRequest: {
+            /**
+             * Limit
+             * @default 100
+             */
+            limit?: number;
+            /**
+             * Offset
+             * @default 0
+             */
+            offset?: number;
+            /**
+             * Prefix
+             * @default []
+             */
+            prefix?: string[];
+        };
+        /** ValuesNamespacesResult */
+        ValuesNamespacesResult: {
+            /** Items */
+            items: string[][];
+        };
+        /** ValuesPutQuery */
+        ValuesPutQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ValuesPutRequest */
+        ValuesPutRequest: {
+            /**
+             * At
+             * @default null
+             */
+            at?: string | null;
+            /**
+             * Expected Version
+             * @default null
+             */
+            expected_version?: number | null;
+            /**
+             * Expires At
+             * @default null
+             */
+            expires_at?: string | null;
+            /** Key */
+            key: string;
+            /** Namespace */
+            namespace: string[];
+            /**
+             * Session
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * Text
+             * @default null
+             */
+            text?: string | null;
+            /** Value */
+            value: {
+                [key: string]: unknown;
+            };
+        };
+        /** ValuesReadQuery */
+        ValuesReadQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ValuesReadRequest */
+        ValuesReadRequest: {
+            /** Names */
+            names: components["schemas"]["ValueName"][];
+        };
+        /** ValuesReadResult */
+        ValuesReadResult: {
+            /** Items */
+            items: (components["schemas"]["Value"] | null)[];
+        };
+        /** ValuesSearchQuery */
+        ValuesSearchQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ValuesSearchRequest */
+        ValuesSearchRequest: {
+            /**
+             * K
+             * @default 10
+             */
+            k?: number;
+            /**
+             * Prefix
+             * @default []
+             */
+            prefix?: string[];
+            /** Query */
+            query: string;
+        };
+        /** ValuesSearchResult */
+        ValuesSearchResult: {
+            /** Items */
+            items: components["schemas"]["ValueHit"][];
+        };
+        /** ValuesWriteQuery */
+        ValuesWriteQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ValuesWriteRequest */
+        ValuesWriteRequest: {
+            /** Writes */
+            writes: components["schemas"]["ValueWrite"][];
+        };
+        /** ValuesWriteResult */
+        ValuesWriteResult: {
+            /** Items */
+            items: (components["schemas"]["Value"] | null)[];
+        };
+        /**
+         * ValueWrite
+         * @description One of the writes of a transaction: a new value, or with None the removal of what is there.
+         */
+        ValueWrite: {
+            /**
+             * At
+             * @default null
+             */
+            at?: string | null;
+            /**
+             * Erase
+             * @default false
+             */
+            erase?: boolean;
+            /**
+             * Expected Version
+             * @default null
+             */
+            expected_version?: number | null;
+            /**
+             * Expires At
+             * @default null
+             */
+            expires_at?: string | null;
+            /**
+             * Keep
+             * @default false
+             */
+            keep?: boolean;
+            /** Key */
+            key: string;
+            /** Namespace */
+            namespace: string[];
+            /**
+             * Session
+             * @default null
+             */
+            session?: string | null;
+            /**
+             * Text
+             * @default null
+             */
+            text?: string | null;
+            /** Value */
+            value: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * Version
@@ -14977,6 +16212,50 @@ export interface operations {
             };
         };
     };
+    "context.context_lines": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "task": "plan her trip",
+                 *       "tokens": 1500
+                 *     }
+                 */
+                "application/json": components["schemas"]["ContextContextLinesRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextContextLinesResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "conversations.list": {
         parameters: {
             query?: {
@@ -15118,6 +16397,141 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ConversationsHistoryResult"];
                 };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "conversations.items": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                limit?: number | null;
+                user?: string | null;
+                window?: number | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+                conversation: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationsItemsResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "conversations.append": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+                window?: number | null;
+            };
+            header?: {
+                /** @description A request with the same key is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                agent: string;
+                conversation: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "payload": {
+                 *             "type": "function_call",
+                 *             "name": "search"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ConversationsAppendRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationsAppendResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "conversations.pop": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+                window?: number | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+                conversation: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredItem"];
+                };
+            };
+            /** @description Nothing to return. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error. */
             default: {
@@ -21794,6 +23208,393 @@ export interface operations {
             };
         };
     };
+    "state.put": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "namespace": [
+                 *         "users",
+                 *         "alice"
+                 *       ],
+                 *       "key": "settings",
+                 *       "value": {
+                 *         "theme": "dark"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["StatePutRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Value"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "state.clear": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "prefix": [
+                 *         "users",
+                 *         "alice"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["StateClearRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateClearResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "state.delete": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "namespace": [
+                 *         "users",
+                 *         "alice"
+                 *       ],
+                 *       "key": "settings"
+                 *     }
+                 */
+                "application/json": components["schemas"]["StateDeleteRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateDeleteResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "state.get": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "namespace": [
+                 *         "users",
+                 *         "alice"
+                 *       ],
+                 *       "key": "settings"
+                 *     }
+                 */
+                "application/json": components["schemas"]["StateGetRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Value"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "state.list": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "prefix": [
+                 *         "users"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["StateListRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Value_"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "state.namespaces": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "prefix": [
+                 *         "users"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["StateNamespacesRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateNamespacesResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "state.read": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "names": [
+                 *         {
+                 *           "namespace": [
+                 *             "users",
+                 *             "alice"
+                 *           ],
+                 *           "key": "settings"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["StateReadRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateReadResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "state.write": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "writes": [
+                 *         {
+                 *           "namespace": [
+                 *             "users",
+                 *             "alice"
+                 *           ],
+                 *           "key": "settings",
+                 *           "value": {
+                 *             "theme": "dark"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["StateWriteRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateWriteResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "agents.stats": {
         parameters: {
             query?: {
@@ -21849,6 +23650,437 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsersListResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "values.put": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "namespace": [
+                 *         "users",
+                 *         "alice"
+                 *       ],
+                 *       "key": "settings",
+                 *       "value": {
+                 *         "theme": "dark"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValuesPutRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Value"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "values.clear": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "prefix": [
+                 *         "users",
+                 *         "alice"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValuesClearRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValuesClearResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "values.delete": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "namespace": [
+                 *         "users",
+                 *         "alice"
+                 *       ],
+                 *       "key": "settings"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValuesDeleteRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValuesDeleteResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "values.get": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "namespace": [
+                 *         "users",
+                 *         "alice"
+                 *       ],
+                 *       "key": "settings"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValuesGetRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Value"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "values.list": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "prefix": [
+                 *         "users"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValuesListRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Value_"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "values.namespaces": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "prefix": [
+                 *         "users"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValuesNamespacesRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValuesNamespacesResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "values.read": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "names": [
+                 *         {
+                 *           "namespace": [
+                 *             "users",
+                 *             "alice"
+                 *           ],
+                 *           "key": "settings"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValuesReadRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValuesReadResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "values.search": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "which theme?",
+                 *       "k": 3
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValuesSearchRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValuesSearchResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "values.write": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "writes": [
+                 *         {
+                 *           "namespace": [
+                 *             "users",
+                 *             "alice"
+                 *           ],
+                 *           "key": "settings",
+                 *           "value": {
+                 *             "theme": "dark"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValuesWriteRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValuesWriteResult"];
                 };
             };
             /** @description An error. */

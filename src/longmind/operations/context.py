@@ -7,4 +7,11 @@ _context = Noun("context", AGENT)
 
 OPERATIONS = (
     _context.post("/context", "context", permission="read", example={"task": "plan her trip", "tokens": 1500}),
+    _context.post(
+        "/context/lines",
+        "context_lines",
+        permission="read",
+        result_name="lines",
+        example={"task": "plan her trip", "tokens": 1500},
+    ),
 )

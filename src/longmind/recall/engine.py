@@ -32,7 +32,7 @@ from longmind.store.search.ranking import count_terms, searched_terms
 from longmind.store.search.view import View
 from longmind.store.store import Store
 from longmind.text.analysis import words
-from longmind.types import Filter, Hit, Memory, Message, Scope
+from longmind.types import ContextLine, Filter, Hit, Memory, Message, Scope
 
 if TYPE_CHECKING:
     from longmind.models.embed import Embedder
@@ -156,6 +156,21 @@ class Recaller:
             raise InvalidInput(f"tokens must be at least 1, not {tokens}.")
         parts = await self.context_parts(scope, task, tokens=tokens, conversation=conversation, shared=shared)
         return budget.render(parts.standing, parts.hits, tokens)
+
+    async def context_lines(
+        self,
+        scope: Scope,
+        task: str,
+        *,
+        tokens: int,
+        conversation: Sequence[Message] = (),
+        shared: SharedLimit | None = None,
+    ) -> list[ContextLine]:
+        """Return the lines that ``context`` renders, each with its memory and why it is there."""
+        if tokens < 1:
+            raise InvalidInput(f"tokens must be at least 1, not {tokens}.")
+        parts = await self.context_parts(scope, task, tokens=tokens, conversation=conversation, shared=shared)
+        return budget.explained_lines(parts.standing, parts.hits, tokens)
 
     async def context_parts(
         self,

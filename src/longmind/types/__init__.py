@@ -36,7 +36,17 @@ from longmind.types.inputs import Document, Message
 from longmind.types.memory import SHARED_AGENT, TRUST, UNHASHED, UPDATABLE, Link, Memory, Neighbour, Scope, Source
 from longmind.types.model import Model, construct_unvalidated
 from longmind.types.reports import STAGES, ConsolidationReport, Proposed, StageReport
-from longmind.types.results import Change, ConversationSummary, Forgotten, Growth, Page, Stats, Undone, UndoneChange
+from longmind.types.results import (
+    Change,
+    ContextLine,
+    ConversationSummary,
+    Forgotten,
+    Growth,
+    Page,
+    Stats,
+    Undone,
+    UndoneChange,
+)
 
 __all__ = [
     "MAX_CONTENT",
@@ -59,6 +69,7 @@ __all__ = [
     "Change",
     "Citation",
     "ConsolidationReport",
+    "ContextLine",
     "ConversationSummary",
     "Direction",
     "Document",

@@ -105,3 +105,19 @@ class Growth(Model):
     """The days, one after the other, the last one today."""
     by_kind: Mapping[str, tuple[int, ...]]
     """For each kind that has any, one number for each day."""
+
+
+class ContextLine(Model):
+    """A line of a context, and why it is there."""
+
+    heading: str
+    """The heading under which it stands."""
+    text: str
+    """The line as a model reads it."""
+    memory_id: str
+    kind: str
+    why: str
+    standing: bool = False
+    """Whether it stands in every context, whatever the task."""
+    score: float | None = None
+    """How well it fits the task; None for one that stands."""

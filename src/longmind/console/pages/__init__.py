@@ -52,7 +52,21 @@ class Page:
         return build
 
 
-PAGES = (Page(name="overview", path="/", title="Overview", icon="space_dashboard", key="o", group="Look"),)
+PAGES = (
+    Page(name="overview", path="/", title="Overview", icon="space_dashboard", key="o", group="Look"),
+    Page(name="explorer", path="/explorer", title="Explorer", icon="search", key="e", group="Look"),
+    Page(name="playground", path="/playground", title="Playground", icon="forum", key="p", group="Work"),
+    Page(
+        name="admin",
+        path="/admin",
+        title="Admin",
+        icon="admin_panel_settings",
+        key="a",
+        group="Manage",
+        permission="admin",
+        needs_agent=False,
+    ),
+)
 """Every page, in the order of the navigation."""
 GROUPS = ("Look", "Memory", "Work", "Manage")
 """The headings of the navigation, in their order."""

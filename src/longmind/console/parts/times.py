@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
-from nicegui import ui
 from nicegui.element import Element
+from nicegui.events import GenericEventArguments
 
 from longmind.console.parts.elements import attributes, box, text
 
+_SEND_VALUE = "(event) => emit(Number(event.target.value))"
 _UNITS = ((365 * 86400, "year"), (30 * 86400, "month"), (86400, "day"), (3600, "hour"), (60, "minute"))
 
 
@@ -46,32 +47,38 @@ def date_of(moment: datetime) -> Element:
 
 
 class TimeSlider:
-    """Chooses a moment between two; at the right end it is now, and ``moment`` is None."""
+    """Chooses a moment between two; at the right end it is now, and ``moment`` is None.
+
+    It is the browser's own slider: while it is dragged its place is the browser's, and nothing sent back moves it.
+    """
 
     def __init__(
         self, label: str, start: datetime, end: datetime, on_change: Callable[[], Awaitable[None] | None]
     ) -> None:
         self._start = start
         self._steps = max(1, -(-int((end - start).total_seconds()) // 86400))
+        self._value = self._steps
         self._on_change = on_change
-        with box("div", "lm-slider"):
-            with box("div", "lm-slider-head"):
+        with box("label", "lm-slider"):
+            with box("span", "lm-slider-head"):
                 text(label, "")
                 self._chosen = text("now", "lm-num")
-            self._slider = ui.slider(min=0, max=self._steps, step=1, value=self._steps, on_change=self._moved)
-            attributes(self._slider.props("dense"), aria_label=label)
-            self._slider.on("change", self._released)
+            slider = attributes(box("input"), type="range", min=0, max=self._steps, step=1, defaultValue=self._steps)
+            attributes(slider, aria_label=label)
+            slider.on("input", self._moved, throttle=0.1, js_handler=_SEND_VALUE)
+            slider.on("change", self._released, throttle=0.3, leading_events=False, js_handler=_SEND_VALUE)
 
     @property
     def moment(self) -> datetime | None:
         """The moment that is chosen: the end of a day; None for now."""
-        value = int(self._slider.value)
-        return None if value >= self._steps else self._start + timedelta(days=value)
+        return None if self._value >= self._steps else self._start + timedelta(days=self._value)
 
-    def _moved(self) -> None:
+    def _moved(self, event: GenericEventArguments) -> None:
+        self._value = min(max(int(event.args), 0), self._steps)
         self._chosen.set_text("now" if self.moment is None else day(self.moment))
 
-    async def _released(self) -> None:
+    async def _released(self, event: GenericEventArguments) -> None:
+        self._moved(event)
         result = self._on_change()
         if result is not None:
             await result
