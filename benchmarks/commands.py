@@ -56,6 +56,43 @@ async def locomo(
 
 
 @store_command
+async def answers(
+    call: Invocation,
+    data: Data = DATA,
+    embedder: Model = "static",
+    cases: Only = None,
+    every: Annotated[int, typer.Option(min=1, help="Ask only each so manieth question, for a quick look.")] = 1,
+    out: Out = None,
+) -> None:
+    """LoCoMo: how good the answers of `ask` are without a language model, and when it says that it does not know."""
+    from benchmarks import answers as benchmark
+    from benchmarks import charts
+    from benchmarks import report as results
+
+    began = time.perf_counter()
+    async with _store(call, embedder) as rc:
+        with _progress(call, "Asking") as progress:
+            asked = await benchmark.ask(rc, data, cases, every, progress)
+    rows, figures = list(benchmark.rows(asked, benchmark.LEAST)), benchmark.figures(asked)
+    title = f"LoCoMo: answers without a language model ({embedder}, {_backend(call)})"
+    result = {
+        **_about(call, title, embedder, began),
+        "rows": [dict(zip(benchmark.HEAD, row, strict=True)) for row in rows],
+        "figures": [list(row) for row in figures],
+    }
+    if out is not None:
+        groups = [row[1] for row in rows if row[0] == "tuned"]
+        series = {half: [float(row[4]) for row in rows if row[0] == half] for half in ("tuned", "untouched")}
+        results.write(out, f"answers-{embedder}-{_backend(call)}", result, charts.bars(title, groups, series))
+
+    def show() -> None:
+        _show(title, benchmark.HEAD, rows)
+        _show("", ["figure", "value", "unit"], [[name, f"{value:g}", unit] for name, value, unit in figures])
+
+    call.answer(result, show)
+
+
+@store_command
 async def evaluation(
     call: Invocation,
     embedder: Model = "static",
@@ -389,6 +426,7 @@ for _command in (
     evaluation,
     context,
     locomo,
+    answers,
     beam,
     facts,
     qmsum,

@@ -32,7 +32,7 @@ LONGEST = 1_200
 SEED = 17
 FIRST_PERSON = frozenset({"squadshifts_reddit", "squadshifts_amazon_reviews"})
 """Sets whose texts are posts of one person about themselves."""
-DIALOGUES = {"friendsqa": 0.6, "molweni": 0.15}
+DIALOGUES = {"friendsqa": 0.3, "molweni": 0.05}
 """Sets of dialogues, and how many of their questions are also asked of another speaker."""
 
 

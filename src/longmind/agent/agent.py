@@ -23,7 +23,7 @@ from longmind.errors import Conflict, InvalidInput, StoreError
 from longmind.models.chat import Chat
 from longmind.systems.procedural import ProceduralMemory, ToolDecorator, ToolRegistry
 from longmind.systems.scoped_store import validated
-from longmind.types import Model, Name, Text
+from longmind.types import Answer, Model, Name, Text
 
 if TYPE_CHECKING:
     from longmind.agent.mcp import Connection
@@ -235,6 +235,9 @@ class Agent:
         self.last = await run.to_end()
         return self.last
 
+    async def _answer(self, question: str) -> Answer:
+        return await self.mem.ask(question, use_model=False)
+
     async def _prepare(self, asked: _RunRequest, emit: Emit | None) -> TaskRun:
         problems: list[str] = []
         chat = self.own_chat
@@ -243,7 +246,7 @@ class Agent:
                 chat = await self.mem.chat()
             except StoreError as error:
                 problems.append(f"The language model's budget could not be read, so none is used: {error}")
-        policy = self._policy or (MemoryPolicy() if chat is None else ModelPolicy(chat))
+        policy = self._policy or (MemoryPolicy(self._answer) if chat is None else ModelPolicy(chat))
         toolbox = Toolbox(self.tools, self._procedural, self.mem.scoped.clock, self.limits)
         if self._critic == "model" and chat is None:
             problems.append("There is no model for the critic, so it works by rules alone.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,8 @@ from longmind.problems import first_problem
 from longmind.systems.working import Item, is_of_run
 from longmind.text.analysis import terms
 from longmind.text.quoting import label, quote
-from longmind.types import Hit, Memory, Message
+from longmind.text.replies import only_asks
+from longmind.types import Answer, Hit, Memory, Message
 
 _QUOTED = 3
 _AS_GOOD = 0.5
@@ -24,6 +25,7 @@ _LONGEST = 400
 _READ = 5_000
 """Characters of a memory that are searched for words of the task."""
 _ALONE = "No language model is configured, so I can only quote what I remember."
+_FROM_MEMORY = "(No language model is configured: the answer is taken from memory.)"
 
 
 @dataclass(slots=True)
@@ -42,14 +44,25 @@ class FunctionPolicy:
 
 
 class MemoryPolicy:
-    """Answers by quoting memory, the conversation included, and says so. It never calls a tool."""
+    """Answers from memory, the conversation included, and says so. It never calls a tool.
+
+    With ``ask`` a question gets its answer, with the memories it rests on; otherwise the best memories are quoted.
+    """
 
     described: Mapping[str, str] = {"policy": "memory"}
 
+    def __init__(self, ask: Callable[[str], Awaitable[Answer]] | None = None) -> None:
+        self._ask = ask
+
     async def decide(self, turn: Turn) -> Action:
+        if self._ask is not None and only_asks(turn.task):
+            answer = await self._ask(turn.task)
+            if answer.known:
+                sources = dict.fromkeys(_quote(citation.memory) for citation in answer.evidence)
+                return Say(text="\n".join([answer.text, *(f"- {source}" for source in sources), _FROM_MEMORY]))
         hits = _sharing_words(turn, [hit for hit in turn.memories if not _is_own_words(hit.memory)])
         quoted = dict.fromkeys(_quote_item(item) for item in turn.working if _answers(item, turn.task))
-        quoted |= dict.fromkeys(_quote(hit) for hit in hits if hit.score >= hits[0].score * _AS_GOOD)
+        quoted |= dict.fromkeys(_quote(hit.memory) for hit in hits if hit.score >= hits[0].score * _AS_GOOD)
         if not quoted:
             return Say(text=f"I remember nothing about this. {_ALONE}")
         return Say(text="\n".join([_ALONE, *(f"- {quote}" for quote in list(quoted)[:_QUOTED])]))
@@ -81,8 +94,7 @@ def _quote_item(item: Item) -> str:
     return f"{quote(item.content, _LONGEST)} ({label(source.name) if source.name else source.role}, in mind)"
 
 
-def _quote(hit: Hit) -> str:
-    memory = hit.memory
+def _quote(memory: Memory) -> str:
     source = memory.source
     said_by = label(source.name) if source.name else source.role if memory.kind in SAID else memory.kind
     place = f", {label(source.uri)}" if source.uri else ""

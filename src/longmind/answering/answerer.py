@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from longmind.answering.facts import KnownFacts, known_facts
 from longmind.answering.model_writer import write_answer
-from longmind.answering.passages import is_evidence, passages_of
+from longmind.answering.passages import USER, is_evidence, passages_of
+from longmind.answering.people import of_person
 from longmind.answering.reading import Draft, draft_answer
 from longmind.answering.sentences import SentenceReader
 from longmind.models.chat import Chat
@@ -53,8 +54,9 @@ class Answerer:
         facts = await known_facts(self.semantic, question, form, user)
         kept = [hit for hit in hits if hit.memory.kind != "concept" and is_evidence(hit.memory)][:MOST_READ]
         passages = await passages_of(self.scoped.store, self.scoped.scope, kept)
-        readings = await self.reader.read(question, [passage.read for passage in passages])
-        asker = user.capitalize() if user else None
+        asker = (user or USER).capitalize()
+        asked = of_person(question, asker) if form.of_asker else question
+        readings = await self.reader.read(asked, [passage.read for passage in passages])
         draft = draft_answer(question, form, passages, readings, asker)
         if facts is not None and not _is_newer(draft, facts, min_confidence):
             return await self._from_facts(question, facts, min_confidence)

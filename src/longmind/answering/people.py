@@ -11,6 +11,20 @@ _OWN = re.compile(
     r"\b(?:I|I['’]m|I['’]ve|I['’]d|I['’]ll|me|my|mine|myself|we|we['’]re|we['’]ve|us|our|ours)\b", re.IGNORECASE
 )
 _ADDRESSED = re.compile(r"\b(?:you|you['’]re|you['’]ve|your|yours|yourself)\b", re.IGNORECASE)
+_ASKED = tuple(
+    (re.compile(pattern, re.IGNORECASE), words)
+    for pattern, words in (
+        (r"\bdo (?:I|we)\b", "does {}"),
+        (r"\bdon['’]t (?:I|we)\b", "doesn't {}"),
+        (r"\bhave (?:I|we)\b", "has {}"),
+        (r"\b(?:am I|are we)\b", "is {}"),
+        (r"\bwere we\b", "was {}"),
+        (r"\b(?:I am|I['’]m|we are)\b", "{} is"),
+        (r"\b(?:I have|I['’]ve)\b", "{} has"),
+        (r"\b(?:my|our|mine|ours)\b", "{}'s"),
+        (r"\b(?:I|me|we|us|myself)\b", "{}"),
+    )
+)
 _RELATIVE = re.compile(
     rf"\W*(?:my|our|his|her)\s+(?:\w+\s+)?(?P<who>{'|'.join(sorted(RELATIVES))}|friend|boss|colleague|neighbou?r|roommate)s?\b",
     re.IGNORECASE,
@@ -31,6 +45,13 @@ def with_names(words: str, speaker: str | None, listener: str | None) -> str:
     if listener:
         words = re.sub(r"\byours?\b", f"{listener}'s", words, flags=re.IGNORECASE)
     return words
+
+
+def of_person(question: str, name: str) -> str:
+    """Return a question of somebody about themselves as one about them: "Where do I live?" of Ana is of Ana."""
+    for pattern, words in _ASKED:
+        question = pattern.sub(words.format(name), question)
+    return question
 
 
 def same_person(name: str | None, other: str | None) -> bool:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from longmind.answering.confidence import Signs, confidence_of, signs_of
 from longmind.answering.passages import Passage, SpokenText
 from longmind.answering.people import asked_person, is_about, with_names
-from longmind.answering.times import duration_in, number_in, times_in, vague_time
+from longmind.answering.times import cardinal, duration_in, in_unit_asked, number_in, times_in, told_on, vague_time
 from longmind.models.span_reader import Reading
 from longmind.text.analysis import STOP_WORDS, stem, terms, words
-from longmind.text.dates import format_day
 from longmind.text.questions import QuestionForm
 from longmind.text.sentences import Sentence, sentences
 
@@ -20,16 +19,14 @@ RECALL = 4.0
 """How much the score of recall counts beside the reader's, in the reader's units."""
 ABOUT = 2.0
 """How much it counts that the words are about the person that is asked about, or about somebody else."""
-BESIDE = 0.5
-"""What words lose that stand in a turn beside the recalled one."""
 FITS = 2.0
 """How much it counts that the words are of the kind that is asked for: a time, a number."""
-LISTED = 4.0
+ASKS = 4.0
+"""What words lose that stand in a question: it states nothing."""
+LISTED = 7.0
 """How much worse than the best an item of a list may be."""
 MOST_ITEMS = 6
 """The most items of a list."""
-SLOPE, OFFSET = 0.35, -0.3
-"""The confidence is 1 / (1 + exp(-(SLOPE * value + OFFSET))); fitted on conversations that nothing is reported on."""
 _NEGATED = re.compile(
     r"\b(?:not|never|no longer|no|none|nobody|nothing|neither|nor|without|\w+n['’]t|cannot)\b", re.IGNORECASE
 )
@@ -45,6 +42,12 @@ class Candidate:
     start: int
     end: int
     value: float
+    """How good they are, all things together."""
+    read: float
+    """The reader's score, less that of "no answer here"."""
+    about: float | None
+    """Whether they are about the person asked about; None if the question is about nobody who speaks."""
+    passage: Passage
     named: str | None = None
     """The speaker, where that is the answer and not what was said."""
 
@@ -63,13 +66,22 @@ class Candidate:
         return sentence_at(self.source.content, self.start)
 
 
+Composed = tuple[str, list[tuple[str, Candidate]]]
+"""The text of an answer, and its items with the words each rests on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An answer before it is given out: its items, each with the words it rests on, and how sure it is."""
 
     text: str
     items: tuple[tuple[str, Candidate], ...]
-    confidence: float
+    signs: Signs
+    """What its confidence is computed from."""
+
+    @property
+    def confidence(self) -> float:
+        return confidence_of(self.signs)
 
 
 def sentence_at(content: str, start: int) -> Sentence:
@@ -101,7 +113,23 @@ def draft_answer(
         "list": _list,
         "one": _one,
     }[form.kind]
-    return compose(question, candidates)
+    text, items = compose(question, candidates)
+    return Draft(text, tuple(items), _signs(question, form, items[0][1], candidates))
+
+
+def _signs(question: str, form: QuestionForm, best: Candidate, candidates: Sequence[Candidate]) -> Signs:
+    named = {term for name in form.names for term in terms(name)}
+    wanted = set(terms(question)) - named
+    said = {term for text in best.passage.texts for term in terms(text.content)}
+    return signs_of(
+        form,
+        read=best.read,
+        recall=best.passage.score,
+        best_recall=max(candidate.passage.score for candidate in candidates),
+        about=best.about,
+        others=max((each.read for each in candidates if (each.about or 0.0) < 0), default=-20.0),
+        covered=len(wanted & said) / max(1, len(wanted)),
+    )
 
 
 def _candidates(
@@ -125,14 +153,15 @@ def _candidates(
             if end <= start or (source.memory.id, start, end) in seen:
                 continue  # nothing but marks
             seen.add((source.memory.id, start, end))
-            value = span.score - reading.none + RECALL * passage.score
-            value -= BESIDE if span.text != passage.main else 0.0
+            read = span.score - reading.none
             sentence = sentence_at(source.content, start)
-            if person is not None:
-                value += ABOUT * is_about(person, source.speaker, sentence.text, question)
-            value += FITS * _fits(form, source, start, end)
+            about = None if person is None else is_about(person, source.speaker, sentence.text, question)
+            value = read + RECALL * passage.score + ABOUT * (about or 0.0) + FITS * _fits(form, source, start, end)
+            value -= ASKS if sentence.asks else 0.0
             listener = next((name for name in sorted(speakers) if name != source.speaker), None)
-            yield Candidate(source, listener if len(speakers) == 2 else None, start, end, value, named)
+            yield Candidate(
+                source, listener if len(speakers) == 2 else None, start, end, value, read, about, passage, named
+            )
 
 
 def _trimmed(content: str, start: int, end: int) -> tuple[int, int]:
@@ -149,7 +178,7 @@ def _fits(form: QuestionForm, source: SpokenText, start: int, end: int) -> float
     text = source.content[start:end]
     if form.kind == "time":
         sentence = sentence_at(source.content, start)
-        if any(a < end and b > start for a, b, _ in times_in(source.content, source.said_at)):
+        if any(time.start < end and time.end > start for time in times_in(source.content, source.said_at)):
             return 1.0
         return 0.5 if times_in(sentence.text, source.said_at) else 0.0
     if form.kind == "duration":
@@ -159,17 +188,12 @@ def _fits(form: QuestionForm, source: SpokenText, start: int, end: int) -> float
     return 0.0
 
 
-def confidence_of(value: float) -> float:
-    """Return how likely an answer of this value is right."""
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, SLOPE * value + OFFSET))))
-
-
-def _one(question: str, candidates: Sequence[Candidate]) -> Draft:
+def _one(question: str, candidates: Sequence[Candidate]) -> Composed:
     best = candidates[0]
-    return Draft(best.answer, ((best.answer, best),), confidence_of(best.value))
+    return best.answer, [(best.answer, best)]
 
 
-def _list(question: str, candidates: Sequence[Candidate]) -> Draft:
+def _list(question: str, candidates: Sequence[Candidate]) -> Composed:
     """Gather what different memories say, the best first, without saying a thing twice."""
     asked = set(terms(question))
     items: list[tuple[str, Candidate]] = []
@@ -188,52 +212,47 @@ def _list(question: str, candidates: Sequence[Candidate]) -> Draft:
         items.append((candidate.answer, candidate))
     if not items:
         return _one(question, candidates)
-    return Draft(", ".join(text for text, _ in items), tuple(items), confidence_of(candidates[0].value))
+    return ", ".join(text for text, _ in items), items
 
 
-def _time(question: str, candidates: Sequence[Candidate]) -> Draft:
+def _time(question: str, candidates: Sequence[Candidate]) -> Composed:
     """Answer with the time that the best words name, or else with the day on which it was told."""
     best = candidates[0]
     source, sentence = best.source, best.sentence
-    inside = [(s, e, t) for s, e, t in times_in(source.content, source.said_at) if s < best.end and e > best.start]
-    beside = [
-        (s + sentence.start, e + sentence.start, t) for s, e, t in times_in(sentence.text, source.said_at)
-    ] or times_in(source.content, source.said_at)
-    for start, end, text in [*inside, *beside]:
-        candidate = Candidate(source, best.listener, start, end, best.value)
-        return Draft(text, ((text, candidate),), confidence_of(best.value))
-    text = vague_time(best.words, source.said_at) or format_day(source.said_at)
-    return Draft(text, ((text, best),), confidence_of(best.value))
+    inside = [
+        time for time in times_in(source.content, source.said_at) if time.start < best.end and time.end > best.start
+    ]
+    beside = [time.moved(sentence.start) for time in times_in(sentence.text, source.said_at)]
+    for time in [*inside, *beside, *times_in(source.content, source.said_at)]:
+        text = in_unit_asked(question, time)
+        return text, [(text, replace(best, start=time.start, end=time.end))]
+    text = vague_time(best.words, source.said_at) or in_unit_asked(question, told_on(source.said_at))
+    return text, [(text, best)]
 
 
-def _duration(question: str, candidates: Sequence[Candidate]) -> Draft:
+def _duration(question: str, candidates: Sequence[Candidate]) -> Composed:
     return _narrowed(question, candidates, duration_in)
 
 
-def _count(question: str, candidates: Sequence[Candidate]) -> Draft:
-    return _narrowed(question, candidates, number_in)
+def _count(question: str, candidates: Sequence[Candidate]) -> Composed:
+    text, items = _narrowed(question, candidates, number_in)
+    return cardinal(text), items
 
 
-def _narrowed(question: str, candidates: Sequence[Candidate], find: Callable[[str], tuple[int, int] | None]) -> Draft:
+def _narrowed(
+    question: str, candidates: Sequence[Candidate], find: Callable[[str], tuple[int, int] | None]
+) -> Composed:
     """Answer with the number or length of time in the best words that hold one."""
     for candidate in candidates[:5]:
         if place := find(candidate.words):
-            narrowed = Candidate(
-                candidate.source,
-                candidate.listener,
-                candidate.start + place[0],
-                candidate.start + place[1],
-                candidate.value,
-            )
-            return _one(question, [narrowed])
+            start = candidate.start
+            return _one(question, [replace(candidate, start=start + place[0], end=start + place[1])])
     return _one(question, candidates)
 
 
-def _yes_or_no(question: str, candidates: Sequence[Candidate]) -> Draft:
+def _yes_or_no(question: str, candidates: Sequence[Candidate]) -> Composed:
     """Answer yes if the best sentence affirms what is asked, and no if one of the two denies it."""
-    best = candidates[0]
-    denied = bool(_NEGATED.search(best.sentence.text)) != bool(_NEGATED.search(question))
-    sentence = best.sentence
-    whole = Candidate(best.source, best.listener, sentence.start, sentence.start + len(sentence.text), best.value)
+    best, sentence = candidates[0], candidates[0].sentence
+    denied = bool(_NEGATED.search(sentence.text)) != bool(_NEGATED.search(question))
     text = "No" if denied else "Yes"
-    return Draft(text, ((text, whole),), confidence_of(best.value))
+    return text, [(text, replace(best, start=sentence.start, end=sentence.start + len(sentence.text)))]

@@ -37,7 +37,8 @@ async def chat(
 ) -> None:
     """Talk with the agent. It remembers what is said; /why tells which memories were used.
 
-    With no language model configured (LONGMIND_MODEL) it answers with what memory has, word for word, and says so.
+    With no language model configured (LONGMIND_MODEL) it answers questions from memory, with the words the answer rests
+    on, as `longmind ask` does, and says so.
     Ctrl-C stops an answer, Ctrl-D ends the chat. From a pipe each line is a message; with --json each answer is one
     JSON object on a line of its own.
     """
@@ -155,7 +156,7 @@ async def _show_beginning(call: Invocation, mem: AgentMemory, session: str, mode
     counted = (await mem.stats()).memories
     whose = f"{mem.scope.agent}, with {call.user}" if call.user else mem.scope.agent
     rows = {
-        "model": model or "none: answers are quoted from memory (set LONGMIND_MODEL for a language model)",
+        "model": model or "none: answers are taken from memory (set LONGMIND_MODEL for a language model)",
         "memory": f"{screen.counted(counted, 'memory')} of {whose}",
         "session": session,
     }

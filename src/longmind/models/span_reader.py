@@ -1,20 +1,23 @@
 """The reader of answers: where in a passage the words stand that answer a question, or that none of them does.
 
-``SpanReader`` is what the rest of Longmind uses. ``SmallSpanReader`` is the one of our own: MiniLM with two numbers for
-each word piece, that an answer begins there and that it ends there. The first piece stands for "no answer here".
+``SpanReader`` is what the rest of Longmind uses. ``SmallSpanReader`` is the one of our own: it has two numbers for each
+word piece, that an answer begins there and that it ends there. The first piece stands for "no answer here".
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from longmind.models.small_models import CLS, SEP
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CLS, SEP = 101, 102
+    from longmind.models.small_models import Pieces
+
 WINDOW = 250
 """The most word pieces of a question and a passage that are read."""
 QUESTION = 40
@@ -45,6 +48,16 @@ class Reading:
     none: float
 
 
+class EncodingModel(Protocol):
+    """What a span reader needs of a small model; see ``small_models.SmallModel``."""
+
+    ends: Mapping[str, NDArray[Any]]
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]: ...
+
+    def encode(self, ids: Sequence[int], head: int) -> NDArray[Any]: ...
+
+
 class SpanReader(Protocol):
     """Finds answers in passages. A passage is a few texts in their order, each with its speaker in front of it."""
 
@@ -52,42 +65,29 @@ class SpanReader(Protocol):
 
 
 class SmallSpanReader:
-    """A span reader in ONNX, with MiniLM's tokenizer. It runs in a thread, one passage after another."""
+    """The span reader of ``longmind-models``. It runs in a thread, one passage after another."""
 
-    def __init__(self, session: Any, tokenizer: Any) -> None:
-        self._session = session
-        self._tokenizer = tokenizer
+    def __init__(self, model: EncodingModel) -> None:
+        self._model = model
 
     async def read(self, question: str, passages: Sequence[Sequence[str]]) -> list[Reading]:
         """Return what was read in each passage."""
-        pieces = await asyncio.to_thread(self._pieces, question[:2_000])
-        head = [CLS, *(piece for piece, _ in pieces[:QUESTION]), SEP]
+        pieces = (await asyncio.to_thread(self._model.pieces, [question]))[0]
+        head = [CLS, *pieces.ids[:QUESTION], SEP]
         return [await asyncio.to_thread(self._read, head, passage) for passage in passages]
 
-    def _pieces(self, text: str) -> list[tuple[int, tuple[int, int]]]:
-        encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        return list(zip(encoding.ids, encoding.offsets, strict=True))
-
     def _read(self, head: list[int], passage: Sequence[str]) -> Reading:
-        import numpy as np
-
         ids = list(head)
         places: list[tuple[int, int, int] | None] = [None] * len(head)
-        for number, text in enumerate(passage):
-            for id, (start, end) in self._pieces(text[:4_000])[: max(0, WINDOW - len(ids) - 1)]:
-                ids.append(id)
-                places.append((number, start, end))
-            ids.append(SEP)
-            places.append(None)
+        for number, pieces in enumerate(self._model.pieces(passage)):
+            room = max(0, WINDOW - len(ids) - 1)
+            ids += [*pieces.ids[:room], SEP]
+            places += [*((number, start, end) for start, end in pieces.offsets[:room]), None]
             if len(ids) >= WINDOW:
                 break
-        tokens = np.array([ids], dtype=np.int64)
-        inputs = {
-            "ids": tokens,
-            "segments": np.array([[0] * len(head) + [1] * (len(ids) - len(head))], dtype=np.int64),
-            "mask": np.ones(tokens.shape, dtype=np.int32),
-        }
-        return _best_spans(self._session.run(None, inputs)[0][0], places)
+        ends = self._model.ends
+        numbers = self._model.encode(ids, len(head)) @ ends["span.weight"].T + ends["span.bias"]
+        return _best_spans(numbers, places)
 
 
 def _best_spans(numbers: NDArray[Any], places: Sequence[tuple[int, int, int] | None]) -> Reading:

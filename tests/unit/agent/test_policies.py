@@ -14,9 +14,17 @@ async def test_it_quotes_what_was_said_before_in_the_conversation(mem: AgentMemo
     assert first.text == f"I remember nothing about this. {ALONE}"
     await agent.run("The museum opens in May.", session="s")
     outcome = await agent.run("What is my dog called?", session="s")
-    assert outcome.text.startswith(ALONE)
-    assert '"My dog is called Rex." (user, ' in outcome.text
+    assert "Rex" in outcome.text.splitlines()[0]
+    assert '- "My dog is called Rex." (user, ' in outcome.text
+    assert outcome.text.endswith("(No language model is configured: the answer is taken from memory.)")
     assert "museum" not in outcome.text
+
+
+async def test_what_it_has_no_answer_to_it_quotes(mem: AgentMemory) -> None:
+    await mem.remember("The museum is closed on Mondays.")
+    outcome = await Agent(mem).run("Tell me of the museum on Mondays, and what I should wear.")
+    assert outcome.text.startswith(ALONE)
+    assert '"The museum is closed on Mondays."' in outcome.text
 
 
 async def test_it_quotes_neither_the_task_nor_questions_nor_itself(mem: AgentMemory) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from longmind.answering.people import asked_person, is_about, same_person, with_names
+from longmind.answering.people import asked_person, is_about, of_person, same_person, with_names
 from longmind.text.questions import read_question
 
 
@@ -23,6 +23,20 @@ def test_names_stand_for_pronouns(words: str, named: str) -> None:
 
 def test_without_a_name_the_words_stay() -> None:
     assert with_names("my hometown, your sister", None, None) == "my hometown, your sister"
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("Where do I live?", "Where does Ana live?"),
+        ("What is my job?", "What is Ana's job?"),
+        ("Am I allergic to nuts?", "is Ana allergic to nuts?"),
+        ("What have I told you about me?", "What has Ana told you about Ana?"),
+        ("Where does Tim live?", "Where does Tim live?"),
+    ],
+)
+def test_a_question_about_oneself_becomes_one_about_a_person(question: str, about: str) -> None:
+    assert of_person(question, "Ana") == about
 
 
 def test_a_first_name_and_a_whole_name_are_one_person() -> None:

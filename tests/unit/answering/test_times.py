@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from longmind.answering.times import duration_in, number_in, times_in, vague_time
+from longmind.answering.times import cardinal, duration_in, in_unit_asked, number_in, times_in, vague_time
 
 SAID = datetime(2023, 7, 12, 15, tzinfo=UTC)
 
@@ -18,16 +18,24 @@ SAID = datetime(2023, 7, 12, 15, tzinfo=UTC)
         ("We go there next month.", "August 2023"),
         ("Back in 2019 we had a boat.", "2019"),
         ("It happened two weekends ago.", "the weekend of 1 July 2023"),
+        ("I swam last Friday.", "Friday 7 July 2023"),
     ],
 )
 def test_a_relative_time_is_resolved(text: str, resolved: str) -> None:
-    assert [words for _, _, words in times_in(text, SAID)] == [resolved]
+    assert [time.text for time in times_in(text, SAID)] == [resolved]
 
 
 def test_the_place_of_a_time_is_exact() -> None:
     text = "We met two days ago."
-    ((start, end, _),) = times_in(text, SAID)
-    assert text[start:end] == "two days ago"
+    (time,) = times_in(text, SAID)
+    assert text[time.start : time.end] == "two days ago"
+
+
+def test_the_unit_that_is_asked_for() -> None:
+    (time,) = times_in("We met two days ago.", SAID)
+    assert in_unit_asked("When did they meet?", time) == "10 July 2023"
+    assert in_unit_asked("In which month did they meet?", time) == "July 2023"
+    assert in_unit_asked("What year did they meet?", time) == "2023"
 
 
 def test_what_names_no_time() -> None:
@@ -42,5 +50,7 @@ def test_lengths_and_numbers() -> None:
     assert text[start:end] == "about three years"
     start, end = number_in("we have 2 cats") or (0, 0)
     assert "we have 2 cats"[start:end] == "2"
+    assert cardinal("fourth") == "four"
+    assert cardinal("3") == "3"
     assert duration_in("for ever") is None
     assert number_in("some cats") is None

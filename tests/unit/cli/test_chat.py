@@ -65,7 +65,7 @@ def model(server: Server) -> dict[str, str]:
 
 def test_without_a_model_it_answers_from_memory_and_says_so(talk: Chat) -> None:
     told = talk("I moved to Lisbon in May.", "Where did I move to?").stdout
-    assert "none: answers are quoted from memory" in told
+    assert "none: answers are taken from memory" in told
     assert "0 memories of assistant" in told
     assert "I remember nothing about this. No language model is configured" in told
     assert '"I moved to Lisbon in May." (user' in told

@@ -1,0 +1,104 @@
+"""How good the answers of ``ask`` are: LoCoMo's questions through the public face, scored as LoCoMo scores them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import locomo, quality
+from benchmarks.answer_scores import score_answer
+from benchmarks.cases import read_gzip
+from longmind.config import AgentSettings
+from longmind.memory import Longmind
+
+ADVERSARIAL = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that was asked, and what came of it."""
+
+    case: str
+    tuned: bool
+    category: int
+    question: str
+    right: str
+    answer: str
+    confidence: float
+    milliseconds: float
+
+    def score(self, least: float) -> float:
+        """Return the score, where less sure answers are not given."""
+        return score_answer(self.answer, self.confidence >= least and bool(self.answer), self.right, self.category)
+
+
+def questions(folder: Path) -> dict[str, list[tuple[str, str, int]]]:
+    """Return question, right answer and category of every question, by conversation."""
+    return {
+        sample["sample_id"]: [
+            (entry["question"], str(entry.get("answer", entry.get("adversarial_answer", ""))), entry["category"])
+            for entry in sample["qa"]
+        ]
+        for sample in json.loads(read_gzip(folder / "locomo10.json.gz"))
+    }
+
+
+async def ask(rc: Longmind, folder: Path, only: int | None, every: int, progress: quality.Progress) -> list[Asked]:
+    """Remember the conversations and ask their questions, of which each ``every``-th; no answer is held back."""
+    (await rc.recaller()).counts_reads = False
+    cases, texts = list(locomo.cases(folder))[:only], questions(folder)
+    asked: list[Asked] = []
+    total = sum(len(texts[case.name][::every]) for case in cases)
+    for case in cases:
+        mem = await quality.load(rc, "answers", case)
+        for question, right, category in texts[case.name][::every]:
+            began = time.process_time()
+            answer = await mem.ask(question, min_confidence=0.0, use_model=False)
+            spent = 1_000 * (time.process_time() - began)
+            text = answer.text if answer.known else ""
+            asked.append(Asked(case.name, case.tuned, category, question, right, text, answer.confidence, spent))
+            progress(len(asked) / total)
+    return asked
+
+
+def rows(asked: Sequence[Asked], least: float) -> Iterator[list[str]]:
+    """Yield, for each half and category, the score without and with "not known", and how often it was said."""
+    for half in ("tuned", "untouched"):
+        for name, categories in (("1 to 4", (1, 2, 3, 4)), *((text, (n,)) for n, text in locomo.CATEGORIES.items())):
+            chosen = [each for each in asked if each.category in categories and each.tuned == (half == "tuned")]
+            if not chosen:
+                continue
+            refused = sum(each.confidence < least or not each.answer for each in chosen)
+            always = "" if categories == (ADVERSARIAL,) else f"{_mean([each.score(0.0) for each in chosen]):.1f}"
+            careful = f"{_mean([each.score(least) for each in chosen]):.1f}"
+            yield [half, name, str(len(chosen)), always, careful, f"{100 * refused / len(chosen):.1f}"]
+
+
+def figures(asked: Sequence[Asked]) -> list[quality.Figure]:
+    """Return what cannot be told by category: the cost, and how far the confidence may be believed."""
+    costs = sorted(each.milliseconds for each in asked)
+    answerable = [each for each in asked if each.category != ADVERSARIAL]
+    error = sum(
+        abs(sum(each.confidence for each in bin_) - sum(each.score(0.0) for each in bin_)) for bin_ in _bins(answerable)
+    )
+    return [
+        ("CPU of an ask, median", round(costs[len(costs) // 2], 1), "ms"),
+        ("CPU of an ask, 95th percentile", round(costs[int(len(costs) * 0.95)], 1), "ms"),
+        ("calibration error of the confidence", round(error / max(1, len(answerable)), 3), ""),
+    ]
+
+
+def _bins(asked: Sequence[Asked], count: int = 10) -> Iterator[list[Asked]]:
+    for number in range(count):
+        yield [each for each in asked if min(int(each.confidence * count), count - 1) == number]
+
+
+def _mean(scores: Sequence[float]) -> float:
+    return 100 * sum(scores) / len(scores)
+
+
+HEAD = ["half", "category", "questions", "F1, always answering", "F1, or not known", "not known %"]
+LEAST = AgentSettings().answer_confidence

@@ -1,0 +1,76 @@
+"""How likely an answer is right: a logistic function of what is known about how it was found.
+
+The weights are fitted by ``python -m training.answer_confidence`` on the LoCoMo conversations that are used for tuning;
+nothing is reported on those. A right answer counts by its F1, and a question without an answer as wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from longmind.text.questions import QuestionForm
+
+
+class Signs(NamedTuple):
+    """What speaks for and against an answer."""
+
+    constant: float
+    read: float
+    """The reader's score of the words, less that of "no answer here"."""
+    recall: float
+    """The score of recall of the memory."""
+    best_recall: float
+    """The best score of recall for the question."""
+    about: float
+    """Whether the words are about the person asked about (1), unclear (0), or about somebody else (-1)."""
+    others: float
+    """How much better the reader finds words that are about somebody else."""
+    nobody: float
+    """Whether the question is about nobody who speaks."""
+    covered: float
+    """The share of the question's words that the memory and the turns beside it have."""
+    time: float
+    several: float
+    number: float
+    yes_or_no: float
+
+
+WEIGHTS = Signs(-2.78, 0.12, -0.28, 0.73, 0.54, -0.1, -0.67, -0.33, 1.15, 0.18, -0.4, 0.75)
+
+
+def signs_of(
+    form: QuestionForm,
+    *,
+    read: float,
+    recall: float,
+    best_recall: float,
+    about: float | None,
+    others: float,
+    covered: float,
+) -> Signs:
+    """Return the signs of an answer; ``about`` is None if the question is about nobody who speaks."""
+    return Signs(
+        constant=1.0,
+        read=_clipped(read, 12.0),
+        recall=recall,
+        best_recall=best_recall,
+        about=about or 0.0,
+        others=_clipped(others - read, 8.0),
+        nobody=float(about is None),
+        covered=covered,
+        time=float(form.kind == "time"),
+        several=float(form.kind == "list"),
+        number=float(form.kind in ("count", "duration")),
+        yes_or_no=float(form.kind == "yes or no"),
+    )
+
+
+def confidence_of(signs: Sequence[float], weights: Sequence[float] = WEIGHTS) -> float:
+    """Return how likely an answer with these signs is right."""
+    return 1 / (1 + math.exp(-sum(sign * weight for sign, weight in zip(signs, weights, strict=True))))
+
+
+def _clipped(value: float, most: float) -> float:
+    return max(-most, min(most, value))
