@@ -39,7 +39,7 @@ PRONOUN = re.compile(
     r"\b(?P<verb>did|does|is|was|has|had|will|can|could|would|should) (?:he|she|they)\b", re.IGNORECASE
 )
 SPEAKER = re.compile(r"^(?P<name>[A-Za-z0-9_`|.-]+)(?: [A-Z][a-z]+)?: ")
-WRONG_PERSON = 0.3
+WRONG_PERSON = 0.6
 """How often a question is also asked of the wrong person."""
 PLAIN = 0.4
 """How often a question that names nobody is asked of a chat, too."""
@@ -159,7 +159,7 @@ def claim_questions(turns: Sequence[Turn], seed: int = 7) -> Iterator[Entry]:
                     "text": turn.text[slice(*time)],
                 }
                 yield {**chat, "question": question, "answers": [answer], "answerable": True}
-        if chance.random() < 0.25:  # what the turn does not say
+        if chance.random() < 0.5:  # what the turn does not say
             relation, tense = chance.choice([key for key in QUESTIONS if key[0] not in asked])
             question = chance.choice(QUESTIONS[relation, tense]).format(n=name)
             yield {

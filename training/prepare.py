@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 
 from longmind.models.embed_minilm import weights_folder
 from training.bert import hugging_face, pack, save_arrays
-from training.claims.labels import DATA, read_turns
+from training.claims.labels import DATA, TEST, read_turns
 from training.groups import Group, read_groups
 from training.memory_questions import Entry, chats, claim_questions, wrong_speakers
 
@@ -32,7 +32,7 @@ LONGEST = 1_200
 SEED = 17
 FIRST_PERSON = frozenset({"squadshifts_reddit", "squadshifts_amazon_reviews"})
 """Sets whose texts are posts of one person about themselves."""
-DIALOGUES = {"friendsqa": 0.3, "molweni": 0.05}
+DIALOGUES = {"friendsqa": 0.6, "molweni": 0.15}
 """Sets of dialogues, and how many of their questions are also asked of another speaker."""
 
 
@@ -110,23 +110,23 @@ def question_arrays(tokenizer: Tokenizer, groups: Iterable[Group], most: int | N
     }
 
 
-def answer_sources(files: Sequence[Path], caps: dict[str, int]) -> Iterator[tuple[str, list[Entry]]]:
-    """Yield the sets of questions with answers, by name: those of files, and those in the shape of memory."""
+def answer_sources(files: Sequence[Path], caps: dict[str, int], *, memory: bool) -> Iterator[tuple[str, list[Entry]]]:
+    """Yield the sets of questions with answers, by name: those of files, and with ``memory`` those in its shape."""
     chance = random.Random(SEED)
     for path in files:
         with gzip.open(path, "rt", encoding="utf-8") as stream:
             entries = [json.loads(line) for line in stream]
         name = path.name.removesuffix(".jsonl.gz")
-        if name in FIRST_PERSON:
+        if memory and name in FIRST_PERSON:
             yield f"chat_{name}", list(chats(entries))
-        if name in DIALOGUES:
+        if memory and name in DIALOGUES:
             yield f"wrong_speakers_{name}", list(wrong_speakers(entries, DIALOGUES[name]))
         if name in caps:
             chance.shuffle(entries)
             entries = sorted(entries[: caps[name]], key=lambda entry: json.dumps(entry["context"][:2]))
         yield name, entries
-    from training.claims.prepare import TEST  # which imports this module
-
+    if not memory:
+        return
     turns = [turn for path in sorted(DATA.glob("*.jsonl")) for turn in read_turns(path)]
     yield "claims", list(claim_questions([turn for turn in turns if turn.writer not in TEST]))
 
@@ -184,7 +184,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--mined", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--parts", default="trunk,questions,sets,answers")
+    parser.add_argument("--parts", default="trunk,questions,sets,answers,plain_answers")
     call = parser.parse_args()
     call.out.mkdir(parents=True, exist_ok=True)
     parts, tokenizer = call.parts.split(","), open_tokenizer()
@@ -198,10 +198,11 @@ def main() -> None:
         for path in sorted(call.mined.glob("set_*.jsonl.gz")):
             name = path.name.removesuffix(".jsonl.gz")
             save_arrays(call.out / f"{name}.npz.xz", question_arrays(tokenizer, read_groups(path), None))
-    if "answers" in parts:
+    for part in {"answers", "plain_answers"}.intersection(parts):
         files = sorted((call.data / "train_answers").glob("*.jsonl.gz"))
         caps = {"sgd_templated": 6_000, "molweni": 14_000}
-        save_arrays(call.out / "answers.npz.xz", answer_arrays(tokenizer, answer_sources(files, caps)))
+        sets = answer_sources(files, caps, memory=part == "answers")
+        save_arrays(call.out / f"{part}.npz.xz", answer_arrays(tokenizer, sets))
     for path in sorted(call.out.iterdir()):
         sys.stdout.write(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB\n")
 

@@ -154,6 +154,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prepared", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--questions", default="answers", choices=["answers", "plain_answers"])
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--size", type=int, default=192)
     parser.add_argument("--rate", type=float, default=1.5e-4)
@@ -164,7 +165,7 @@ def main() -> None:
     torch.manual_seed(1)
     torch.set_float32_matmul_precision("high")
     call.out.mkdir(parents=True, exist_ok=True)
-    answers = Answers(call.prepared / "answers.npz.xz")
+    answers = Answers(call.prepared / f"{call.questions}.npz.xz")
     model = Reader().to(device)
     model.bert.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
     held = answers.context_of % HELD_OUT == 5

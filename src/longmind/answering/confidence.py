@@ -19,10 +19,6 @@ class Signs(NamedTuple):
     constant: float
     read: float
     """The reader's score of the words, less that of "no answer here"."""
-    recall: float
-    """The score of recall of the memory."""
-    best_recall: float
-    """The best score of recall for the question."""
     about: float
     """Whether the words are about the person asked about (1), unclear (0), or about somebody else (-1)."""
     others: float
@@ -37,15 +33,13 @@ class Signs(NamedTuple):
     yes_or_no: float
 
 
-WEIGHTS = Signs(-2.78, 0.12, -0.28, 0.73, 0.54, -0.1, -0.67, -0.33, 1.15, 0.18, -0.4, 0.75)
+WEIGHTS = Signs(-2.656, 0.138, 0.679, -0.107, 0.828, -0.827, 1.481, 0.333, -0.453, 1.564)
 
 
 def signs_of(
     form: QuestionForm,
     *,
     read: float,
-    recall: float,
-    best_recall: float,
     about: float | None,
     others: float,
     covered: float,
@@ -54,8 +48,6 @@ def signs_of(
     return Signs(
         constant=1.0,
         read=_clipped(read, 12.0),
-        recall=recall,
-        best_recall=best_recall,
         about=about or 0.0,
         others=_clipped(others - read, 8.0),
         nobody=float(about is None),

@@ -44,8 +44,8 @@ class Passage:
     texts: tuple[SpokenText, ...]
     main: int
     """The place of the recalled memory among the texts."""
-    score: float
-    """How well recall found it to fit."""
+    rank: int
+    """Its place among the hits of recall, from 0."""
 
     @property
     def read(self) -> list[str]:
@@ -74,10 +74,10 @@ async def passages_of(store: Store, scope: Scope, hits: Sequence[Hit]) -> list[P
     wanted = {id for ids in beside.values() for id in ids if id != NONE_ID} - set(known)
     known |= {memory.id: memory for memory in (await store.get_all(scope, sorted(wanted)) if wanted else [])}
     passages = []
-    for hit in hits:
+    for rank, hit in enumerate(hits):
         before, after = (known.get(id) for id in beside[hit.memory.id])
         texts = [memory for memory in (before, hit.memory, after) if memory is not None]
-        passages.append(Passage(tuple(map(spoken, texts)), 1 if before is not None else 0, hit.score))
+        passages.append(Passage(tuple(map(spoken, texts)), 1 if before is not None else 0, rank))
     return passages
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from longmind.text.questions import QuestionForm
 from longmind.text.vocabulary import RELATIVES
 
 _OWN = re.compile(
-    r"\b(?:I|I['’]m|I['’]ve|I['’]d|I['’]ll|me|my|mine|myself|we|we['’]re|we['’]ve|us|our|ours)\b", re.IGNORECASE
+    r"\b(?:I|I['’]m|I['’]ve|I['’]d|I['’]ll|me|my|mine|myself|we|we['’]re|we['’]ve|us|our|ours)\b",
+    re.IGNORECASE,
 )
 _ADDRESSED = re.compile(r"\b(?:you|you['’]re|you['’]ve|your|yours|yourself)\b", re.IGNORECASE)
 _ASKED = tuple(
@@ -24,6 +26,10 @@ _ASKED = tuple(
         (r"\b(?:my|our|mine|ours)\b", "{}'s"),
         (r"\b(?:I|me|we|us|myself)\b", "{}"),
     )
+)
+_OTHERS = re.compile(
+    r"\b(?:he|she|they|him|her|his|hers|them|their|it|its)\b|\b(?:he|she|they|it)['’]s\b",
+    re.IGNORECASE,
 )
 _RELATIVE = re.compile(
     rf"\W*(?:my|our|his|her)\s+(?:\w+\s+)?(?P<who>{'|'.join(sorted(RELATIVES))}|friend|boss|colleague|neighbou?r|roommate)s?\b",
@@ -62,24 +68,47 @@ def same_person(name: str | None, other: str | None) -> bool:
     return bool(first and second) and (first == second or (first[0] == second[0] and 1 in (len(first), len(second))))
 
 
-def asked_person(form: QuestionForm, speakers: frozenset[str], asker: str | None) -> str | None:
-    """Return which of the speakers a question is about: the first one that it names, or who asks."""
+def asked_person(
+    form: QuestionForm,
+    speakers: frozenset[str],
+    asker: str | None,
+    said: Iterable[str] = (),
+) -> str | None:
+    """Return whom a question is about: the first speaker that it names, who asks, or somebody that is spoken of."""
     for name in form.names:
         for speaker in sorted(speakers):
             if same_person(name, speaker):
                 return speaker
-    return asker if form.of_asker and asker in speakers else None
+    if form.of_asker and asker in speakers:
+        return asker
+    texts = list(said)
+    return next((name for name in form.names if any(_names(name, text) for text in texts)), None)
 
 
-def is_about(person: str, speaker: str | None, sentence: str, question: str = "") -> float:
-    """Return how well a sentence fits a question about a person: 1 of themselves, 0 unclear, -1 of somebody else."""
+def _names(name: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(name.split()[0])}\b", text, re.IGNORECASE) is not None
+
+
+def is_about(
+    person: str,
+    speaker: str | None,
+    sentence: str,
+    question: str = "",
+    *,
+    speaks: bool = True,
+) -> float:
+    """Return how well a sentence fits a question about a person: 1 of themselves, 0 unclear, -1 of somebody else.
+
+    ``speaks`` is whether the person is one of the speakers; others can only be spoken of.
+    """
     theirs = _RELATIVE.match(sentence)
-    if theirs and theirs["who"].lower() not in question.lower():
+    if speaks and theirs and theirs["who"].lower() not in question.lower():
         return -0.5
-    named = re.search(rf"\b{re.escape(person.split()[0])}\b", sentence, re.IGNORECASE) is not None
     if same_person(person, speaker):
         return 1.0
-    if named or _ADDRESSED.search(sentence):
+    if not speaks:
+        return 1.0 if _names(person, sentence) else 0.5 if _OTHERS.search(sentence) else -0.5
+    if _names(person, sentence) or _ADDRESSED.search(sentence):
         return 0.5
     if speaker and _OWN.search(sentence):
         return -1.0

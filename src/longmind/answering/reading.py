@@ -9,14 +9,22 @@ from dataclasses import dataclass, replace
 from longmind.answering.confidence import Signs, confidence_of, signs_of
 from longmind.answering.passages import Passage, SpokenText
 from longmind.answering.people import asked_person, is_about, with_names
-from longmind.answering.times import cardinal, duration_in, in_unit_asked, number_in, times_in, told_on, vague_time
+from longmind.answering.times import (
+    cardinal,
+    duration_in,
+    in_unit_asked,
+    number_in,
+    times_in,
+    told_on,
+    vague_time,
+)
 from longmind.models.span_reader import Reading
 from longmind.text.analysis import STOP_WORDS, stem, terms, words
 from longmind.text.questions import QuestionForm
 from longmind.text.sentences import Sentence, sentences
 
-RECALL = 4.0
-"""How much the score of recall counts beside the reader's, in the reader's units."""
+RANK = 0.2
+"""What words lose with each place that their memory stands lower among the hits of recall, in the reader's units."""
 ABOUT = 2.0
 """How much it counts that the words are about the person that is asked about, or about somebody else."""
 FITS = 2.0
@@ -28,7 +36,8 @@ LISTED = 7.0
 MOST_ITEMS = 6
 """The most items of a list."""
 _NEGATED = re.compile(
-    r"\b(?:not|never|no longer|no|none|nobody|nothing|neither|nor|without|\w+n['’]t|cannot)\b", re.IGNORECASE
+    r"\b(?:not|never|no longer|no|none|nobody|nothing|neither|nor|without|\w+n['’]t|cannot)\b",
+    re.IGNORECASE,
 )
 _EDGES = " \t\n,;:.!?\"“”'’()[]-–—"
 
@@ -102,7 +111,10 @@ def draft_answer(
     asker: str | None = None,
 ) -> Draft | None:
     """Return the best answer that was read; None if there are no words at all."""
-    candidates = sorted(_candidates(question, form, passages, readings, asker), key=lambda each: -each.value)
+    candidates = sorted(
+        _candidates(question, form, passages, readings, asker),
+        key=lambda each: -each.value,
+    )
     if not candidates:
         return None
     compose = {
@@ -124,8 +136,6 @@ def _signs(question: str, form: QuestionForm, best: Candidate, candidates: Seque
     return signs_of(
         form,
         read=best.read,
-        recall=best.passage.score,
-        best_recall=max(candidate.passage.score for candidate in candidates),
         about=best.about,
         others=max((each.read for each in candidates if (each.about or 0.0) < 0), default=-20.0),
         covered=len(wanted & said) / max(1, len(wanted)),
@@ -140,7 +150,12 @@ def _candidates(
     asker: str | None,
 ) -> Iterable[Candidate]:
     speakers = frozenset(text.speaker for passage in passages for text in passage.texts if text.speaker)
-    person = asked_person(form, speakers, asker)
+    person = asked_person(
+        form,
+        speakers,
+        asker,
+        (text.content for passage in passages for text in passage.texts),
+    )
     seen: set[tuple[str, int, int]] = set()
     for passage, reading in zip(passages, readings, strict=True):
         for span in reading.spans:
@@ -155,12 +170,30 @@ def _candidates(
             seen.add((source.memory.id, start, end))
             read = span.score - reading.none
             sentence = sentence_at(source.content, start)
-            about = None if person is None else is_about(person, source.speaker, sentence.text, question)
-            value = read + RECALL * passage.score + ABOUT * (about or 0.0) + FITS * _fits(form, source, start, end)
+            about = (
+                None
+                if person is None
+                else is_about(
+                    person,
+                    source.speaker,
+                    sentence.text,
+                    question,
+                    speaks=person in speakers,
+                )
+            )
+            value = read - RANK * passage.rank + ABOUT * (about or 0.0) + FITS * _fits(form, source, start, end)
             value -= ASKS if sentence.asks else 0.0
             listener = next((name for name in sorted(speakers) if name != source.speaker), None)
             yield Candidate(
-                source, listener if len(speakers) == 2 else None, start, end, value, read, about, passage, named
+                source,
+                listener if len(speakers) == 2 else None,
+                start,
+                end,
+                value,
+                read,
+                about,
+                passage,
+                named,
             )
 
 
@@ -240,13 +273,18 @@ def _count(question: str, candidates: Sequence[Candidate]) -> Composed:
 
 
 def _narrowed(
-    question: str, candidates: Sequence[Candidate], find: Callable[[str], tuple[int, int] | None]
+    question: str,
+    candidates: Sequence[Candidate],
+    find: Callable[[str], tuple[int, int] | None],
 ) -> Composed:
     """Answer with the number or length of time in the best words that hold one."""
     for candidate in candidates[:5]:
         if place := find(candidate.words):
             start = candidate.start
-            return _one(question, [replace(candidate, start=start + place[0], end=start + place[1])])
+            return _one(
+                question,
+                [replace(candidate, start=start + place[0], end=start + place[1])],
+            )
     return _one(question, candidates)
 
 
@@ -255,4 +293,9 @@ def _yes_or_no(question: str, candidates: Sequence[Candidate]) -> Composed:
     best, sentence = candidates[0], candidates[0].sentence
     denied = bool(_NEGATED.search(sentence.text)) != bool(_NEGATED.search(question))
     text = "No" if denied else "Yes"
-    return text, [(text, replace(best, start=sentence.start, end=sentence.start + len(sentence.text)))]
+    return text, [
+        (
+            text,
+            replace(best, start=sentence.start, end=sentence.start + len(sentence.text)),
+        )
+    ]

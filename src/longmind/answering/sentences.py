@@ -15,7 +15,7 @@ from longmind.text.sentences import sentences
 
 NEEDED = 0.5
 """The share of a question's words, names apart, that a sentence must have for an answer as likely as not."""
-STEEP = 12.0
+STEEP = 20.0
 """How fast the score rises with that share."""
 
 

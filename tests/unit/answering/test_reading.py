@@ -31,7 +31,7 @@ def answer(question: str, *read: tuple[str, str, str, float]) -> Draft:
     for number, (speaker, text, words, score) in enumerate(read, 1):
         spoken = SpokenText(memory(text, speaker, number), speaker)
         start = len(spoken.prefix) + text.index(words)
-        passages.append(Passage((spoken,), 0, 0.5))
+        passages.append(Passage((spoken,), 0, number - 1))
         readings.append(Reading((ReadSpan(0, start, start + len(words), score),), 0.0))
     draft = draft_answer(question, read_question(question), passages, readings)
     assert draft is not None
