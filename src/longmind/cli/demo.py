@@ -30,11 +30,18 @@ T = TypeVar("T")
 async def demo(
     call: Invocation,
     step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each stop (in a terminal).")] = False,
+    load: Annotated[
+        bool, typer.Option("--load", help="Fill the store with an invented example of three months, without the tour.")
+    ] = False,
 ) -> None:
     """Take a guided tour: remember, recall with reasons, update, consolidate, pursue a goal, forget, and undo.
 
-    It uses a store of its own that is removed at the end, or the one given with --url, as an agent named demo.
+    It uses a store of its own that is removed at the end, or the one given with --url, as an agent named demo. With
+    --load there is no tour: the store given, or else your own, gets an example to look at in the console.
     """
+    if load:
+        await _load(call)
+        return
     async with _store(call) as (rc, where):
         mem = rc.agent(await _free_name(rc), "alice")
         tour = Tour(mem, screen.console(), quiet=call.json, step=step and sys.stdin.isatty())
@@ -43,6 +50,24 @@ async def demo(
             await stop(tour)
         tour.end(where, kept=call.url is not None)
         call.answer({"agent": mem.scope.agent, "user": "alice", "steps": tour.steps}, lambda: None)
+
+
+async def _load(call: Invocation) -> None:
+    """Fill the store with the example, as an agent that has no memories yet."""
+    from longmind.cli.example import load_example
+
+    async with call.store(create=True) as rc:
+        agent = await _free_name(rc)
+    loaded = await load_example(call.settings, agent)
+    url = f" --url {screen.plain(call.url)}" if call.url is not None else ""
+
+    def show() -> None:
+        out = screen.console()
+        users = " and ".join(loaded.users)
+        out.print(f"Stored {loaded.memories:,} memories of the agent {agent} with {users}, of three months.")
+        out.print(f"Look at them: longmind serve{url}", markup=False, soft_wrap=True)
+
+    call.answer(loaded, show)
 
 
 @asynccontextmanager

@@ -62,3 +62,20 @@ def test_on_a_given_store_it_stays_and_can_be_taken_again(cli: Any) -> None:
 
 def test_stepping_waits_only_for_a_person(cli: Any) -> None:
     assert "Enter to go on" not in cli("demo", "--step").stdout
+
+
+def test_an_example_of_three_months_is_loaded_under_a_name_that_is_free(cli: Any) -> None:
+    cli("remember", "I am here already.", "--agent", "demo")
+    loaded = cli.json("demo", "--load")
+    assert loaded["agent"] == "demo-2"
+    assert loaded["users"] == ["alice", "bob"]
+    assert cli.json("list", "--agent", "demo")["items"][0]["content"] == "I am here already."
+    kinds = set(cli.json("stats", "--agent", "demo-2", "--all-users")["by_kind"])
+    assert kinds >= {"message", "document", "page", "segment", "episode", "event", "concept", "fact", "rule", "trait"}
+    assert kinds >= {"knowledge", "procedure", "run", "decision", "goal", "plan", "revision", "working"}
+    moved = cli.json("facts", "history", "Alice", "lives in", "--agent", "demo-2", "--user", "alice")
+    assert [fact["object"] for fact in moved] == ["Porto", "Lisbon"]
+    assert moved[0]["valid_to"] == moved[1]["valid_from"]
+    assert moved[1]["evidence"][0]["span"] is not None
+    episodes = cli.json("episodes", "list", "--agent", "demo-2", "--all-users")["items"]
+    assert {episode["outcome"] for episode in episodes} == {"succeeded", "failed", "unknown"}
