@@ -391,6 +391,36 @@ def test_a_stream_that_breaks_is_remembered_as_far_as_it_came(
     assert said(blocking_mem) == [("user", "Where?"), ("assistant", "NoralivesinX"[:11])]
 
 
+def test_a_request_that_is_sent_again_after_a_broken_stream_is_not_stored_again(
+    server: Server, interface: str, blocking_mem: longmind.sync.AgentMemory
+) -> None:
+    skipped = {"chat": 0, "responses": 3}.get(interface, 3)
+    server.plan(Answer(TEXT, cut_after=skipped + 2), Answer("In Lisbon."), Answer("In Lisbon."), Answer("She does."))
+    model = Model(server, interface, blocking_mem, blocking=True, session="s1")
+    question = [user("Where does Nora live?")]
+    for _ in model.create(question, stream=True):
+        pass
+    model.create(question)
+    model.create(question)
+    stored = [("user", "Where does Nora live?"), ("assistant", "Noralives"), ("assistant", "In Lisbon.")]
+    assert said(blocking_mem) == stored
+    model.create([*question, assistant("In Lisbon."), user("Does she like it?")])
+    assert said(blocking_mem) == [*stored, ("user", "Does she like it?"), ("assistant", "She does.")]
+
+
+def test_items_of_a_response_that_are_sent_back_are_not_stored_again(
+    server: Server, blocking_mem: longmind.sync.AgentMemory
+) -> None:
+    server.plan(Answer("In Lisbon."), Answer("She does."))
+    model = Model(server, "responses", blocking_mem, blocking=True, session="s1")
+    messages: list[Any] = [user("Where does Nora live?")]
+    response = model.create(messages)
+    other = Model(server, "responses", blocking_mem, blocking=True, session="s1")  # remembers nothing of the first
+    other.create([*messages, *response.output, user("Does she like it?")])
+    texts = [text for _, text in said(blocking_mem)]
+    assert texts == ["Where does Nora live?", "In Lisbon.", "Does she like it?", "She does."]
+
+
 def test_an_error_within_a_stream_reaches_the_caller(server: Server, blocking_mem: longmind.sync.AgentMemory) -> None:
     def reply(handler: Any, body: Any) -> None:
         handler.stream([openai_events(Answer("Nora"))[0], 'data: {"error": {"message": "overloaded"}}\n\n'], Answer())

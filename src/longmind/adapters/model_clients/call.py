@@ -6,17 +6,19 @@ import hashlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from longmind import AgentMemory, InvalidInput
 from longmind.adapters.model_clients.requests import Interface, Turn, marked, without_context
 from longmind.tokens import estimate
 
 _log = logging.getLogger(__name__)
-_KEPT_CONTEXTS = 256
+_KEPT = 256
+"""How many contexts and sessions a client keeps in mind."""
+Json = dict[str, Any]
 Place = Literal["turn", "system"]
 
 
@@ -74,7 +76,7 @@ class MemoryCall:
     recall_ms: float = 0.0
     remember_ms: float = 0.0
     memories: tuple[str, ...] = ()
-    """The ids of the memories that hold the turns of the request and the reply, also those known before."""
+    """The ids of the memories of what this call handed to memory: those it stored, and those that were known."""
     done: bool = False
     """Whether the call has ended and memory is finished with it."""
     errors: list[Exception] = field(default_factory=list)
@@ -94,33 +96,67 @@ def memory_call(response: Any) -> MemoryCall:
     return call
 
 
-class ContextCache:
-    """The contexts of the last questions, so that the rounds of one turn send the same text, for the prompt cache."""
+class RecentCalls:
+    """What a client remembers of its last calls: the contexts of questions, and what was stored of each session.
+
+    The rounds of one turn send the same context, for the prompt cache. A request that is sent again, such as after a
+    stream that broke, is not stored again.
+    """
 
     def __init__(self) -> None:
         self._contexts: OrderedDict[str, str] = OrderedDict()
+        self._stored: OrderedDict[Hashable, tuple[list[Json], str]] = OrderedDict()
 
-    def get(self, key: str) -> str | None:
+    def context(self, key: str) -> str | None:
         return self._contexts.get(key)
 
-    def put(self, key: str, context: str) -> None:
-        self._contexts[key] = context
-        while len(self._contexts) > _KEPT_CONTEXTS:
-            self._contexts.popitem(last=False)
+    def keep_context(self, key: str, context: str) -> None:
+        _keep(self._contexts, key, context)
+
+    def unknown(self, session: Hashable, said: list[Json], reply: str) -> list[Json]:
+        """Return the messages of a call that its session does not hold as the last call left it."""
+        before, last_reply = self._stored.get(session, ([], ""))
+        answered = [_assistant(reply)] if reply else []
+        if not before or said[: len(before)] != before:
+            return said + answered
+        following = said[len(before) :]
+        if following[:1] == [_assistant(last_reply)]:
+            following = following[1:]
+        elif not following and reply == last_reply:
+            return []
+        return following + answered
+
+    def keep_stored(self, session: Hashable, said: list[Json], reply: str) -> None:
+        _keep(self._stored, session, (said, reply))
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+def _keep(kept: OrderedDict[K, V], key: K, value: V) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > _KEPT:
+        kept.popitem(last=False)
+
+
+def _assistant(text: str) -> Json:
+    return {"role": "assistant", "content": text}
 
 
 class Exchange:
     """The memory's part in one call: before the request, and after the reply."""
 
     def __init__(
-        self, interface: Interface, body: Mapping[str, Any], options: MemoryOptions, contexts: ContextCache
+        self, interface: Interface, body: Mapping[str, Any], options: MemoryOptions, recent: RecentCalls
     ) -> None:
         self.report = MemoryCall()
         self.body = body
         """The body of the request, with its context once that is known."""
         self._interface = interface
         self._options = options
-        self._contexts = contexts
+        self._recent = recent
         self._turns: list[Turn] = []
         self._parts: list[str] = []
         self._finished = False
@@ -147,12 +183,12 @@ class Exchange:
         """Return the context of a question: of a later round of its turn, that of the first."""
         before = [turn for turn in self._turns if turn.index < asked.index]
         key = _digest(mem, self._options, [*before, asked])
-        known = self._contexts.get(key) if _follows(self.body, asked) else None
+        known = self._recent.context(key) if _follows(self.body, asked) else None
         if known is not None:
             return known
         conversation = [turn.message() for turn in before]
         context = await mem.context(asked.text, self._options.tokens, conversation=conversation)
-        self._contexts.put(key, context)
+        self._recent.keep_context(key, context)
         return context
 
     def receive(self, event: Any) -> None:
@@ -177,13 +213,22 @@ class Exchange:
         started = time.perf_counter()
         try:
             reply = without_context("".join(self._parts)).strip()
-            turns = [*self._turns, *([Turn("assistant", reply)] if reply else [])]
-            if self._options.remember and turns:
-                messages = [turn.message() for turn in turns]
-                stored = await mem.remember(messages, session=self._options.session)
-                self.report.memories = tuple(memory.id for memory in stored)
+            if self._options.remember:
+                await self._store(mem, [turn.message() for turn in self._turns], reply)
         finally:
             self.report.remember_ms = (time.perf_counter() - started) * 1000
+
+    async def _store(self, mem: AgentMemory, said: list[Json], reply: str) -> None:
+        scope, session = mem.scope, self._options.session
+        place = (scope.tenant, scope.agent, scope.user, session)
+        if session is None:  # the same text is stored once
+            messages = said + ([_assistant(reply)] if reply else [])
+        else:
+            messages = self._recent.unknown(place, said, reply)
+        if messages:
+            stored = await mem.remember(messages, session=session)
+            self.report.memories = tuple(memory.id for memory in stored)
+        self._recent.keep_stored(place, said, reply)
 
     @contextmanager
     def guarded(self) -> Iterator[None]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar, cast
 
 from longmind import AgentMemory, InvalidInput
-from longmind.adapters.model_clients.call import ContextCache, Exchange, MemoryCall, MemoryOptions
+from longmind.adapters.model_clients.call import Exchange, MemoryCall, MemoryOptions, RecentCalls
 from longmind.adapters.model_clients.requests import ChatCompletions, Interface, Messages, Responses
 from longmind.adapters.model_clients.streams import watch_async_stream, watch_stream
 from longmind.sync import AgentMemory as BlockingAgentMemory
@@ -81,7 +81,7 @@ class _Wiring:
         self._mem = mem
         self._options = options
         self._asynchronous = asynchronous
-        self._contexts = ContextCache()
+        self._recent = RecentCalls()
         self.client = client.copy()
         self.client.last_call = None
         copy = self.client.copy
@@ -126,7 +126,7 @@ class _Wiring:
         headers = {str(name).lower() for name in request.get("headers") or {}}
         if _RAW in headers or not isinstance(body, Mapping):
             return None
-        exchange = Exchange(interface, body, options, self._contexts)
+        exchange = Exchange(interface, body, options, self._recent)
         self.client.last_call = exchange.report
         return exchange
 

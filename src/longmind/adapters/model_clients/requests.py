@@ -88,12 +88,12 @@ def _listed(messages: Any) -> list[Any]:
 
 
 def _turns(messages: Any) -> list[Turn]:
-    turns = []
+    turns: list[Turn] = []
     for index, message in enumerate(_listed(messages)):
         role = message.get("role") if isinstance(message, Mapping) else None
-        text = without_context(_text(message.get("content"))).strip() if role in ("user", "assistant") else ""
-        if text:
-            turns.append(Turn(str(role), text, index))
+        if role in ("user", "assistant"):
+            text = without_context(_text(message.get("content") or message.get("refusal"))).strip()
+            turns += [Turn(str(role), text, index)] if text else []
     return turns
 
 
