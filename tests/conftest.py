@@ -22,6 +22,17 @@ import psycopg
 import pytest
 from psycopg import sql
 
+
+@pytest.fixture(autouse=True)
+def _without_statement_reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let consolidation read by patterns alone, so that no outcome depends on the weights that are installed.
+
+    Tests of the reader itself are marked ``statement_reader``.
+    """
+    if request.node.get_closest_marker("statement_reader") is None:
+        monkeypatch.setattr("longmind.consolidate.cycle.open_statement_reader", lambda: None)
+
+
 URL_VARIABLE = "LONGMIND_TEST_POSTGRES_URL"
 _numbers = itertools.count(1)
 

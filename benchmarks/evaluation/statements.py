@@ -106,10 +106,15 @@ def _triple(subject: object, predicate: object, object_: object) -> Triple:
 
 
 async def measure(rc: Longmind, labelled: Sequence[Dialogue], progress: Progress) -> Learnt:
-    """Remember and consolidate each dialogue, and compare the facts with the labels."""
+    """Remember and consolidate each dialogue, and compare the facts with the labels.
+
+    The labels have the predicates of the patterns, so the trained reader is left out: ``training.claims.thresholds``
+    measures that.
+    """
     result = Learnt()
     for number, dialogue in enumerate(labelled, 1):
         mem = await load(rc, "statements", dialogue.case)
+        await mem.configure(statement_reader=False)
         await mem.consolidate()
         _compare(dialogue, *await _facts(mem), result)
         progress(number / len(labelled))

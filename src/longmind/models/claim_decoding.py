@@ -1,7 +1,8 @@
 """From the numbers of the trained reader to claims.
 
 The encoder gives a vector for each word piece. The small layers here tell for each piece and relation how likely an
-object begins and ends there, and for every object its status, and where its subject and its time stand.
+object begins and ends there, and for every object its status, and where its subject and its time stand. How likely all
+of a claim is right is calibrated on writers that the model was not trained on.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ LONGEST_POINTED = 12
 """Pieces of the longest subject or time."""
 FLOOR = 0.2
 """Beginnings and ends that are less likely are not looked at."""
+LEAST_HELD = 0.05
+"""A turn that less likely holds a claim is not looked at further."""
+SIGNS = ("holds", "begins", "ends", "status", "subject")
+"""The beliefs that tell whether a claim is right: each of them wrong makes it wrong."""
 SURE = 0.5
 """From here on a piece counts as the beginning of another object, so that none reaches over it."""
 _POINTERS, _POINTER_WIDTH = 4, 96
@@ -39,17 +44,47 @@ class DecodedClaim:
     object: Span
     subject: Span | None
     time: Span | None
+    signs: tuple[float, ...]
+    """The logarithms of the odds of the model's own beliefs, in the order of ``SIGNS``."""
     confidence: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Object:
-    """An object that may be claimed: its relation, its first and last piece, and how likely it stands there."""
+    """An object that may be claimed: its relation, its first and last piece, and how likely these are."""
 
     relation: int
     start: int
     end: int
-    likely: float
+    begins: float
+    ends: float
+
+    @property
+    def likely(self) -> float:
+        return math.sqrt(self.begins * self.ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How likely a claim is right, given its signs, its relation and its status: a logistic regression."""
+
+    signs: Array
+    relations: Array
+    statuses: Array
+    bias: float
+
+    @classmethod
+    def stored(cls, arrays: Mapping[str, NDArray[Any]]) -> Calibration | None:
+        """Return the calibration that is stored with a model, if there is one."""
+        if "calibration.signs" not in arrays:
+            return None
+        parts = [np.asarray(arrays[f"calibration.{part}"], np.float64) for part in ("signs", "relations", "statuses")]
+        return cls(parts[0], parts[1], parts[2], float(arrays["calibration.bias"]))
+
+    def confidence(self, signs: Sequence[float], relation: int, status: int) -> float:
+        """Return the confidence of a claim, from 0 to 1."""
+        number = float(np.dot(self.signs, signs)) + self.relations[relation] + self.statuses[status] + self.bias
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, number))))
 
 
 class ClaimHeads:
@@ -57,6 +92,17 @@ class ClaimHeads:
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._arrays = {name: np.asarray(value, np.float32) for name, value in arrays.items()}
+        self._calibration = Calibration.stored(arrays)
+
+    def holds(self, tokens: Array) -> float:
+        """Return how likely a turn holds a claim at all."""
+        return float(1 / (1 + np.exp(-self._dense("holds", tokens[0])[0])))
+
+    def confidence(self, signs: Sequence[float], relation: int, status: int) -> float:
+        """Return how likely a claim is right; without a calibration, the product of the beliefs."""
+        if self._calibration is None:
+            return math.prod(1 / (1 + math.exp(-sign)) for sign in signs)
+        return self._calibration.confidence(signs, relation, status)
 
     def objects(self, tokens: Array) -> Array:
         """Return for each piece how likely an object begins (0) and ends (1) there, by relation."""
@@ -84,7 +130,8 @@ def decode(tokens: Array, first: int, last: int, heads: ClaimHeads) -> list[Deco
     ``tokens`` has a row for each piece. No two objects overlap: the same words state one thing, and the likeliest
     reading of them counts.
     """
-    objects = _objects(heads.objects(tokens), first, last)
+    held = heads.holds(tokens)
+    objects = _objects(heads.objects(tokens), first, last) if held >= LEAST_HELD else []
     if not objects:
         return []
     claims: list[DecodedClaim] = []
@@ -92,16 +139,24 @@ def decode(tokens: Array, first: int, last: int, heads: ClaimHeads) -> list[Deco
         subject, subject_likely = _pointed(pointers[0], pointers[1], first, last)
         time, _ = _pointed(pointers[2], pointers[3], first, last)
         status = int(statuses.argmax())
-        confidence = min(1.0, float(object.likely * statuses[status] * math.sqrt(subject_likely)))
-        claims.append(DecodedClaim(object.relation, status, (object.start, object.end), subject, time, confidence))
+        beliefs = (held, object.begins, object.ends, float(statuses[status]), subject_likely)
+        signs = tuple(_log_odds(belief) for belief in beliefs)
+        confidence = heads.confidence(signs, object.relation, status)
+        place = (object.start, object.end)
+        claims.append(DecodedClaim(object.relation, status, place, subject, time, signs, confidence))
     return sorted(claims, key=lambda claim: claim.object)
+
+
+def _log_odds(belief: float) -> float:
+    bounded = min(max(belief, 0.001), 0.999)
+    return math.log(bounded / (1 - bounded))
 
 
 def _objects(likely: Array, first: int, last: int) -> list[_Object]:
     """Return the objects that may be claimed, of which no two overlap."""
     begins, ends = likely[:, 0], likely[:, 1]
     candidates = [
-        _Object(int(relation), start, int(end), math.sqrt(float(begins[start, relation] * ends[end, relation])))
+        _Object(int(relation), start, int(end), float(begins[start, relation]), float(ends[end, relation]))
         for start in range(first, last + 1)
         for relation in np.flatnonzero(begins[start] >= FLOOR)
         for end in np.flatnonzero(ends[start : _limit(begins[:, relation], start, last), relation] >= FLOOR) + start

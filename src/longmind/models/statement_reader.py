@@ -6,6 +6,7 @@ passages. Turns go through the model one by one, so that what is read of one nev
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,8 @@ from longmind.models.statements import RELATIONS, STATUSES, Span, StatedClaim, T
 
 PREVIOUS, TEXT = 60, 170
 """The most pieces of the turn before and of a passage that are read at once, as in training."""
+_SENTENCE_END = re.compile(r"[.!?]\s|\n")
+"""What a claim says stands in one sentence."""
 _NEVER = 1.01
 """A threshold that no confidence reaches."""
 
@@ -84,15 +87,19 @@ class TrainedStatementReader:
         return {} if stored is None else dict(zip(self.relations, stored.tolist(), strict=True))
 
     def read(self, turns: Sequence[Turn]) -> list[list[StatedClaim]]:
-        """Return the claims of each turn that reach the threshold of their relation, in the order of the text."""
+        """Return the claims of each turn, in the order of the text, by the thresholds of their relations."""
         limits = self._thresholds
         return [
-            [replace(claim, certain=limits.changes(claim)) for claim in claims if limits.keeps(claim)]
+            [replace(claim, kept=limits.keeps(claim), certain=limits.changes(claim)) for claim in claims]
             for claims in self.read_all(turns)
         ]
 
     def read_all(self, turns: Sequence[Turn]) -> list[list[StatedClaim]]:
-        """Return every claim of each turn, however unsure: what thresholds are chosen from."""
+        """Return the claims of each turn before any threshold."""
+        return [[claim for claim, _ in claims] for claims in self.decode_all(turns)]
+
+    def decode_all(self, turns: Sequence[Turn]) -> list[list[tuple[StatedClaim, DecodedClaim]]]:
+        """Return every claim of each turn, and what it was decoded from: what the calibration is computed from."""
         texts = self._model.pieces([turn.text for turn in turns])
         before = self._model.pieces([turn.previous or "" for turn in turns])
         return [
@@ -100,13 +107,13 @@ class TrainedStatementReader:
             for turn, own, previous in zip(turns, texts, before, strict=True)
         ]
 
-    def _read(self, passage: _Passage) -> Iterator[StatedClaim]:
+    def _read(self, passage: _Passage) -> Iterator[tuple[StatedClaim, DecodedClaim]]:
         head = [CLS, *passage.before, SEP]
         tokens = self._model.encode([*head, *passage.ids, SEP], len(head))
         for claim in decode(tokens, len(head), len(tokens) - 2, self._heads):
             relation = self.relations[claim.relation]
             if relation in RELATIONS:
-                yield _stated(relation, claim, passage, len(head))
+                yield _stated(relation, claim, passage, len(head)), claim
 
 
 def _stated(relation: str, claim: DecodedClaim, passage: _Passage, head: int) -> StatedClaim:
@@ -129,7 +136,9 @@ def _characters(passage: _Passage, first: int, last: int) -> Span:
         first -= 1
     while last + 1 < len(passage.offsets) and _continues(passage, last + 1):
         last += 1
-    return passage.offsets[first][0], passage.offsets[last][1]
+    start, end = passage.offsets[first][0], passage.offsets[last][1]
+    stop = _SENTENCE_END.search(passage.text, start, end)
+    return start, end if stop is None or stop.start() == start else stop.start()
 
 
 def _continues(passage: _Passage, number: int) -> bool:

@@ -53,6 +53,8 @@ class StatedClaim:
     object: Span
     confidence: float
     """How likely all of the claim is right, from 0 to 1."""
+    kept: bool = True
+    """Whether it is sure enough to be learnt; otherwise it is only a second opinion on what others read."""
     certain: bool = False
     """Whether it is sure enough to change what was known before."""
     subject: Span | None = None

@@ -13,6 +13,7 @@ from longmind.errors import ModelError
 from longmind.models.statements import StatedClaim, Status, Turn, open_statement_reader
 from longmind.systems.semantic import Fact
 
+pytestmark = pytest.mark.statement_reader
 START = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 

@@ -27,6 +27,7 @@ def heads_of(seed: int, *, bias: float = -1.0) -> ClaimHeads:
     return ClaimHeads(
         {
             "relation.weight": chance.normal(size=(RELATIONS, 4)),
+            **dense("holds", WIDTH, 1),
             **dense("objects", WIDTH, 2 * RELATIONS, bias),
             **dense("claim", 2 * WIDTH + 4, WIDTH),
             **dense("status", WIDTH, len(STATUSES)),

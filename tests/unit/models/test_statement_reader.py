@@ -25,6 +25,7 @@ class TinyModel:
     def __init__(self, keep: float = 0.0) -> None:
         chance = np.random.default_rng(7)
         sizes = {
+            "holds": (WIDTH, 1),
             "objects": (WIDTH, 2 * len(RELATIONS)),
             "claim": (2 * WIDTH + 4, WIDTH),
             "status": (WIDTH, len(STATUSES)),
@@ -99,18 +100,22 @@ def test_nothing_is_read_in_an_empty_text() -> None:
 
 
 def test_thresholds_decide_what_is_kept_and_what_is_certain() -> None:
-    text = "abc abca cab bca acb cba bac aab bba cca"
-    every = TrainedStatementReader(TinyModel()).read([Turn(text)])[0]
-    some = TrainedStatementReader(TinyModel(keep=0.5)).read([Turn(text)])[0]
-    assert some == [claim for claim in every if claim.confidence >= 0.5]
-    assert all(claim.certain == (claim.confidence >= 0.6) for claim in every)
-    assert 0 < len(some) < len(every)
+    turn = Turn("abc abca cab bca acb cba bac aab bba cca")
+    every = TrainedStatementReader(TinyModel()).read([turn])[0]
+    low, high = sorted(claim.confidence for claim in every)[1:3]
+    model = TinyModel(keep=low)
+    model.ends["change"][:] = high
+    claims = TrainedStatementReader(model).read([turn])[0]
+    assert [claim.kept for claim in claims] == [claim.confidence >= low for claim in every]
+    assert [claim.certain for claim in claims] == [claim.confidence >= high for claim in every]
+    assert not all(claim.kept for claim in claims)
+    assert any(claim.kept and not claim.certain for claim in claims)
 
 
 def test_a_relation_without_a_threshold_is_never_read() -> None:
     model = TinyModel()
     del model.ends["keep"]
-    assert TrainedStatementReader(model).read([Turn("abc cab bca")]) == [[]]
+    assert not any(claim.kept for claim in TrainedStatementReader(model).read([Turn("abc cab bca")])[0])
     limits = Thresholds({"name": 0.5}, {})
     assert limits.keeps(StatedClaim("name", "current", (0, 1), 0.5))
     assert not limits.changes(StatedClaim("name", "current", (0, 1), 1.0))

@@ -27,6 +27,11 @@ _NUMBERED = re.compile(r"\s+[\d#]")
 _REGION = re.compile(r",\s*([A-Z][\w ]+)")
 
 
+def tells_of_stay(text: str) -> bool:
+    """Whether a text says that something is for a time only."""
+    return _TEMPORARY.search(text) is not None
+
+
 def is_home(group: bool, name: str, rest: str) -> bool:
     """Whether "moved to <name>" says where somebody lives now. ``rest`` is the sentence from the name on."""
     if _TEMPORARY.search(rest):

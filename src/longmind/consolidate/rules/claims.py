@@ -46,7 +46,7 @@ class Claim:
     until: datetime | None = None
     """When it stops to hold, if the sentence says so."""
     also: tuple[str, ...] = ()
-    """Further predicates under which what has ended may be known."""
+    """Further predicates under which the same may be known."""
     certain: bool = True
     """Whether it is sure enough to replace or end another value."""
 

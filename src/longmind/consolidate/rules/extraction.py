@@ -35,6 +35,8 @@ READ_PREDICATES = frozenset(
     if name is not None
 )
 """Predicates of claims that the reader can make too."""
+_DOUBT = 0.3
+"""From which confidence on a joke, a wish or hearsay that the reader sees speaks against a pattern."""
 _DENIED = frozenset({"hypothetical", "negated", "reported", "question"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 MAX_TEXT = 200_000
@@ -150,8 +152,8 @@ def extract_memories(
         if claims is None:
             result.refused.append(Refused("language", text.text[:MAX_SENTENCE]))
         else:
-            read = [apply_claim(claim, text.text, text.speaker, said_at) for claim in claims]
-            extracted = merge_claims(extracted, read)
+            read = [(claim, apply_claim(claim, text.text, text.speaker, said_at)) for claim in claims]
+            extracted = merge_claims(extracted, read) if reader is not None else extracted
         _add(result, extracted, text)
     return results
 
@@ -172,28 +174,56 @@ def _read(texts: Sequence[SpokenText], reader: StatementReader | None) -> list[l
     return results
 
 
-def merge_claims(patterns: ExtractedClaims, read: Sequence[Claim | Refused]) -> ExtractedClaims:
+def merge_claims(patterns: ExtractedClaims, read: Sequence[tuple[StatedClaim, Claim | Refused]]) -> ExtractedClaims:
     """Return what the reader read, with what only patterns found.
 
     Where both speak of the same words the reader decides, since it tells a plan or a joke from a fact; where they agree
-    the claim is certain. A deed that only patterns name ("bought", "went to") stands beside it.
+    the claim is certain. What patterns find and the reader, who knows such claims, does not see at all is less than
+    certain. A deed that only patterns name ("bought", "went to") stands beside it.
     """
-    denied = [claim.span for claim in read if isinstance(claim, Refused) and claim.reason in _DENIED and claim.span]
-    claims = [claim for claim in read if isinstance(claim, Claim)]
+    results = [result for stated, result in read if stated.kept]
+    claims = [result for result in results if isinstance(result, Claim)]
+    claims = [claim for claim in claims if not _is_doubted(claim, patterns)]
+    opinions = [result for _, result in read if isinstance(result, Claim)]
+    denied = [result.span for stated, result in read if isinstance(result, Refused) and _denies(stated, result)]
     added: list[Claim] = []
     for claim in patterns.claims:
-        if any(_touch(claim.span, span) for span in denied):
+        if any(span is not None and _touch(claim.span, span) for span in denied):
             continue
-        rivals = [n for n, other in enumerate(claims) if _same_words(claim, other)]
-        if claim.predicate not in READ_PREDICATES or not rivals:
+        alike = [other for other in opinions if _same_words(claim, other)]
+        agreeing = [other for other in alike if _agree(claim, other)]
+        rivals = [other for other in alike if other in claims]
+        if claim.predicate not in READ_PREDICATES or not (rivals or agreeing):
+            certain = claim.predicate not in READ_PREDICATES
+            added.append(replace(claim, certain=certain))
+        elif agreeing and not any(other.predicate == claim.predicate for other in rivals):
+            # both read the same, and the pattern names it more exactly: "plays" for a hobby, "has dog" for a pet
+            claims = [other for other in claims if other not in agreeing]
             added.append(claim)
-            continue
-        for n in rivals:
-            other = claims[n]
-            if other.ended == claim.ended and claim.predicate in (other.predicate, *other.also):
-                claims[n] = replace(other, certain=True, confidence=max(other.confidence, claim.confidence))
-    refused = [*patterns.refused, *(claim for claim in read if isinstance(claim, Refused))]
+        else:
+            sure = max(claim.confidence, *(other.confidence for other in agreeing)) if agreeing else 0.0
+            claims = [replace(c, certain=True, confidence=sure) if c in agreeing else c for c in claims]
+    refused = [*patterns.refused, *(result for result in results if isinstance(result, Refused))]
     return ExtractedClaims([*claims, *added], refused)
+
+
+def _denies(stated: StatedClaim, refused: Refused) -> bool:
+    """Whether the reader holds that some words state nothing. A denial must be read surely, as patterns know "not"."""
+    return refused.reason in _DENIED and (stated.kept or (stated.status != "negated" and stated.confidence >= _DOUBT))
+
+
+def _agree(claim: Claim, other: Claim) -> bool:
+    """Whether two claims about the same object say the same of it."""
+    return claim.ended == other.ended and (claim.ended or claim.predicate in (other.predicate, *other.also))
+
+
+def _is_doubted(claim: Claim, patterns: ExtractedClaims) -> bool:
+    """Whether patterns hold that a claim of what can be only once is a wish, hearsay, or a move that is no new home."""
+    if claim.many or claim.ended:
+        return False
+    refused = [r.span for r in patterns.refused if r.reason in _DENIED and r.span is not None]
+    moved = [other.span for other in patterns.claims if other.predicate == "moved to" and claim.predicate == "lives in"]
+    return any(_touch(claim.span, span) for span in (*refused, *moved))
 
 
 def _touch(span: tuple[int, int], other: tuple[int, int]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from longmind.consolidate.rules import phrases
+from longmind.consolidate.rules import changes, phrases
 from longmind.consolidate.rules.claims import Claim, Reason, Refused
 from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
 from longmind.consolidate.rules.relations import (
@@ -24,6 +24,7 @@ from longmind.consolidate.rules.relations import (
 from longmind.models.statements import Span, StatedClaim, Status
 from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
 from longmind.text.durations import resolve_duration, resolve_end
+from longmind.text.sentences import sentences
 
 _REFUSED: dict[Status, Reason] = {
     "negated": "negated",
@@ -38,19 +39,21 @@ _POINTS = re.compile(
     re.IGNORECASE,
 )
 """Words that name somebody only together with what was said before."""
-_ARTICLE = re.compile(r"(?:an?|the)\s+", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 _KIN_BEFORE = re.compile(rf"\b(?P<kin>{FAMILY}|{PETS})(?:['’]?s name is|\s+is called|\s+named|,)?\s+$", re.IGNORECASE)
 _KIN_ALONE = re.compile(
     rf"(?:(?:my|our|two|three|four|\d+|little|big|older|younger|elder|ex|best|late|old|new)[\s-]+)*(?:{FAMILY}|{PETS})",
     re.IGNORECASE,
 )
+_MINE = re.compile(r"\b(?:my|our|your|his|her|their|the|['’]s)\s+(?:[\w-]+\s+){0,2}[\w-]+$", re.IGNORECASE)
+"""Somebody who is only mentioned: "my uncle says". That there is an uncle is not what is said."""
 _FAMILIES = frozenset({"partner", "child", "parent", "sibling", "relative", "knows", "pet"})
 _CLAUSES = frozenset({"habit", "event", "instruction", "other"})
 """Relations whose object is a clause, which keeps its articles."""
 _DIETS = re.compile(r"vegan|vegetarian|[a-z]+tarian|omnivore", re.IGNORECASE)
 _SINCE = re.compile(r"\b(?:since|for|now|from)\b", re.IGNORECASE)
+_DAY = timedelta(days=1)
 _LONG_AGO = timedelta(days=365)
-"""A change that is told with a time as far back may have been followed by others: it belongs to the past."""
 _LASTING = timedelta(days=366)
 """What is said to last longer than this is no short stay."""
 _MOVES = frozenset({"lives_in", "works_at", "works_as", "works_in", "studied_at"})
@@ -75,21 +78,21 @@ def apply_claim(claim: StatedClaim, text: str, speaker: str | None, said_at: dat
 
 
 def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
-    """Return a claim's status, corrected by the time it names.
+    """Return a claim's status, corrected by the time it names, since dates are read better by rules.
 
-    A stay of some weeks is temporary, and a move that is told with a date long ago is past, however sure the model is
-    that it holds: dates are read better by rules.
+    A stay of some weeks is temporary, and what has a date before today is not to come, however sure the model is.
     """
-    if claim.status != "current" or claim.time is None or claim.relation not in _MOVES:
+    if claim.relation not in _MOVES or claim.status not in ("current", "planned"):
         return claim.status
-    words = _words(text, claim.time)
-    length = resolve_duration(words)
-    if length is not None and length < _LASTING and not re.search(r"\b(?:past|last|been)\b", text, re.IGNORECASE):
-        return "temporary"
-    time = _time(claim, text, said_at)
-    if time is not None and time.start is not None and said_at - time.start > _LONG_AGO and not _SINCE.search(words):
-        return "past"
-    return "current"
+    if claim.status == "planned":
+        time = _time(claim, text, said_at)
+        over = time is not None and time.start is not None and said_at - time.start > _DAY
+        return "current" if over else "planned"
+    if claim.time is not None and (length := resolve_duration(_words(text, claim.time))) is not None:
+        lasting = length >= _LASTING or re.search(r"\b(?:past|last|been)\b", text, re.IGNORECASE)
+        return "current" if lasting else "temporary"
+    sentence = next((s.text for s in sentences(text) if s.start <= claim.object[0] < s.start + len(s.text)), text)
+    return "temporary" if claim.relation == "lives_in" and changes.tells_of_stay(sentence) else "current"
 
 
 def _kept(
@@ -108,10 +111,13 @@ def _kept(
     if status == "negated" and relation.negated is not None:
         return Claim(subject, relation.negated, object, span, confidence, rule)
     if status == "current":
-        happened = start if relation.many else None
+        # A move of long ago may have been followed by others, so it takes its place in the past.
+        moved = start is not None and said_at - start > _LONG_AGO and claim.relation in _MOVES
+        moved = moved and claim.time is not None and not _SINCE.search(_words(text, claim.time))
         return Claim(
             subject, relation.predicate, object, span, confidence, rule, relation.many, relation.relates,
-            happened, since=start, certain=claim.certain,
+            start if relation.many or moved else None, since=None if moved else start,
+            also=relation.also, certain=claim.certain,
         )  # fmt: skip
     if status == "ended":
         return Claim(
@@ -121,13 +127,14 @@ def _kept(
     if status == "past" and relation.past is not None:
         return Claim(subject, relation.past, dated, span, confidence, rule, start=start)
     if status == "planned" and claim.relation == "event":
-        return Claim(subject, "plans", dated, span, confidence, rule)
+        return Claim(subject, "plans", dated, span, confidence, rule, also=("plans to",))
     if status == "planned" and relation.intention is not None:
         return Claim(subject, "plans to", f"{relation.intention} {dated}".strip(), span, confidence, rule)
     if status == "temporary":
         end = resolve_end(_words(text, claim.time), said_at) if claim.time is not None else None
-        if end is not None:
-            return Claim(subject, relation.stay or relation.predicate, object, span, confidence, rule, until=end)
+        predicate = relation.stay or (relation.predicate if relation.many else None)
+        if end is not None and predicate is not None:
+            return Claim(subject, predicate, object, span, confidence, rule, until=end)
     return None
 
 
@@ -139,7 +146,7 @@ def _subject(claim: StatedClaim, text: str, speaker: str | None) -> str | None:
     """Return whom a claim is about; None if the words do not name anybody by themselves."""
     if claim.subject is None:
         return speaker
-    words = _ARTICLE.sub("", _words(text, claim.subject), count=1).strip()
+    words = _ARTICLE.sub("", _words(text, claim.subject)).strip()
     if _SPEAKERS.fullmatch(words):
         return speaker
     if not words or _POINTS.fullmatch(words):
@@ -152,7 +159,7 @@ def _subject(claim: StatedClaim, text: str, speaker: str | None) -> str | None:
 def _object(claim: StatedClaim, text: str, speaker: str | None) -> str | None:
     words = " ".join(_words(text, claim.object).split()).strip(' .,;:!?"“”')
     if claim.relation not in _CLAUSES:
-        words = _ARTICLE.sub("", words, count=1)
+        words = _ARTICLE.sub("", words)
     if not words or _POINTS.fullmatch(words):
         return None
     return words if speaker is None else phrases.spoken(words, speaker)
@@ -170,7 +177,8 @@ def _relation(claim: StatedClaim, text: str) -> Relation | None:
     if claim.relation not in _FAMILIES:
         return RELATIONS[claim.relation]
     if _KIN_ALONE.fullmatch(words):
-        return None if claim.relation == "parent" else Relation("has", past="had", also=("owns",))
+        mentioned = claim.relation == "parent" or _MINE.search(f"{text[: claim.object[0]]}{words}")
+        return None if mentioned else Relation("has", past="had", also=("owns",))
     if claim.relation == "partner" and words.islower():
         return Relation("relationship", past="former relationship")
     before = _KIN_BEFORE.search(text[: claim.object[0]])

@@ -60,6 +60,11 @@ def test_what_holds_now_is_stored_under_its_predicate() -> None:
     assert claim.span == (10, 15)
 
 
+def test_an_article_is_left_out_only_at_the_beginning() -> None:
+    assert kept("I work at Ostrava Steel.", "works_at", "Ostrava Steel").object == "Ostrava Steel"
+    assert kept("I work at the post office.", "works_at", "the post office").object == "post office"
+
+
 def test_what_has_ended_ends_it() -> None:
     claim = kept("I no longer live in Porto.", "lives_in", "Porto", "ended")
     assert (claim.predicate, claim.object, claim.ended) == ("lives in", "Porto", True)
@@ -110,18 +115,32 @@ def test_a_stay_whose_end_no_date_tells_is_not_kept() -> None:
     assert isinstance(claim, Refused)
 
 
+def test_what_holds_for_a_time_takes_no_single_place() -> None:
+    claim = applied("Call me Kit until Friday.", "name", "Kit", "temporary", time="until Friday")
+    assert isinstance(claim, Refused)
+
+
 @pytest.mark.parametrize(
-    ("text", "object", "time", "predicate"),
+    ("text", "time", "status", "predicate", "year"),
     [
-        ("In 2015 I moved to Brno.", "Brno", "In 2015", "lived in"),
-        ("I moved to Brno three years ago.", "Brno", "three years ago", "lived in"),
-        ("I moved to Brno last month.", "Brno", "last month", "lives in"),
-        ("I live in Brno since 2015.", "Brno", "since 2015", "lives in"),
-        ("I moved to Germany for two weeks.", "Germany", "for two weeks", "stays in"),
+        ("In 2015 I moved to Brno.", "In 2015", "current", "lives in", 2015),
+        ("I moved to Brno three years ago.", "three years ago", "current", "lives in", 2023),
+        ("I moved to Brno last month.", "last month", "current", "lives in", None),
+        ("I live in Brno since 2015.", "since 2015", "current", "lives in", None),
+        ("I moved to Brno for two weeks.", "for two weeks", "current", "stays in", None),
+        ("Last year we moved to Brno.", "Last year", "planned", "lives in", 2025),
+        ("In May we move to Brno.", None, "planned", "plans to", None),
     ],
 )
-def test_a_date_corrects_the_status_of_a_move(text: str, object: str, time: str, predicate: str) -> None:
-    assert kept(text, "lives_in", object, time=time).predicate == predicate
+def test_a_date_corrects_the_status_of_a_move(
+    text: str, time: str | None, status: Status, predicate: str, year: int | None
+) -> None:
+    claim = kept(text, "lives_in", "Brno", status, **({} if time is None else {"time": time}))
+    assert (claim.predicate, claim.start and claim.start.year) == (predicate, year)
+
+
+def test_a_stay_without_a_date_is_no_home() -> None:
+    assert isinstance(applied("I temporarily moved to Bern.", "lives_in", "Bern"), Refused)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +172,7 @@ def test_nobody_speaks_in_a_document() -> None:
 
 
 def merged(text: str, *read: StatedClaim) -> ExtractedClaims:
-    return merge_claims(extract(text, "ann", DAY), [apply_claim(claim, text, "ann", DAY) for claim in read])
+    return merge_claims(extract(text, "ann", DAY), [(claim, apply_claim(claim, text, "ann", DAY)) for claim in read])
 
 
 def test_where_both_read_the_same_words_the_reader_decides() -> None:
@@ -176,3 +195,32 @@ def test_what_only_patterns_find_is_added() -> None:
     text = "I bought a car."
     claims = merged(text, stated(text, "owns", "car")).claims
     assert [(claim.predicate, claim.object) for claim in claims] == [("owns", "car"), ("bought", "a car")]
+
+
+def test_a_second_opinion_makes_a_pattern_certain_or_silent() -> None:
+    text = "I live in Porto."
+    agrees = StatedClaim("lives_in", "current", (10, 15), 0.3, kept=False)
+    (claim,) = merged(text, agrees).claims
+    assert (claim.predicate, claim.certain) == ("lives in", True)
+    differs = StatedClaim("lives_in", "past", (10, 15), 0.3, kept=False)
+    assert [claim.certain for claim in merged(text, differs).claims] == [False]
+    jokes = StatedClaim("lives_in", "hypothetical", (10, 15), 0.3, kept=False)
+    assert merged(text, jokes).claims == []
+
+
+def test_what_the_reader_does_not_see_is_less_than_certain() -> None:
+    (claim,) = merged("I live in Porto.").claims
+    assert (claim.object, claim.certain) == ("Porto", False)
+    (claim,) = merged("I bought a car.").claims
+    assert claim.certain
+
+
+@pytest.mark.parametrize("text", ["Tom says I live in Berlin.", "I moved to Berlin for half a year."])
+def test_patterns_doubt_a_home(text: str) -> None:
+    assert "lives in" not in {claim.predicate for claim in merged(text, stated(text, "lives_in", "Berlin")).claims}
+
+
+def test_both_may_end_it_in_other_words() -> None:
+    text = "I don't like coffee anymore."
+    claims = merged(text, stated(text, "dislikes", "coffee", "ended")).claims
+    assert [(claim.predicate, claim.ended, claim.certain) for claim in claims] == [("likes", True, True)]
