@@ -45,6 +45,8 @@ class KindInfo(NamedTuple):
     """Whether consolidation offers what it states to the shared memory of the tenant."""
     leads_on: bool = True
     """Whether its links can lead to memories that the search arms have not seen."""
+    searched: bool = True
+    """Whether search ever looks at it. What is not searched is in no view, so that it costs a recall nothing."""
 
 
 TABLE = (
@@ -68,8 +70,8 @@ TABLE = (
     KindInfo("reflection", "derived", "agent", "What happened", shareable=True),
     KindInfo("document", "said", "remembered", "Documents", source_of_facts=True, leads_on=False),
     KindInfo("record", "recorded", "remembered", "Knowledge"),
-    KindInfo("state", "internal", "values", leads_on=False, on_request=True),
-    KindInfo("item", "internal", "conversation", leads_on=False, on_request=True),
+    KindInfo("state", "internal", "values", leads_on=False, on_request=True, searched=False),
+    KindInfo("item", "internal", "conversation", leads_on=False, on_request=True, searched=False),
     KindInfo("working", "recorded", "working", "From conversations", leads_on=False),
     KindInfo("session_item", "internal", "working", leads_on=False, on_request=True),
     KindInfo("rule", "recorded", "semantic"),
@@ -87,6 +89,8 @@ INTERNAL = frozenset(kind.name for kind in TABLE if kind.origin == "internal")
 UNCOUNTED = frozenset(kind.name for kind in TABLE if kind.origin in ("derived", "internal"))
 """Kinds that do not count in how rare a word is nor in how long a text usually is. They repeat words that were said:
 what consolidation derives must not change how what was said is found."""
+UNSEARCHED = frozenset(kind.name for kind in TABLE if not kind.searched)
+"""Kinds that are in no view. There may be many more of them than of all others: each step of a workflow is one."""
 ON_REQUEST = tuple(kind.name for kind in TABLE if kind.on_request)
 """Kinds that recall and listings return only if they are asked for."""
 SOURCES_OF_FACTS = tuple(kind.name for kind in TABLE if kind.source_of_facts)

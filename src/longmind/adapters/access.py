@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -42,8 +43,7 @@ class MemoryAccess:
 
     def of_user(self, user: str | None) -> MemoryAccess:
         """Return access to the memory of one user."""
-        access = object.__new__(MemoryAccess)
-        access.__dict__ |= self.__dict__
+        access = copy.copy(self)
         access.scope = AdapterScope(self.scope.agent, self.scope.user_name(user))
         return access
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
@@ -48,8 +49,7 @@ class LongmindSaver(BaseCheckpointSaver[str]):
 
     def of_user(self, user: str) -> LongmindSaver:
         """Return the saver of one user's threads."""
-        saver = object.__new__(type(self))
-        saver.__dict__ |= self.__dict__
+        saver = copy.copy(self)
         saver._access = self._access.of_user(user)
         return saver
 

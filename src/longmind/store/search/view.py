@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from longmind.kinds import UNCOUNTED
+from longmind.kinds import UNCOUNTED, UNSEARCHED
 from longmind.store.base import Feed, Head, IndexRow
 from longmind.store.search.columns import COLUMNS, NONE, STATE_CODES, Codes
 from longmind.store.search.near_norms import NearNorms
@@ -84,10 +84,11 @@ class View:
         """Apply a chunk of a feed. The caller sets ``head`` after the last chunk."""
         for gone in feed.gone:
             self._bury(gone)
-        if feed.rows:
-            for row in feed.rows:
+        rows = [row for row in feed.rows if row.kind not in UNSEARCHED]
+        if rows:
+            for row in rows:
                 self._bury(row.id)
-            self._append(feed.rows)
+            self._append(rows)
 
     def restore(
         self, head: Head, names: Mapping[str, Sequence[str]], columns: dict[str, NDArray[Any]], terms: PostingSegment

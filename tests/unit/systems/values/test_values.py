@@ -45,6 +45,17 @@ async def test_values_are_found_by_recall_and_state_is_not(rc: Longmind) -> None
     assert [memory.kind for memory in (await mem.list()).items] == ["record", "record"]
 
 
+async def test_state_costs_search_nothing(rc: Longmind) -> None:
+    mem = rc.agent("a")
+    await mem.remember("The heron nests behind the mill.")
+    await mem.recall("heron")
+    for n in range(20):
+        await mem.state.put(("t",), str(n), {"n": n}, session="s")
+    assert len(await mem.recall("heron")) == 1
+    assert (await mem.store.view(mem.scope)).rows == 1
+    assert (await mem.stats()).memories == 21
+
+
 async def test_a_rewrite_grows_the_version_and_keeps_when_it_was_created(rc: Longmind) -> None:
     values = rc.agent("a").values
     first = await values.put(HOME, "k", {"n": 1})
