@@ -1,9 +1,12 @@
 """Training of the reader of statements: which claims a turn holds.
 
-    python -m training.claims.train --prepared prepared --out OUT [--epochs 12] [--minutes 3] [--tiny]
+    python -m training.claims.train --prepared prepared --out OUT [--start OUT/reader6] [--minutes 3] [--tiny]
 
-For every token and relation: does an object begin here, does one end here. For every object that is read: its status,
-and where its subject and its time stand (at the first token: the speaker, or no time).
+For the turn: does it hold a claim at all. For every token and relation: does an object begin here, does one end here.
+For every object that is read: its status, and where its subject and its time stand (at the first token: the speaker, or
+no time). The confidence of a claim is the product of the belief in each of these. What is measured and kept is a moving
+mean of the weights, which is surer of itself only where it should be. Training may start from a reader of answers, which
+knows where a name or a phrase begins and ends.
 """
 
 from __future__ import annotations
@@ -27,7 +30,11 @@ from training.bert import WIDTH, Bert, unpack
 from training.rerank import batch, save
 
 LONGEST_OBJECT = 40
-THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
+LEAST = 0.2
+"""The least belief in a beginning and an end that makes them an object."""
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+MEAN = 0.998
+"""How slowly the moving mean of the weights follows."""
 Claim = tuple[int, int, int, int, int, int, int, int]
 """Relation, status, and the first and last token of object, subject and time."""
 
@@ -35,9 +42,10 @@ Claim = tuple[int, int, int, int, int, int, int, int]
 class ClaimReader(nn.Module):
     """The encoder with the ends for objects, statuses and pointers."""
 
-    def __init__(self, relations: int, statuses: int, layers: int = 6, drop: float = 0.15) -> None:
+    def __init__(self, relations: int, statuses: int, layers: int = 6, drop: float = 0.2) -> None:
         super().__init__()
         self.bert = Bert(layers, drop)
+        self.holds = nn.Linear(WIDTH, 1)
         self.objects = nn.Linear(WIDTH, 2 * relations)
         nn.init.constant_(self.objects.bias, -5.0)  # hardly any token begins or ends an object
         self.relation = nn.Embedding(relations, 64)
@@ -46,10 +54,11 @@ class ClaimReader(nn.Module):
         self.asks = nn.Linear(WIDTH, 4 * 96)
         self.keys = nn.Linear(WIDTH, 4 * 96)
 
-    def encode(self, ids: Tensor, segments: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the tokens, and for each token and relation the numbers of beginning and end."""
+    def encode(self, ids: Tensor, segments: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the tokens, whether there is a claim, and for each token and relation the beginning and the end."""
         tokens = self.bert(ids, segments, lengths)
-        return tokens, self.objects(tokens).unflatten(-1, (2, -1)).float()
+        holds = self.holds(tokens[:, 0]).squeeze(-1).float()
+        return tokens, holds, self.objects(tokens).unflatten(-1, (2, -1)).float()
 
     def describe(
         self, tokens: Tensor, lengths: Tensor, row: Tensor, relation: Tensor, start: Tensor, end: Tensor
@@ -74,7 +83,7 @@ def batches(examples: list[dict[str, Any]], size: int, device: str) -> Iterator[
 def loss_of(
     model: ClaimReader, inputs: tuple[Tensor, Tensor, Tensor], part: list[dict[str, Any]], device: str
 ) -> Tensor:
-    tokens, numbers = model.encode(*inputs)
+    tokens, holds, numbers = model.encode(*inputs)
     wanted = torch.zeros_like(numbers)
     rows = [(row, *claim) for row, e in enumerate(part) for claim in e["claims"]]
     for row, relation, _, start, end, *_ in rows:
@@ -83,6 +92,8 @@ def loss_of(
     real = (inputs[1] == 1).float()[:, :, None, None]
     weights = real * (1 + 3 * wanted)
     loss = (functional.binary_cross_entropy_with_logits(numbers, wanted, reduction="none") * weights).sum() / len(part)
+    claimed = torch.tensor([0.98 if e["claims"] else 0.02 for e in part], device=device)
+    loss = loss + functional.binary_cross_entropy_with_logits(holds, claimed)
     if rows:
         table = torch.tensor(rows, device=device)
         status, pointers = model.describe(tokens, inputs[2], table[:, 0], table[:, 1], table[:, 3], table[:, 4])
@@ -100,7 +111,8 @@ def read(
     results: list[list[tuple[float, Claim]]] = []
     for inputs, part in batches(examples, 128, device):
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-            tokens, numbers = model.encode(*inputs)
+            tokens, holds, numbers = model.encode(*inputs)
+        held = torch.sigmoid(holds).tolist()
         sure = (torch.sigmoid(numbers) * (inputs[1] == 1)[:, :, None, None]).cpu().numpy()
         spans = []
         for row in range(len(part)):
@@ -122,9 +134,13 @@ def read(
             table = torch.tensor([s[:4] for s in spans], device=device)
             with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
                 status, pointers = model.describe(tokens, inputs[2], *table.T)
-            statuses, places = status.argmax(1).tolist(), pointers.argmax(2).tolist()
-            for (row, relation, start, end, confidence), state, pointer in zip(spans, statuses, places, strict=True):
-                found[row].append((confidence, (relation, state, start, end, *pointer)))
+            states, places = torch.softmax(status, 1).max(1), torch.softmax(pointers, 2).max(2)
+            believed = (states.values * places.values[:, 0]).tolist()
+            for span, state, pointer, belief in zip(
+                spans, states.indices.tolist(), places.indices.tolist(), believed, strict=True
+            ):
+                row, relation, start, end, confidence = span
+                found[row].append((confidence * held[row] * belief, (relation, state, start, end, *pointer)))
         results.extend(found)
     return results
 
@@ -191,11 +207,21 @@ def _same(claim: Claim, gold: Any) -> bool:
     return claim[0] == gold[0] and claim[1] == gold[1] and subject and _overlap(claim, gold) >= 0.5
 
 
+def trained_trunk(prefix: Path) -> dict[str, Tensor]:
+    """Return the encoder of a model that was trained before, without the word vectors."""
+    state = {}
+    for path in sorted(prefix.parent.glob(f"{prefix.name}.*.npz")):
+        with np.load(path) as stored:
+            state |= {n: torch.from_numpy(stored[n].astype(np.float32)) for n in stored.files if n.startswith("bert.")}
+    return {name.removeprefix("bert."): value for name, value in state.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prepared", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--start", type=Path)
+    parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--size", type=int, default=32)
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--minutes", type=float, default=3.0)
@@ -206,10 +232,12 @@ def main() -> None:
     call.out.mkdir(parents=True, exist_ok=True)
     data = json.loads(gzip.decompress((call.prepared / "claims.json.gz").read_bytes()))
     model = ClaimReader(len(data["relations"]), len(data["statuses"])).to(device)
-    model.bert.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
+    trunk = unpack(call.prepared / "trunk.npz.xz")
+    model.bert.load_state_dict(trunk if call.start is None else trunk | trained_trunk(call.start))
     train, development, test = data["train"], data["development"], data["test"]
     if call.tiny:
         train, development, test = train[:32], development[:16], test[:16]
+    mean = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(MEAN))
     chance = np.random.default_rng(2)
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=call.rate, weight_decay=0.01)
@@ -230,18 +258,20 @@ def main() -> None:
             loss.backward()
             nn.utils.clip_grad_norm_(trained, 1.0)
             optimizer.step()
+            mean.update_parameters(model)
             losses.append(loss.item())
             step += 1
-        result = figures(read(model, development, device, 0.5), development, 0.5, data["statuses"].index("current"))
+        claims = read(mean.module, development, device, LEAST)
+        result = figures(claims, development, 0.3, data["statuses"].index("current"))
         curve.append({"epoch": epoch + 1, "loss": float(np.mean(losses)) if losses else None, **result})
         sys.stdout.write(f"{curve[-1]} {time.time() - began:.0f} s\n")
         sys.stdout.flush()
     for name, part in (("development", development), ("test", test)):
-        claims = read(model, part, device, THRESHOLDS[0])
+        claims = read(mean.module, part, device, LEAST)
         for least in THRESHOLDS:
             curve.append({"part": name, **figures(claims, part, least, data["statuses"].index("current"))})
             sys.stdout.write(f"{curve[-1]}\n")
-    save(model, call.out, "claims6")
+    save(mean.module, call.out, "claims6")
     (call.out / "claims_curve.json").write_text(json.dumps(curve))
 
 
