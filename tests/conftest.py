@@ -22,6 +22,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
+# Tests of ranking hold without the reranker; its own tests turn it on. Processes that tests start inherit this.
+os.environ.setdefault("LONGMIND_RERANK_MS", "0")
+
 
 @pytest.fixture(autouse=True)
 def _without_statement_reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:

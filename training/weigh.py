@@ -1,6 +1,6 @@
 """How a reranker's numbers are best mixed with the scores of recall, on the candidates of the evaluation sets.
 
-    python -m training.weigh --prepared prepared --scores OUT/scores.npz
+    python -m training.weigh --prepared prepared --scores OUT/scores.npz [--student 3x384]
 
 For each mixture it prints R@5 and R@10 (QMSum: hit) of the half that may be tuned and of the other half. The weight of
 a question may fall with the length of its candidates and rise with the reranker's best number, which is low where no
@@ -14,6 +14,7 @@ import itertools
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,22 +53,23 @@ class Mixture:
         return asked.recall / (asked.recall.max() + 1e-9) + share * asked.reranker / 4
 
 
-def read_set(path: Path, numbers: Numbers) -> list[Candidates]:
-    """Return the questions of a set with the numbers of a reranker."""
-    data = load_arrays(path)
+def read_set(path: Path, stored: dict[str, NDArray[Any]], student: str) -> list[Candidates]:
+    """Return the questions of a set with the numbers of a student."""
+    data, name = load_arrays(path), path.name.split(".")[0]
     lengths = np.diff(data["texts_ends"].astype(np.int64))
-    gold_ends, ends = data["gold_ends"], data["candidates_ends"]
+    gold_ends, scored = data["gold_ends"], stored[f"{name}|ends"]
     questions = []
-    for number, (start, end) in enumerate(itertools.pairwise(ends)):
+    for number, (start, end) in enumerate(itertools.pairwise(data["candidates_ends"])):
         if start == end:
             continue
         group = int(data["group_of"][number])
         places = data["candidates"][start:end].astype(np.int64)
+        own = slice(int(scored[number]), int(scored[number]) + len(places))
         questions.append(
             Candidates(
                 places,
                 data["scores"][start:end].astype(np.float64),
-                numbers[start:end].astype(np.float64),
+                stored[f"{name}|{student}"][own].astype(np.float64),
                 lengths[int(data["first_text"][group]) + places],
                 frozenset(data["gold"][gold_ends[number] : gold_ends[number + 1]].tolist()),
                 bool(data["tuned"][group]),
@@ -94,21 +96,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prepared", type=Path, required=True)
     parser.add_argument("--scores", type=Path, required=True)
+    parser.add_argument("--student", default="3x384")
     call = parser.parse_args()
     with np.load(call.scores) as stored:
         numbers = {name: stored[name] for name in stored.files}
     mixtures = [
         Mixture(0.0),
         *(Mixture(weight) for weight in (0.1, 0.2, 0.3)),
-        *(Mixture(0.3, length, doubt) for length in (40, 80) for doubt in (-2, 0)),
+        Mixture(0.3, 60, -2),
+        Mixture(0.3, 80, -3),
     ]
     for path in sorted(call.prepared.glob("set_*.npz.xz")):
         name = path.name.split(".")[0]
-        for layers in (6, 3):
-            questions = read_set(path, numbers[f"{name}_{layers}"])
-            for mixture, depth in [(m, None) for m in mixtures] + [(Mixture(0.3), d) for d in (10, 20, 30)]:
-                line = measure(questions, mixture, any_counts=name == "set_qmsum", depth=depth)
-                sys.stdout.write(f"{name} {layers} layers {mixture} depth {depth}: {line}\n")
+        questions = read_set(path, numbers, call.student)
+        for mixture, depth in itertools.product(mixtures, (8, 10, 20, 30, None)):
+            line = measure(questions, mixture, any_counts=name == "set_qmsum", depth=depth)
+            sys.stdout.write(f"{name} {mixture} depth {depth}: {line}\n")
 
 
 if __name__ == "__main__":

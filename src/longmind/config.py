@@ -50,6 +50,9 @@ class Settings(Model):
     """The language model: ``openai://name``, ``anthropic://name``, ``http://host/v1#name`` or ``llamacpp:path.gguf``.
     Without one everything works by rules."""
     model_key: SecretStr | None = None
+    rerank_ms: Annotated[float, Field(ge=0, le=10_000)] = 60.0
+    """CPU time in milliseconds that each recall may spend on the reranker of ``longmind-models``, if it is installed;
+    0 turns it off."""
     otel: bool = False
     """Give spans and metrics to the application's OpenTelemetry."""
     view_mb: Annotated[int, Field(ge=1)] = 256

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from longmind.erasure.models import Subject
     from longmind.models.chat_model import ChatModel
     from longmind.models.embed import Embedder
+    from longmind.models.rerank_small import SmallReranker
     from longmind.models.span_reader import SpanReader
     from longmind.recall.engine import Recaller
     from longmind.recall.policy import RecallPolicy
@@ -96,8 +98,9 @@ class Longmind:
 
         Without a URL it is ``LONGMIND_URL``, or else a file of the user. ``embedder`` counts for a new store; one that
         was built with another says so in the log and keeps its own until ``reembed``. A ``reranker`` is asked about the
-        best hits of each recall; closing it is yours. A ``span_reader`` of yours finds the answers of ``ask`` in the
-        place of the one that is installed. With ``create=False`` a store that does not exist is ``NotFound``.
+        best hits of each recall, in the place of the one that is installed; closing it is yours. A ``span_reader`` of
+        yours finds the answers of ``ask`` in the place of the one that is installed. With ``create=False`` a store that
+        does not exist is ``NotFound``.
         """
         settings = settings or Settings.load(tenant=tenant)
         address = settings.store_url() if url is None else url
@@ -220,7 +223,12 @@ class Longmind:
             await load_module("longmind.recall.engine")
             from longmind.recall.engine import Recaller
 
-            self._recaller = Recaller(self.store, embedder, self.clock, reranker=self._reranker)
+            reranker: Reranker | SmallReranker | None = self._reranker
+            if reranker is None and self.settings.rerank_ms > 0:
+                from longmind.models.rerank_small import open_reranker
+
+                reranker = await asyncio.to_thread(open_reranker, self.settings.rerank_ms)
+            self._recaller = Recaller(self.store, embedder, self.clock, reranker=reranker)
             for policy in self._policies:
                 self._recaller.register(policy)
         self._recaller.embedder = embedder

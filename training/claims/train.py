@@ -4,9 +4,10 @@
 
 For the turn: does it hold a claim at all. For every token and relation: does an object begin here, does one end here.
 For every object that is read: its status, and where its subject and its time stand (at the first token: the speaker, or
-no time). The confidence of a claim is the product of the belief in each of these. What is measured and kept is a moving
-mean of the weights, which is surer of itself only where it should be. Training may start from a reader of answers, which
-knows where a name or a phrase begins and ends.
+no time). The confidence of a claim is the product of the belief in each of these.
+
+What is measured and kept is a moving mean of the weights. Training may start from a reader of answers, which knows
+where a name or a phrase begins and ends.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
 from longmind.kinds import ON_REQUEST, SAID
+from longmind.models.rerank_small import SmallReranker
 from longmind.recall import anchors, arms, budget, fusion, knowledge, policy
 from longmind.recall.filters import NOT_NARROWED, filter_of
 from longmind.recall.query import Query, parse_query
@@ -70,7 +71,12 @@ class Recaller:
     """Finds what a scope knows about a question."""
 
     def __init__(
-        self, store: Store, embedder: Embedder | None, clock: Clock, *, reranker: Reranker | None = None
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        clock: Clock,
+        *,
+        reranker: Reranker | SmallReranker | None = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
@@ -329,16 +335,22 @@ class Recaller:
         return allowed
 
     async def _rank(self, ranking: Ranking, k: int, allowed: NDArray[np.bool_], timeless: bool) -> None:
-        await ranking.fetch(k)
+        reranker = self.reranker
+        await ranking.fetch(k, await reranker.depth() if isinstance(reranker, SmallReranker) else 0)
         self.watch("fetch")
         if not timeless:
             ranking.warm(self.clock.now())
         await ranking.follow_links(allowed)
+        self.watch("links")
+        # before what replaced something is put first, which is known and not a matter of likelihood
+        if isinstance(reranker, SmallReranker):
+            await ranking.reorder(reranker)
+        elif reranker is not None:
+            await ranking.rerank(reranker)
+        self.watch("rerank")
         await ranking.put_replacements_first(allowed, timeless)
         if not timeless:
             ranking.put_updates_first()
-        if self.reranker is not None:
-            await ranking.rerank(self.reranker)
         self.watch("ranking")
 
     async def _vector(self, query: str, beside: str) -> tuple[NDArray[np.float32] | None, str | None]:

@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmind.kinds import DEAD_ENDS, SAID, UNCOUNTED
+from longmind.models.rerank_small import SmallReranker, TextInContext
 from longmind.recall import explain, folding
 from longmind.recall.arms import ArmScores
 from longmind.recall.fusion import STATE_FACTORS, Fused
 from longmind.recall.heat import heat, warmed
 from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
-from longmind.recall.rerank import DEPTH, SHARE, Reranker, shares
+from longmind.recall.rerank import DEPTH, SHARE, Reranker, new_order, shares
 from longmind.recall.restated import find_restated
 from longmind.recall.updates import COMPARED, RankedTurn, find_updated
+from longmind.store.search.columns import NONE
 from longmind.store.search.view import View
 from longmind.store.store import Store
 from longmind.text.analysis import fold
@@ -75,9 +77,9 @@ class Ranking:
         self.arm_scores, self.fused, self.here, self.folds = arm_scores, fused, here, folds
         self.candidates: dict[str, Candidate] = {}
 
-    async def fetch(self, k: int) -> None:
-        """Fetch the memories of the best rows, and a few more."""
-        depth = k + SPARE if not self.query.phrases else max(k + SPARE, DEPTH)
+    async def fetch(self, k: int, least: int = 0) -> None:
+        """Fetch the memories of the best rows, and a few more; at least so many."""
+        depth = max(k + SPARE, least) if not self.query.phrases else max(k + SPARE, least, DEPTH)
         scores, order = self.fused.scores(self.here), self._best(depth)
         ids = [self.view.ids[row] for row in self.arm_scores.rows[order]]
         memories = {m.id: m for m in await self.store.get_all(self.scope, ids)}
@@ -211,6 +213,38 @@ class Ranking:
             candidate.extra["reranker"] = share
             candidate.score = (1 - SHARE) * candidate.score + SHARE * share * best
 
+    async def reorder(self, reranker: SmallReranker) -> None:
+        """Let the small reranker change the order of the best candidates that were said.
+
+        They share out the scores that they had: the order changes, and what a score means does not.
+        """
+        ordered = [c for c in self._sorted() if c.memory.kind in SAID][: await reranker.depth()]
+        if len(ordered) < 2:
+            return
+        read = await reranker.rerank(self.query.text, await self._in_context(ordered))
+        scores = [candidate.score for candidate in ordered]
+        for candidate, number in zip(ordered, read.numbers, strict=False):
+            candidate.extra["reranker"] = round(number, 3)
+        for score, place in zip(scores, new_order(scores, read), strict=False):
+            ordered[place].score = score
+
+    async def _in_context(self, candidates: Sequence[Candidate]) -> list[TextInContext]:
+        """Return the texts of candidates with what was said before and after each, read in one query."""
+        known = {id: candidate.memory for id, candidate in self.candidates.items()}
+        beside: list[list[str | None]] = []
+        for candidate in candidates:
+            row = self.view.row_of(candidate.memory.id)
+            rows = [NONE, NONE] if row is None else [int(self.view.column(side)[row]) for side in ("before", "after")]
+            beside.append([None if row == NONE else self.view.ids[row] for row in rows])
+        missing = {id for ids in beside for id in ids if id is not None and id not in known}
+        if missing:
+            known |= {memory.id: memory for memory in await self.store.get_all(self.scope, sorted(missing))}
+        texts = {id: _spoken(memory) for id, memory in known.items()}
+        return [
+            TextInContext(texts[candidate.memory.id], *(texts.get(id, "") if id else "" for id in ids))
+            for candidate, ids in zip(candidates, beside, strict=True)
+        ]
+
     def hits(self, k: int, min_score: float, full: bool) -> list[Hit]:
         """Return the best candidates as hits, with all numbers or only the main ones."""
         if self.folds:
@@ -240,6 +274,12 @@ class Ranking:
         if missing:
             for memory in await self.store.get_all(self.scope, missing):
                 self.candidates[memory.id] = Candidate(memory, 0.0, None)
+
+
+def _spoken(memory: Memory) -> str:
+    """Return a memory's content after the name of who said it, as the reranker has learnt to read it."""
+    speaker = memory.source.name or (memory.source.role if memory.kind in SAID else None)
+    return f"{speaker}: {memory.content}" if speaker else memory.content
 
 
 def _reasons(explainer: explain.Explainer, candidate: Candidate) -> tuple[str, dict[str, float]]:

@@ -7,10 +7,12 @@ function of yours, which runs in a thread.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from longmind.errors import ModelError
+from longmind.models.rerank_small import Reranked
 
 DEPTH = 50
 """The number of candidates that are reranked."""
@@ -49,3 +51,27 @@ async def shares(reranker: Reranker, query: str, texts: Sequence[str]) -> list[f
         )
     low, high = min(scores, default=0.0), max(scores, default=0.0)
     return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
+
+
+WEIGHT = 0.3
+"""How much the small reranker's number counts beside the score of the arms."""
+LENGTH = 60.0
+"""The median length of candidates, in word pieces, at which it counts half: it learnt from short texts."""
+DOUBT = -2.0
+"""Its best number at which it counts half: where it is low, no single text answers the question."""
+SCALE = 4.0
+"""The usual distance between its number for a text that answers and for one that does not."""
+
+
+def new_order(scores: Sequence[float], read: Reranked) -> list[int]:
+    """Return the places of the candidates that were read, the best first: by both scores.
+
+    ``scores`` are those of the arms, the best first. The weights were chosen by ``python -m training.weigh``.
+    """
+    if not read.numbers:
+        return []
+    best = max(scores[0], 1e-9)
+    median = sorted(read.lengths)[len(read.lengths) // 2]
+    share = WEIGHT / (1 + (median / LENGTH) ** 2) / (1 + math.exp(min(DOUBT - max(read.numbers), 50.0)))
+    total = [score / best + share * number / SCALE for score, number in zip(scores, read.numbers, strict=False)]
+    return sorted(range(len(total)), key=lambda place: -total[place])
