@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +47,14 @@ def real_mem0(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture(params=["mem0", "longmind"])
-def m(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def m(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> Iterator[Any]:
     """A memory of mem0's, or of Longmind in the same shape."""
+    record_property("suite", f"behaviour of mem0, on {request.param}")
     if request.param == "mem0":
         with real_mem0(tmp_path, monkeypatch) as memory:
             yield memory

@@ -18,6 +18,7 @@ from tests.unit.models.chat.conftest import Server, openai_events
 import longmind.sync
 from longmind import AgentMemory, InvalidInput, StoreUnavailable
 from longmind.adapters.model_clients import MemoryOptions, memory_call, with_memory
+from longmind.adapters.model_clients.clients import _Wiring
 
 Ask = Callable[..., Any]
 MARK = "<longmind-memory>"
@@ -340,18 +341,27 @@ def test_a_stream_that_is_closed_early_is_remembered_as_far_as_it_came(
 
 
 def test_a_stream_that_is_dropped_is_remembered_too(
-    server: Server, interface: str, blocking_mem: longmind.sync.AgentMemory
+    server: Server, interface: str, blocking_mem: longmind.sync.AgentMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.plan(Answer(TEXT))
     model = Model(server, interface, blocking_mem, blocking=True, session="s1")
     stream = model.create([user("Where?")], stream=True)
     _until_words(stream, interface, 2)
+    threads: list[str] = []
+    run = _Wiring._run
+
+    def noted(self: _Wiring, part: Any) -> None:
+        threads.append(threading.current_thread().name)
+        run(self, part)
+
+    monkeypatch.setattr(_Wiring, "_run", noted)
     del stream
     gc.collect()
     for thread in threading.enumerate():
         if thread.name == "longmind-dropped-stream":
             thread.join()
     assert said(blocking_mem) == [("user", "Where?"), ("assistant", "Noralives")]
+    assert threads == ["longmind-dropped-stream"], "the garbage collector's own thread never waits for the memory"
 
 
 async def test_a_task_that_is_cancelled_remembers_what_it_received(
