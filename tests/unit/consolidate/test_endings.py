@@ -49,6 +49,7 @@ async def test_an_ending_closes_what_it_ends(rc: Longmind, stated: str, ended: s
     ("stated", "later", "fact"),
     [
         ("I work at Acme.", "I left Acme early today.", ("works at", "Acme")),
+        ("I work at Acme.", "I left Acme at three because of the dentist.", ("works at", "Acme")),
         ("I work at Acme.", "Should I quit my job?", ("works at", "Acme")),
         ("I work at Acme.", "If I quit my job, we can travel.", ("works at", "Acme")),
         ("I work at Acme.", "My sister said I quit my job.", ("works at", "Acme")),

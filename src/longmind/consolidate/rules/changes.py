@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from longmind.consolidate.rules import phrases
 from longmind.consolidate.rules.lexicon import PLACES
+from longmind.text.vocabulary import NUMBER_WORDS
 
 _COUNT = (
     r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|\d+|half an?|a few|several|some|a couple of|the)"
@@ -71,8 +72,8 @@ _LEFT_ANY_JOB = re.compile(
     rf"{_I}(?:(?:quit|left|lost|gave\s+up)\s+(?:my|our)\s+jobs?|retired)\b(?!\s+(?:at|with|from|as)\b)", re.IGNORECASE
 )
 _FOR_TODAY = re.compile(
-    r"^\W*(?:\w+\s+)?(?:early|late|at\s+\d|at\s+(?:noon|midnight)|today|tonight|this\s+(?:morning|afternoon|evening)|around|for\s+"
-    r"(?:lunch|a\b|the\s+day))",
+    rf"^\W*(?:\w+\s+)?(?:early|late|at\s+(?:half\s+past\s+)?(?:\d|noon|midnight|(?:{'|'.join(NUMBER_WORDS)})\b)|today|tonight"
+    r"|this\s+(?:morning|afternoon|evening)|around|for\s+(?:lunch|a\b|the\s+day))",
     re.IGNORECASE,
 )
 """What follows a place that somebody left for the day, not for good."""
