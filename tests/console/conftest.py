@@ -24,7 +24,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server on a store with sample data, without keys."""
     store = tmp_path_factory.mktemp("console") / "memory.db"
     fill(store)
-    with serving(store) as running:
+    with serving(store, "--tools", "tests.console.work_sample:tools") as running:
         yield running
 
 

@@ -13,6 +13,7 @@ from longmind import console
 from longmind.cli import demo_story, screen
 from longmind.cli.command import Invocation, store_command
 from longmind.cli.keys import open_access
+from longmind.cli.procedures import tool_registry
 from longmind.errors import InvalidSetting
 
 if TYPE_CHECKING:
@@ -83,6 +84,13 @@ async def serve(
         bool | None,
         typer.Option("--mem0", help="Offer the routes of mem0's server too: /memories, /search and /reset."),
     ] = None,
+    tools: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:NAME",
+            help="The functions that procedures may call: a ToolRegistry in a module that Python can import from here.",
+        ),
+    ] = None,
     fd: Annotated[
         int | None,
         typer.Option(hidden=True, help="A socket that listens already: of the process that started this one."),
@@ -125,6 +133,7 @@ async def serve(
     )
     if "auth" not in settings.model_fields_set:
         settings = settings.model_copy(update={"auth": await _authentication(call)})
+    registry = None if tools is None else tool_registry(tools)
     if sample:
         await _store_sample(call)
     listening = socket.socket(fileno=fd) if fd is not None else listen(settings.host, settings.port, settings)
@@ -143,7 +152,7 @@ async def serve(
         if settings.workers > 1:
             _require_shared_store(call)
             with logging_as_json(sys.stderr):
-                await supervise(settings.workers, listening, _arguments(call, settings), ready)
+                await supervise(settings.workers, listening, _arguments(call, settings, tools), ready)
             return
         with logging_as_json(sys.stderr):
             await serve_until_stopped(
@@ -153,6 +162,7 @@ async def serve(
                 ready,
                 supervised=fd is not None,
                 extend=console.mount if with_console else None,
+                tools=registry,
             )
 
 
@@ -167,7 +177,7 @@ def _require_shared_store(call: Invocation) -> None:
         raise InvalidSetting("A store in memory belongs to one process.", hint="Leave --workers out, or give a file.")
 
 
-def _arguments(call: Invocation, settings: ServerSettings) -> list[str]:
+def _arguments(call: Invocation, settings: ServerSettings, tools: str | None) -> list[str]:
     """Return the options for another process of the same server."""
     options = ["--workers", "1", "--request-seconds", str(settings.request_seconds)]
     options += ["--body-mb", str(settings.body_bytes / 1_000_000)]
@@ -185,6 +195,7 @@ def _arguments(call: Invocation, settings: ServerSettings) -> list[str]:
         options += [word for name, value in named.items() if value for word in (f"--oidc-{name}", value)]
     options += ["--single-tenant"] if settings.single_tenant else []
     options += ["--mem0"] if settings.mem0 else []
+    options += ["--tools", tools] if tools is not None else []
     options += ["--consolidation" if settings.consolidation else "--no-consolidation"]
     return options + (["--url", call.url] if call.url is not None else [])
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from longmind.config import Settings
+    from longmind.systems.procedural import ToolRegistry
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _KILLED = 130
@@ -90,13 +91,14 @@ async def serve(
     *,
     supervised: bool = False,
     extend: Callable[[FastAPI], None] | None = None,
+    tools: ToolRegistry | None = None,
 ) -> None:
     """Serve the store of the settings until SIGTERM or SIGINT; requests under way are finished first.
 
-    ``extend`` adds to the application before it starts.
+    ``extend`` adds to the application before it starts. ``tools`` are the functions that procedures may call.
     One that is ``supervised`` also stops when its standard input ends: then the process that started it is gone.
     """
-    app = create_app(None, settings, library=library)
+    app = create_app(None, settings, library=library, tools=tools)
     if extend is not None:
         extend(app)
     stop = asyncio.Event()

@@ -70,13 +70,20 @@ class Tenants:
     """The stores of the tenants: one for all where they share it, else one for each, of which some are open."""
 
     def __init__(
-        self, source: Longmind | str | None, settings: Settings, *, open_limit: int, consolidation: bool
+        self,
+        source: Longmind | str | None,
+        settings: Settings,
+        *,
+        open_limit: int,
+        consolidation: bool,
+        tools: ToolRegistry | None = None,
     ) -> None:
         self._given = source if isinstance(source, Longmind) else None
         self._settings = self._given.settings if self._given is not None else settings
         self.url = source.url if isinstance(source, Longmind) else source or settings.store_url()
         self._limit = open_limit
         self._consolidation = consolidation
+        self._tools = tools
         self._stores: OrderedDict[str, _OpenStore] = OrderedDict()
 
     @property
@@ -129,6 +136,8 @@ class Tenants:
                     own = tenant if url != self.url else self._settings.tenant
                     settings = self._settings.model_copy(update={"tenant": own})
                     longmind = await opened.enter_async_context(Longmind.open(url, settings=settings))
+                    if self._tools is not None:
+                        longmind.tools = self._tools
                 if self._consolidation:
                     await opened.enter_async_context(ConsolidationService(longmind))
                 held.closing = opened.pop_all()

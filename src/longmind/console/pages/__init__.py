@@ -66,6 +66,7 @@ PAGES = (
         permission="admin",
         needs_agent=False,
     ),
+    Page(name="procedures", path="/procedures", title="Procedures", icon="account_tree", key="r", group="Work"),
 )
 """Every page, in the order of the navigation."""
 GROUPS = ("Look", "Memory", "Work", "Manage")

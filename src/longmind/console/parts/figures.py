@@ -70,3 +70,12 @@ def meter(share: float, label: str) -> Element:
     with box("div", "lm-meter") as shown:
         sized(box("span"), width=f"{100 * min(max(share, 0), 1):.1f}%")
     return attributes(shown, role="img", aria_label=label)
+
+
+def interval(low: float, high: float, middle: float | None, label: str, colour: str = "var(--accent)") -> Element:
+    """Show where a share from 0 to 1 may lie: a band, and a line at what was observed."""
+    with box("div", "lm-interval") as shown:
+        sized(box("span", "lm-band"), left=f"{100 * low:.1f}%", width=f"{100 * (high - low):.1f}%", background=colour)
+        if middle is not None:
+            sized(box("span", "lm-middle"), left=f"{100 * middle:.1f}%")
+    return attributes(shown, role="img", aria_label=label)

@@ -35,6 +35,7 @@ from longmind.store.base import SharedBackend
 
 if TYPE_CHECKING:
     from longmind.memory import Longmind
+    from longmind.systems.procedural import ToolRegistry
 
 
 def create_app(
@@ -43,17 +44,20 @@ def create_app(
     *,
     authenticator: Authenticator | None = None,
     library: Settings | None = None,
+    tools: ToolRegistry | None = None,
 ) -> FastAPI:
     """Return the server of a store, as an ASGI application.
 
     ``store`` is a ``Longmind`` that is open, and stays yours to close, or a URL, which the application opens when it
-    starts and closes when it stops. ``library`` are the settings of the process. Without an ``authenticator`` it
-    answers only on the machine's own addresses, unless the settings name a way to know who calls; then every access
-    is noted in the audit.
+    starts and closes when it stops. ``library`` are the settings of the process, and ``tools`` the functions that
+    procedures may call; a ``Longmind`` that is open has its own. Without an ``authenticator`` it answers only on the
+    machine's own addresses, unless the settings name a way to know who calls; then every access is noted in the audit.
     """
     settings = settings or ServerSettings.load()
     library = library or Settings.load()
-    tenants = Tenants(store, library, open_limit=settings.tenants_open, consolidation=settings.consolidation)
+    tenants = Tenants(
+        store, library, open_limit=settings.tenants_open, consolidation=settings.consolidation, tools=tools
+    )
     access = access_store(tenants.url, library)
     state = ServerState(
         settings,

@@ -1,6 +1,12 @@
 """Procedural memory: how to do things, stored as procedures that run, resume, improve and can be rolled back."""
 
-from longmind.systems.procedural.beta_binomial import SuccessCounts, TrialRule, judge, seeded_generator
+from longmind.systems.procedural.beta_binomial import (
+    SuccessCounts,
+    TrialRule,
+    credible_interval,
+    judge,
+    seeded_generator,
+)
 from longmind.systems.procedural.changes import Diff, Difference
 from longmind.systems.procedural.checks import CheckReport, ExampleCheck
 from longmind.systems.procedural.conditions import All, AnyOf, Compare, NoneOf
@@ -70,6 +76,7 @@ __all__ = [
     "Version",
     "VersionStatistics",
     "bind_params",
+    "credible_interval",
     "declared_params",
     "distill_procedure",
     "dump_procedure",

@@ -19,6 +19,8 @@ from pydantic import Field
 from longmind.types import Model
 
 Verdict = Literal["promote", "reject", "wait"]
+_GRID = 10_000
+"""Cells of the numeric integral over success rates."""
 
 
 class SuccessCounts(Model):
@@ -74,6 +76,17 @@ def probability_better(base: SuccessCounts, candidate: SuccessCounts) -> float:
 
     terms = log_beta(a + i, b + d) - np.log(d + i) - log_beta(1 + i, d) - log_beta(a, b)
     return float(min(1.0, np.exp(terms).sum()))
+
+
+def credible_interval(counts: SuccessCounts, mass: float = 0.9) -> tuple[float, float]:
+    """Return the central interval that holds the true success rate with the probability ``mass``, given the counts."""
+    rates = np.linspace(0.0, 1.0, _GRID + 1)
+    middle = (rates[1:] + rates[:-1]) / 2
+    log_density = counts.successes * np.log(middle) + counts.failures * np.log1p(-middle)
+    share = np.exp(log_density - log_density.max())
+    below = np.concatenate([[0.0], np.cumsum(share) / share.sum()])
+    low, high = np.interp([(1 - mass) / 2, (1 + mass) / 2], below, rates)
+    return float(low), float(high)
 
 
 def judge(base: SuccessCounts, candidate: SuccessCounts, rule: TrialRule) -> Judgement:

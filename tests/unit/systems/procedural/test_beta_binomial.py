@@ -11,6 +11,7 @@ from longmind.systems.procedural.beta_binomial import (
     TrialRule,
     choice_key,
     choose,
+    credible_interval,
     judge,
     probability_better,
     seeded_generator,
@@ -96,3 +97,9 @@ def test_a_choice_can_be_checked_afterwards() -> None:
     one = choose([1, 2, 3], {}, seeded_generator("run", "n"))
     assert one == choose([1, 2, 3], {}, seeded_generator("run", "n"))
     assert counts(1, 0).plus(False, -1) == counts(1, 0), "never below none"
+
+
+@pytest.mark.parametrize("seen", [counts(0, 0), counts(3, 1), counts(0, 12), counts(4_000, 1_000)])
+def test_a_credible_interval_is_that_of_sampling(seen: SuccessCounts) -> None:
+    drawn = np.random.default_rng(7).beta(seen.successes + 1, seen.failures + 1, 400_000)
+    assert credible_interval(seen, 0.9) == pytest.approx(np.quantile(drawn, [0.05, 0.95]), abs=0.002)
