@@ -12,7 +12,7 @@ def procedural(server: Server) -> Any:
 
 
 def test_a_procedure_shows_its_steps_versions_and_trial(open_page: Open) -> None:
-    page = open_page("procedures", procedure="book_train")
+    page = open_page("procedures", procedure="reserve_a_seat")
     assert page.locator(".lm-flow > li").count() == 3
     assert page.get_by_text("needs approval", exact=True).count() == 1
     assert page.get_by_role("img", name="Version 1: 1 of 4 succeeded; between 8% and 66%").count() == 1
@@ -21,12 +21,12 @@ def test_a_procedure_shows_its_steps_versions_and_trial(open_page: Open) -> None
 
 
 def test_a_procedure_is_run_and_its_step_refused(open_page: Open, server: Server) -> None:
-    page = open_page("procedures", procedure="book_train")
+    page = open_page("procedures", procedure="reserve_a_seat")
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_label("city").fill("Coimbra")
     page.get_by_role("button", name="Run now").click()
     page.get_by_text("The run is waiting.").wait_for()
-    run = next(run for run in procedural(server).runs("book_train").items if run.params["city"] == "Coimbra")
+    run = next(run for run in procedural(server).runs("reserve_a_seat").items if run.params["city"] == "Coimbra")
     assert run.status == "waiting"
     page.get_by_role("button", name="Refuse").first.click()
     page.get_by_text("The run failed.").wait_for()
@@ -34,13 +34,13 @@ def test_a_procedure_is_run_and_its_step_refused(open_page: Open, server: Server
 
 
 def test_a_procedure_is_rolled_back(open_page: Open, server: Server) -> None:
-    page = open_page("procedures", procedure="book_train")
+    page = open_page("procedures", procedure="reserve_a_seat")
     page.get_by_role("button", name="Roll back").click()
     page.get_by_label("Why (optional)").fill("the old one was kinder")
     page.get_by_role("dialog").get_by_role("button", name="Roll back").click()
     page.get_by_text("Version 1 is in use.").wait_for()
-    assert procedural(server).retrieve("book_train").number == 1
-    procedural(server).rollback("book_train", 2)
+    assert procedural(server).retrieve("reserve_a_seat").number == 1
+    procedural(server).rollback("reserve_a_seat", 2)
 
 
 def test_an_agent_without_procedures_says_how_to_store_one(open_page: Open) -> None:

@@ -9,7 +9,7 @@ from longmind.systems.procedural import ToolRegistry
 
 tools = ToolRegistry()
 BOOK = {
-    "name": "book_train",
+    "name": "reserve_a_seat",
     "purpose": "Find a connection, reserve a seat, and send the ticket to the traveller.",
     "category": "travel",
     "parameters": {
@@ -62,16 +62,16 @@ def fill_work(rc: Longmind, agent: str) -> None:
     memory.procedural.store(REFUND)
     memory.procedural.store(BOOK, why="as Alice does it")
     for _ in range(3):
-        memory.procedural.learn("book_train", False)
-    memory.procedural.learn("book_train", True)
+        memory.procedural.learn("reserve_a_seat", False)
+    memory.procedural.learn("reserve_a_seat", True)
     retried = {**BOOK["steps"][0], "retry": {"attempts": 3}, "on_error": "stop"}  # type: ignore[index]
     memory.procedural.store(
         {**BOOK, "steps": [retried, *BOOK["steps"][1:]]},  # type: ignore[index]
         why="the search often times out; try it three times",
     )
     for _ in range(11):
-        memory.procedural.learn("book_train", True)
-    memory.procedural.learn("book_train", False)
-    memory.procedural.propose("book_train", {"purpose": "Book the fastest train."}, why="Alice wants to be quick")
-    memory.procedural.execute("book_train", {"city": "Porto"}, version=2)
-    memory.procedural.execute("book_train", {"city": "Atlantis"}, version=2)
+        memory.procedural.learn("reserve_a_seat", True)
+    memory.procedural.learn("reserve_a_seat", False)
+    memory.procedural.propose("reserve_a_seat", {"purpose": "Book the fastest train."}, why="Alice wants to be quick")
+    memory.procedural.execute("reserve_a_seat", {"city": "Porto"}, version=2)
+    memory.procedural.execute("reserve_a_seat", {"city": "Atlantis"}, version=2)
