@@ -63,8 +63,8 @@ LAYERS: tuple[tuple[str, str], ...] = (
     ("worker", "durable background jobs, and the service inside a process"),
     ("agent", "the loop: recall, decide, act, record, reflect; pursuit of goals"),
     ("sync", "the public face, blocking"),
-    ("memory  ·  agent_memory", "the public face: remember, recall, context, forget, consolidate"),
-    ("manager  ·  conversation", "what spans several memory systems"),
+    ("memory  ·  agent_memory", "the public face: remember, recall, ask, context, forget, consolidate"),
+    ("manager  ·  conversation  ·  answering", "what spans several memory systems"),
     (
         "perceive  ·  consolidate  ·  recall",
         "what comes in, what is made of it, what comes out",

@@ -15,6 +15,19 @@ REFERENCE = (
 ).split()
 
 
+async def test_a_question_is_answered_with_its_evidence_or_not_known(connect: Connect) -> None:
+    async with connect() as client:
+        await client.call_tool("remember", {"content": "The boiler was repaired by Zoe."})
+        answer = await client.call_tool("ask", {"question": "Who repaired the boiler?"})
+        missing = await client.call_tool("ask", {"question": "Who painted the fence green?"})
+    assert answer.structured_content["known"] is True
+    assert "Zoe" in answer.structured_content["text"]
+    assert answer.structured_content["evidence"][0]["quote"] in "The boiler was repaired by Zoe."
+    assert "The boiler was repaired by Zoe." in answer.content[0].text
+    assert missing.structured_content["known"] is False
+    assert missing.content[0].text == "Not known."
+
+
 async def test_a_memory_is_remembered_recalled_forgotten_and_brought_back(connect: Connect) -> None:
     async with connect() as client:
         stored = await client.call_tool("remember", {"content": "Alice moved to Lisbon in May."})

@@ -20,7 +20,7 @@ from longmind import AgentMemory, InvalidInput, Longmind
 from longmind.model_tools import ToolAnswer
 from longmind.model_tools.tools import GROUPS, TOOLS
 
-VERBS = ("remember", "recall", "context", "forget", "undo")
+VERBS = ("remember", "recall", "ask", "context", "forget", "undo")
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def test_tools_are_chosen_by_name_and_group(mem: AgentMemory) -> None:
     assert mem.tools().names == VERBS
     assert mem.tools("recall", "facts").names == ("recall", *(tool.name for tool in GROUPS["facts"]))
     assert set(mem.tools(*GROUPS).names) == {tool.name for tool in TOOLS}
-    assert mem.tools(read_only=True).names == ("recall", "context")
+    assert mem.tools(read_only=True).names == ("recall", "ask", "context")
     with pytest.raises(InvalidInput, match="no tool or group 'recal'"):
         mem.tools("recal")
 
