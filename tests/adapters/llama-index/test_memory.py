@@ -155,7 +155,7 @@ async def test_what_the_adapter_costs(measure_cost: Callable[..., Any], tmp_path
     async with Longmind.open(str(tmp_path / "memory.db")) as opened:
         memory = LongmindMemory.from_defaults(rc=opened, session_id="s", agent="a")
         direct = opened.agent("b")
-        conversation = direct.conversation("s")
+        conversation = direct.conversation("s", window=50)
         await measure_cost(
             "put a message",
             lambda n: memory.aput(ChatMessage(role="user", content=f"The number {n}.")),
@@ -165,7 +165,7 @@ async def test_what_the_adapter_costs(measure_cost: Callable[..., Any], tmp_path
         memory.token_limit = 1_500
 
         async def read(number: int) -> None:
-            await conversation.history(50)
-            await direct.context(f"number {number}", 1_000)
+            said = await conversation.messages(500)
+            await direct.context(f"number {number}", 1_000, conversation=said)
 
         await measure_cost("get with a context", lambda n: memory.aget(f"number {n}"), read)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmind import Longmind, ValueName, ValueWrite
+from longmind import ConversationItem, Longmind, Message, ValueName, ValueWrite
 from longmind.errors import InvalidInput, VersionConflict
 from longmind.systems.values.paths import below, path_of
 from longmind.testing import FakeClock
@@ -205,3 +205,23 @@ def test_a_path_is_below_another_exactly_if_its_labels_begin_with_them(
     path = path_of(namespace)
     inside = path >= str(bounds.gte) and (bounds.lt is None or path < str(bounds.lt))
     assert inside == (namespace[: len(prefix)] == prefix)
+
+
+async def test_the_same_on_postgresql(fresh_postgres_url: str) -> None:
+    async with Longmind.open(fresh_postgres_url) as rc:
+        mem = rc.agent("a", user="alice")
+        spaces = [("a",), ("a", "b"), ("a", "b/c"), ("a0",)]
+        for n, space in enumerate(spaces):
+            await mem.values.put(space, "k", {"n": n, "text": "ä\n"}, session="s")
+        assert await mem.values.namespaces(("a",)) == spaces[:3]
+        assert [value.value["n"] for value in (await mem.values.list(("a",), descending=True)).items] == [2, 1, 0]
+        stored = await mem.values.get(("a", "b"), "k")
+        assert stored is not None
+        assert stored.value == {"n": 1, "text": "ä\n"}
+        with pytest.raises(VersionConflict):
+            await mem.values.put(("a", "b"), "k", {}, expected_version=stored.version + 1)
+        assert await rc.agent("a").values.get(("a", "b"), "k") is None
+        assert await mem.values.clear(session="s") == 4
+        item = ConversationItem(payload={"call": 1})
+        await mem.conversation("s").append([item, ConversationItem(payload={}, message=Message(content="Hello."))])
+        assert [stored.payload for stored in await mem.conversation("s").items()] == [{"call": 1}, {}]
