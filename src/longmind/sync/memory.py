@@ -257,5 +257,6 @@ class AgentMemory(Blocking[asynchronous.AgentMemory]):
     users = blocking(asynchronous.AgentMemory.users)
     conversations = blocking(asynchronous.AgentMemory.conversations)
     stats = blocking(asynchronous.AgentMemory.stats)
+    growth = blocking(asynchronous.AgentMemory.growth)
     configuration = blocking(asynchronous.AgentMemory.configuration)
     configure = blocking(asynchronous.AgentMemory.configure)
