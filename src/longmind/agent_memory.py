@@ -30,7 +30,7 @@ from longmind.perceive.intake import (
 from longmind.perceive.messages import checked_message
 from longmind.perceive.turns import recognise_turns
 from longmind.recall.filters import filter_of, narrows
-from longmind.remembering import store_documents, store_keyed, store_turns
+from longmind.remembering import forgotten_since, store_documents, store_keyed, store_turns
 from longmind.store.base import Update
 from longmind.systems.configuration import configuration, configure
 from longmind.systems.scoped_store import ScopedStore
@@ -333,6 +333,8 @@ class AgentMemory(AgentListing):
         turns = await recognise_turns(self.store, self.scope, built, listed=not single, metadata=metadata)
         store = store_documents if documents else store_turns
         stored = await store(self.scoped, turns, self._longmind.embedding.embed_new, operation, progress)
+        if single and not stored:
+            raise forgotten_since(operation)
         return stored[0] if single else stored
 
     async def recall(

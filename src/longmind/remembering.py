@@ -111,6 +111,8 @@ async def store_keyed(scoped: ScopedStore, memory: Memory, embed: Embed, operati
     """
     store, scope = scoped.store, scoped.scope
     receipt = await store.apply(scope, [Put(memory)], embed=embed, operation=operation)
+    if not receipt.memories:
+        raise forgotten_since(operation)
     (stored,) = receipt.memories
     if receipt.created[0] or receipt.replayed:
         return stored
@@ -124,6 +126,15 @@ async def store_keyed(scoped: ScopedStore, memory: Memory, embed: Embed, operati
         return stored
     changes["occurred_at"] = memory.occurred_at
     return (await store.apply(scope, [Update(stored.id, changes)], embed=embed, reason=_AGAIN)).memories[0]
+
+
+def forgotten_since(operation: str | None) -> NotFound:
+    """Return the error for an operation that is repeated after what it stored was forgotten."""
+    return NotFound(
+        "What this operation stored was forgotten since.",
+        hint="To remember it again, use another operation id.",
+        operation=operation,
+    )
 
 
 async def store_documents(
