@@ -67,6 +67,7 @@ PAGES = (
         needs_agent=False,
     ),
     Page(name="procedures", path="/procedures", title="Procedures", icon="account_tree", key="r", group="Work"),
+    Page(name="goals", path="/goals", title="Goals", icon="flag", key="l", group="Work"),
 )
 """Every page, in the order of the navigation."""
 GROUPS = ("Look", "Memory", "Work", "Manage")

@@ -12,8 +12,15 @@ from longmind.console.parts.elements import attributes, box, button, text
 
 @contextmanager
 def dialog(heading: str, *, wide: bool = False) -> Iterator[ui.dialog]:
-    """Open a dialog with a heading; what is built inside goes into it."""
-    with ui.dialog() as opened, box("div", "lm-dialog lm-wide" if wide else "lm-dialog") as card:
+    """Open a dialog with a heading; what is built inside goes into it.
+
+    It belongs to the page, not to what opened it, so that it stays when that is built again.
+    """
+    with (
+        ui.context.client.content,
+        ui.dialog() as opened,
+        box("div", "lm-dialog lm-wide" if wide else "lm-dialog") as card,
+    ):
         shown = text(heading, "", "h2")
         yield opened
     attributes(card, role="dialog", aria_labelledby=shown.html_id, aria_modal="true")
