@@ -247,6 +247,7 @@ class AgentMemory(Blocking[asynchronous.AgentMemory]):
     recall = blocking(asynchronous.AgentMemory.recall)
     ask = blocking(asynchronous.AgentMemory.ask)
     context = blocking(asynchronous.AgentMemory.context)
+    context_lines = blocking(asynchronous.AgentMemory.context_lines)
     forget = blocking(asynchronous.AgentMemory.forget)
     consolidate = blocking(asynchronous.AgentMemory.consolidate)
     get = blocking(asynchronous.AgentMemory.get)
