@@ -20,7 +20,9 @@ def barriers(page: Any) -> list[str]:
     """Return the serious and critical barriers that axe finds on a page."""
     found = Axe().run(page, options=_RULES).response["violations"]
     return [
-        f"{rule['id']}: {rule['nodes'][0]['html'][:200]}" for rule in found if rule["impact"] in ("serious", "critical")
+        f"{rule['id']}: {rule['nodes'][0]['html'][:200]} {rule['nodes'][0].get('failureSummary', '')}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
     ]
 
 
