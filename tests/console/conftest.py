@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 from tests.console.harness import PATHS, PATIENCE_MS, WIDTHS, Open, Server, Watch, serving
 from tests.console.sample import AGENT, fill
+from tests.console.small_sample import SMALL, fill_small
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +27,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     fill(store)
     with serving(store, "--tools", "tests.console.work_sample:tools") as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def small(server: Server) -> str:
+    """The name of an agent with a few memories whose words are known."""
+    fill_small(server)
+    return SMALL
 
 
 @pytest.fixture(scope="session")

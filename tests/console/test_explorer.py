@@ -14,8 +14,8 @@ def search(page: Any, question: str) -> None:
     page.locator(".lm-hit, .lm-empty").first.wait_for()
 
 
-def test_search_shows_the_part_of_every_arm(open_page: Open) -> None:
-    page = open_page("explorer", user="alice")
+def test_search_shows_the_part_of_every_arm(open_page: Open, small: str) -> None:
+    page = open_page("explorer", agent=small, user="alice")
     search(page, "Which animal hates rain?")
     first = page.locator(".lm-hit").first
     assert "Rex" in first.inner_text()
@@ -24,8 +24,8 @@ def test_search_shows_the_part_of_every_arm(open_page: Open) -> None:
     assert page.locator(".lm-legend").inner_text().startswith("words")
 
 
-def test_filters_narrow_what_is_listed(open_page: Open) -> None:
-    page = open_page("explorer")
+def test_filters_narrow_what_is_listed(open_page: Open, small: str) -> None:
+    page = open_page("explorer", agent=small)
     page.get_by_label("Kinds").click()
     page.get_by_role("option", name="document", exact=True).click()
     page.keyboard.press("Escape")
@@ -34,8 +34,8 @@ def test_filters_narrow_what_is_listed(open_page: Open) -> None:
     assert set(page.locator("tbody .lm-kind").all_inner_texts()) == {"document"}
 
 
-def test_a_slider_shows_the_world_as_it_was(open_page: Open) -> None:
-    page = open_page("explorer", user="alice")
+def test_a_slider_shows_the_world_as_it_was(open_page: Open, small: str) -> None:
+    page = open_page("explorer", agent=small, user="alice")
     search(page, "Where does alice live?")
     assert "Lisbon" in page.locator(".lm-hits").inner_text()
     slider = page.get_by_role("slider", name="As the world was")
@@ -45,9 +45,9 @@ def test_a_slider_shows_the_world_as_it_was(open_page: Open) -> None:
     assert "Porto" in page.locator(".lm-hits").inner_text()
 
 
-def test_a_fact_leads_to_the_exact_words_of_its_source(open_page: Open, server: Server) -> None:
-    fact = next(memory for memory in server.memory().list(kinds=["fact"]).items if "Lisbon" in memory.content)
-    page = open_page("explorer", id=fact.id)
+def test_a_fact_leads_to_the_exact_words_of_its_source(open_page: Open, server: Server, small: str) -> None:
+    fact = next(memory for memory in server.memory(small).list(kinds=["fact"]).items if "Lisbon" in memory.content)
+    page = open_page("explorer", agent=small, id=fact.id)
     source = page.locator(".lm-source").first
     assert source.locator("mark").inner_text() in "I moved to Lisbon."
     assert "Lisbon" in source.locator("mark").inner_text()
@@ -55,10 +55,10 @@ def test_a_fact_leads_to_the_exact_words_of_its_source(open_page: Open, server: 
     page.locator(".lm-sheet [data-memory]", has_text="I moved to Lisbon.").wait_for()
 
 
-def test_a_change_is_stored_with_its_history_and_undone(open_page: Open, server: Server) -> None:
-    memory = server.memory(user="bob")
+def test_a_change_is_stored_with_its_history_and_undone(open_page: Open, server: Server, small: str) -> None:
+    memory = server.memory(small, "bob")
     stored = memory.remember("I like green tea.")
-    page = open_page("explorer", user="bob", id=stored.id)
+    page = open_page("explorer", agent=small, user="bob", id=stored.id)
     page.get_by_text("Change or forget it").click()
     page.get_by_label("What it says").fill("I like black tea.")
     page.get_by_label("Why you change it").fill("I was asked to")
@@ -70,10 +70,10 @@ def test_a_change_is_stored_with_its_history_and_undone(open_page: Open, server:
     assert memory.get(stored.id).content == "I like green tea."
 
 
-def test_a_memory_is_forgotten_and_brought_back(open_page: Open, server: Server) -> None:
-    memory = server.memory(user="bob")
+def test_a_memory_is_forgotten_and_brought_back(open_page: Open, server: Server, small: str) -> None:
+    memory = server.memory(small, "bob")
     stored = memory.remember("My locker has the number 12.")
-    page = open_page("explorer", user="bob", id=stored.id)
+    page = open_page("explorer", agent=small, user="bob", id=stored.id)
     page.get_by_text("Change or forget it").click()
     page.get_by_role("button", name="Forget", exact=True).click()
     page.get_by_role("alertdialog").get_by_role("button", name="Forget").click()

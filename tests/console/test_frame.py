@@ -30,8 +30,8 @@ def test_the_theme_is_switched_and_kept(open_page: Open) -> None:
     page.wait_for_selector("body.body--dark main h1")
 
 
-def test_a_user_is_chosen(open_page: Open) -> None:
-    page = open_page("overview")
+def test_a_user_is_chosen(open_page: Open, small: str) -> None:
+    page = open_page("overview", agent=small)
     page.get_by_label("User", exact=True).click()
     with page.expect_navigation():
         page.get_by_role("option", name="bob").click()

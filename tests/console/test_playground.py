@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.console.harness import Open, Server
 
 
-def test_a_message_is_answered_and_remembered_with_its_context_beside_it(open_page: Open, server: Server) -> None:
-    page = open_page("playground", user="alice", session="tried-out")
+def test_a_message_is_answered_with_its_context_beside_it(open_page: Open, server: Server, small: str) -> None:
+    page = open_page("playground", agent=small, user="alice", session="tried-out")
     page.get_by_label("Message", exact=True).fill("What is my dog called?")
     page.keyboard.press("Enter")
     page.locator(".lm-chat-note").first.wait_for()
@@ -17,6 +17,6 @@ def test_a_message_is_answered_and_remembered_with_its_context_beside_it(open_pa
     assert "dog" in line.locator(".lm-row").inner_text()
     standing = context.locator("article", has_text="I moved to Lisbon").first
     assert "stands in every context: identity" in standing.inner_text()
-    said = [m.content for m in server.memory(user="alice").conversation("tried-out").history()]
+    said = [m.content for m in server.memory(small, "alice").conversation("tried-out").history()]
     assert said[0] == "What is my dog called?"
     assert len(said) == 2

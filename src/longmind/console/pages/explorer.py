@@ -10,7 +10,7 @@ from nicegui import ui
 
 from longmind.console.parts.elements import attributes, box, button, text
 from longmind.console.parts.hits import show_hits
-from longmind.console.parts.kinds import kind_badge, kind_name, tag
+from longmind.console.parts.kinds import headline, kind_badge, kind_name, tag
 from longmind.console.parts.memory_sheet import MemorySheet
 from longmind.console.parts.messages import empty, problem, say_problem
 from longmind.console.parts.panels import title
@@ -168,7 +168,7 @@ class Explorer:
         await table.refresh()
 
     def _content(self, memory: Memory) -> None:
-        opener = text(memory.content[:600], "lm-clip-2 lm-opener", "button")
+        opener = text(headline(memory, 600), "lm-clip-2 lm-opener", "button")
         attributes(opener, type="button")
         opener.on("click", lambda _, id=memory.id: self._open(id))
         if memory.state != "active":

@@ -10,7 +10,7 @@ from longmind.config import AgentSettings
 from longmind.console.parts.charts import chart, stacked_over_time
 from longmind.console.parts.elements import box, link, text
 from longmind.console.parts.figures import count, figure, legend, meter, plural, stacked_bar
-from longmind.console.parts.kinds import kind_badge, kind_colour, kind_name
+from longmind.console.parts.kinds import headline, kind_badge, kind_colour, kind_name
 from longmind.console.parts.messages import empty
 from longmind.console.parts.panels import grid, panel, title
 from longmind.console.parts.times import time_ago
@@ -119,7 +119,7 @@ def _changes(view: View, memories: Sequence[Memory]) -> None:
         for memory in memories:
             with box("li"):
                 kind_badge(memory.kind)
-                link(memory.content[:400], view.link("/explorer", id=memory.id), "lm-clip-2")
+                link(headline(memory), view.link("/explorer", id=memory.id), "lm-clip-2")
                 time_ago(memory.recorded_at)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from longmind.console.parts.elements import attributes, box, text
 from longmind.console.parts.figures import legend, stacked_bar
-from longmind.console.parts.kinds import kind_badge, tag
+from longmind.console.parts.kinds import headline, kind_badge, tag
 from longmind.console.parts.times import date_of
 from longmind.types import Hit
 
@@ -65,7 +65,7 @@ def _show_hit(
     with box("li", "lm-hit"):
         text(number, "lm-hit-number")
         with box("div", "lm-stack"):
-            opener = text(memory.content[:1_000], "lm-clip-3 lm-opener", "button")
+            opener = text(headline(memory, 1_000), "lm-clip-3 lm-opener", "button")
             attributes(opener, type="button")
             opener.on("click", lambda _, id=memory.id: on_open(id))
             with box("div", "lm-row"):

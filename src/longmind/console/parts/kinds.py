@@ -6,6 +6,7 @@ from nicegui.element import Element
 
 from longmind.console.parts.elements import box, sized, text
 from longmind.kinds import KINDS
+from longmind.types import Memory
 
 
 def kind_colour(kind: str) -> str:
@@ -24,6 +25,11 @@ def kind_badge(kind: str) -> Element:
         sized(box("span", "lm-dot"), background=kind_colour(kind))
         text(kind_name(kind), "")
     return badge
+
+
+def headline(memory: Memory, longest: int = 400) -> str:
+    """Return the beginning of what a memory says; of one without text, its key or its kind."""
+    return memory.content.strip()[:longest] or memory.key or f"a {kind_name(memory.kind)} without text"
 
 
 def tag(label: str, meaning: str = "") -> Element:
