@@ -22,7 +22,7 @@ from longmind.kinds import INTERNAL, KINDS
 from longmind.types import Memory, Page
 
 _HITS = 20
-_ROWS = 50
+_ROWS = 30
 _STATES = {"live": ("active", "stale", "superseded"), "archived": ("archived",), "any": None}
 _NOTHING = 'longmind remember "I moved to Lisbon in May."'
 
@@ -155,7 +155,7 @@ class Explorer:
             table = PagedTable(
                 (
                     Column("Kind", lambda memory: kind_badge(memory.kind)),
-                    Column("What it says", self._content),
+                    Column("What it says", self._content, main=True),
                     Column("User", lambda memory: text(memory.user or "", "lm-note")),
                     Column("Recorded", lambda memory: time_ago(memory.recorded_at), right=True),
                 ),

@@ -15,11 +15,15 @@ from longmind.console.parts.messages import empty
 from longmind.console.parts.panels import grid, panel, title
 from longmind.console.parts.times import time_ago
 from longmind.console.view import View
+from longmind.kinds import ON_REQUEST
 from longmind.types import Growth, Memory, Stats
 
 _WEEKS = 13
 _LATELY = 8
 _CONSOLIDATION_USE = "configuration:consolidation-spent"
+_CONSOLIDATION_RUNS = ("configuration:consolidation", "configuration:consolidation-all-users")
+_SHOWN_KINDS = 9
+"""Kinds with a colour of their own in the chart; the rest is one."""
 _TIERS: Mapping[str, tuple[str, ...]] = {
     "In mind now": ("working", "session_item"),
     "Conversations": ("message", "page"),
@@ -41,12 +45,14 @@ async def build(view: View) -> None:
         memory.stats(),
         memory.growth(7 * _WEEKS, by="occurred"),
         memory.configuration(),
-        memory.list(limit=_LATELY),
-        memory.list(where={"keys": [spent_key, _CONSOLIDATION_USE]}),
+        memory.list(limit=2 * _LATELY),
+        memory.list(where={"keys": [spent_key, _CONSOLIDATION_USE, *_CONSOLIDATION_RUNS]}),
     )
     spent = next((record for record in records.items if record.key == spent_key), None)
     used = next((record for record in records.items if record.key == _CONSOLIDATION_USE), None)
-    changes = await memory.history(used.id) if used is not None else []
+    runs = [record for record in records.items if record.key in _CONSOLIDATION_RUNS]
+    histories = await asyncio.gather(*(memory.history(run.id) for run in runs[:_LATELY]))
+    last = max((changes[-1].at for changes in histories), default=None)
     weeks = _weekly(growth)
     with grid():
         _cards(view, stats, weeks)
@@ -55,12 +61,12 @@ async def build(view: View) -> None:
         with panel("Where it is kept", "", "lm-span-4"):
             _tiers(stats)
         with panel("What changed lately", "newest first", "lm-span-8"):
-            _changes(view, lately.items)
+            _changes(view, [memory for memory in lately.items if memory.content][:_LATELY])
         with box("div", "lm-stack lm-span-4"):
             with panel("Budgets today", "UTC"):
                 _budgets(settings, spent, used)
             with panel("Consolidation"):
-                _health(settings, changes[-1].at if changes else None)
+                _health(settings, last)
 
 
 def _weekly(growth: Growth) -> dict[str, list[int]]:
@@ -82,7 +88,16 @@ def _cards(view: View, stats: Stats, weeks: Mapping[str, Sequence[int]]) -> None
     figure("Links", count(stats.links), plural(stats.changes, "change") + " in the journal")
 
 
+def _charted(weeks: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    """Return what the chart shows: not the parts of which others are made, and the rarest kinds as one."""
+    whole = {kind: list(values) for kind, values in weeks.items() if kind not in ON_REQUEST}
+    shown = dict(list(whole.items())[:_SHOWN_KINDS])
+    rest = [values for kind, values in whole.items() if kind not in shown]
+    return shown | ({"other": [sum(column) for column in zip(*rest, strict=True)]} if rest else {})
+
+
 def _growth_chart(growth: Growth, weeks: Mapping[str, Sequence[int]]) -> None:
+    weeks = _charted(weeks)
     if not weeks:
         empty("Nothing in the last 13 weeks", "What the agent remembers from now on appears here.")
         return

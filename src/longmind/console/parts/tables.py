@@ -22,6 +22,8 @@ class Column(Generic[T]):
     show: Callable[[T], object]
     right: bool = False
     """Whether it holds numbers."""
+    main: bool = False
+    """Whether it is what the row is about: on a phone it has a line of its own, above the rest."""
 
 
 class PagedTable(Generic[T]):
@@ -73,7 +75,7 @@ class PagedTable(Generic[T]):
                 for item in items:
                     with box("tr"):
                         for column in self._columns:
-                            with box("td", "lm-right" if column.right else ""):
+                            with box("td", "lm-right" if column.right else "lm-main" if column.main else ""):
                                 column.show(item)
 
     def _pager(self, page: Page[T]) -> None:

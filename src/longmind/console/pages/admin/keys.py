@@ -29,7 +29,7 @@ async def build_keys(view: View) -> None:
     with panel("Keys", "newest first"):
         keys.table = PagedTable(
             (
-                Column("Name", keys.name),
+                Column("Name", keys.name, main=True),
                 Column("May", lambda key: text(_permission(key), "")),
                 Column("Agents", lambda key: text(", ".join(sorted(key.agents)) if key.agents else "all", "lm-text")),
                 Column("Made", lambda key: date_of(key.created_at)),
