@@ -101,6 +101,7 @@ class Playground:
         with self._log:
             _bubble(task, mine=True)
             answer = _bubble("…", mine=False)
+        ui.run_javascript("document.querySelector('.lm-chat-log').scrollTop = 1e9")
         try:
             lines = await self._memory.context_lines(task)
             self._show_context(task, lines)
@@ -120,6 +121,7 @@ class Playground:
                 problem(error)
         finally:
             self._button.enable()
+            ui.run_javascript("document.querySelector('.lm-chat-log').scrollTop = 1e9")
 
     def _show_context(self, task: str, lines: Sequence[ContextLine]) -> None:
         self._context.clear()

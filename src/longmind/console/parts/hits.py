@@ -23,6 +23,7 @@ _ARMS = {
     "reply": "var(--arm-10)",
     "link": "var(--arm-11)",
     "heat": "var(--arm-12)",
+    "reranker": "var(--arm-9)",
     "priors": "var(--arm-8)",
 }
 """A colour for each arm of recall."""
