@@ -7,6 +7,7 @@ facts, topics and runs have the times, the histories and the evidence that they 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -94,6 +95,8 @@ class Loading:
                 self._at(days, practice)
         for days in story["consolidations"]:
             self._at(days, lambda: self._memory("*").consolidate())
+        for user in {part["user"] for part in story["conversations"]}:
+            self._at(0.05, partial(self._warm_topic, user))
         for part in story["working"]:
             self._at(0.1, partial(self._keep_in_mind, part))
 
@@ -198,6 +201,13 @@ class Loading:
     async def _ask(self, part: dict[str, Any]) -> None:
         for question in part["ask"]:
             await self._memory(part["user"]).recall(question, k=5)
+
+    async def _warm_topic(self, user: str) -> None:
+        """Come back to the topic with the most new pages until it is hot, so that there is one to promote."""
+        dialogue = self._memory(user).dialogue
+        topic = max(await dialogue.segments(), key=lambda segment: (segment.new_pages, segment.last_at))
+        for _ in range(math.ceil((await dialogue.configuration()).hot)):
+            await dialogue.visit(topic)
 
     def _plan_goal(self, part: dict[str, Any]) -> None:
         goals = self._memory(part["user"]).goals

@@ -55,6 +55,10 @@ class Page:
 PAGES = (
     Page(name="overview", path="/", title="Overview", icon="space_dashboard", key="o", group="Look"),
     Page(name="explorer", path="/explorer", title="Explorer", icon="search", key="e", group="Look"),
+    Page(name="timeline", path="/timeline", title="Timeline", icon="timeline", key="t", group="Memory"),
+    Page(name="graph", path="/graph", title="Graph", icon="hub", key="n", group="Memory"),
+    Page(name="dialogue", path="/dialogue", title="Dialogue", icon="chat_bubble_outline", key="d", group="Memory"),
+    Page(name="working", path="/working", title="Working memory", icon="psychology", key="w", group="Memory"),
     Page(name="playground", path="/playground", title="Playground", icon="forum", key="p", group="Work"),
     Page(
         name="admin",
