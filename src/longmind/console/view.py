@@ -13,6 +13,7 @@ from longmind.client.connection import Connection
 from longmind.client.faces import Remote, remote_class
 from longmind.clock import SystemClock
 from longmind.config import Settings
+from longmind.console.pages import PAGES
 from longmind.console.sessions import Session
 from longmind.console.transport import InProcessTransport
 from longmind.errors import LongmindError, Unauthenticated
@@ -57,6 +58,8 @@ class View:
     """The user that was chosen; None for everyone, or for what belongs to no user."""
     everyone: bool = False
     """Whether what belongs to any user is shown."""
+    episode_types: frozenset[str] = frozenset()
+    """Of the types of episodes that pages need to be shown, those that the agent has."""
     problem: LongmindError | None = field(default=None)
     """Why agents and users could not be listed."""
 
@@ -128,9 +131,17 @@ class Views:
         )
         try:
             await _choose(view)
+            view.episode_types = await _episode_types(view)
         except LongmindError as error:
             view.problem = error
         return view
+
+
+async def _episode_types(view: View) -> frozenset[str]:
+    needed = {page.episode for page in PAGES if page.episode is not None}
+    if view.agent is None or not view.principal.allows("read"):
+        return frozenset()
+    return frozenset([type for type in needed if (await view.memory.episodic.list(type=type, limit=1)).items])
 
 
 async def _choose(view: View) -> None:

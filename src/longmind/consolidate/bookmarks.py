@@ -15,9 +15,11 @@ part of a run: it stays when the run is undone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
+
+from pydantic import Field
 
 from longmind.clock import Clock
 from longmind.kinds import SHAREABLE, SOURCES_OF_FACTS
@@ -72,6 +74,10 @@ class RunBookmark(Model):
     """Reflections that were written or strengthened up to this number are counted in the agent's persona."""
     upkeep_due: float | None = None
     """When the upkeep of dialogue memory is due; None: at once, since none was done yet."""
+    made: Mapping[str, int] = Field(default_factory=dict)
+    """How many memories the last run added, changed, superseded, archived and deleted."""
+    refused: Mapping[str, int] = Field(default_factory=dict)
+    """How many candidates the last run did not take for knowledge, by reason."""
 
 
 class ModelBookmark(Model):

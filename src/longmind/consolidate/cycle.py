@@ -30,7 +30,13 @@ from longmind.consolidate.bookmarks import (
 )
 from longmind.consolidate.draft import Draft
 from longmind.consolidate.model import ModelCalls
-from longmind.consolidate.reporting import add_reports, build_stage_report, list_changes, record_metrics
+from longmind.consolidate.reporting import (
+    add_reports,
+    build_stage_report,
+    list_changes,
+    record_metrics,
+    total_counts,
+)
 from longmind.consolidate.rules.extraction import is_source
 from longmind.consolidate.stages.distill import DistillStage
 from longmind.consolidate.stages.extract import ExtractStage
@@ -353,7 +359,10 @@ class Cycle:
         """Move the bookmark behind everything that was processed."""
         progress, record = self._progress, self._bookmarks.run
         through = await progress.reached()
-        done = progress.bookmark.model_copy(update={"through": through, "extracted": through, "running": None})
+        made, refused = total_counts(self._reports.values())
+        done = progress.bookmark.model_copy(
+            update={"through": through, "extracted": through, "running": None, "made": made, "refused": refused}
+        )
         self.watch("finish")
         if record.memory is None or record.body != done or self._model_bookmark(ended=True):
             try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from longmind import telemetry
@@ -102,6 +102,16 @@ def add_reports(before: StageReport | None, now: StageReport) -> StageReport:
     reasons = {*before.rejected, *now.rejected}
     sums["rejected"] = {r: before.rejected.get(r, 0) + now.rejected.get(r, 0) for r in sorted(reasons)}
     return now.model_copy(update={**sums, "failed": now.failed or before.failed})
+
+
+def total_counts(reports: Iterable[StageReport]) -> tuple[dict[str, int], dict[str, int]]:
+    """Return what stages changed together, by kind of change, and what they rejected, by reason."""
+    made: Counter[str] = Counter()
+    rejected: Counter[str] = Counter()
+    for report in reports:
+        made.update({name: getattr(report, name) for name in _COUNTERS.values()})
+        rejected.update(report.rejected)
+    return dict(+made), dict(sorted(rejected.items()))
 
 
 def record_metrics(report: StageReport) -> None:

@@ -44,11 +44,15 @@ class Page:
     permission: Permission = "read"
     needs_agent: bool = True
     """Whether it shows one agent. Without any agent the frame says how to make one."""
+    module: str | None = None
+    """Where ``build`` is, for a page of an application that is built on Longmind."""
+    episode: str | None = None
+    """The type of episode that an agent must have for the page to be in the navigation; None: it always is."""
 
     @property
     def build(self) -> Callable[[View], Awaitable[None]]:
         """The function that builds its content."""
-        build: Callable[[View], Awaitable[None]] = import_module(f"{__name__}.{self.name}").build
+        build: Callable[[View], Awaitable[None]] = import_module(self.module or f"{__name__}.{self.name}").build
         return build
 
 
@@ -71,7 +75,18 @@ PAGES = (
         needs_agent=False,
     ),
     Page(name="procedures", path="/procedures", title="Procedures", icon="account_tree", key="r", group="Work"),
+    Page(
+        name="trading",
+        path="/trading",
+        title="Trading",
+        icon="candlestick_chart",
+        key="x",
+        group="Work",
+        module="taat.trading_page",
+        episode="announcer",
+    ),
     Page(name="goals", path="/goals", title="Goals", icon="flag", key="l", group="Work"),
+    Page(name="consolidation", path="/consolidation", title="Consolidation", icon="merge", key="c", group="Work"),
 )
 """Every page, in the order of the navigation."""
 GROUPS = ("Look", "Memory", "Work", "Manage")

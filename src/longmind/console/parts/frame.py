@@ -80,10 +80,15 @@ def _pick(label: str, value: str | None, options: dict[str, str], view: View, pa
     attributes(chooser.classes("lm-pick"), prefix=label, aria_label=label)
 
 
+def _is_shown(view: View, page: Page) -> bool:
+    has_data = page.episode is None or page.episode in view.episode_types
+    return has_data and view.principal.allows(page.permission)
+
+
 def _navigation(view: View, current: Page) -> None:
     with attributes(box("nav", "lm-nav"), aria_label="Pages"):
         for group in GROUPS:
-            pages = [page for page in PAGES if page.group == group and view.principal.allows(page.permission)]
+            pages = [page for page in PAGES if page.group == group and _is_shown(view, page)]
             if not pages:
                 continue
             text(group, "lm-nav-group", "div")
