@@ -32,6 +32,7 @@ soak: $(VENV)/.installed  ## the long versions of the tests that have a short on
 	$(BIN)/python tests/crash/test_worker_kill.py --agents 1000 --workers 4 --kills 2
 	$(BIN)/python -m tests.taat.crash.kill_program points --points 200
 	$(BIN)/python -m tests.taat.crash.kill_program replay --posts 10000 --kills 40
+	$(BIN)/python -m tests.crash.kill_import --messages 10000 --kills 10
 	$(BIN)/python -m benchmarks soak --days 60
 	LONGMIND_TEST_SECONDS=20 HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --timeout 3600 tests/crash tests/property
 

@@ -17,3 +17,7 @@ SELECT count(*) AS checkpoints FROM checkpoints;
 -- name: postgres_columns
 -- the columns of a table that the search path leads to
 SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped;
+
+-- name: sqlite_columns
+-- the columns of a table
+SELECT name FROM pragma_table_info(?);

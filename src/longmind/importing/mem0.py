@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from longmind.errors import InvalidInput
-from longmind.importing.databases import columns, is_sqlite, rows
+from longmind.importing.databases import SqliteSource, is_sqlite
 from longmind.importing.items import (
     ImportedFact,
     ImportedMessage,
@@ -98,12 +98,13 @@ def _memory(memory: dict[str, Any], place: str) -> Read:
 
 
 def _database(path: Path) -> Iterator[Read]:
-    held = columns(path, "history")
+    database = SqliteSource(path)
+    held = database.columns("history")
     if not {"memory_id", "event"} <= held or not {"new_memory", "new_value"} & held:
         raise InvalidInput(f"{path.name}: this is no history database of mem0.", hint="It is ~/.mem0/history.db.")
     latest: dict[str, dict[str, Any]] = {}
     began: dict[str, Any] = {}
-    for row in rows(path, "mem0_history"):
+    for row in database.rows("mem0_history"):
         id = row["memory_id"]
         if not isinstance(id, str):
             yield Unmapped(place=f"{path.name}, history {row.get('id')}", reason="it has no memory_id")
@@ -118,18 +119,18 @@ def _database(path: Path) -> Iterator[Read]:
         text = row.get("new_memory") or row.get("new_value")
         fields = {"id": id, "memory": text, "created_at": began[id], "metadata": {}}
         yield _memory({**fields, "actor_id": row.get("actor_id"), "role": row.get("role")}, place)
-    if columns(path, "messages"):
-        yield from _messages(path)
+    if database.columns("messages"):
+        yield from _messages(database)
 
 
-def _messages(path: Path) -> Iterator[Read]:
+def _messages(database: SqliteSource) -> Iterator[Read]:
     """Yield the messages that mem0 keeps beside the memories; their session's scope names user and run."""
-    for row in rows(path, "mem0_messages"):
+    for row in database.rows("mem0_messages"):
         scope = str(row["session_scope"] or "messages")
         parts = {name: unquote(value) for name, _, value in (part.partition("=") for part in scope.split("&"))}
         yield item_of(
             ImportedMessage,
-            f"{path.name}, message {row['id']}",
+            f"{database.name}, message {row['id']}",
             id=row["id"],
             conversation=name_of(parts.get("run_id") or scope),
             content=row["content"] or "",

@@ -200,3 +200,93 @@ def jsonl(folder: Path) -> Path:
     path = folder / "own.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
+
+
+def letta(folder: Path) -> Path:
+    def said(id: str, role: str, text: str, **more: Any) -> dict[str, Any]:
+        return {"id": id, "role": role, "content": [{"type": "text", "text": text}], "created_at": AT, **more}
+
+    reply = {"name": "send_message", "arguments": json.dumps({"message": "Hello, Ada!"})}
+    search = {"name": "archival_memory_search", "arguments": "{}"}
+    messages = [
+        said("message-0", "system", "You are Sam."),
+        said("message-1", "user", json.dumps({"type": "login", "time": AT})),
+        said("message-2", "user", json.dumps({"type": "user_message", "message": "I am Ada.", "time": AT})),
+        said("message-3", "assistant", "She greets me.", tool_calls=[{"id": "t", "function": reply}]),
+        said("message-4", "tool", '{"status": "OK"}', tool_call_id="t"),
+        said("message-5", "assistant", "I looked.", tool_calls=[{"id": "s", "function": search}]),
+    ]
+    blocks = [
+        {"id": "block-0", "label": "human", "value": "Name: Ada.", "description": "About the user."},
+        {"id": "block-1", "label": "persona", "value": "I am Sam."},
+    ]
+    content = {
+        "agents": [{"id": "agent-0", "name": "sam", "messages": messages, "block_ids": ["block-0", "block-1"]}],
+        "groups": [],
+        "blocks": blocks,
+        "files": [{"id": "file-0", "file_name": "tea.txt", "content": "Hojicha.", "created_at": AT}],
+        "sources": [],
+        "tools": [{"id": "tool-0", "name": "send_message"}],
+        "mcp_servers": [],
+        "metadata": {"revision_id": "1"},
+    }
+    path = folder / "sam.af"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def zep(folder: Path) -> Path:
+    episodes = [
+        {
+            "uuid": "e1",
+            "name": "turn",
+            "group_id": "g",
+            "source": "message",
+            "source_description": "chat",
+            "content": "Ada (user): I left Acme for Globex.",
+            "valid_at": "2024-05-01T08:00:00Z",
+            "created_at": "2024-05-01T08:00:05Z",
+        }
+    ]
+    nodes = [
+        {"uuid": "n1", "name": "Ada", "labels": ["Entity", "Person"], "summary": "An engineer.", "created_at": AT},
+        {"uuid": "n2", "name": "Acme", "labels": ["Entity"], "summary": "", "created_at": AT},
+        {"uuid": "n3", "name": "Globex", "labels": ["Entity"], "summary": "", "created_at": AT},
+    ]
+
+    def edge(id: str, target: str, fact: str, valid_at: str | None, invalid_at: str | None) -> dict[str, Any]:
+        ends = {"source_node_uuid": "n1", "target_node_uuid": target}
+        times = {"valid_at": valid_at, "invalid_at": invalid_at, "created_at": AT, "expired_at": None}
+        return {"uuid": id, "name": "WORKS_AT", "fact": fact, "episodes": ["e1"], "group_id": "g", **ends, **times}
+
+    edges = [
+        edge("f1", "n2", "Ada works at Acme.", "2020-01-01T00:00:00Z", "2024-05-01T00:00:00Z"),
+        edge("f2", "n3", "Ada works at Globex.", "2024-05-01T00:00:00Z", None),
+        edge("f3", "n9", "Ada works elsewhere.", None, None),
+    ]
+    path = folder / "graph.json"
+    graph = {"episodes": episodes, "nodes": nodes, "edges": edges, "communities": [{"uuid": "k"}]}
+    path.write_text(json.dumps(graph), encoding="utf-8")
+    return path
+
+
+LANGGRAPH_TABLES = """
+CREATE TABLE store (prefix text NOT NULL, key text NOT NULL, value text NOT NULL,
+  created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+  expires_at TIMESTAMP, ttl_minutes REAL, PRIMARY KEY (prefix, key));
+CREATE TABLE checkpoints (thread_id TEXT NOT NULL);
+INSERT INTO checkpoints VALUES ('t');
+INSERT INTO store VALUES ('users.ada', 'home', '{"city": "Lisbon"}', '2024-05-01 08:00:00', '2024-05-02 08:00:00',
+  NULL, NULL);
+INSERT INTO store VALUES ('users.ada', 'gone', '{"x": 1}', '2024-05-01 08:00:00', '2024-05-01 08:00:00',
+  '2024-05-01 09:00:00', 60);
+INSERT INTO store VALUES ('users.ada', 'list', '[1]', '2024-05-01 08:00:00', '2024-05-01 08:00:00', NULL, NULL);
+"""
+
+
+def langgraph(folder: Path) -> Path:
+    path = folder / "store.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(LANGGRAPH_TABLES)
+    connection.close()
+    return path

@@ -60,7 +60,7 @@ STRANGE = ["[" * 100_000, '{"a": ' * 100_000, "[1, 2", "[1 2]", '[{"a": NaN}]', 
 
 
 @pytest.mark.parametrize("text", STRANGE, ids=lambda text: repr(text[:10]))
-@pytest.mark.parametrize("format", ["chatgpt", "claude", "mem0", "jsonl"])
+@pytest.mark.parametrize("format", ["chatgpt", "claude", "mem0", "letta", "zep", "langgraph", "jsonl"])
 def test_strange_json_never_ends_in_a_traceback(tmp_path: Path, format: str, text: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(text, encoding="utf-8")
@@ -97,6 +97,8 @@ def test_fields_of_wrong_types_are_listed_not_fatal(tmp_path: Path, wrong: Any) 
     documents: list[tuple[str, str, Any]] = [
         ("chatgpt", "conversations.json", [samples.chatgpt_conversation("c1")]),
         ("mem0", "mem0.json", json.loads(samples.mem0_json(tmp_path).read_text())),
+        ("letta", "sam.af", json.loads(samples.letta(tmp_path).read_text())),
+        ("zep", "graph.json", json.loads(samples.zep(tmp_path).read_text())),
     ]
     with zipfile.ZipFile(samples.claude(tmp_path)) as archive:
         names = ("conversations.json", "projects.json", "memories.json")

@@ -1,5 +1,6 @@
 """What an import stores, that it can be repeated, and what it says of what it cannot map."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,9 @@ SAMPLES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "claude": ("claude", samples.claude),
     "mem0": ("mem0", samples.mem0_json),
     "mem0 history": ("mem0", samples.mem0_history),
+    "letta": ("letta", samples.letta),
+    "zep": ("zep", samples.zep),
+    "langgraph": ("langgraph", samples.langgraph),
     "markdown": ("markdown", samples.markdown),
     "jsonl": ("jsonl", samples.jsonl),
 }
@@ -148,6 +152,60 @@ async def test_json_lines(tmp_path: Path) -> None:
     assert memories["A note by itself."].user == "ada"
     assert facts[0].valid_from == datetime(2024, 5, 1, tzinfo=UTC)
     assert [item.place for item in report.unmapped] == ["own.jsonl, line 5", "own.jsonl, line 6"]
+
+
+async def test_a_letta_agent_file(tmp_path: Path) -> None:
+    async with Longmind.open("memory:") as rc:
+        report = await import_memories(rc, "letta", samples.letta(tmp_path), agent="a", user="ada")
+        memories = {memory.content: memory for memory in await held(rc)}
+    assert set(memories) == {"Name: Ada.", "I am Sam.", "I am Ada.", "Hello, Ada!", "I looked.", "Hojicha."}
+    reply = memories["Hello, Ada!"]
+    assert (reply.source.name, reply.session, reply.metadata["id"]) == ("sam", "sam", "message-3")
+    assert memories["Name: Ada."].metadata["label"] == "human"
+    assert [item.reason for item in report.unmapped] == [
+        "the instructions of the agent",
+        "an event of Letta's own",
+        "the result of a tool",
+        "a call of the tool archival_memory_search",
+        "1 tools: Longmind stores no code or connections",
+    ]
+
+
+async def test_an_earlier_letta_agent_file(tmp_path: Path) -> None:
+    path = tmp_path / "old.af"
+    message = {"role": "user", "text": "Hello.", "created_at": samples.AT}
+    block = {"label": "human", "value": "Ada."}
+    path.write_text(json.dumps({"name": "sam", "core_memory": [block], "messages": [message]}))
+    async with Longmind.open("memory:") as rc:
+        report = await import_memories(rc, "letta", path, agent="a")
+    assert report.counts == {"messages": 1, "notes": 1}
+
+
+async def test_edges_of_zep_are_facts_that_hold_in_their_time(tmp_path: Path) -> None:
+    async with Longmind.open("memory:") as rc:
+        report = await import_memories(rc, "zep", samples.zep(tmp_path), agent="a")
+        semantic = rc.agent("a").semantic
+        now = await semantic.know("Ada", "works at")
+        then = await semantic.know("Ada", "works at", as_of=datetime(2022, 1, 1, tzinfo=UTC))
+        memories = {memory.content: memory for memory in await held(rc)}
+    assert ([fact.object for fact in now], [fact.object for fact in then]) == (["Globex"], ["Acme"])
+    assert then[0].valid_to == datetime(2024, 5, 1, tzinfo=UTC)
+    said = memories["I left Acme for Globex."]
+    assert (said.source.name, said.session, said.metadata["id"]) == ("Ada", "g", "e1")
+    assert said.id in {evidence.memory for evidence in now[0].evidence}, "the episode it was taken from"
+    assert memories["Ada works at Globex."].source.uri == "zep:f2"
+    assert [item.place for item in report.unmapped] == ["graph.json, edges 3", "graph.json, communities"]
+
+
+async def test_a_store_of_langgraph(tmp_path: Path) -> None:
+    async with Longmind.open("memory:") as rc:
+        report = await import_memories(rc, "langgraph", samples.langgraph(tmp_path), agent="a", user="ada")
+        mem = rc.agent("a", "ada")
+        value = await mem.values.get(("users", "ada"), "home")
+        assert (await mem.recall("Lisbon", 1))[0].memory.user == "ada"
+    assert value is not None
+    assert (value.value, value.updated_at) == ({"city": "Lisbon"}, datetime(2024, 5, 2, 8, tzinfo=UTC))
+    assert [item.reason.split(":")[0] for item in report.unmapped] == ["it has expired", "value", "1 checkpoints"]
 
 
 async def test_what_was_forgotten_since_does_not_come_back(tmp_path: Path) -> None:
