@@ -63,10 +63,10 @@ def _file(content: dict[str, Any], agents: list[Any], name: str) -> Iterator[Rea
         if not isinstance(file, dict) or text is None:
             yield Unmapped(place=place, reason="a file without its text")
             continue
-        title = text_of(file.get("original_file_name")) or text_of(file.get("file_name"))
-        id = text_of(file.get("id")) or title or str(number)
+        file_title = text_of(file.get("original_file_name")) or text_of(file.get("file_name"))
+        id = text_of(file.get("id")) or file_title or str(number)
         at = moment_of(file.get("file_creation_date")) or moment_of(file.get("created_at"))
-        yield item_of(ImportedDocument, place, id=id, title=title, content=text, occurred_at=at)
+        yield item_of(ImportedDocument, place, id=id, title=file_title, content=text, occurred_at=at)
     yield from _not_read(content, name)
 
 
