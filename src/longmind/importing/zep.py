@@ -57,7 +57,8 @@ def _graph(graph: dict[str, Any], name: str) -> Iterator[Read]:
             continue
         names[id] = title
         if summary := text_of(node.get("summary")):
-            labels = [label for label in node.get("labels") or () if isinstance(label, str)]
+            stated = node.get("labels")
+            labels = [label for label in stated if isinstance(label, str)] if isinstance(stated, list) else []
             yield item_of(
                 ImportedNote,
                 place,
