@@ -3926,7 +3926,7 @@ export interface components {
         AgentSettings: {
             /**
              * Answer Confidence
-             * @default 0.5
+             * @default 0.3
              */
             answer_confidence: number;
             /**
