@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from tests.console.harness import Open, Server
+from tests.console.test_pages import barriers
 
 
 def test_an_episode_is_replayed_and_judged(open_page: Open, server: Server) -> None:
     page = open_page("timeline", user="alice")
     page.locator(".lm-choice", has_text="Preparing the evening of the concert").click()
     page.get_by_text("Step 1 of 2").wait_for()
+    assert barriers(page) == []
     assert page.locator(".lm-steps").get_by_text("Marta offered to take Rex.").count() == 0
     page.get_by_role("button", name="Next step").click()
     page.locator(".lm-steps").get_by_text("Marta offered to take Rex.").wait_for()

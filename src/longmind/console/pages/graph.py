@@ -30,6 +30,8 @@ _COLOURS = {
     _RETRACTED: "var(--bad)",
 }
 _TAGS = {_HOLDS: "good", _ENDED: "", _LATER: "warn", _RETRACTED: "bad"}
+_FORCE = {"repulsion": 260, "edgeLength": [70, 130], "gravity": 0.12, "layoutAnimation": False}
+_FORCE_NARROW = {"repulsion": 130, "edgeLength": [36, 72], "gravity": 0.16, "layoutAnimation": False}
 _EXAMPLE = 'await mem.semantic.relate("Alice", "lives in", "Lisbon")'
 
 
@@ -105,10 +107,8 @@ class GraphPage:
         return options(
             tooltip=tooltip(formatter="{b}"),
             media=[
-                {
-                    "query": {"maxWidth": 500},
-                    "option": {"series": [{"force": {"repulsion": 150, "edgeLength": [40, 80], "gravity": 0.15}}]},
-                }
+                {"query": {"maxWidth": 500}, "option": {"series": [{"force": _FORCE_NARROW}]}},
+                {"query": {"minWidth": 501}, "option": {"series": [{"force": _FORCE}]}},
             ],
             series=[
                 {
@@ -116,7 +116,7 @@ class GraphPage:
                     "layout": "force",
                     "roam": True,
                     "draggable": True,
-                    "force": {"repulsion": 260, "edgeLength": [70, 130], "gravity": 0.12, "layoutAnimation": False},
+                    "force": _FORCE,
                     "data": [self._node(concept) for concept in self._concepts.values()],
                     "links": [self._link(fact) for fact in edges],
                     "edgeSymbol": ["none", "arrow"],

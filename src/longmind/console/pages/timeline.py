@@ -77,7 +77,7 @@ class TimelinePage:
                     self._axis(events)
                 with panel("Episodes", "newest first", "lm-span-5"):
                     self._list(page)
-                with panel("Replay", "", "lm-span-7 lm-sticky"):
+                with panel("Replay", "", "lm-span-7 lm-player"):
                     self._player = box("div", "lm-stack")
                     with self._player:
                         empty("No episode is chosen", "Press one of the list, or a bar of the axis.")
@@ -105,7 +105,10 @@ class TimelinePage:
                     axisLabel={"color": "var(--muted)", "fontSize": 12, "width": 190, "overflow": "truncate"},
                 ),
                 dataZoom=_zoom(),
-                media=[{"query": {"maxWidth": 500}, "option": {"yAxis": {"axisLabel": {"width": 96}}}}],
+                media=[
+                    {"query": {"maxWidth": 500}, "option": {"yAxis": {"axisLabel": {"width": 96}}}},
+                    {"query": {"minWidth": 501}, "option": {"yAxis": {"axisLabel": {"width": 190}}}},
+                ],
                 series=[
                     *(_bar(episode, rows[episode.id], episode.end or now) for episode in shown),
                     {
@@ -179,7 +182,7 @@ class TimelinePage:
         self._player.clear()
         with self._player:
             Replay(self._view, episode, events, self._load)
-        ui.run_javascript('document.querySelector(".lm-sticky")?.scrollIntoView({block: "nearest"})')
+        ui.run_javascript('document.querySelector(".lm-player")?.scrollIntoView({block: "nearest"})')
 
 
 class Replay:
