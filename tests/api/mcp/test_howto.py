@@ -23,6 +23,7 @@ from longmind.cli import app as cli
 from longmind.model_tools.tools import TOOLS
 from longmind.server.mcp.prompts import PROMPTS
 from longmind.server.mcp.resources import RESOURCES, TEMPLATES
+from longmind.server.settings import ServerSettings
 
 PAGE = Path(__file__).parents[3] / "docs/howto/mcp.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -97,13 +98,13 @@ async def test_the_command_starts(tmp_path: Path) -> None:
 
 
 async def test_the_addresses_are_answered(address: str) -> None:
-    port = next(p for p in typer.main.get_command(cli).commands["serve"].params if p.name == "port")  # type: ignore[attr-defined]
+    port = ServerSettings.load({}).port
     for entry in REMOTE:
         assert entry["type"] == "http"
         url = urlsplit(entry["url"])
         assert set(parse_qs(url.query)) <= {"agent", "user"}
         if url.hostname == "127.0.0.1":
-            assert url.port == port.default
+            assert url.port == port
         async with (
             httpx2.AsyncClient(headers=entry.get("headers")) as http,
             Client(streamable_http_client(f"{address}{url.path}?{url.query}", http_client=http)) as client,
