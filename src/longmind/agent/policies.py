@@ -55,7 +55,8 @@ class MemoryPolicy:
         self._ask = ask
 
     async def decide(self, turn: Turn) -> Action:
-        if self._ask is not None and only_asks(turn.task):
+        # an agent that recalls nothing, by choice or for want of it, has nothing to answer from
+        if self._ask is not None and turn.memories and only_asks(turn.task):
             answer = await self._ask(turn.task)
             if answer.known:
                 sources = dict.fromkeys(_quote(citation.memory) for citation in answer.evidence)
