@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from longmind.erasure.models import Subject
     from longmind.models.chat_model import ChatModel
     from longmind.models.embed import Embedder
-    from longmind.models.rerank_small import SmallReranker
     from longmind.models.span_reader import SpanReader
     from longmind.recall.engine import Recaller
     from longmind.recall.policy import RecallPolicy
-    from longmind.recall.rerank import Reranker
+    from longmind.recall.rerank import ContextReranker, Reranker
     from longmind.store.base import Scrubbed
     from longmind.store.store import Store
     from longmind.systems.procedural import ToolDecorator, ToolRegistry
@@ -61,7 +60,7 @@ class Longmind:
         settings: Settings,
         clock: Clock,
         embedder: Embedder | str | None,
-        reranker: Reranker | None = None,
+        reranker: Reranker | ContextReranker | None = None,
         span_reader: SpanReader | None = None,
         *,
         create: bool = True,
@@ -87,7 +86,7 @@ class Longmind:
         tenant: str | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
-        reranker: Reranker | None = None,
+        reranker: Reranker | ContextReranker | None = None,
         span_reader: SpanReader | None = None,
         create: bool = True,
         key: str | None = None,
@@ -223,12 +222,12 @@ class Longmind:
             await load_module("longmind.recall.engine")
             from longmind.recall.engine import Recaller
 
-            reranker: Reranker | SmallReranker | None = self._reranker
-            if reranker is None and self.settings.rerank_ms > 0:
+            if self._reranker is None and self.settings.rerank_ms > 0:
                 from longmind.models.rerank_small import open_reranker
 
-                reranker = await asyncio.to_thread(open_reranker, self.settings.rerank_ms)
-            self._recaller = Recaller(self.store, embedder, self.clock, reranker=reranker)
+                self._reranker = await asyncio.to_thread(open_reranker, self.settings.rerank_ms)
+        if self._recaller is None:  # another call may have made it meanwhile, and counts reads with it
+            self._recaller = Recaller(self.store, embedder, self.clock, reranker=self._reranker)
             for policy in self._policies:
                 self._recaller.register(policy)
         self._recaller.embedder = embedder

@@ -112,7 +112,7 @@ def _chat() -> Any:
 
 
 def memory_answer(fields: Fields) -> str:
-    return _quote(stored(fields))
+    return _quote(stored(fields).memory)
 
 
 def critic_record(fields: Fields) -> str:

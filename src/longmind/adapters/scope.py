@@ -23,12 +23,13 @@ def name_of(id: object, what: str) -> str:
     text = id if isinstance(id, str) else str(id) if isinstance(id, int) else ""
     if not text:
         raise InvalidInput(f"{what} must be a text that is not empty, not {id!r}.", field=what)
-    if not text.startswith("#"):  # a hash of ours stays apart from an id that looks like one
-        try:
-            return _NAME.validate_python(text)
-        except ValidationError:
-            pass
-    return "#" + sha256(text.encode(errors="surrogatepass")).hexdigest()
+    hashed = "#" + sha256(text.encode(errors="surrogatepass")).hexdigest()
+    if text.startswith("#"):  # a hash of ours stays apart from an id that looks like one
+        return hashed
+    try:
+        return _NAME.validate_python(text)
+    except ValidationError:
+        return hashed
 
 
 @dataclass(frozen=True, slots=True)

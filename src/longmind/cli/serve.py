@@ -103,11 +103,7 @@ async def serve(
     cleanly: requests under way are finished first. A second one ends it at once. Each option, and more, can be set in
     the environment as LONGMIND_SERVER_*; an option wins.
     """
-    from longmind.server.logs import logging_as_json
-    from longmind.server.serve import address_of, listen
-    from longmind.server.serve import serve as serve_until_stopped
     from longmind.server.settings import ServerSettings
-    from longmind.server.workers import READY, supervise
 
     settings = ServerSettings.load(
         host=host,
@@ -133,9 +129,19 @@ async def serve(
     )
     if "auth" not in settings.model_fields_set:
         settings = settings.model_copy(update={"auth": await _authentication(call)})
-    registry = None if tools is None else tool_registry(tools)
     if sample:
         await _store_sample(call)
+    await _run(call, settings, sample=sample, tools=tools, fd=fd)
+
+
+async def _run(call: Invocation, settings: ServerSettings, *, sample: bool, tools: str | None, fd: int | None) -> None:
+    """Listen, and serve in this process or in several until told to stop."""
+    from longmind.server.logs import logging_as_json
+    from longmind.server.serve import address_of, listen
+    from longmind.server.serve import serve as serve_until_stopped
+    from longmind.server.workers import READY, supervise
+
+    registry = None if tools is None else tool_registry(tools)
     listening = socket.socket(fileno=fd) if fd is not None else listen(settings.host, settings.port, settings)
     address = address_of(listening)
     # A page lives in the process that served it, so a server of several processes has no console.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from longmind.conversation.messages import to_message
+from longmind.conversation.messages import latest_records, to_message
 from longmind.perceive.intake import InputDetails, build_memories
 from longmind.store.base import Delete, Put
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
@@ -13,7 +13,6 @@ from longmind.types import Filter, Id, Json, Memory, Message, Model, PlainJson, 
 ITEM = "item"
 """The kind of an item that says nothing, such as the call of a tool."""
 _PAYLOAD = "payload"
-_PAGE_SIZE = 500
 
 
 class ConversationItem(Model):
@@ -73,19 +72,8 @@ class ItemLog:
 
     async def memories(self, kinds: tuple[str, ...], limit: int | None) -> list[Memory]:
         """Return the last records of the session that are exactly this user's, the latest first."""
-        user = self._scoped.scope.user
-        users = None if user is None else (user,)
-        where = Filter(kinds=kinds, sessions=(self._session,), states=None, users=users)
-        found: list[Memory] = []
-        cursor: str | None = None
-        while limit is None or len(found) < limit:
-            size = _PAGE_SIZE if limit is None or user is None else min(_PAGE_SIZE, limit - len(found))
-            page = await self._scoped.store.scan(self._scoped.scope, where, descending=True, limit=size, cursor=cursor)
-            found += [memory for memory in page.items if memory.user == user]
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return found[:limit]
+        where = Filter(kinds=kinds, sessions=(self._session,), states=None)
+        return await latest_records(self._scoped, limit, where)
 
 
 def _stored(memory: Memory) -> StoredItem:

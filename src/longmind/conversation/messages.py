@@ -38,24 +38,32 @@ class MessageLog:
         A scope of all users sees the messages of every user. Those of another user's session with the same name are
         left out here.
         """
-        user = self._scoped.scope.user
-        where = Filter(
-            kinds=("message",),
-            sessions=(self._session,),
-            states=("active", "stale"),
-            users=None if user is None else (user,),
-            recorded_since=recorded_since,
+        return await latest_records(
+            self._scoped,
+            limit,
+            Filter(
+                kinds=("message",),
+                sessions=(self._session,),
+                states=("active", "stale"),
+                recorded_since=recorded_since,
+            ),
         )
-        messages: list[Memory] = []
-        cursor: str | None = None
-        while limit is None or len(messages) < limit:
-            size = _PAGE_SIZE if limit is None or user is None else min(_PAGE_SIZE, limit - len(messages))
-            page = await self._scoped.store.scan(self._scoped.scope, where, descending=True, limit=size, cursor=cursor)
-            messages += [message for message in page.items if message.user == user]
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return messages[:limit]
+
+
+async def latest_records(scoped: ScopedStore, limit: int | None, where: Filter) -> list[Memory]:
+    """Return the last ``limit`` records that pass the filter and are exactly this user's, or all, the latest first."""
+    user = scoped.scope.user
+    where = where.model_copy(update={"users": None if user is None else (user,)})
+    records: list[Memory] = []
+    cursor: str | None = None
+    while limit is None or len(records) < limit:
+        size = _PAGE_SIZE if limit is None or user is None else min(_PAGE_SIZE, limit - len(records))
+        page = await scoped.store.scan(scoped.scope, where, descending=True, limit=size, cursor=cursor)
+        records += [record for record in page.items if record.user == user]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    return records[:limit]
 
 
 def digest(*parts: str) -> str:

@@ -63,11 +63,11 @@ class SmallReranker:
             await asyncio.to_thread(self._load)
         return max(1, min(MOST, int(self._budget / (TYPICAL * self._piece_seconds))))
 
-    async def rerank(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
+    async def read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
         """Return the numbers of the first texts, as many as fit the budget."""
-        return await asyncio.to_thread(self._rerank, question, texts)
+        return await asyncio.to_thread(self._read, question, texts)
 
-    def _rerank(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
+    def _read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
         import numpy as np
 
         model = self._load()

@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
 from longmind.kinds import ON_REQUEST, SAID
-from longmind.models.rerank_small import SmallReranker
 from longmind.recall import anchors, arms, budget, fusion, knowledge, policy
 from longmind.recall.filters import NOT_NARROWED, filter_of
 from longmind.recall.query import Query, parse_query
 from longmind.recall.ranking import Ranking
-from longmind.recall.rerank import Reranker
+from longmind.recall.rerank import ContextReranker, Reranker
 from longmind.recall.shared_knowledge import APPROVED, SharedTenants, with_shared
 from longmind.recall.standing import standing_memories
 from longmind.recall.touches import Touches
@@ -76,7 +75,7 @@ class Recaller:
         embedder: Embedder | None,
         clock: Clock,
         *,
-        reranker: Reranker | SmallReranker | None = None,
+        reranker: Reranker | ContextReranker | None = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
@@ -336,14 +335,14 @@ class Recaller:
 
     async def _rank(self, ranking: Ranking, k: int, allowed: NDArray[np.bool_], timeless: bool) -> None:
         reranker = self.reranker
-        await ranking.fetch(k, await reranker.depth() if isinstance(reranker, SmallReranker) else 0)
+        await ranking.fetch(k, await reranker.depth() if isinstance(reranker, ContextReranker) else 0)
         self.watch("fetch")
         if not timeless:
             ranking.warm(self.clock.now())
         await ranking.follow_links(allowed)
         self.watch("links")
         # before what replaced something is put first, which is known and not a matter of likelihood
-        if isinstance(reranker, SmallReranker):
+        if isinstance(reranker, ContextReranker):
             await ranking.reorder(reranker)
         elif reranker is not None:
             await ranking.rerank(reranker)

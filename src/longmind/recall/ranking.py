@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmind.kinds import DEAD_ENDS, SAID, UNCOUNTED
-from longmind.models.rerank_small import SmallReranker, TextInContext
+from longmind.models.rerank_small import TextInContext
 from longmind.recall import explain, folding
 from longmind.recall.arms import ArmScores
 from longmind.recall.fusion import STATE_FACTORS, Fused
 from longmind.recall.heat import heat, warmed
 from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
-from longmind.recall.rerank import DEPTH, SHARE, Reranker, new_order, shares
+from longmind.recall.rerank import DEPTH, SHARE, ContextReranker, Reranker, new_order, shares
 from longmind.recall.restated import find_restated
 from longmind.recall.updates import COMPARED, RankedTurn, find_updated
 from longmind.store.search.columns import NONE
@@ -213,15 +213,15 @@ class Ranking:
             candidate.extra["reranker"] = share
             candidate.score = (1 - SHARE) * candidate.score + SHARE * share * best
 
-    async def reorder(self, reranker: SmallReranker) -> None:
-        """Let the small reranker change the order of the best candidates that were said.
+    async def reorder(self, reranker: ContextReranker) -> None:
+        """Let a reranker change the order of the best candidates that were said.
 
         They share out the scores that they had: the order changes, and what a score means does not.
         """
         ordered = [c for c in self._sorted() if c.memory.kind in SAID][: await reranker.depth()]
         if len(ordered) < 2:
             return
-        read = await reranker.rerank(self.query.text, await self._in_context(ordered))
+        read = await reranker.read(self.query.text, await self._in_context(ordered))
         scores = [candidate.score for candidate in ordered]
         for candidate, number in zip(ordered, read.numbers, strict=False):
             candidate.extra["reranker"] = round(number, 3)

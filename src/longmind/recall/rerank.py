@@ -1,7 +1,8 @@
 """Rerankers: models that read the question together with each text. They score only the best candidates.
 
-A reranker is anything with ``rerank``. ``longmind.models.rerank_http`` asks a server; ``LocalReranker`` wraps a
-function of yours, which runs in a thread.
+A ``ContextReranker`` reads what was said before and after a text as well, and as many candidates as its budget allows;
+it changes their order. ``longmind.models.rerank_small`` is one. A ``Reranker`` is anything with ``rerank``:
+``longmind.models.rerank_http`` asks a server; ``LocalReranker`` wraps a function of yours, which runs in a thread.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from longmind.errors import ModelError
-from longmind.models.rerank_small import Reranked
+from longmind.models.rerank_small import Reranked, TextInContext
 
 DEPTH = 50
 """The number of candidates that are reranked."""
@@ -28,6 +29,22 @@ class Reranker(Protocol):
     def name(self) -> str: ...
 
     async def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]: ...
+
+
+@runtime_checkable
+class ContextReranker(Protocol):
+    """Reads the best candidates with what was said around them, within a budget of its own."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def depth(self) -> int:
+        """Return how many candidates of ordinary length fit the budget."""
+        ...
+
+    async def read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
+        """Return the numbers of the first texts, as many as fit the budget."""
+        ...
 
 
 class LocalReranker:

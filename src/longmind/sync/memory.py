@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from longmind.models.embed import Embedder
     from longmind.models.span_reader import SpanReader
     from longmind.recall.policy import RecallPolicy
-    from longmind.recall.rerank import Reranker
+    from longmind.recall.rerank import ContextReranker, Reranker
     from longmind.sync.conversation import Conversation
     from longmind.sync.dialogue import DialogueMemory
     from longmind.sync.episodic import EpisodicMemory
@@ -53,7 +53,7 @@ class Longmind(Blocking[asynchronous.Longmind]):
         tenant: str | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
-        reranker: Reranker | None = None,
+        reranker: Reranker | ContextReranker | None = None,
         span_reader: SpanReader | None = None,
         create: bool = True,
         key: str | None = None,

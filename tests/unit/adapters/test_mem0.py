@@ -5,6 +5,7 @@ What both have in common is in ``tests/adapters/mem0``, which runs the same test
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,13 @@ def test_it_opens_the_users_own_store_or_the_one_of_a_configuration(
     assert "llm, vector_store" in caplog.text
     with pytest.raises(InvalidInput, match="no setting path"):
         Memory.from_config({"longmind": {"path": "x"}})
+
+
+def test_a_configuration_with_a_name_that_cannot_be_used_leaves_no_store_open() -> None:
+    before = threading.active_count()
+    with pytest.raises(InvalidInput):
+        Memory.from_config({"longmind": {"url": "memory:", "agent": "a\x00b"}})
+    assert threading.active_count() == before
 
 
 def test_a_conversation_for_a_procedure_is_one_memory() -> None:

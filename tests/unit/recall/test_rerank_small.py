@@ -35,11 +35,11 @@ def test_a_better_number_moves_a_candidate_up_and_long_texts_move_less():
 async def test_a_budget_bounds_what_is_read_and_one_is_always_read():
     texts = [TextInContext(f"user: I have {n} cats and a garden with tall trees.") for n in range(40)]
     small, large = SmallReranker(0.001), SmallReranker(10_000)
-    assert len((await small.rerank("How many cats?", texts)).numbers) == 1
-    assert len((await large.rerank("How many cats?", texts)).numbers) == 40
+    assert len((await small.read("How many cats?", texts)).numbers) == 1
+    assert len((await large.read("How many cats?", texts)).numbers) == 40
     assert await small.depth() == 1
-    again = await large.rerank("How many cats?", texts[:5])
-    assert again == await large.rerank("How many cats?", texts[:5])
+    again = await large.read("How many cats?", texts[:5])
+    assert again == await large.read("How many cats?", texts[:5])
 
 
 @installed

@@ -356,7 +356,11 @@ class _Face:
         if unknown := sorted(set(own) - {"url", "agent", "user"}):
             raise InvalidInput(f"There is no setting {', '.join(unknown)}.", hint="Settings: url, agent, user.")
         store = BlockingLongmind.open(own.get("url"))
-        face = cls(store, agent=own.get("agent"), user=own.get("user"))
+        try:
+            face = cls(store, agent=own.get("agent"), user=own.get("user"))
+        except BaseException:
+            store.close()
+            raise
         face._own = store
         return face
 
