@@ -46,14 +46,16 @@ def questions(folder: Path) -> dict[str, list[tuple[str, str, int]]]:
     }
 
 
-async def ask(rc: Longmind, folder: Path, only: int | None, every: int, progress: quality.Progress) -> list[Asked]:
+async def ask(
+    longmind: Longmind, folder: Path, only: int | None, every: int, progress: quality.Progress
+) -> list[Asked]:
     """Remember the conversations and ask their questions, of which each ``every``-th; no answer is held back."""
-    (await rc.recaller()).counts_reads = False
+    (await longmind.recaller()).counts_reads = False
     cases, texts = list(locomo.cases(folder))[:only], questions(folder)
     asked: list[Asked] = []
     total = sum(len(texts[case.name][::every]) for case in cases)
     for case in cases:
-        mem = await quality.load(rc, "answers", case)
+        mem = await quality.load(longmind, "answers", case)
         for question, right, category in texts[case.name][::every]:
             began = time.process_time()
             answer = await mem.ask(question, min_confidence=0.0, use_model=False)

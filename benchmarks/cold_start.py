@@ -26,11 +26,11 @@ from benchmarks.embedders import WordHashEmbedder
 from longmind.memory import Longmind
 
 async def main(url, agent):
-    async with Longmind.open(url, embedder=WordHashEmbedder()) as rc:
-        mem = rc.agent(agent)
-        await rc.agent("nobody").recall("what loads the embedder and the code", k=10)
+    async with Longmind.open(url, embedder=WordHashEmbedder()) as longmind:
+        mem = longmind.agent(agent)
+        await longmind.agent("nobody").recall("what loads the embedder and the code", k=10)
         began, cpu = time.perf_counter(), time.process_time()
-        await rc.store.view(mem.scope)
+        await longmind.store.view(mem.scope)
         loaded, loaded_cpu = time.perf_counter() - began, time.process_time() - cpu
         await mem.recall("the first question of all", k=10)
         first = time.perf_counter() - began
@@ -72,8 +72,8 @@ def _agent(size: int) -> str:
 
 
 async def _fill(url: str, size: int) -> None:
-    async with Longmind.open(url, embedder=WordHashEmbedder()) as rc:
-        mem, generated = rc.agent(_agent(size)), texts(size)
+    async with Longmind.open(url, embedder=WordHashEmbedder()) as longmind:
+        mem, generated = longmind.agent(_agent(size)), texts(size)
         for start in range(0, size, BATCH):
             batch = [next(generated) for _ in range(min(BATCH, size - start))]
             await mem.remember(batch, session=f"session {start}")

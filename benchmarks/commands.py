@@ -70,9 +70,9 @@ async def answers(
     from benchmarks import report as results
 
     began = time.perf_counter()
-    async with _store(call, embedder) as rc:
+    async with _store(call, embedder) as longmind:
         with _progress(call, "Asking") as progress:
-            asked = await benchmark.ask(rc, data, cases, every, progress)
+            asked = await benchmark.ask(longmind, data, cases, every, progress)
     rows, figures = list(benchmark.rows(asked, benchmark.LEAST)), benchmark.figures(asked)
     title = f"LoCoMo: answers without a language model ({embedder}, {_backend(call)})"
     result = {
@@ -149,8 +149,8 @@ async def speed(
     chosen = list(conversations.cases(data))[:cases]
     caching, began = CachingEmbedder(open_embedder(embedder)), time.perf_counter()
     with _progress(call, "Measuring") as progress, tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder:
-        async with _store(call, caching) as rc:
-            figures = await benchmark.run(rc, caching, chosen, progress, rounds)
+        async with _store(call, caching) as longmind:
+            figures = await benchmark.run(longmind, caching, chosen, progress, rounds)
         figures += await benchmark.faces(Path(folder), caching, chosen[0], rounds)
         figures += benchmark.tenants(data, embedder, tenants)
     _report_figures(call, "speed", "Speed at LoCoMo size", embedder, began, figures, out)
@@ -170,12 +170,12 @@ async def scale(
     from benchmarks.embedders import WordHashEmbedder
 
     began = time.perf_counter()
-    async with _store(call, WordHashEmbedder()) as rc:
+    async with _store(call, WordHashEmbedder()) as longmind:
         with _progress(call, "Filling and asking") as progress:
             if agents == 1:
-                figures = await benchmark.one_agent(rc, memories, progress)
+                figures = await benchmark.one_agent(longmind, memories, progress)
             else:
-                figures = await benchmark.many_agents(rc, agents, memories, progress)
+                figures = await benchmark.many_agents(longmind, agents, memories, progress)
     title = f"Scale: {memories:,} memories of {screen.counted(agents, 'agent')}"
     _report_figures(call, f"scale-{memories}-{agents}", title, "made-up", began, figures, out)
 
@@ -228,9 +228,9 @@ async def cycle(
 
     chosen = list(conversations.cases(data))[:cases]
     timed, began = benchmark.TimedEmbedder(open_embedder(embedder)), time.perf_counter()
-    async with _store(call, timed) as rc:
+    async with _store(call, timed) as longmind:
         with _progress(call, "Consolidating") as progress:
-            figures = await benchmark.measure(rc, timed, chosen, progress)
+            figures = await benchmark.measure(longmind, timed, chosen, progress)
     _report_figures(call, "cycle", "The consolidation cycle on LoCoMo", embedder, began, figures, out)
 
 
@@ -242,9 +242,9 @@ async def tiers(call: Invocation, embedder: Model = "static", cases: Only = None
     from longmind.models.embed_open import open_embedder
 
     chosen, began = list(files.cases())[:cases], time.perf_counter()
-    async with _store(call, open_embedder(embedder)) as rc:
+    async with _store(call, open_embedder(embedder)) as longmind:
         with _progress(call, "Asking") as progress:
-            figures = await benchmark.measure(rc, chosen, progress)
+            figures = await benchmark.measure(longmind, chosen, progress)
     _report_figures(call, "tiers", "Multi-level and flat recall at equal tokens", embedder, began, figures, out)
 
 
@@ -361,13 +361,13 @@ async def context(
     from benchmarks import report as results
 
     persons, began = benchmark.people(), time.perf_counter()
-    async with _store(call, embedder) as rc:
+    async with _store(call, embedder) as longmind:
         with _progress(call, "Asking for contexts") as progress:
             for person in persons:
-                mem = await benchmark.load(rc, person)
+                mem = await benchmark.load(longmind, person)
                 if consolidated:
                     await mem.consolidate()
-            answers = await benchmark.ask(rc, persons, progress)
+            answers = await benchmark.ask(longmind, persons, progress)
     lines, figures = benchmark.lines(answers), benchmark.figures(answers)
     title = f"What a context of {benchmark.TOKENS} tokens holds{', after consolidation' if consolidated else ''}"
     result = {
@@ -397,10 +397,10 @@ async def sharing(call: Invocation, embedder: Model = "static") -> None:
     from benchmarks import sharing as benchmark
 
     whole, began = benchmark.fleet(), time.perf_counter()
-    async with _store(call, embedder) as rc:
+    async with _store(call, embedder) as longmind:
         with _progress(call, "Telling the agents") as progress:
-            await benchmark.share(rc, whole, progress)
-        figures = await benchmark.figures(rc, whole)
+            await benchmark.share(longmind, whole, progress)
+        figures = await benchmark.figures(longmind, whole)
     about = _about(call, f"What eight agents share ({embedder}, {_backend(call)})", embedder, began)
     rows = [[name, f"{value:g}", unit] for name, value, unit in figures]
     call.answer(
@@ -463,10 +463,10 @@ async def _quality(
 
     evaluation_set, began = SETS[name], time.perf_counter()
     cases = list(evaluation_set.cases(data))[:only]
-    async with _store(call, embedder) as rc:
+    async with _store(call, embedder) as longmind:
         with _progress(call, evaluation_set.title) as progress:
-            lines = await quality.run(rc, evaluation_set, cases, progress, consolidated=consolidated)
-            figures = await evaluation_set.figures(rc, cases, progress) if evaluation_set.figures else []
+            lines = await quality.run(longmind, evaluation_set, cases, progress, consolidated=consolidated)
+            figures = await evaluation_set.figures(longmind, cases, progress) if evaluation_set.figures else []
     title = f"{evaluation_set.title}{', after consolidation' if consolidated else ''}"
     result = {
         **_about(call, f"{title} ({embedder}, {_backend(call)})", embedder, began),
@@ -539,8 +539,8 @@ async def _store(call: Invocation, embedder: Any) -> AsyncIterator[Longmind]:
     from longmind.memory import Longmind
 
     with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder:
-        async with Longmind.open(call.url or str(Path(folder) / "bench.db"), embedder=embedder) as rc:
-            yield rc
+        async with Longmind.open(call.url or str(Path(folder) / "bench.db"), embedder=embedder) as longmind:
+            yield longmind
 
 
 @contextmanager

@@ -146,19 +146,19 @@ def messages(session: Session) -> Iterator[Message]:
         yield Message(role=turn.role, content=turn.text, occurred_at=session.began_at + timedelta(minutes=minute))
 
 
-async def load(rc: Longmind, person: Person) -> AgentMemory:
+async def load(longmind: Longmind, person: Person) -> AgentMemory:
     """Remember what was said with a user, session by session."""
-    mem = rc.agent(person.agent, user=person.user)
+    mem = longmind.agent(person.agent, user=person.user)
     for number, session in enumerate(person.sessions, 1):
         await mem.remember(list(messages(session)), session=f"session {number}")
     return mem
 
 
-async def ask(rc: Longmind, persons: Sequence[Person], progress: Callable[[float], None]) -> list[Answer]:
+async def ask(longmind: Longmind, persons: Sequence[Person], progress: Callable[[float], None]) -> list[Answer]:
     """Ask every task in both ways: for a context, and as the first message of a new conversation."""
     answers: list[Answer] = []
     for done, person in enumerate(persons, 1):
-        mem = rc.agent(person.agent, user=person.user)
+        mem = longmind.agent(person.agent, user=person.user)
         others = [word for other in persons if other.user != person.user for word in other.canaries]
         answers += [
             _answer(person, task, "context", await mem.context(task.text, TOKENS), others) for task in person.tasks

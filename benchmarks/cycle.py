@@ -90,31 +90,35 @@ class StageClock:
         return time.process_time() - self.embedder.seconds
 
 
-async def measure(rc: Longmind, embedder: TimedEmbedder, cases: Sequence[Case], progress: Progress) -> list[Figure]:
+async def measure(
+    longmind: Longmind, embedder: TimedEmbedder, cases: Sequence[Case], progress: Progress
+) -> list[Figure]:
     """Remember and consolidate each case, and return what that cost.
 
-    ``embedder`` is the embedder that ``rc`` was opened with. A first small case is consolidated before anything is
-    measured, because imports and compiled patterns are paid for once per process.
+    ``embedder`` is the embedder that ``longmind`` was opened with. A first small case is consolidated before anything
+    is measured, because imports and compiled patterns are paid for once per process.
     """
-    await _cycle(rc, await load(rc, "cycle warm", Case("up", True, cases[0].items[:20])), StageClock(embedder))
+    await _cycle(
+        longmind, await load(longmind, "cycle warm", Case("up", True, cases[0].items[:20])), StageClock(embedder)
+    )
     clock, calls = StageClock(embedder), Counter[str]()
     pages = turns = 0
     seconds = 0.0
     mems: list[AgentMemory] = []
     for case in cases:
-        mem = await load(rc, "cycle", case)
+        mem = await load(longmind, "cycle", case)
         mems.append(mem)
-        counting = CountingBackend(rc.store.backend)
-        rc.store.backend = cast("Backend", counting)
+        counting = CountingBackend(longmind.store.backend)
+        longmind.store.backend = cast("Backend", counting)
         try:
-            seconds += await _cycle(rc, mem, clock)
+            seconds += await _cycle(longmind, mem, clock)
         finally:
-            rc.store.backend = counting.wrapped
+            longmind.store.backend = counting.wrapped
         calls.update(counting.calls)
         pages += await _pages(mem)
         turns += len(case.items)
         progress(0.9 * len(mems) / len(cases))
-    unchanged = await _unchanged(rc, mems[0])
+    unchanged = await _unchanged(longmind, mems[0])
     progress(1.0)
     return [
         ("pages", pages, "pages"),
@@ -126,10 +130,10 @@ async def measure(rc: Longmind, embedder: TimedEmbedder, cases: Sequence[Case], 
     ]
 
 
-async def _cycle(rc: Longmind, mem: AgentMemory, clock: StageClock) -> float:
+async def _cycle(longmind: Longmind, mem: AgentMemory, clock: StageClock) -> float:
     """Run the cycle once and return its CPU seconds, embedding subtracted."""
     settings = await mem.configuration()
-    cycle = Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, watch=clock.watch)
+    cycle = Cycle(longmind.store, mem.scope, settings, longmind.clock, longmind.embedding.embed, watch=clock.watch)
     began = time.process_time() - clock.embedder.seconds
     clock.begin()
     await cycle.run()
@@ -137,12 +141,12 @@ async def _cycle(rc: Longmind, mem: AgentMemory, clock: StageClock) -> float:
     return time.process_time() - clock.embedder.seconds - began
 
 
-async def _unchanged(rc: Longmind, mem: AgentMemory) -> float:
+async def _unchanged(longmind: Longmind, mem: AgentMemory) -> float:
     """Return the CPU milliseconds of a run that has nothing to do."""
     settings = await mem.configuration()
     began = time.process_time()
     for _ in itertools.repeat(None, _UNCHANGED_RUNS):
-        await Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed).run()
+        await Cycle(longmind.store, mem.scope, settings, longmind.clock, longmind.embedding.embed).run()
     return cpu_ms(began, _UNCHANGED_RUNS)
 
 

@@ -153,12 +153,12 @@ class SeedResult:
     """Tickets affected by the change until the agent was as good as before."""
 
 
-async def run_seed(rc: Longmind, seed: int, tasks: int, progress: Progress) -> SeedResult:
+async def run_seed(longmind: Longmind, seed: int, tasks: int, progress: Progress) -> SeedResult:
     """Work on the same tickets with the same rules twice: with memory and without."""
     runs: dict[bool, list[TicketResult]] = {True: [], False: []}
     recovery = 0
     for remembers in (True, False):
-        mem = rc.agent(f"desk {seed} {'with' if remembers else 'without'} memory")
+        mem = longmind.agent(f"desk {seed} {'with' if remembers else 'without'} memory")
         recall: RecallSource = MemoryRecall(mem) if remembers else NoRecall()
         desk, policy = HelpDesk(seed), TriesWhatWorked(random.Random(f"policy {seed}"))
         for ticket in desk.tickets(tasks):
@@ -224,16 +224,16 @@ async def use_stated_facts(folder: Path, seed: int, embedder: Any) -> StatedFact
     chance = random.Random(f"codes {seed}")
     codes = {place: str(chance.randrange(1_000, 10_000)) for place in _PLACES}
     url = str(folder / f"told-{seed}.db")
-    async with Longmind.open(url, embedder=embedder) as rc:
-        talk = rc.agent("desk", user="sam").conversation("monday")
+    async with Longmind.open(url, embedder=embedder) as longmind:
+        talk = longmind.agent("desk", user="sam").conversation("monday")
         for place, code in codes.items():
             await talk.add(chance.choice(_SMALL_TALK))
             await talk.add(f"The door code of the {place} office is {code}.")
         for place in chance.sample(_PLACES, 3):
             codes[place] = str(chance.randrange(1_000, 10_000))
             await talk.add(f"They changed it: the door code of the {place} office is {codes[place]} now.")
-    async with Longmind.open(url, embedder=embedder) as rc:
-        mem, empty = rc.agent("desk", user="sam"), rc.agent("nobody", user="sam")
+    async with Longmind.open(url, embedder=embedder) as longmind:
+        mem, empty = longmind.agent("desk", user="sam"), longmind.agent("nobody", user="sam")
         right = [await _opens(mem, place, code) for place, code in codes.items()]
         without = [await _opens(empty, place, code) for place, code in codes.items()]
     return StatedFactsResult(len(codes), sum(right), sum(without))
@@ -350,8 +350,8 @@ async def run(
     results: list[SeedResult] = []
     stated: list[StatedFactsResult] = []
     for seed in range(first, first + seeds):
-        async with Longmind.open(str(folder / f"desk-{seed}.db"), embedder=embedder) as rc:
-            results.append(await run_seed(rc, seed, tasks, step))
+        async with Longmind.open(str(folder / f"desk-{seed}.db"), embedder=embedder) as longmind:
+            results.append(await run_seed(longmind, seed, tasks, step))
         stated.append(await use_stated_facts(folder, seed, embedder))
     return _summarise(results, stated, tasks)
 

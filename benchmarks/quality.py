@@ -54,9 +54,9 @@ class EvaluationSet:
     """Measures what does not fit into rows, after `run` has loaded the cases."""
 
 
-async def load(rc: Longmind, prefix: str, case: Case) -> AgentMemory:
+async def load(longmind: Longmind, prefix: str, case: Case) -> AgentMemory:
     """Remember a case as one agent's memory, in order, and return that memory."""
-    mem = rc.agent(f"{prefix} {case.name}")
+    mem = longmind.agent(f"{prefix} {case.name}")
     for session, items in itertools.groupby(case.items, key=lambda item: item.session):
         await mem.remember([to_message(item) for item in items], session=session)
     return mem
@@ -73,7 +73,7 @@ def to_message(item: Item) -> dict[str, Any]:
 
 
 async def run(
-    rc: Longmind,
+    longmind: Longmind,
     evaluation_set: EvaluationSet,
     cases: Sequence[Case],
     progress: Progress,
@@ -85,12 +85,12 @@ async def run(
     With ``consolidated`` each case goes through the consolidation cycle before it is asked. Reads are not counted, so
     that one question does not change the ranking of the next.
     """
-    (await rc.recaller()).counts_reads = False
+    (await longmind.recaller()).counts_reads = False
     results: dict[tuple[str, str], list[Scores]] = defaultdict(list)
     total = sum(len(case.items) // 100 + len(case.questions) for case in cases)
     done = 0.0
     for case in cases:
-        mem = await load(rc, evaluation_set.name, case)
+        mem = await load(longmind, evaluation_set.name, case)
         if consolidated:
             await mem.consolidate()
         done += len(case.items) // 100

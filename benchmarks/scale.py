@@ -45,14 +45,14 @@ def resident_mb() -> float:
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 1)
 
 
-async def many_agents(rc: Longmind, agents: int, memories: int, progress: Progress) -> list[Figure]:
+async def many_agents(longmind: Longmind, agents: int, memories: int, progress: Progress) -> list[Figure]:
     """Measure adding, searching and resident memory for one store with many agents."""
     generated = texts(memories)
     each = memories // agents
     queries: list[tuple[AgentMemory, str]] = []
     spent = 0.0
     for number in range(agents):
-        mem = rc.agent(f"agent {number}")
+        mem = longmind.agent(f"agent {number}")
         sentences = [next(generated) for _ in range(each)]
         began = time.process_time()
         await _add(mem, sentences)
@@ -62,7 +62,7 @@ async def many_agents(rc: Longmind, agents: int, memories: int, progress: Progre
     figures: list[Figure] = [("batch add with made-up vectors, CPU", round(1_000 * spent / memories, 3), "ms each")]
     for mem, text in queries:
         await mem.recall(text, k=NEAREST)
-    recaller = await rc.recaller()
+    recaller = await longmind.recaller()
     await recaller.flush()
     began = time.process_time()
     for mem, text in queries:
@@ -74,9 +74,9 @@ async def many_agents(rc: Longmind, agents: int, memories: int, progress: Progre
     return figures
 
 
-async def one_agent(rc: Longmind, memories: int, progress: Progress) -> list[Figure]:
+async def one_agent(longmind: Longmind, memories: int, progress: Progress) -> list[Figure]:
     """Measure one agent with very many memories: search time, and the share of the exact nearest that is found."""
-    mem, chance, began = rc.agent("one"), random.Random(2), time.perf_counter()
+    mem, chance, began = longmind.agent("one"), random.Random(2), time.perf_counter()
     queries: list[str] = []
     batch: list[str] = []
     for number, text in enumerate(texts(memories)):
@@ -92,26 +92,26 @@ async def one_agent(rc: Longmind, memories: int, progress: Progress) -> list[Fig
     await mem.recall(queries[0], k=NEAREST)
     figures.append(("first recall, which loads the scope", round(time.perf_counter() - began, 2), "s"))
     progress(0.9)
-    figures += await _searches(rc, mem.scope, mem, queries)
+    figures += await _searches(longmind, mem.scope, mem, queries)
     figures.append(("resident memory", resident_mb(), "MB"))
     progress(1.0)
     return figures
 
 
-async def _searches(rc: Longmind, scope: Scope, mem: AgentMemory, queries: Sequence[str]) -> list[Figure]:
+async def _searches(longmind: Longmind, scope: Scope, mem: AgentMemory, queries: Sequence[str]) -> list[Figure]:
     embedder = WordHashEmbedder()
     vectors = await embedder.embed(list(queries))
     by_words, by_vector, recall = _Timer("search by words"), _Timer("search by vector"), _Timer("recall")
     nearest = []
     for text, vector in zip(queries, vectors, strict=True):
         with by_words:
-            await rc.store.search_text(scope, text, k=NEAREST)
+            await longmind.store.search_text(scope, text, k=NEAREST)
         with by_vector:
-            scored = await rc.store.search_vector(scope, vector, k=NEAREST)
+            scored = await longmind.store.search_vector(scope, vector, k=NEAREST)
         nearest.append({candidate.id for candidate in scored})
         with recall:
             await mem.recall(text, k=NEAREST)
-    exact = await _exact(rc, scope, vectors)
+    exact = await _exact(longmind, scope, vectors)
     shares = [len(some & every) / NEAREST for some, every in zip(nearest, exact, strict=True)]
     return [
         *(figure for timer in (by_words, by_vector, recall) for figure in timer.figures()),
@@ -142,10 +142,10 @@ class _Timer:
         ]
 
 
-async def _exact(rc: Longmind, scope: Scope, queries: NDArray[np.float32]) -> list[set[str]]:
+async def _exact(longmind: Longmind, scope: Scope, queries: NDArray[np.float32]) -> list[set[str]]:
     """Return the nearest memories of each query by comparing it with every stored vector."""
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
-    async for feed in rc.store.backend.feed(scope, 0):
+    async for feed in longmind.store.backend.feed(scope, 0):
         rows = [row for row in feed.rows if row.vector is not None]
         if not rows:
             continue

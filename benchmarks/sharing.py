@@ -75,23 +75,23 @@ def _as_told(text: str, step: int) -> str:
     return (text, text.rstrip("."), f"  {text.replace(' ', '  ', 1)}", text[0].lower() + text[1:])[step % 4]
 
 
-async def share(rc: Longmind, whole: Fleet, progress: Callable[[float], None]) -> None:
+async def share(longmind: Longmind, whole: Fleet, progress: Callable[[float], None]) -> None:
     """Tell the agents their statements in conversations with users, and let each consolidate."""
     for number, own in enumerate(whole.told):
-        mem = rc.agent(f"agent-{number}", user=f"user-{number}")
+        mem = longmind.agent(f"agent-{number}", user=f"user-{number}")
         turns = [message for text in own for message in (Message(content=text), _REPLY)]
         await mem.remember(turns, session="talk")
         await mem.consolidate()
         progress((number + 1) / len(whole.told))
 
 
-async def figures(rc: Longmind, whole: Fleet) -> list[Figure]:
+async def figures(longmind: Longmind, whole: Fleet) -> list[Figure]:
     """Return how much of what enough agents were told is shared and found by a newcomer, and what leaked."""
-    candidates = await rc.shared().list(None)
+    candidates = await longmind.shared().list(None)
     approved = {_plain(entry.text) for entry in candidates if entry.status == "approved"}
-    newcomer, rows = rc.agent("newcomer"), list[Figure]()
+    newcomer, rows = longmind.agent("newcomer"), list[Figure]()
     for label, texts in whole.general.items():
-        shared = [text for text in texts if await _is_shared(rc, text, approved)]
+        shared = [text for text in texts if await _is_shared(longmind, text, approved)]
         found = 0
         for text in shared:
             found += any(hit.shared for hit in await newcomer.recall(text, _FOUND_AMONG))
@@ -109,12 +109,12 @@ async def figures(rc: Longmind, whole: Fleet) -> list[Figure]:
     return rows
 
 
-async def _is_shared(rc: Longmind, text: str, approved: set[str]) -> bool:
+async def _is_shared(longmind: Longmind, text: str, approved: set[str]) -> bool:
     """Return whether a statement is shared, in its words or as the fact that was extracted from it."""
     if _plain(text) in approved:
         return True
     for number in range(AGENTS):
-        mem = rc.agent(f"agent-{number}", all_users=True)
+        mem = longmind.agent(f"agent-{number}", all_users=True)
         facts = (await mem.list(kinds=["fact"], limit=200)).items
         said = {m.id: _plain(m.content) for m in (await mem.list(kinds=["message"], limit=200)).items}
         for fact in facts:

@@ -51,27 +51,27 @@ def import_seconds() -> float:
 
 
 async def run(
-    rc: Longmind, embedder: CachingEmbedder, cases: Sequence[Case], progress: Progress, rounds: int = ROUNDS
+    longmind: Longmind, embedder: CachingEmbedder, cases: Sequence[Case], progress: Progress, rounds: int = ROUNDS
 ) -> list[Figure]:
     """Add the cases, each as one agent's memory, and ask their questions."""
     figures: list[Figure] = [("import longmind", import_seconds(), "s")]
     await embedder.embed([item.text for case in cases for item in case.items])
     progress(0.1)
-    figures.append(("single add, CPU", await _single_add(rc, cases[0].items, rounds), "ms"))
+    figures.append(("single add, CPU", await _single_add(longmind, cases[0].items, rounds), "ms"))
     progress(0.2)
     spent, agents = [], list[tuple[Case, AgentMemory]]()
     for number in range(rounds):
         began = time.process_time()
-        agents = [(case, await load(rc, f"speed {number}", case)) for case in cases]
+        agents = [(case, await load(longmind, f"speed {number}", case)) for case in cases]
         spent.append(cpu_ms(began, sum(len(case.items) for case in cases)))
     figures.append(("batch add, CPU", min(spent), "ms each"))
     progress(0.5)
-    return figures + await _recalls(rc, embedder, agents, progress, rounds)
+    return figures + await _recalls(longmind, embedder, agents, progress, rounds)
 
 
-async def recall_ms(rc: Longmind, queries: Queries, rounds: int = ROUNDS) -> float:
+async def recall_ms(longmind: Longmind, queries: Queries, rounds: int = ROUNDS) -> float:
     """Return the CPU milliseconds of one recall, with the counting of reads. The first round is not measured."""
-    recaller = await rc.recaller()
+    recaller = await longmind.recaller()
     spent = []
     for _ in range(rounds + 1):
         began = time.process_time()
@@ -89,11 +89,11 @@ def tenants(data: Path, embedder: str, count: int) -> list[Figure]:
     return [tuple(row) for row in json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)]
 
 
-async def _single_add(rc: Longmind, items: Sequence[Item], rounds: int) -> float:
+async def _single_add(longmind: Longmind, items: Sequence[Item], rounds: int) -> float:
     """Add one message at a time. The first adds of the process, which load modules, are not measured."""
     spent = []
     for number in range(rounds):
-        mem = rc.agent(f"speed single {number}")
+        mem = longmind.agent(f"speed single {number}")
         for item in items[:WARM_UP]:
             await _add(mem, item)
         measured = items[WARM_UP : WARM_UP + SINGLE]
@@ -110,7 +110,7 @@ async def _add(mem: AgentMemory, item: Item) -> None:
 
 
 async def _recalls(
-    rc: Longmind,
+    longmind: Longmind,
     embedder: CachingEmbedder,
     agents: Sequence[tuple[Case, AgentMemory]],
     progress: Progress,
@@ -118,12 +118,12 @@ async def _recalls(
 ) -> list[Figure]:
     queries = [(mem, q.text) for case, mem in agents for q in case.questions[: max(1, QUERIES // len(agents))]]
     await embedder.embed([text for _, text in queries])
-    figures: list[Figure] = [("recall, CPU", await recall_ms(rc, queries, rounds), "ms")]
+    figures: list[Figure] = [("recall, CPU", await recall_ms(longmind, queries, rounds), "ms")]
     progress(0.7)
-    recaller = await rc.recaller()
-    stages, walls = await _by_stage(rc, embedder, queries)
+    recaller = await longmind.recaller()
+    stages, walls = await _by_stage(longmind, embedder, queries)
     await recaller.flush()
-    figures.append(("add then recall, CPU", await _add_then_recall(rc, agents, queries, rounds), "ms"))
+    figures.append(("add then recall, CPU", await _add_then_recall(longmind, agents, queries, rounds), "ms"))
     figures.append(("recall, everything included, p50", _median(walls), "ms"))
     figures.append(("recall, everything included, p95", _percentile(walls, 95), "ms"))
     figures += [(f"stage {name}, p50", _median(durations), "ms") for name, durations in stages.items()]
@@ -132,13 +132,13 @@ async def _recalls(
 
 
 async def _add_then_recall(
-    rc: Longmind, agents: Sequence[tuple[Case, AgentMemory]], queries: Queries, rounds: int
+    longmind: Longmind, agents: Sequence[tuple[Case, AgentMemory]], queries: Queries, rounds: int
 ) -> float:
     """Return the CPU milliseconds of one add and the recall that follows it. The adds make the agents a little larger.
 
     What is added to an agent is another's, in a session of its own, so that nothing is there already.
     """
-    recaller = await rc.recaller()
+    recaller = await longmind.recaller()
     said = iter([item for case, _ in [*agents[1:], agents[0]] for item in case.items] * (rounds + 1))
     spent = []
     for number in range(rounds):
@@ -154,10 +154,10 @@ async def _add_then_recall(
 
 
 async def _by_stage(
-    rc: Longmind, embedder: CachingEmbedder, queries: Queries
+    longmind: Longmind, embedder: CachingEmbedder, queries: Queries
 ) -> tuple[dict[str, list[float]], list[float]]:
     """Return the wall seconds of each stage and of the whole recall, with the real embedder."""
-    recaller = await rc.recaller()
+    recaller = await longmind.recaller()
     stages: dict[str, list[float]] = defaultdict(list)
     last = 0.0
 
@@ -195,8 +195,8 @@ async def faces(folder: Path, embedder: CachingEmbedder, case: Case, rounds: int
     spent: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
 
     async def asynchronous(number: int) -> None:
-        async with Longmind.open(str(folder / f"asynchronous {number}.db"), embedder=embedder) as rc:
-            mem = rc.agent("speed")
+        async with Longmind.open(str(folder / f"asynchronous {number}.db"), embedder=embedder) as longmind:
+            mem = longmind.agent("speed")
 
             async def add(item: Item) -> None:
                 await _add(mem, item)
@@ -210,8 +210,8 @@ async def faces(folder: Path, embedder: CachingEmbedder, case: Case, rounds: int
             spent["recall", "asynchronous"].append(await _each(recall, questions))
 
     def blocking(number: int) -> None:
-        with Blocking.open(str(folder / f"blocking {number}.db"), embedder=embedder) as rc:
-            mem = rc.agent("speed")
+        with Blocking.open(str(folder / f"blocking {number}.db"), embedder=embedder) as longmind:
+            mem = longmind.agent("speed")
 
             def add(item: Item) -> None:
                 mem.remember({"role": item.role, "content": item.text}, session=item.session)

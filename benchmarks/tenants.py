@@ -32,11 +32,11 @@ async def measure(data: Path, embedder: str, tenants: int) -> list[Figure]:
     """Fill a store and ask every tenant."""
     caching = CachingEmbedder(open_embedder(embedder))
     with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder:
-        async with Longmind.open(str(Path(folder) / "tenants.db"), embedder=caching) as rc:
-            queries, spent = await _fill(rc, caching, data, tenants)
+        async with Longmind.open(str(Path(folder) / "tenants.db"), embedder=caching) as longmind:
+            queries, spent = await _fill(longmind, caching, data, tenants)
             for _, text in queries:
                 await caching.embed([text])
-            recall = await recall_ms(rc, queries)
+            recall = await recall_ms(longmind, queries)
             return [
                 ("batch add of 1,000, CPU", spent, "ms each"),
                 (f"recall among {tenants * EACH:,} memories of {tenants} tenants, CPU", recall, "ms"),
@@ -45,7 +45,7 @@ async def measure(data: Path, embedder: str, tenants: int) -> list[Figure]:
 
 
 async def _fill(
-    rc: Longmind, caching: CachingEmbedder, data: Path, tenants: int
+    longmind: Longmind, caching: CachingEmbedder, data: Path, tenants: int
 ) -> tuple[list[tuple[AgentMemory, str]], float]:
     """Fill a store. Return questions to each tenant, and the CPU milliseconds of each memory."""
     cases = list(locomo.cases(data))
@@ -55,7 +55,7 @@ async def _fill(
     queries: list[tuple[AgentMemory, str]] = []
     spent = 0.0
     for number in range(tenants):
-        mem = rc.agent("agent", tenant=f"tenant {number}")
+        mem = longmind.agent("agent", tenant=f"tenant {number}")
         turns = [
             {"role": item.role, "content": item.text, "name": item.speaker, "occurred_at": item.occurred_at}
             for item in itertools.islice(said, EACH)

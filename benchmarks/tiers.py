@@ -22,13 +22,13 @@ _SEEN = 60
 """Characters of a turn that must be in a context: of a long one the beginning is enough."""
 
 
-async def measure(rc: Longmind, cases: Sequence[Case], progress: Progress) -> list[Figure]:
+async def measure(longmind: Longmind, cases: Sequence[Case], progress: Progress) -> list[Figure]:
     """Ask the questions of each case at each budget; return the share of the evidence in the texts, in percent."""
-    (await rc.recaller()).counts_reads = False
+    (await longmind.recaller()).counts_reads = False
     shares: defaultdict[tuple[int, str], list[float]] = defaultdict(list)
     used: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for number, case in enumerate(cases, 1):
-        mem = await load(rc, "tiers", case)
+        mem = await load(longmind, "tiers", case)
         await mem.consolidate()
         texts = {item.label: item.text for item in case.items}
         for question in case.questions:

@@ -30,10 +30,10 @@ REFUSED = 0.8
 async def collect(data: Path, every: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the signs of every answer, its score, whether there is an answer at all, and its conversation."""
     signs, scores, answerable, conversations = [], [], [], []
-    async with Longmind.open("memory:") as rc:
-        reader = await rc.span_reader()
+    async with Longmind.open("memory:") as longmind:
+        reader = await longmind.span_reader()
         for number, case in enumerate(case for case in locomo.cases(data) if case.tuned):
-            mem = await quality.load(rc, "confidence", case)
+            mem = await quality.load(longmind, "confidence", case)
             for question, right, category in answers.questions(data)[case.name][::every]:
                 hits = [hit for hit in await mem.recall(question) if is_evidence(hit.memory)][:MOST_READ]
                 passages = await passages_of(mem.store, mem.scope, hits)

@@ -27,9 +27,9 @@ MOST_QUESTIONS = 4_500
 SEED = 17
 
 
-async def mined(rc: Longmind, name: str, group: Group) -> Group:
+async def mined(longmind: Longmind, name: str, group: Group) -> Group:
     """Return a group with the candidates of each of its questions."""
-    mem = rc.agent(name)
+    mem = longmind.agent(name)
     speaking = [speaker_of(group.source, text) for text in group.texts]
     messages = [
         {"role": "user", "content": said, "metadata": {"place": place}, **({"name": who} if who else {})}
@@ -89,9 +89,9 @@ async def _mine_file(path: Path, out: Path) -> tuple[int, int]:
     groups = _sampled(list(read_groups(path)), MOST_QUESTIONS)
     results = []
     for place, group in enumerate(groups):
-        async with Longmind.open("memory://") as rc:
-            (await rc.recaller()).counts_reads = False
-            results.append(await mined(rc, f"group {place}", group))
+        async with Longmind.open("memory://") as longmind:
+            (await longmind.recaller()).counts_reads = False
+            results.append(await mined(longmind, f"group {place}", group))
     write_groups(out / path.name, results)
     asked = sum(len(group.questions) for group in results)
     inside = sum(any(p in q.gold for p in q.candidates) for group in results for q in group.questions)
@@ -101,9 +101,9 @@ async def _mine_file(path: Path, out: Path) -> tuple[int, int]:
 async def _mine_set(name: str, data: Path, out: Path) -> tuple[int, int]:
     results = []
     for case in SETS[name].cases(data):
-        async with Longmind.open("memory://") as rc:
-            (await rc.recaller()).counts_reads = False
-            results.append(await _evaluated(await load(rc, name, case), case, name))
+        async with Longmind.open("memory://") as longmind:
+            (await longmind.recaller()).counts_reads = False
+            results.append(await _evaluated(await load(longmind, name, case), case, name))
     write_groups(out / f"set_{name}.jsonl.gz", results)
     asked = sum(len(group.questions) for group in results)
     return asked, sum(any(p in q.gold for p in q.candidates) for group in results for q in group.questions)

@@ -13,10 +13,10 @@ from benchmarks.quality import EvaluationSet, Figure, Progress
 from longmind.memory import Longmind
 
 
-async def figures(rc: Longmind, cases: Sequence[Case], progress: Progress) -> list[Figure]:
+async def figures(longmind: Longmind, cases: Sequence[Case], progress: Progress) -> list[Figure]:
     """Measure changed facts, unanswerable questions, and what consolidation learns from the labelled turns."""
-    ranked = await ranking.measure(rc, cases, progress)
-    learnt = await statements.measure(rc, list(statements.dialogues()), progress)
+    ranked = await ranking.measure(longmind, cases, progress)
+    learnt = await statements.measure(longmind, list(statements.dialogues()), progress)
     return [*ranked.rows(), *learnt.rows()]
 
 

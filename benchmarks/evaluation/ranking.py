@@ -56,12 +56,12 @@ class RankingFigures:
         ]
 
 
-async def measure(rc: Longmind, cases: Sequence[Case], progress: Progress) -> RankingFigures:
+async def measure(longmind: Longmind, cases: Sequence[Case], progress: Progress) -> RankingFigures:
     """Measure changed facts and unanswerable questions on cases that `quality.run` has loaded already."""
     changed = right = 0
     top_scores: dict[bool, list[float]] = {True: [], False: []}
     for number, case in enumerate(cases, 1):
-        mem = rc.agent(f"{NAME} {case.name}")
+        mem = longmind.agent(f"{NAME} {case.name}")
         for question in case.questions:
             hits = await mem.recall(question.text, k=DEPTH)
             top_scores[bool(question.evidence)].append(hits[0].score if hits else 0.0)

@@ -105,7 +105,7 @@ def _triple(subject: object, predicate: object, object_: object) -> Triple:
     return fold(str(subject)), fold(str(predicate)), re.sub(r"^(?:an?|the)\s+", "", fold(str(object_)))
 
 
-async def measure(rc: Longmind, labelled: Sequence[Dialogue], progress: Progress) -> Learnt:
+async def measure(longmind: Longmind, labelled: Sequence[Dialogue], progress: Progress) -> Learnt:
     """Remember and consolidate each dialogue, and compare the facts with the labels.
 
     The labels have the predicates of the patterns, so the trained reader is left out: ``training.claims.thresholds``
@@ -113,7 +113,7 @@ async def measure(rc: Longmind, labelled: Sequence[Dialogue], progress: Progress
     """
     result = Learnt()
     for number, dialogue in enumerate(labelled, 1):
-        mem = await load(rc, "statements", dialogue.case)
+        mem = await load(longmind, "statements", dialogue.case)
         await mem.configure(statement_reader=False)
         await mem.consolidate()
         _compare(dialogue, *await _facts(mem), result)

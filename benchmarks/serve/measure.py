@@ -79,23 +79,23 @@ async def _fill(url: str, memories: int) -> list[str]:
     """Fill the store. Return questions: the beginnings of some texts."""
     questions: list[str] = []
     generated = texts(AGENTS * memories)
-    async with Longmind.open(url) as rc:
+    async with Longmind.open(url) as longmind:
         for number in range(AGENTS):
             sentences = [next(generated) for _ in range(memories)]
-            await rc.agent(f"agent {number}").remember(sentences, session="before")
+            await longmind.agent(f"agent {number}").remember(sentences, session="before")
             questions += [" ".join(sentence.split()[:6]) for sentence in sentences[::25]]
     return questions
 
 
 async def _in_process(url: str, agents: Sequence[str], questions: Sequence[str], seconds: float) -> InProcess:
-    async with Longmind.open(url) as rc:
-        faces = [rc.agent(agent) for agent in agents]
+    async with Longmind.open(url) as longmind:
+        faces = [longmind.agent(agent) for agent in agents]
         for mem in faces:
             await mem.recall(questions[0], k=10)
         began = time.process_time()
         for turn in range(RECALLS):
             await faces[turn % len(faces)].recall(questions[turn % len(questions)], k=10)
-        await (await rc.recaller()).flush()
+        await (await longmind.recaller()).flush()
         cpu = round(1_000 * (time.process_time() - began) / RECALLS, 2)
         load, until = Load(), time.perf_counter() + seconds
 
@@ -144,10 +144,10 @@ async def _killed_under_load(server: ServerProcess, agents: list[str], questions
 async def lost_writes(url: str, loads: Sequence[Load]) -> int:
     """Return how many memories whose storing was acknowledged are not in the store."""
     lost = 0
-    async with Longmind.open(url) as rc:
+    async with Longmind.open(url) as longmind:
         for load in loads:
             for agent, ids in load.acknowledged.items():
-                stored = await rc.store.backend.get(Scope(tenant=rc.settings.tenant, agent=agent), ids)
+                stored = await longmind.store.backend.get(Scope(tenant=longmind.settings.tenant, agent=agent), ids)
                 lost += len(set(ids) - {memory.id for memory in stored})
     return lost
 

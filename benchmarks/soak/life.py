@@ -86,8 +86,8 @@ def _session(item: Item) -> str | None:
 async def live(url: str, first: int, last: int, seed: int, *, crash: bool) -> dict[str, Any]:
     """Live through the days from ``first`` to before ``last`` and return what was measured at their end."""
     clock = FakeClock(START + timedelta(days=first), tick=timedelta(milliseconds=50), seed=seed * 1_000 + first)
-    rc = await Longmind.open(url, clock=clock)
-    service = ConsolidationService(rc)
+    longmind = await Longmind.open(url, clock=clock)
+    service = ConsolidationService(longmind)
     service.start()
     measured: dict[str, Any] = {"days": last, "solved": 0, "tickets": 0}
     desk, policy = HelpDesk(seed), TriesWhatWorked(random.Random(f"soak policy {seed} {first}"))
@@ -95,20 +95,20 @@ async def live(url: str, first: int, last: int, seed: int, *, crash: bool) -> di
     for day in range(first, last):
         clock.set(START + timedelta(days=day, hours=8))
         for session in sessions_of(day, seed):
-            await _converse(rc.agent(AGENT, user=session.user), session, clock)
-        await work_on(rc.agent(AGENT), desk, policy, tickets[day], MemoryRecall(rc.agent(AGENT)))
+            await _converse(longmind.agent(AGENT, user=session.user), session, clock)
+        await work_on(longmind.agent(AGENT), desk, policy, tickets[day], MemoryRecall(longmind.agent(AGENT)))
         measured["tickets"] += 1
         measured["solved"] += desk.solved
-        await _hear_of_the_world(rc, day, seed, clock)
+        await _hear_of_the_world(longmind, day, seed, clock)
         clock.set(START + timedelta(days=day + 1) - timedelta(hours=2))
         await service.run_now()
-    measured |= await _measure(rc)
+    measured |= await _measure(longmind)
     if crash:
         sys.stdout.write(json.dumps(measured))
         sys.stdout.flush()
         os._exit(0)  # nothing is closed: what was acknowledged must be in the file
     await service.stop()
-    await rc.close()
+    await longmind.close()
     return measured
 
 
@@ -122,19 +122,19 @@ async def _converse(mem: AgentMemory, session: Session, clock: FakeClock) -> Non
             await conversation.context(tokens=400)
 
 
-async def _hear_of_the_world(rc: Longmind, day: int, seed: int, clock: FakeClock) -> None:
+async def _hear_of_the_world(longmind: Longmind, day: int, seed: int, clock: FakeClock) -> None:
     chance = random.Random(f"world {seed} {day}")
     for agent in (AGENT, *SIBLINGS):
         clock.advance(60)
-        mem = rc.agent(agent, user=f"{agent}'s visitor {chance.randint(1, 4)}")
+        mem = longmind.agent(agent, user=f"{agent}'s visitor {chance.randint(1, 4)}")
         await mem.remember(chance.choice(WORLD), session=f"day {day}")
 
 
-async def _measure(rc: Longmind) -> dict[str, Any]:
-    everybody = rc.agent(AGENT, all_users=True)
+async def _measure(longmind: Longmind) -> dict[str, Any]:
+    everybody = longmind.agent(AGENT, all_users=True)
     stats = await everybody.stats()
-    asked = await _ask(rc)
-    users = [rc.agent(AGENT, user=case.name) for case in cases()]
+    asked = await _ask(longmind)
+    users = [longmind.agent(AGENT, user=case.name) for case in cases()]
     profiles = [await mem.persona.profile() for mem in users]
     segments = [segment for mem in users for segment in await mem.dialogue.segments()]
     archived = [segment for mem in users for segment in await mem.dialogue.segments(archived=True)]
@@ -151,16 +151,16 @@ async def _measure(rc: Longmind) -> dict[str, Any]:
         "archived_segments": len(archived),
         "traits": sum(len(profile.traits) for profile in profiles),
         "knowledge": sum(len(profile.knowledge) for profile in profiles),
-        "shared": len(await rc.agent(AGENT).shared.list()),
+        "shared": len(await longmind.agent(AGENT).shared.list()),
     }
 
 
-async def _ask(rc: Longmind) -> dict[str, float]:
+async def _ask(longmind: Longmind) -> dict[str, float]:
     """Ask the questions whose evidence was said, each of the user it belongs to."""
     at_5: list[float] = []
     at_10: list[float] = []
     for case in cases():
-        mem = rc.agent(AGENT, user=case.name)
+        mem = longmind.agent(AGENT, user=case.name)
         said = await _labels(mem)
         for question in case.questions:
             if question.evidence and question.evidence <= said:

@@ -2,8 +2,8 @@
 
     from longmind import Longmind
 
-    async with Longmind.open() as rc:
-        mem = rc.agent("assistant", user="alice")
+    async with Longmind.open() as longmind:
+        mem = longmind.agent("assistant", user="alice")
         await mem.remember("I moved to Lisbon in May.")
         hits = await mem.recall("where does she live?")
 

@@ -1,4 +1,4 @@
-"""The public face: ``Longmind`` opens a store; ``rc.agent(...)`` is what one agent knows."""
+"""The public face: ``Longmind`` opens a store; ``longmind.agent(...)`` is what one agent knows."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
 __all__ = ["AgentMemory", "Longmind"]
 
 _NOT_OPEN = "The store is not open."
-_OPEN_IT = "Use `async with Longmind.open() as rc`, or await Longmind.open()."
+_OPEN_IT = "Use `async with Longmind.open() as longmind`, or await Longmind.open()."
 
 
 @checked_arguments
 class Longmind:
     """A store that is open.
 
-    ``async with Longmind.open() as rc`` opens and closes it; ``rc = await Longmind.open()`` opens it, and then
-    ``await rc.close()`` is yours to call.
+    ``async with Longmind.open() as longmind`` opens and closes it; ``longmind = await Longmind.open()`` opens it,
+    and then ``await longmind.close()`` is yours to call.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class Longmind:
 
     @property
     def tool(self) -> ToolDecorator:
-        """Register a function that procedures may call: ``@rc.tool``; its schema comes from its type hints."""
+        """Register a function that procedures may call: ``@longmind.tool``; its schema comes from its type hints."""
         return self.tools.tool
 
     async def recaller(self) -> Recaller:
@@ -259,7 +259,7 @@ class Longmind:
     def shared(self, tenant: str | None = None) -> SharedAdministration:
         """The shared memory of a tenant for its administrator: the rules, what waits, and reviews.
 
-        Agents read it and add to it by ``rc.agent(...).shared``; this face is not for them.
+        Agents read it and add to it by ``longmind.agent(...).shared``; this face is not for them.
         """
         from longmind.systems.shared import SharedAdministration
 

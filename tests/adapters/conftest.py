@@ -55,10 +55,15 @@ def pytest_pycollect_makemodule(module_path: Path, parent: Any) -> pytest.Module
 
 
 @pytest.fixture
-async def rc(tmp_path: Path) -> AsyncIterator[Longmind]:
+async def embedded(tmp_path: Path) -> AsyncIterator[Longmind]:
     """A store in a file, open on this event loop."""
     async with Longmind.open(str(tmp_path / "memory.db")) as opened:
         yield opened
+
+
+@pytest.fixture
+def longmind(embedded: Longmind) -> Longmind:
+    return embedded
 
 
 @pytest.fixture(scope="session")

@@ -20,8 +20,8 @@ BASE = "http://localhost"
 @pytest.fixture
 async def store() -> AsyncIterator[Longmind]:
     """The store that is served."""
-    async with Longmind.open("memory:", settings=Settings.load({}), embedder="none") as rc:
-        yield rc
+    async with Longmind.open("memory:", settings=Settings.load({}), embedder="none") as longmind:
+        yield longmind
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ async def http(app: FastAPI) -> AsyncIterator[httpx2.AsyncClient]:
 async def remote(app: FastAPI, store: Longmind) -> AsyncIterator[Longmind]:
     """The remote face of the same store."""
     transport = httpx2.ASGITransport(app)
-    async with RemoteLongmind(BASE, None, store.settings, store.clock, transport=transport) as rc:
-        yield rc
+    async with RemoteLongmind(BASE, None, store.settings, store.clock, transport=transport) as longmind:
+        yield longmind
 
 
 @pytest.fixture

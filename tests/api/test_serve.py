@@ -49,8 +49,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_serves_and_stops_cleanly(start: Start, number: signal.Signals, tmp_path: Path) -> None:
     process, address = start("--sample", "--no-consolidation")
-    with Longmind.open(address) as rc:
-        mem = rc.agent("demo", user="alice")
+    with Longmind.open(address) as longmind:
+        mem = longmind.agent("demo", user="alice")
         assert mem.recall("dinner with Ines", k=1)
         stored = mem.remember("I drink xylophone tea.")
         assert [memory.id for memory in mem.list(limit=1).items] == [stored.id]
@@ -61,8 +61,8 @@ def test_it_serves_and_stops_cleanly(start: Start, number: signal.Signals, tmp_p
     assert process.wait(timeout=60) == 0
     with pytest.raises(StoreUnavailable):
         Longmind.open(address)
-    with Longmind.open(str(tmp_path / "memory.db")) as rc:
-        assert rc.agent("demo", user="alice").get(stored.id) == stored
+    with Longmind.open(str(tmp_path / "memory.db")) as longmind:
+        assert longmind.agent("demo", user="alice").get(stored.id) == stored
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert {"memories.remember", "recall.recall"} <= {line.get("operation") for line in lines}
     assert "xylophone" not in (tmp_path / "log").read_text()
@@ -71,9 +71,9 @@ def test_it_serves_and_stops_cleanly(start: Start, number: signal.Signals, tmp_p
 def test_several_processes_serve_one_store(start: Start) -> None:
     process, address = start("--workers", "2", "--no-consolidation")
     for number in range(10):  # each is a new connection, so both answer some
-        with Longmind.open(address) as rc:
-            rc.agent("assistant").remember(f"Number {number}.")
-            assert rc.agent("assistant").stats().memories == number + 1
+        with Longmind.open(address) as longmind:
+            longmind.agent("assistant").remember(f"Number {number}.")
+            assert longmind.agent("assistant").stats().memories == number + 1
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=60) == 0
 
@@ -89,17 +89,17 @@ def test_it_accepts_the_tokens_of_a_provider(start: Start, tmp_path: Path) -> No
     try:
         oidc = ("--auth", "oidc", "--oidc-issuer", issuer.url, "--oidc-audience", AUDIENCE, "--no-consolidation")
         process, address = start(*oidc)
-        with Longmind.open(address, key=issuer.token()) as rc:
-            stored = rc.agent("assistant").remember("The word is heron.")
+        with Longmind.open(address, key=issuer.token()) as longmind:
+            stored = longmind.agent("assistant").remember("The word is heron.")
             with pytest.raises(Forbidden):
-                rc.agent("assistant", all_users=True).list()
-        with Longmind.open(address, key=issuer.token(tenant="other", scope="longmind:read")) as rc:
-            assert rc.agent("assistant").get(stored.id) is None
+                longmind.agent("assistant", all_users=True).list()
+        with Longmind.open(address, key=issuer.token(tenant="other", scope="longmind:read")) as longmind:
+            assert longmind.agent("assistant").get(stored.id) is None
             with pytest.raises(Forbidden):
-                rc.agent("assistant").remember("No.")
+                longmind.agent("assistant").remember("No.")
         for wrong in (issuer.token(aud="another"), issuer.token(exp=1), "nonsense"):
-            with pytest.raises(Unauthenticated), Longmind.open(address, key=wrong) as rc:
-                rc.agent("assistant").list()
+            with pytest.raises(Unauthenticated), Longmind.open(address, key=wrong) as longmind:
+                longmind.agent("assistant").list()
         assert httpx2.get(f"{address}/v1/agents").status_code == 401
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == 0

@@ -34,8 +34,8 @@ async def events(http: httpx2.AsyncClient, url: str, count: int, **headers: str)
 
 
 async def test_a_feed_tells_changes_as_they_are_made(address: str, store: Longmind) -> None:
-    async with Longmind.open(address) as rc:
-        feed = rc.agent("assistant").watch(after=0)
+    async with Longmind.open(address) as longmind:
+        feed = longmind.agent("assistant").watch(after=0)
         async with aclosing(feed):  # type: ignore[type-var]
             stored = await store.agent("assistant").remember("Tea.")
             change = await anext(feed)
@@ -62,7 +62,7 @@ async def test_a_feed_resumes_after_the_last_event(address: str, store: Longmind
 async def test_a_feed_shows_one_user_nothing_of_another(address: str, store: Longmind) -> None:
     await store.agent("assistant", "alice").remember("Tea.")
     mine = await store.agent("assistant", "bob").remember("Bread.")
-    async with Longmind.open(address) as rc, aclosing(rc.agent("assistant", "bob").watch(after=0)) as feed:  # type: ignore[type-var]
+    async with Longmind.open(address) as longmind, aclosing(longmind.agent("assistant", "bob").watch(after=0)) as feed:  # type: ignore[type-var]
         assert (await anext(feed)).memory_id == mine.id
 
 
@@ -71,16 +71,16 @@ async def test_a_replay_ends_and_its_errors_come_first(address: str, store: Long
     episode = await episodic.start("Moving")
     for what in ("Packed.", "Drove."):
         await episodic.record(episode.id, what)
-    async with Longmind.open(address) as rc:
-        far = rc.agent("assistant").episodic
+    async with Longmind.open(address) as longmind:
+        far = longmind.agent("assistant").episodic
         assert [item.event.what async for item in far.replay(episode.id)] == ["Packed.", "Drove."]
         with pytest.raises(NotFound):
             _ = [item async for item in far.replay("00000000-0000-7000-8000-000000000000")]
 
 
 async def test_a_server_that_stops_ends_its_streams(app: FastAPI, address: str) -> None:
-    async with Longmind.open(address) as rc:
-        feed = rc.agent("assistant").watch()
+    async with Longmind.open(address) as longmind:
+        feed = longmind.agent("assistant").watch()
         following = asyncio.ensure_future(anext(feed))
         while not app.state.server.metrics.in_flight._value.get():  # noqa: ASYNC110
             await asyncio.sleep(0)
@@ -93,8 +93,8 @@ async def test_consolidation_tells_its_progress(address: str, store: Longmind) -
     for text in ("I live in Lisbon.", "I work as a nurse.", "My sister is called Ines."):
         await store.agent("assistant", "alice").remember(text)
     told: list[tuple[str, float]] = []
-    async with Longmind.open(address) as rc:
-        mem = rc.agent("assistant", "alice")
+    async with Longmind.open(address) as longmind:
+        mem = longmind.agent("assistant", "alice")
         report = await mem.consolidate(progress=lambda stage, share: told.append((stage, share)))
         again = await mem.consolidate(progress=lambda stage, share: told.append((stage, share)))
     assert report.read == 3
@@ -121,8 +121,8 @@ async def test_what_fails_after_the_stream_began_is_told_in_it(
 
 async def test_remembering_many_things_tells_its_progress(address: str) -> None:
     told: list[tuple[int, int]] = []
-    async with Longmind.open(address) as rc:
-        stored = await rc.agent("assistant").remember(
+    async with Longmind.open(address) as longmind:
+        stored = await longmind.agent("assistant").remember(
             [f"Number {n}." for n in range(300)], progress=lambda done, total: told.append((done, total))
         )
     assert len(stored) == 300
@@ -202,8 +202,8 @@ async def test_a_stream_that_is_cut_goes_on_after_its_last_event_also_over_a_res
     port = server.sockets[0].getsockname()[1]
     async with (
         server,
-        Longmind.open(f"http://127.0.0.1:{port}") as rc,
-        aclosing(rc.agent("assistant").watch(after=0)) as feed,  # type: ignore[type-var]
+        Longmind.open(f"http://127.0.0.1:{port}") as longmind,
+        aclosing(longmind.agent("assistant").watch(after=0)) as feed,  # type: ignore[type-var]
     ):
         assert [(await anext(feed)).seq, (await anext(feed)).seq] == [change.seq for change in changes]
     assert [f"last-event-id: {changes[0].seq}" in request for request in asked] == [False, True, True]
@@ -211,6 +211,6 @@ async def test_a_stream_that_is_cut_goes_on_after_its_last_event_also_over_a_res
 
 @pytest.mark.parametrize("name", [".", ".."])
 async def test_a_name_that_is_a_step_in_a_path_is_refused(address: str, name: str) -> None:
-    async with Longmind.open(address) as rc:
+    async with Longmind.open(address) as longmind:
         with pytest.raises(InvalidInput, match="over HTTP"):
-            await rc.agent(name).stats()
+            await longmind.agent(name).stats()

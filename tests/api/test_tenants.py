@@ -26,11 +26,11 @@ def read_all(folder: Path) -> list[bytes]:
 async def test_each_tenant_has_a_file_of_its_own(tmp_path: Path) -> None:
     stores = tenants(tmp_path, 8)
     for name in ("default", "acme", "globex"):
-        async with stores.open(name) as rc:
-            await rc.agent("a").remember(f"{CANARY} of {name}")
+        async with stores.open(name) as longmind:
+            await longmind.agent("a").remember(f"{CANARY} of {name}")
     for name in ("default", "acme", "globex"):
-        async with stores.open(name) as rc:
-            assert [m.content for m in (await rc.agent("a").list()).items] == [f"{CANARY} of {name}"]
+        async with stores.open(name) as longmind:
+            assert [m.content for m in (await longmind.agent("a").list()).items] == [f"{CANARY} of {name}"]
     await stores.close()
     contents = [content for content in read_all(tmp_path) if CANARY.encode() in content]
     assert len(contents) == 3
@@ -42,12 +42,12 @@ async def test_those_not_in_use_are_closed_first_and_none_in_use_is(tmp_path: Pa
     stores = tenants(tmp_path, 2)
     async with stores.open("busy") as busy:
         for name in ("one", "two", "three"):
-            async with stores.open(name) as rc:
-                await rc.agent("a").remember(name)
+            async with stores.open(name) as longmind:
+                await longmind.agent("a").remember(name)
             assert stores.count <= 2
         await busy.agent("a").remember("It is open still.")
-        async with stores.open("one") as rc:
-            assert [m.content for m in (await rc.agent("a").list()).items] == ["one"]
+        async with stores.open("one") as longmind:
+            assert [m.content for m in (await longmind.agent("a").list()).items] == ["one"]
     await stores.close()
     assert stores.count == 0
 
@@ -56,14 +56,14 @@ async def test_many_at_once_open_a_store_once(tmp_path: Path) -> None:
     stores = tenants(tmp_path, 1)
 
     async def write(number: int) -> None:
-        async with stores.open(f"tenant-{number % 3}") as rc:
-            await rc.agent("a").remember(f"Number {number}.")
+        async with stores.open(f"tenant-{number % 3}") as longmind:
+            await longmind.agent("a").remember(f"Number {number}.")
 
     await asyncio.gather(*(write(number) for number in range(12)))
     assert stores.count <= 1
     for number in range(3):
-        async with stores.open(f"tenant-{number}") as rc:
-            assert len((await rc.agent("a").list()).items) == 4
+        async with stores.open(f"tenant-{number}") as longmind:
+            assert len((await longmind.agent("a").list()).items) == 4
     await stores.close()
 
 
@@ -77,6 +77,6 @@ async def test_a_store_that_cannot_be_opened_is_tried_again(tmp_path: Path) -> N
     assert stores.count == 0
     folder.unlink()
     folder.mkdir()
-    async with stores.open("default") as rc:
-        await rc.agent("a").remember("Now it is there.")
+    async with stores.open("default") as longmind:
+        await longmind.agent("a").remember("Now it is there.")
     await stores.close()

@@ -35,13 +35,13 @@ def test_a_process_that_dies_is_replaced_and_one_alone_consolidates(url: str, tm
         first = next(process for process in before if "--no-consolidation" not in process.cmdline())
         first.kill()
         for number in range(10):  # the other one answers meanwhile
-            with Longmind.open(server.address) as rc:
-                rc.agent("assistant").remember(f"Number {number}.")
+            with Longmind.open(server.address) as longmind:
+                longmind.agent("assistant").remember(f"Number {number}.")
         while len(alive := [process for process in workers(server) if process.pid != first.pid]) < 2:
             psutil.wait_procs(alive, timeout=0.1)
         assert sorted("--no-consolidation" in process.cmdline() for process in alive) == [False, True]
-        with Longmind.open(server.address) as rc:
-            assert rc.agent("assistant").stats().memories == 10
+        with Longmind.open(server.address) as longmind:
+            assert longmind.agent("assistant").stats().memories == 10
         assert server.stop() == 0
     assert "another starts" in (tmp_path / "log").read_text()
     assert not any(process.is_running() for process in alive)

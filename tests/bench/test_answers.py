@@ -25,8 +25,8 @@ async def remember(mem: AgentMemory) -> None:
 
 @pytest.fixture
 async def mem(request: pytest.FixtureRequest) -> AsyncIterator[AgentMemory]:
-    async with Longmind.open("memory:", span_reader=request.param) as rc:
-        mem = rc.agent("answers")
+    async with Longmind.open("memory:", span_reader=request.param) as longmind:
+        mem = longmind.agent("answers")
         await remember(mem)
         yield mem
 

@@ -41,8 +41,8 @@ def test_locomo_is_measured_after_consolidation(tmp_path: Path) -> None:
 
 
 async def test_a_fact_stands_for_the_turn_it_was_drawn_from() -> None:
-    async with Longmind.open("memory:") as rc:
-        mem = rc.agent("a")
+    async with Longmind.open("memory:") as longmind:
+        mem = longmind.agent("a")
         said = [
             {"role": "user", "name": s, "content": t, "metadata": {"label": str(n)}} for n, (s, t) in enumerate(TURNS)
         ]

@@ -65,10 +65,10 @@ def test_the_command_prints_rows_and_figures() -> None:
 
 
 async def test_contexts_stay_above_their_floor() -> None:
-    async with Longmind.open("memory:", embedder="static") as rc:
+    async with Longmind.open("memory:", embedder="static") as longmind:
         for person in PEOPLE:
-            await context.load(rc, person)
-        answers = await context.ask(rc, PEOPLE, lambda done: None)
+            await context.load(longmind, person)
+        answers = await context.ask(longmind, PEOPLE, lambda done: None)
     shares = {(line.half, line.category): line.scores for line in context.lines(answers)}
     for way in context.WAYS:
         assert shares["all", "all"][way] >= 93.0, shares
@@ -79,8 +79,8 @@ async def test_contexts_stay_above_their_floor() -> None:
 
 async def test_a_word_of_another_user_would_be_noticed() -> None:
     first, second = PEOPLE[:2]
-    async with Longmind.open("memory:", embedder="none") as rc:
-        mem = await context.load(rc, first)
+    async with Longmind.open("memory:", embedder="none") as longmind:
+        mem = await context.load(longmind, first)
         await mem.remember(f"{second.canaries[0]} {first.tasks[0].text}")
-        answers = await context.ask(rc, [first, second], lambda done: None)
+        answers = await context.ask(longmind, [first, second], lambda done: None)
     assert sum(answer.leaks for answer in answers) > 0

@@ -15,10 +15,10 @@ def case(name: str, turns: int) -> Case:
 
 async def test_what_is_told_of_the_cycle() -> None:
     embedder, done = cycle.TimedEmbedder(WordHashEmbedder()), list[float]()
-    async with Longmind.open("memory:", embedder=embedder) as rc:
-        backend = rc.store.backend
-        figures = await cycle.measure(rc, embedder, [case("a", 24), case("b", 12)], done.append)
-        assert rc.store.backend is backend, "the counting one is taken away again"
+    async with Longmind.open("memory:", embedder=embedder) as longmind:
+        backend = longmind.store.backend
+        figures = await cycle.measure(longmind, embedder, [case("a", 24), case("b", 12)], done.append)
+        assert longmind.store.backend is backend, "the counting one is taken away again"
     told = {name: value for name, value, _ in figures}
     assert told["pages"] == 18
     assert told["pages a second and core"] > 0

@@ -73,9 +73,9 @@ def test_the_labels_name_turns_that_exist() -> None:
 
 
 async def test_recall_stays_above_its_floor() -> None:
-    async with Longmind.open("memory:", embedder="static") as rc:
-        lines = await quality.run(rc, evaluation.SET, CASES, lambda done: None)
-        ranked = await ranking.measure(rc, CASES, lambda done: None)
+    async with Longmind.open("memory:", embedder="static") as longmind:
+        lines = await quality.run(longmind, evaluation.SET, CASES, lambda done: None)
+        ranked = await ranking.measure(longmind, CASES, lambda done: None)
     whole = next(line for line in lines if (line.half, line.category) == ("all", "all"))
     assert whole.questions == 370
     for name, floor in FLOORS.items():
@@ -84,8 +84,8 @@ async def test_recall_stays_above_its_floor() -> None:
 
 
 async def test_extraction_stays_above_its_floor() -> None:
-    async with Longmind.open("memory:", embedder="none") as rc:
-        learnt = await statements.measure(rc, list(statements.dialogues()), lambda done: None)
+    async with Longmind.open("memory:", embedder="none") as longmind:
+        learnt = await statements.measure(longmind, list(statements.dialogues()), lambda done: None)
     assert learnt.precision >= 87.5, learnt
     assert learnt.recall >= 85.0, learnt
     assert quality.percent(learnt.traps_avoided, learnt.traps) >= 89.0, learnt

@@ -30,7 +30,7 @@ def test_nine_of_ten_extractions_are_really_said() -> None:
 @needs_data
 async def test_nearly_every_plain_statement_becomes_a_fact() -> None:
     case = next(case for case in facts.cases(DATA) if case.name == "sh_6k")
-    async with Longmind.open("memory:", embedder="none") as rc:
-        mem = await quality.load(rc, "facts", case)
+    async with Longmind.open("memory:", embedder="none") as longmind:
+        mem = await quality.load(longmind, "facts", case)
         report = await mem.consolidate()
         assert report.of("extract").added >= 0.99 * len(case.items)

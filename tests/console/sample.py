@@ -17,5 +17,5 @@ AGENT = "assistant"
 def fill(store: Path) -> None:
     """Fill a new store."""
     asyncio.run(load_example(Settings.load({}, url=str(store)), AGENT, embedder="none"))
-    with Longmind.open(str(store), settings=Settings.load({}), embedder="none") as rc:
-        fill_work(rc, AGENT)
+    with Longmind.open(str(store), settings=Settings.load({}), embedder="none") as longmind:
+        fill_work(longmind, AGENT)

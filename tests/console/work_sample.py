@@ -54,11 +54,11 @@ def send_ticket(seat: str) -> str:
     return f"sent: {seat}"
 
 
-def fill_work(rc: Longmind, agent: str) -> None:
+def fill_work(longmind: Longmind, agent: str) -> None:
     """Store procedures of an agent, and run them."""
-    memory: Any = rc.agent(agent)
+    memory: Any = longmind.agent(agent)
     for tool in (find_trains, reserve_seat, send_ticket):
-        rc.tool(tool)
+        longmind.tool(tool)
     memory.procedural.store(REFUND)
     memory.procedural.store(BOOK, why="as Alice does it")
     for _ in range(3):

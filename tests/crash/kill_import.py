@@ -26,8 +26,8 @@ from longmind import Longmind
 from longmind.importing import import_memories
 
 async def main(url, path):
-    async with Longmind.open(url, embedder="none") as rc:
-        await import_memories(rc, "jsonl", path, agent="a", progress=lambda done, total: print(done, flush=True))
+    async with Longmind.open(url, embedder="none") as longmind:
+        await import_memories(longmind, "jsonl", path, agent="a", progress=lambda done, total: print(done, flush=True))
 
 asyncio.run(main(*sys.argv[1:]))
 """
@@ -85,16 +85,16 @@ def run(url: Path, source: Path, kill_after: int | None) -> int | None:
 
 async def held(url: Path) -> list[Any]:
     """Everything that a store holds, without the ids and the time of the import, in order."""
-    async with Longmind.open(str(url), embedder="none") as rc:
-        found = rc.store.scan_all(Scope(agent="a", all_users=True), Filter(states=None, expired=None))
+    async with Longmind.open(str(url), embedder="none") as longmind:
+        found = longmind.store.scan_all(Scope(agent="a", all_users=True), Filter(states=None, expired=None))
         return sorted(
             [memory.model_dump_json(exclude={"id", "recorded_at"}) async for memory in found],
         )
 
 
 async def head(url: Path) -> Any:
-    async with Longmind.open(str(url), embedder="none") as rc:
-        return await rc.store.backend.head(Scope(agent="a", all_users=True))
+    async with Longmind.open(str(url), embedder="none") as longmind:
+        return await longmind.store.backend.head(Scope(agent="a", all_users=True))
 
 
 def interrupt(folder: Path, messages: int, kills: int, seed: int) -> Outcome:

@@ -60,8 +60,8 @@ def talk(rng: random.Random) -> list[dict[str, Any]]:
 async def filled(path: Path, seed: int) -> None:
     """A store with something to consolidate."""
     rng = random.Random(seed)
-    async with Longmind.open(str(path), embedder="none") as rc:
-        mem = rc.agent("a", user="alice")
+    async with Longmind.open(str(path), embedder="none") as longmind:
+        mem = longmind.agent("a", user="alice")
         await mem.remember(talk(rng), session="s")
         for text in ("tea please", "Tea, please!", "I live in Bern.", "The capital of Ghana is Accra."):
             await mem.remember(text)
@@ -102,7 +102,7 @@ async def told(mem: AgentMemory) -> list[tuple[str, str, str]]:
     return sorted((m.kind, m.state, m.content) for m in found)
 
 
-def stopping(rc: Longmind, mem: AgentMemory, after: int) -> Cycle:
+def stopping(longmind: Longmind, mem: AgentMemory, after: int) -> Cycle:
     """A cycle that ends at the point so many points on."""
     passed = 0
 
@@ -113,14 +113,14 @@ def stopping(rc: Longmind, mem: AgentMemory, after: int) -> Cycle:
             raise Stop(point)
 
     settings = AgentSettings()
-    return Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, watch=watch)
+    return Cycle(longmind.store, mem.scope, settings, longmind.clock, longmind.embedding.embed, watch=watch)
 
 
 async def test_stopped_at_any_point_the_rerun_completes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cycle, "SLICE", 20)
     await filled(tmp_path / "whole.db", 0)
-    async with Longmind.open(str(tmp_path / "whole.db"), embedder="none") as rc:
-        mem = rc.agent("a", user="alice")
+    async with Longmind.open(str(tmp_path / "whole.db"), embedder="none") as longmind:
+        mem = longmind.agent("a", user="alice")
         said = await messages(mem)
         await mem.consolidate()
         whole = [(kind, state, content) for kind, state, content in await told(mem) if kind == "fact"]
@@ -130,12 +130,12 @@ async def test_stopped_at_any_point_the_rerun_completes(tmp_path: Path, monkeypa
         path = tmp_path / f"{turn}.db"
         turn += 1
         await filled(path, 0)
-        async with Longmind.open(str(path), embedder="none") as rc:
-            mem = rc.agent("a", user="alice")
+        async with Longmind.open(str(path), embedder="none") as longmind:
+            mem = longmind.agent("a", user="alice")
             said = await messages(mem)
             while True:
                 try:
-                    await stopping(rc, mem, rng.randrange(40)).run()
+                    await stopping(longmind, mem, rng.randrange(40)).run()
                 except Stop as stopped:
                     stops += 1
                     points.add(str(stopped))
@@ -156,8 +156,8 @@ cycle.SLICE = 20
 
 
 async def run(path):
-    async with Longmind.open(path, embedder="none") as rc:
-        await rc.agent("a", user="alice").consolidate()
+    async with Longmind.open(path, embedder="none") as longmind:
+        await longmind.agent("a", user="alice").consolidate()
     os.write(1, b"done\\n")
 
 
@@ -215,14 +215,14 @@ async def test_killed_with_9_at_any_moment_the_rerun_completes(runs: subprocess.
         path = tmp_path / f"{copy}.db"
         copy += 1
         shutil.copy(tmp_path / "begin.db", path)
-        async with Longmind.open(str(path), embedder="none") as rc:
-            said = await messages(rc.agent("a", user="alice"))
+        async with Longmind.open(str(path), embedder="none") as longmind:
+            said = await messages(longmind.agent("a", user="alice"))
         while kills < KILLS and not run_and_kill(runs, path, rng.uniform(0, whole_s)):
             kills += 1
-            async with Longmind.open(str(path), embedder="none") as rc:
-                await sound(rc.agent("a", user="alice"), said)
+            async with Longmind.open(str(path), embedder="none") as longmind:
+                await sound(longmind.agent("a", user="alice"), said)
         assert run_and_kill(runs, path, None)
-        async with Longmind.open(str(path), embedder="none") as rc:
-            mem = rc.agent("a", user="alice")
+        async with Longmind.open(str(path), embedder="none") as longmind:
+            mem = longmind.agent("a", user="alice")
             await sound(mem, said)
             assert (await mem.consolidate()).proposed == ()

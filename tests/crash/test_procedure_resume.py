@@ -281,8 +281,8 @@ async def _child(folder: Path, cut: int | None) -> None:
     world = World(_effects_in(folder / "effects.db"))
     world.cut = lambda: os.kill(os.getpid(), signal.SIGKILL)
     settings = Settings.load(environment={})
-    async with Longmind.open(str(folder / "memory.db"), embedder="none", settings=settings) as rc:
-        procedures = memory_on(rc.store.backend, world)
+    async with Longmind.open(str(folder / "memory.db"), embedder="none", settings=settings) as longmind:
+        procedures = memory_on(longmind.store.backend, world)
         for definition in (INNER, OUTER):
             await procedures.store(definition)
         world.points, world.cut_at = 0, cut

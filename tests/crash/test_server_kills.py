@@ -49,10 +49,10 @@ async def test_a_server_that_is_killed_loses_no_acknowledged_write(store_url: st
     assert [error for load in loads for error in load.errors] == []
     assert sum(load.writes for load in loads) > 0
     assert await lost_writes(store_url, loads) == 0
-    async with Longmind.open(store_url) as rc:
-        assert await rc.store.backend.check() == []
+    async with Longmind.open(store_url) as longmind:
+        assert await longmind.store.backend.check() == []
         victim = next(iter(loads[0].acknowledged["assistant"]))
-        await rc.agent("assistant").forget(victim)
+        await longmind.agent("assistant").forget(victim)
     assert await lost_writes(store_url, loads) == 1, "the comparison would notice a loss"
 
 

@@ -65,22 +65,22 @@ class Told:
     wrong: int
 
 
-async def held(rc: Longmind, scope: Scope) -> Held:
+async def held(longmind: Longmind, scope: Scope) -> Held:
     """What an agent holds, without ids and times: how often each thing, and how many links of each relation."""
-    memories = [memory async for memory in scan_all(rc.store.backend, scope, Filter(states=None))]
-    links = await rc.store.all_links(scope, [m.id for m in memories])
+    memories = [memory async for memory in scan_all(longmind.store.backend, scope, Filter(states=None))]
+    links = await longmind.store.all_links(scope, [m.id for m in memories])
     return Counter((m.kind, m.content, m.state) for m in memories), Counter(link.relation for link in links)
 
 
-async def fill(rc: Longmind, scopes: Sequence[Scope]) -> Held:
+async def fill(longmind: Longmind, scopes: Sequence[Scope]) -> Held:
     """Give every agent the same pages, and tell what one holds that was consolidated with nobody in the way."""
     for scope in (CONTROL, *scopes):
-        await rc.agent(scope.agent).remember(PAGES, session="s", occurred_at=AT)
+        await longmind.agent(scope.agent).remember(PAGES, session="s", occurred_at=AT)
     while True:
-        before = (await rc.store.backend.head(CONTROL)).seq
-        await rc.agent(CONTROL.agent).consolidate()
-        if (await rc.store.backend.head(CONTROL)).seq == before:
-            return await held(rc, CONTROL)
+        before = (await longmind.store.backend.head(CONTROL)).seq
+        await longmind.agent(CONTROL.agent).consolidate()
+        if (await longmind.store.backend.head(CONTROL)).seq == before:
+            return await held(longmind, CONTROL)
 
 
 @contextlib.contextmanager
@@ -126,12 +126,12 @@ async def everything(jobs: Jobs) -> list[Job]:
     return found
 
 
-async def settled(rc: Longmind, jobs: Jobs, scopes: Sequence[Scope]) -> None:
+async def settled(longmind: Longmind, jobs: Jobs, scopes: Sequence[Scope]) -> None:
     """Wait until no job is left and every agent's watermark is where its journal is."""
     while True:
         if not await jobs.busy():
             marks = await jobs.marks(scopes)
-            heads = {scope: (await rc.store.backend.head(scope)).seq for scope in scopes}
+            heads = {scope: (await longmind.store.backend.head(scope)).seq for scope in scopes}
             if all(marks[scope].head == heads[scope] for scope in scopes):
                 return
         await asyncio.sleep(0.5)
@@ -140,8 +140,8 @@ async def settled(rc: Longmind, jobs: Jobs, scopes: Sequence[Scope]) -> None:
 async def run(url: str, agents: int, count: int, kills: int, chance: random.Random) -> Told:
     """Fill a store, start workers, kill some of them at random moments, and examine what is left."""
     scopes = [Scope(agent=f"agent-{n}", all_users=True) for n in range(agents)]
-    async with Longmind.open(url, settings=Settings.load({})) as rc, await Jobs.open(url) as jobs:
-        expected = await fill(rc, scopes)
+    async with Longmind.open(url, settings=Settings.load({})) as longmind, await Jobs.open(url) as jobs:
+        expected = await fill(longmind, scopes)
         began = time.monotonic()
         killed: set[str] = set()
         orphans: dict[str, datetime] = {}
@@ -152,7 +152,7 @@ async def run(url: str, agents: int, count: int, kills: int, chance: random.Rand
                     left = await kill_at_work(jobs, processes[n], f"w{n}", least)
                     killed.add(f"w{n}")
                     orphans |= dict.fromkeys(left, datetime.now(UTC))
-                await settled(rc, jobs, scopes)
+                await settled(longmind, jobs, scopes)
             seconds = time.monotonic() - began
             for n, process in enumerate(processes):
                 process.send_signal(signal.SIGTERM)
@@ -160,7 +160,7 @@ async def run(url: str, agents: int, count: int, kills: int, chance: random.Rand
                 assert process.returncode == (-signal.SIGKILL if f"w{n}" in killed else 0)
                 assert f"w{n}" in killed or json.loads(out)["failed"] == 0
         all_jobs = await everything(jobs)
-        found = [await held(rc, scope) for scope in scopes]
+        found = [await held(longmind, scope) for scope in scopes]
     again = [job for job in all_jobs if job.id in orphans]
     assert all(job.state == "done" and job.starts > 1 and job.worker not in killed for job in again)
     waits = [(job.started_at - orphans[job.id]).total_seconds() for job in again if job.started_at]

@@ -44,6 +44,6 @@ def brief(chat: ChatModel) -> Brief:
 @pytest_asyncio.fixture(loop_scope="session")
 async def mem(brief: Brief) -> AsyncIterator[AgentMemory]:
     """An agent's memory whose settings name the model."""
-    async with Longmind.open("memory:", settings=Settings.load({})) as rc:
-        rc.__dict__["chat"] = ChatModel(brief)
-        yield rc.agent("assistant", user="ann")
+    async with Longmind.open("memory:", settings=Settings.load({})) as longmind:
+        longmind.__dict__["chat"] = ChatModel(brief)
+        yield longmind.agent("assistant", user="ann")

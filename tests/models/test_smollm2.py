@@ -89,14 +89,14 @@ async def test_its_facts_are_valid_and_only_those_that_quote_the_source_are_kept
 
 
 async def test_consolidation_takes_of_its_facts_and_summaries_what_the_source_bears_out(chat: ChatModel) -> None:
-    async with Longmind.open("memory:", settings=Settings.load({})) as rc:
-        mem = rc.agent("a", user="alice")
+    async with Longmind.open("memory:", settings=Settings.load({})) as longmind:
+        mem = longmind.agent("a", user="alice")
         said = await mem.remember(SOURCE)
         settings = await mem.configuration()
         heard = Heard(chat)
-        cycle = Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, heard)
+        cycle = Cycle(longmind.store, mem.scope, settings, longmind.clock, longmind.embedding.embed, heard)
         report = (await cycle.run()).of("extract")
-        kept = [m async for m in rc.store.scan_all(mem.scope, Filter(kinds=("fact",))) if "model" in m.metadata]
+        kept = [m async for m in longmind.store.scan_all(mem.scope, Filter(kinds=("fact",))) if "model" in m.metadata]
         assert (report.calls, report.failed) == (1, None)
         assert all(isinstance(fact, Triple) for fact in heard.facts)
         assert len(kept) + sum(report.rejected.values()) >= len(heard.facts) > 0
@@ -106,16 +106,23 @@ async def test_consolidation_takes_of_its_facts_and_summaries_what_the_source_be
 
 
 async def test_a_summary_of_it_quotes_what_was_said_or_stays_what_rules_made_it(chat: ChatModel) -> None:
-    async with Longmind.open("memory:", settings=Settings.load({})) as rc:
-        mem = rc.agent("a", user="alice")
+    async with Longmind.open("memory:", settings=Settings.load({})) as longmind:
+        mem = longmind.agent("a", user="alice")
         turns = [f"The harbour museum opens room {n} in spring." for n in range(4)]
         await mem.remember([{"role": "user", "content": text} for text in turns], session="s")
         settings = await mem.configuration()
         cycle = Cycle(
-            rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, summary_writer=ChatSummaryWriter(chat)
+            longmind.store,
+            mem.scope,
+            settings,
+            longmind.clock,
+            longmind.embedding.embed,
+            summary_writer=ChatSummaryWriter(chat),
         )
         report = (await cycle.run()).of("summarise")
-        (summary,) = [m async for m in rc.store.scan_all(mem.scope, Filter(kinds=("summary",))) if "turns" in m.body]
+        (summary,) = [
+            m async for m in longmind.store.scan_all(mem.scope, Filter(kinds=("summary",))) if "turns" in m.body
+        ]
         assert (report.calls, report.failed) == (1, None)
         if "retold" in summary.body:
             assert summary.body["retold"]["model"] == chat.name
@@ -123,7 +130,7 @@ async def test_a_summary_of_it_quotes_what_was_said_or_stays_what_rules_made_it(
         else:
             assert summary.content.startswith("The harbour museum")
             assert sum(report.rejected.values()) >= 1 or report.added == 1
-        links = await rc.store.links(mem.scope, [summary.id], relation="derived_from", direction="out")
+        links = await longmind.store.links(mem.scope, [summary.id], relation="derived_from", direction="out")
         assert {link.target for link in links} == set(summary.body["quoted"])
 
 

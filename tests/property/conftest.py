@@ -28,11 +28,11 @@ class Host:
     """An open store and the loop it lives on; every example gets an agent of its own."""
 
     runner: asyncio.Runner
-    rc: Longmind
+    longmind: Longmind
     clock: FakeClock
 
     def scoped(self) -> ScopedStore:
-        return self.rc.agent(f"agent-{next(_numbers)}").scoped
+        return self.longmind.agent(f"agent-{next(_numbers)}").scoped
 
 
 @pytest.fixture(params=["inmem", "sqlite", "postgres"])
@@ -41,9 +41,9 @@ def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
     url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
     clock = FakeClock()
     with asyncio.Runner() as runner:
-        rc = runner.run(_opened(url, clock))
-        yield Host(runner, rc, clock)
-        runner.run(rc.close())
+        longmind = runner.run(_opened(url, clock))
+        yield Host(runner, longmind, clock)
+        runner.run(longmind.close())
 
 
 async def _opened(url: str, clock: FakeClock) -> Longmind:

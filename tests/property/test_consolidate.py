@@ -123,10 +123,10 @@ async def _parts(steps: list[tuple[str, ...]]) -> None:
         for stepwise in (True, False):
             clock = FakeClock(tick=timedelta(seconds=1))
             url = str(Path(folder) / f"{stepwise}.db") if stepwise else "memory:"
-            async with Longmind.open(url, embedder="none", clock=clock) as rc:
+            async with Longmind.open(url, embedder="none", clock=clock) as longmind:
                 for number, step in enumerate(steps):
-                    await _take(rc, number, step, stepwise=stepwise)
-                whole = rc.agent("a", all_users=True)
+                    await _take(longmind, number, step, stepwise=stepwise)
+                whole = longmind.agent("a", all_users=True)
                 await whole.consolidate()
                 assert (await whole.consolidate()).proposed == ()
                 found.append(await facts(whole))
@@ -134,16 +134,16 @@ async def _parts(steps: list[tuple[str, ...]]) -> None:
         assert all(n == 1 for n in found[0].values())
 
 
-async def _take(rc: Longmind, number: int, step: tuple[str, ...], *, stepwise: bool) -> None:
+async def _take(longmind: Longmind, number: int, step: tuple[str, ...], *, stepwise: bool) -> None:
     if step[0] == "say":
         _, text, user, session = step
         moment = SAID + timedelta(hours=number)
-        await rc.agent("a", user=user).remember(text, session=session, occurred_at=moment)
+        await longmind.agent("a", user=user).remember(text, session=session, occurred_at=moment)
     elif step[0] == "run" and stepwise:
-        await rc.agent("a", user=step[1], all_users=step[1] is None).consolidate()
+        await longmind.agent("a", user=step[1], all_users=step[1] is None).consolidate()
     elif step[0] == "undo" and stepwise:
-        before = await rc.store.content_hash(rc.agent("a", all_users=True).scope)
-        report = await rc.agent("a", all_users=True).consolidate()
+        before = await longmind.store.content_hash(longmind.agent("a", all_users=True).scope)
+        report = await longmind.agent("a", all_users=True).consolidate()
         if report.stages:
-            await rc.agent("a", all_users=True).undo(report.id)
-            assert await rc.store.content_hash(rc.agent("a", all_users=True).scope) == before
+            await longmind.agent("a", all_users=True).undo(report.id)
+            assert await longmind.store.content_hash(longmind.agent("a", all_users=True).scope) == before

@@ -171,9 +171,11 @@ async def check(semantic: SemanticMemory, scoped: ScopedStore, world: World) -> 
 
 async def run(url: str, steps: list[Learn | Retract | End]) -> None:
     clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
-    async with Longmind.open(url, embedder="none", clock=clock) as rc:
-        mem = rc.agent("assistant")
-        scoped = ScopedStore(store=rc.store, scope=mem.scope, clock=clock, embed=rc.embedding.embed, search=mem.recall)
+    async with Longmind.open(url, embedder="none", clock=clock) as longmind:
+        mem = longmind.agent("assistant")
+        scoped = ScopedStore(
+            store=longmind.store, scope=mem.scope, clock=clock, embed=longmind.embedding.embed, search=mem.recall
+        )
         semantic, world = SemanticMemory(scoped), World()
         await semantic.declare("wears", many=True)
         snapshots: list[tuple[datetime, World]] = []

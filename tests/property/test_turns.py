@@ -23,8 +23,8 @@ STEPS = st.lists(
 )
 
 
-async def deliver(rc: Longmind, steps: list[tuple[str, list[tuple[str, str]], int]]) -> None:
-    mem = rc.agent(f"turns-{next(_agents)}", user="ann")
+async def deliver(longmind: Longmind, steps: list[tuple[str, list[tuple[str, str]], int]]) -> None:
+    mem = longmind.agent(f"turns-{next(_agents)}", user="ann")
     said: list[dict[str, Any]] = []
     earlier: list[dict[str, Any]] = []
     """What can be delivered again at any time, since it has an id."""
@@ -60,4 +60,4 @@ async def deliver(rc: Longmind, steps: list[tuple[str, list[tuple[str, str]], in
 @few(15)
 @given(STEPS)
 def test_every_turn_is_stored_once(host: Host, steps: list[tuple[str, list[tuple[str, str]], int]]) -> None:
-    host.runner.run(deliver(host.rc, steps))
+    host.runner.run(deliver(host.longmind, steps))

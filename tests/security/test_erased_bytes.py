@@ -32,11 +32,11 @@ import asyncio, sys
 from longmind import Longmind, Settings
 
 async def main():
-    async with Longmind.open(sys.argv[1], settings=Settings.load({}), embedder="none") as rc:
-        mem = rc.agent("a", user="alice")
+    async with Longmind.open(sys.argv[1], settings=Settings.load({}), embedder="none") as longmind:
+        mem = longmind.agent("a", user="alice")
         told = await mem.remember(sys.argv[2], operation=sys.argv[3])
         await mem.update(told.id, content=sys.argv[2] + " Indeed.", reason=sys.argv[3])
-        await rc.agent("b", user="bob").remember("The other process was here.")
+        await longmind.agent("b", user="bob").remember("The other process was here.")
 
 asyncio.run(main())
 """
@@ -70,8 +70,8 @@ class Hashing:
 class History:
     """One random history of a store. ``canaries`` are the words that must be gone in the end."""
 
-    def __init__(self, rc: Longmind, seed: int) -> None:
-        self.rc, self.random = rc, random.Random(seed)
+    def __init__(self, longmind: Longmind, seed: int) -> None:
+        self.longmind, self.random = longmind, random.Random(seed)
         self.seed = seed
         self.canaries: list[str] = []
         self.said: list[str] = []
@@ -88,13 +88,15 @@ class History:
         return self.random.choice(_TEXTS).format(self.word(), self.word())
 
     def mem(self) -> AgentMemory:
-        return self.rc.agent(self.random.choice("ab"), user="alice")
+        return self.longmind.agent(self.random.choice("ab"), user="alice")
 
     async def run(self) -> None:
         """Take random steps. One that does not fit, such as an undo that is refused, changes nothing."""
         for user in ("bob", None):
             for agent in "ab":
-                await self.rc.agent(agent, user=user).remember(f"I live in Lisbon, says {user or 'nobody'} to {agent}.")
+                await self.longmind.agent(agent, user=user).remember(
+                    f"I live in Lisbon, says {user or 'nobody'} to {agent}."
+                )
         await self.remember()
         steps = [self.remember, self.remember, self.edit, self.forget, self.undo, self.consolidate, self.consolidate]
         steps += [self.consolidate_and_undo, self.reembed, self.export, self.systems, self.learn]
@@ -109,7 +111,7 @@ class History:
 
     async def some(self) -> tuple[AgentMemory, str]:
         agent, _, id = self.random.choice(self.said).partition("/")
-        return self.rc.agent(agent, user="alice"), id
+        return self.longmind.agent(agent, user="alice"), id
 
     async def remember(self) -> None:
         mem = self.mem()
@@ -134,7 +136,7 @@ class History:
     async def consolidate(self) -> None:
         agent = self.random.choice("ab")
         everybody = self.random.random() < 0.5
-        mem = self.rc.agent(agent, all_users=True) if everybody else self.rc.agent(agent, user="alice")
+        mem = self.longmind.agent(agent, all_users=True) if everybody else self.longmind.agent(agent, user="alice")
         report = await mem.consolidate()
         self.operations.append((agent, report.id))
 
@@ -144,12 +146,12 @@ class History:
         await mem.undo(report.id)
 
     async def reembed(self) -> None:
-        await self.rc.reembed(Hashing(f"hashing/{self.random.randint(0, 3)}"))
+        await self.longmind.reembed(Hashing(f"hashing/{self.random.randint(0, 3)}"))
 
     async def export(self) -> None:
-        lines = [line async for line in self.rc.export()]
+        lines = [line async for line in self.longmind.export()]
         assert lines
-        await self.rc.load(lines)
+        await self.longmind.load(lines)
 
     async def learn(self) -> None:
         mem, id = await self.some()
@@ -182,15 +184,15 @@ class History:
     async def erase(self) -> None:
         """Erase the user; or, in other histories, each thing that was said, those that were forgotten included."""
         if self.seed % 3:
-            receipt = await self.rc.erase_user("alice")
+            receipt = await self.longmind.erase_user("alice")
             assert receipt.memories
-            check = await self.rc.verify_erasure(receipt)
+            check = await self.longmind.verify_erasure(receipt)
             assert check.ok, check
             return
         for entry in self.said:
             agent, _, id = entry.partition("/")
             with suppress(NotFound):  # it went with another
-                await self.rc.agent(agent, user="alice").forget(id, erase=True)
+                await self.longmind.agent(agent, user="alice").forget(id, erase=True)
 
 
 def found(data: bytes, canaries: Sequence[str]) -> list[str]:
@@ -209,8 +211,8 @@ def opened(url: str, seed: int) -> Longmind:
 async def test_no_byte_of_the_files_holds_what_was_erased(tmp_path: Path, seed: int) -> None:
     folder = tmp_path / "store"
     path = folder / "memory.db"
-    async with opened(str(path), seed) as rc:
-        history = History(rc, seed)
+    async with opened(str(path), seed) as longmind:
+        history = History(longmind, seed)
         await history.run()
         if seed % 5 == 0:
             await _other_process(history, path)
@@ -219,9 +221,12 @@ async def test_no_byte_of_the_files_holds_what_was_erased(tmp_path: Path, seed: 
         await history.erase()
         left = {str(file.name): found(file.read_bytes(), history.canaries) for file in folder.iterdir()}
         assert not any(left.values()), left
-        assert await rc.check() == []
+        assert await longmind.check() == []
         for agent in "ab":
-            texts = [m.content async for m in rc.store.scan_all(rc.agent(agent, user="bob").scope, Filter(states=None))]
+            texts = [
+                m.content
+                async for m in longmind.store.scan_all(longmind.agent(agent, user="bob").scope, Filter(states=None))
+            ]
             assert any("Lisbon" in text for text in texts), "what belongs to others was erased"
     left = {str(file.name): found(file.read_bytes(), history.canaries) for file in folder.iterdir()}
     assert not any(left.values()), left
@@ -232,8 +237,8 @@ async def _other_process(history: History, path: Path) -> None:
     text, word = history.text(), history.word()
     program = await asyncio.create_subprocess_exec(sys.executable, "-c", WRITER, str(path), text, word)
     assert await program.wait() == 0
-    mem = history.rc.agent("a", user="alice")
-    stored = [m async for m in history.rc.store.scan_all(mem.scope, Filter(states=None))]
+    mem = history.longmind.agent("a", user="alice")
+    stored = [m async for m in history.longmind.store.scan_all(mem.scope, Filter(states=None))]
     history.note(mem, [memory.id for memory in stored if memory.content == f"{text} Indeed."])
 
 
@@ -251,8 +256,8 @@ async def _texts_of_postgres(url: str) -> bytes:
     return b"\n".join(parts)
 
 
-async def _texts_in_memory(rc: Longmind) -> bytes:
-    backend: Any = rc.store.backend
+async def _texts_in_memory(longmind: Longmind) -> bytes:
+    backend: Any = longmind.store.backend
     return repr(backend.snapshot()).encode()
 
 
@@ -260,11 +265,11 @@ async def _texts_in_memory(rc: Longmind) -> bytes:
 @pytest.mark.parametrize("kind", ["inmem", "postgres"])
 async def test_no_text_of_any_table_holds_what_was_erased(request: pytest.FixtureRequest, kind: str, seed: int) -> None:
     url = "memory:" if kind == "inmem" else str(request.getfixturevalue("fresh_postgres_url"))
-    async with opened(url, seed) as rc:
+    async with opened(url, seed) as longmind:
         texts: Callable[[], Awaitable[bytes]] = (
-            (lambda: _texts_in_memory(rc)) if kind == "inmem" else (lambda: _texts_of_postgres(url))
+            (lambda: _texts_in_memory(longmind)) if kind == "inmem" else (lambda: _texts_of_postgres(url))
         )
-        history = History(rc, seed)
+        history = History(longmind, seed)
         await history.run()
         assert found(await texts(), history.canaries)
         await history.erase()

@@ -48,12 +48,12 @@ def application_url(fresh_postgres_url: str) -> Iterator[str]:
 
 async def _fill(url: str) -> None:
     clock = SystemClock()
-    async with Longmind.open(url, settings=settings(), embedder="static") as rc:
+    async with Longmind.open(url, settings=settings(), embedder="static") as longmind:
         for tenant in TENANTS:
-            mem = rc.agent("assistant", tenant=tenant)
+            mem = longmind.agent("assistant", tenant=tenant)
             first = await mem.remember(f"The word of {tenant} is canary{tenant}.", operation=f"first-{tenant}")
             second = await mem.remember(f"Another thing of {tenant}.")
-            await rc.store.link(mem.scope, Link(source=first.id, relation="about", target=second.id))
+            await longmind.store.link(mem.scope, Link(source=first.id, relation="about", target=second.id))
     access = access_store(url, settings())
     for tenant in TENANTS:
         await KeyAdministration(access, tenant).create("x")
@@ -116,11 +116,11 @@ def test_the_role_cannot_change_what_was_noted_nor_the_wall(application_url: str
 
 
 async def test_the_store_works_as_the_role_of_an_application(application_url: str) -> None:
-    async with Longmind.open(application_url, settings=settings(), embedder="static") as rc:
-        assert isinstance(rc.store.backend, SharedBackend)
-        assert rc.store.backend.unrestricted is None
+    async with Longmind.open(application_url, settings=settings(), embedder="static") as longmind:
+        assert isinstance(longmind.store.backend, SharedBackend)
+        assert longmind.store.backend.unrestricted is None
         for tenant in TENANTS:
-            mem = rc.agent("assistant", tenant=tenant)
+            mem = longmind.agent("assistant", tenant=tenant)
             found = await mem.recall("What is the word of umbrella?")
             assert found
             assert all(tenant in hit.memory.content for hit in found)
@@ -133,9 +133,9 @@ async def test_the_store_works_as_the_role_of_an_application(application_url: st
             await mem.consolidate()
             await mem.forget(stored.id)
             assert (await mem.stats()).memories >= 2
-        scopes = await rc.store.backend.scopes()
+        scopes = await longmind.store.backend.scopes()
         assert {(scope.tenant, scope.agent) for scope in scopes} >= {(tenant, "assistant") for tenant in TENANTS}
-        for about_all in (rc.check, rc.scrub, lambda: rc.reembed("static-plain")):
+        for about_all in (longmind.check, longmind.scrub, lambda: longmind.reembed("static-plain")):
             with pytest.raises(Forbidden, match="one tenant at a time"):
                 await about_all()
     access = access_store(application_url, settings())

@@ -27,14 +27,14 @@ def named(name: str) -> Dialogue:
 
 
 async def test_what_memory_holds_is_compared() -> None:
-    async with Longmind.open("memory:", embedder="none") as rc:
-        moved = await play(rc, named("c02"), reader=False)
+    async with Longmind.open("memory:", embedder="none") as longmind:
+        moved = await play(longmind, named("c02"), reader=False)
         assert moved.right
         assert not moved.wrong_change
         assert moved.before == ("lives in: Hull",)
-        stayed = await play(rc, named("k03"), reader=False)
+        stayed = await play(longmind, named("k03"), reader=False)
         assert stayed.right
         assert not stayed.wrong_change
-        joked = await play(rc, named("k12"), reader=False)
+        joked = await play(longmind, named("k12"), reader=False)
         assert not joked.right
         assert joked.wrong_change

@@ -27,6 +27,6 @@ def face_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def rc(face_url: str, face_clock: FakeClock) -> AsyncIterator[Longmind]:
+async def longmind(face_url: str, face_clock: FakeClock) -> AsyncIterator[Longmind]:
     async with Longmind.open(face_url, clock=face_clock, settings=Settings.load({})) as opened:
         yield opened

@@ -76,26 +76,26 @@ async def attempt(method: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
 
 
 @pytest.fixture
-async def rc() -> AsyncIterator[Longmind]:
+async def longmind() -> AsyncIterator[Longmind]:
     async with Longmind.open("memory:", embedder="none", clock=FakeClock()) as opened:
         yield opened
 
 
 @pytest.mark.parametrize("system", ["longmind", "agent", *SYSTEMS])
-async def test_only_our_errors_come_out(rc: Longmind, system: str) -> None:
-    mem = rc.agent("a", user="ann")
-    target = {"longmind": rc, "agent": mem}.get(system) or getattr(mem, system)
+async def test_only_our_errors_come_out(longmind: Longmind, system: str) -> None:
+    mem = longmind.agent("a", user="ann")
+    target = {"longmind": longmind, "agent": mem}.get(system) or getattr(mem, system)
     raw = []
     for name, signature in methods(target):
         for parameter, args, kwargs in calls(signature):
-            before = await heads(rc)
+            before = await heads(longmind)
             try:
                 await attempt(getattr(target, name), args, kwargs)
             except LongmindError as error:
                 text = f"{error} {error.details}"
                 if any(internal in text for internal in ("Value error", "input_value", "_Named", "Body is not")):
                     raw.append(f"{name}({parameter}=) shows internals: {text}")
-                if isinstance(error, InvalidInput) and await heads(rc) != before:
+                if isinstance(error, InvalidInput) and await heads(longmind) != before:
                     raw.append(f"{name}({parameter}=) was refused and stored something")
             except Exception as error:
                 given = kwargs.get(parameter, args)
@@ -103,8 +103,10 @@ async def test_only_our_errors_come_out(rc: Longmind, system: str) -> None:
     assert not raw, "\n".join(raw)
 
 
-async def heads(rc: Longmind) -> dict[str, int]:
-    return {scope.agent: (await rc.store.backend.head(scope)).seq for scope in await rc.store.backend.scopes()}
+async def heads(longmind: Longmind) -> dict[str, int]:
+    return {
+        scope.agent: (await longmind.store.backend.head(scope)).seq for scope in await longmind.store.backend.scopes()
+    }
 
 
 @pytest.mark.parametrize(
@@ -118,20 +120,22 @@ async def heads(rc: Longmind) -> dict[str, int]:
         (lambda mem: mem.recall(b"tea"), "query", "text"),
     ],
 )
-async def test_an_error_names_the_field_and_what_to_give(rc: Longmind, call: Any, field: str, wanted: str) -> None:
+async def test_an_error_names_the_field_and_what_to_give(
+    longmind: Longmind, call: Any, field: str, wanted: str
+) -> None:
     with pytest.raises(InvalidInput, match=f"^{field} must be .*{wanted}") as caught:
-        await call(rc.agent("a"))
+        await call(longmind.agent("a"))
     assert caught.value.details["field"] == field
 
 
 def test_the_blocking_face_refuses_alike() -> None:
-    with BlockingLongmind.open("memory:", embedder="none") as rc:
-        mem = rc.agent("a")
+    with BlockingLongmind.open("memory:", embedder="none") as longmind:
+        mem = longmind.agent("a")
         for call in (
             lambda: mem.recall(5),
             lambda: mem.list(limit="5"),
             lambda: mem.working.put(5, 5),
-            lambda: rc.agent(5),
+            lambda: longmind.agent(5),
         ):
             with pytest.raises(InvalidInput):
                 call()
@@ -140,12 +144,12 @@ def test_the_blocking_face_refuses_alike() -> None:
         assert mem.list().items == ()
 
 
-async def test_an_error_never_shows_what_was_to_be_stored(rc: Longmind) -> None:
+async def test_an_error_never_shows_what_was_to_be_stored(longmind: Longmind) -> None:
     with pytest.raises(ValidationError) as caught:
         Message(content="my secret is 4711\x00")
     assert "4711" not in str(caught.value)
     with pytest.raises(InvalidInput) as refused:
-        await rc.agent("a").remember("my secret is 4711\x00")
+        await longmind.agent("a").remember("my secret is 4711\x00")
     told = "".join(traceback.format_exception(refused.value))
     assert "Value error" not in told
     assert "input_value" not in told

@@ -57,15 +57,15 @@ async def test_a_store_with_an_empty_url_is_refused(tmp_path: Path, monkeypatch:
 async def test_a_default_of_the_process_holds_until_the_agent_has_its_own(tmp_path: Path) -> None:
     settings = Settings.load({"LONGMIND_DIALOGUE_WINDOW": "3", "LONGMIND_AGENT_RECALL_K": "4"})
     assert settings.defaults == {"dialogue": {"window": "3"}, "agent": {"recall_k": "4"}}
-    async with Longmind.open(str(tmp_path / "a.db"), settings=settings) as rc:
-        mem = rc.agent("a")
+    async with Longmind.open(str(tmp_path / "a.db"), settings=settings) as longmind:
+        mem = longmind.agent("a")
         assert (await mem.dialogue.configuration()).window == 3
         assert (await mem.configuration()).recall_k == 4
         await mem.dialogue.configure(hot=4.0)
         await mem.configure(recall_k=6)
         assert (await mem.dialogue.configuration()).window == 3
-    async with Longmind.open(str(tmp_path / "a.db"), settings=Settings.load({})) as rc:
-        mem = rc.agent("a")
+    async with Longmind.open(str(tmp_path / "a.db"), settings=Settings.load({})) as longmind:
+        mem = longmind.agent("a")
         assert (await mem.dialogue.configuration()).window == 7, "only what the agent chose is stored"
         assert (await mem.dialogue.configuration()).hot == 4.0
         assert (await mem.configuration()).recall_k == 6
@@ -73,8 +73,8 @@ async def test_a_default_of_the_process_holds_until_the_agent_has_its_own(tmp_pa
 
 async def test_the_defaults_of_the_process_reach_the_cycle(tmp_path: Path) -> None:
     settings = Settings.load({"LONGMIND_DIALOGUE_WINDOW": "2"})
-    async with Longmind.open(str(tmp_path / "a.db"), settings=settings) as rc:
-        mem = rc.agent("a")
+    async with Longmind.open(str(tmp_path / "a.db"), settings=settings) as longmind:
+        mem = longmind.agent("a")
         for number in range(5):
             turns = [{"role": "user", "content": f"Line {number}"}, {"role": "assistant", "content": f"Yes {number}"}]
             await mem.remember(turns, session="s")
@@ -104,13 +104,15 @@ async def test_every_default_can_be_set_by_the_environment() -> None:
 
 
 async def test_the_limits_of_working_memory_have_a_default_for_all_agents(tmp_path: Path) -> None:
-    async with Longmind.open(str(tmp_path / "a.db"), settings=Settings.load({"LONGMIND_WORKING_ITEMS": "2"})) as rc:
-        working = rc.agent("a").working
+    async with Longmind.open(
+        str(tmp_path / "a.db"), settings=Settings.load({"LONGMIND_WORKING_ITEMS": "2"})
+    ) as longmind:
+        working = longmind.agent("a").working
         for number in range(4):
             await working.put(f"item {number}", f"Something else entirely, number {number}")
         assert len(await working.slots()) == 2
         await working.resize(items=3)
         await working.put("more", "A third thing")
-    async with Longmind.open(str(tmp_path / "a.db"), settings=Settings.load({})) as rc:
-        context = await rc.agent("a").working.context("dict")
+    async with Longmind.open(str(tmp_path / "a.db"), settings=Settings.load({})) as longmind:
+        context = await longmind.agent("a").working.context("dict")
         assert context["limits"] == {"items": 3, "tokens": 2_000}

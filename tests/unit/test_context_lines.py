@@ -8,8 +8,8 @@ from longmind import InvalidInput, Longmind, Settings
 
 
 async def test_they_are_the_lines_of_the_context() -> None:
-    async with Longmind.open("memory:", settings=Settings.load({}), embedder="none") as rc:
-        mem = rc.agent("a", "alice")
+    async with Longmind.open("memory:", settings=Settings.load({}), embedder="none") as longmind:
+        mem = longmind.agent("a", "alice")
         said = [
             await mem.remember(text, session="s")
             for text in ("I am allergic to peanuts.", "The train to Porto leaves at nine.", "My sister lives in Porto.")
@@ -31,8 +31,8 @@ async def test_they_are_the_lines_of_the_context() -> None:
 
 
 async def test_the_budget_holds_and_nothing_gives_no_lines() -> None:
-    async with Longmind.open("memory:", settings=Settings.load({}), embedder="none") as rc:
-        mem = rc.agent("a", "alice")
+    async with Longmind.open("memory:", settings=Settings.load({}), embedder="none") as longmind:
+        mem = longmind.agent("a", "alice")
         assert await mem.context_lines("anything") == []
         for number in range(40):
             await mem.remember(f"Train number {number} leaves at {number} past nine.")

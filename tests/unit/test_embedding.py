@@ -46,31 +46,31 @@ def quiet() -> Settings:
 
 
 async def test_every_memory_gets_a_vector_of_the_recorded_space(face_url: str) -> None:
-    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
-        mem = rc.agent("a")
+    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as longmind:
+        mem = longmind.agent("a")
         await mem.remember(["one two", "three"])
         assert (await mem.stats()).vectors == 2
-        assert await rc.store.backend.space() == Space("hashing/16", 16)
+        assert await longmind.store.backend.space() == Space("hashing/16", 16)
 
 
 async def test_a_store_built_with_another_says_so_and_keeps_its_own(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     url = str(tmp_path / "m.db")
-    async with Longmind.open(url, embedder="static", settings=quiet()) as rc:
-        await rc.agent("a").remember("the cat sat")
+    async with Longmind.open(url, embedder="static", settings=quiet()) as longmind:
+        await longmind.agent("a").remember("the cat sat")
     with caplog.at_level(logging.WARNING, "longmind"):
-        async with Longmind.open(url, embedder=Hashing(), settings=quiet()) as rc:
-            assert rc.embedding.embedder is not None
-            assert rc.embedding.embedder.name.startswith("static/")
-            assert "reembed" in (rc.embedding.notice or "")
-            assert (await rc.agent("a").recall("cat"))[0].memory.content == "the cat sat"
+        async with Longmind.open(url, embedder=Hashing(), settings=quiet()) as longmind:
+            assert longmind.embedding.embedder is not None
+            assert longmind.embedding.embedder.name.startswith("static/")
+            assert "reembed" in (longmind.embedding.notice or "")
+            assert (await longmind.agent("a").recall("cat"))[0].memory.content == "the cat sat"
     assert "keeps it" in caplog.text
 
 
 async def test_reembedding_a_live_store_loses_nothing(face_url: str) -> None:
-    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
-        mem = rc.agent("a")
+    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as longmind:
+        mem = longmind.agent("a")
         await mem.remember([f"thing number {n}" for n in range(600)])
         new = Hashing("hashing/32", 32, pause=0.01)
         seen: list[int] = []
@@ -81,13 +81,13 @@ async def test_reembedding_a_live_store_loses_nothing(face_url: str) -> None:
                 assert await mem.recall("thing number 7", k=3)
                 await asyncio.sleep(0.005)
 
-        done, _ = await asyncio.gather(rc.reembed(new, lambda made, total: seen.append(made)), use_it())
-        assert await rc.store.backend.space() == Space("hashing/32", 32)
+        done, _ = await asyncio.gather(longmind.reembed(new, lambda made, total: seen.append(made)), use_it())
+        assert await longmind.store.backend.space() == Space("hashing/32", 32)
         stats = await mem.stats()
         assert stats.vectors == stats.memories == 620
         assert done >= 600
         assert seen == sorted(seen)
-        assert await rc.reembed(new) == 0
+        assert await longmind.reembed(new) == 0
         assert (await mem.recall("thing number 7", k=1))[0].memory.content == "thing number 7"
 
 
@@ -101,11 +101,11 @@ async def test_reembedding_ends_though_others_write_faster_than_it_embeds(face_u
         new = Hashing("hashing/32", 32, pause=0.1)
         over = asyncio.Event()
 
-        async def write(rc: Longmind, who: str) -> int:
+        async def write(longmind: Longmind, who: str) -> int:
             count = 0
             while not over.is_set():
                 try:
-                    await rc.agent("a").remember([f"{who} {count + n}" for n in range(200)])
+                    await longmind.agent("a").remember([f"{who} {count + n}" for n in range(200)])
                 except ModelMissing:
                     break  # it cannot follow: the new embedder is ours alone
                 count += 200
@@ -118,7 +118,7 @@ async def test_reembedding_ends_though_others_write_faster_than_it_embeds(face_u
                 await asyncio.sleep(0.01)
 
         others = () if face_url == "memory:" else ((other, "other"),)  # there it is another store
-        writers = [asyncio.create_task(write(rc, who)) for rc, who in ((one, "one"), *others)]
+        writers = [asyncio.create_task(write(longmind, who)) for longmind, who in ((one, "one"), *others)]
         reader = asyncio.create_task(read())
         told: list[tuple[int, int]] = []
         async with asyncio.timeout(120):
@@ -152,11 +152,11 @@ async def test_another_process_follows_the_switch(tmp_path: Path) -> None:
 
 
 async def test_a_batch_of_another_space_is_refused_inside_the_store(face_url: str) -> None:
-    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
-        mem = rc.agent("a")
+    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as longmind:
+        mem = longmind.agent("a")
         stored = await mem.remember("one")
         with pytest.raises(ModelMismatch):
-            await rc.store.backend.apply(_of_another_space(mem.scope, stored.id))
+            await longmind.store.backend.apply(_of_another_space(mem.scope, stored.id))
         assert (await mem.get(stored.id)) == stored
 
 
@@ -167,8 +167,8 @@ def _of_another_space(scope: Scope, id: str) -> Batch:
 
 async def test_nothing_is_stored_when_the_embedder_fails(face_url: str) -> None:
     embedder = Hashing()
-    async with Longmind.open(face_url, embedder=embedder, settings=quiet()) as rc:
-        mem = rc.agent("a")
+    async with Longmind.open(face_url, embedder=embedder, settings=quiet()) as longmind:
+        mem = longmind.agent("a")
         embedder.fails = True
         with pytest.raises(ModelError):
             await mem.remember("lost?")
@@ -178,8 +178,8 @@ async def test_nothing_is_stored_when_the_embedder_fails(face_url: str) -> None:
 
 
 async def test_undoing_brings_the_vector_back(face_url: str) -> None:
-    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as rc:
-        mem = rc.agent("a")
+    async with Longmind.open(face_url, embedder=Hashing(), settings=quiet()) as longmind:
+        mem = longmind.agent("a")
         stored = await mem.remember("one two")
         await mem.forget(stored.id)
         await mem.undo((await mem.history(stored.id))[-1].operation)
@@ -187,10 +187,10 @@ async def test_undoing_brings_the_vector_back(face_url: str) -> None:
 
 
 async def test_a_store_works_without_an_embedder(face_url: str) -> None:
-    async with Longmind.open(face_url, embedder="none", settings=quiet()) as rc:
-        mem = rc.agent("a")
+    async with Longmind.open(face_url, embedder="none", settings=quiet()) as longmind:
+        mem = longmind.agent("a")
         await mem.remember("cats purr")
         assert (await mem.recall("purring cat"))[0].memory.content == "cats purr"
         assert (await mem.stats()).vectors == 0
         with pytest.raises(InvalidSetting):
-            await rc.reembed("none")
+            await longmind.reembed("none")

@@ -14,8 +14,8 @@ DAY = timedelta(days=1)
 CODE = "The door code is 4711."
 
 
-async def test_until_it_expires_a_memory_is_like_any_other(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_until_it_expires_a_memory_is_like_any_other(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a", user="ann")
     stored = await mem.remember(CODE, expires_at=DAY)
     assert stored.expires_at is not None
     assert timedelta(0) <= DAY - (stored.expires_at - stored.recorded_at) < timedelta(minutes=1)
@@ -24,8 +24,8 @@ async def test_until_it_expires_a_memory_is_like_any_other(rc: Longmind, face_cl
     assert "4711" in await mem.context("the door code")
 
 
-async def test_then_no_read_returns_it_unless_it_is_asked_for(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_then_no_read_returns_it_unless_it_is_asked_for(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a", user="ann")
     lasting = await mem.remember("The door is green.", session="s", tags=["door"])
     stored = await mem.remember(CODE, expires_at=DAY, session="s", tags=["door"], metadata={"n": 1})
     keyed = await mem.remember({"code": 4711}, key="door", expires_at=datetime(2026, 1, 2, tzinfo=UTC))
@@ -48,8 +48,8 @@ async def test_then_no_read_returns_it_unless_it_is_asked_for(rc: Longmind, face
     assert (await mem.history(stored.id))[0].after is not None
 
 
-async def test_what_will_have_expired_can_be_asked_for(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_what_will_have_expired_can_be_asked_for(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a")
     stored = await mem.remember(CODE, expires_at=DAY)
     await mem.remember("The door is green.")
     later = face_clock.now() + 2 * DAY
@@ -57,8 +57,8 @@ async def test_what_will_have_expired_can_be_asked_for(rc: Longmind, face_clock:
     assert [memory.id for memory in page.items] == [stored.id]
 
 
-async def test_the_next_consolidation_removes_it_and_says_so(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_the_next_consolidation_removes_it_and_says_so(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a")
     stored = await mem.remember(CODE, expires_at=DAY)
     await mem.consolidate()
     assert await mem.get(stored.id) is not None
@@ -71,18 +71,20 @@ async def test_the_next_consolidation_removes_it_and_says_so(rc: Longmind, face_
     assert await mem.get(stored.id, include_expired=True) is None
 
 
-async def test_nothing_lasting_is_learnt_from_what_expires(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_nothing_lasting_is_learnt_from_what_expires(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a", user="ann")
     temporary = "I live in Lisbon."
     await mem.remember([{"role": "user", "content": temporary, "name": "Ann"}], session="s", expires_at=DAY)
     await mem.remember([{"role": "assistant", "content": "Nice."}], session="s", expires_at=DAY)
     await mem.consolidate()
-    everything = [memory async for memory in rc.store.scan_all(mem.scope)]
+    everything = [memory async for memory in longmind.store.scan_all(mem.scope)]
     assert [memory.kind for memory in everything if "Lisbon" in memory.content + json.dumps(memory.body)] == ["message"]
 
 
-async def test_remembered_again_it_lives_as_long_as_the_later_call_wants(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_remembered_again_it_lives_as_long_as_the_later_call_wants(
+    longmind: Longmind, face_clock: FakeClock
+) -> None:
+    mem = longmind.agent("a")
     stored = await mem.remember(CODE, expires_at=DAY)
     longer = await mem.remember(CODE, expires_at=3 * DAY)
     assert longer.id == stored.id
@@ -97,8 +99,8 @@ async def test_remembered_again_it_lives_as_long_as_the_later_call_wants(rc: Lon
     assert [hit.memory.id for hit in await mem.recall("door code")] == [stored.id]
 
 
-async def test_what_is_under_a_key_expires_as_was_said_last(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_what_is_under_a_key_expires_as_was_said_last(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a")
     await mem.remember({"code": 1}, key="door")
     stored = await mem.remember({"code": 1}, key="door", expires_at=DAY)
     assert stored.expires_at is not None
@@ -108,8 +110,8 @@ async def test_what_is_under_a_key_expires_as_was_said_last(rc: Longmind, face_c
     assert await mem.get(key="door") is not None
 
 
-async def test_a_document_expires_with_all_its_passages(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_a_document_expires_with_all_its_passages(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a")
     text = "# One\n\nThe menu of today.\n\n# Two\n\nThe wine of today."
     passages = await mem.remember(Document(content=text, title="Menu"), expires_at=DAY)
     assert len({passage.expires_at for passage in passages}) == 1
@@ -120,9 +122,9 @@ async def test_a_document_expires_with_all_its_passages(rc: Longmind, face_clock
 
 
 async def test_expiry_can_be_changed_and_is_forgotten_and_undone_like_the_rest(
-    rc: Longmind, face_clock: FakeClock
+    longmind: Longmind, face_clock: FakeClock
 ) -> None:
-    mem = rc.agent("a")
+    mem = longmind.agent("a")
     stored = await mem.remember(CODE)
     changed = await mem.update(stored.id, expires_at=DAY)
     assert changed.expires_at is not None
@@ -137,17 +139,17 @@ async def test_expiry_can_be_changed_and_is_forgotten_and_undone_like_the_rest(
 @pytest.mark.parametrize(
     "where", [{"expired": False}, {"expired": None}, {"expired_at": datetime(2026, 1, 1, tzinfo=UTC)}]
 )
-async def test_leaving_expired_ones_out_is_no_filter_to_forget_by(rc: Longmind, where: dict[str, object]) -> None:
-    mem = rc.agent("a")
+async def test_leaving_expired_ones_out_is_no_filter_to_forget_by(longmind: Longmind, where: dict[str, object]) -> None:
+    mem = longmind.agent("a")
     await mem.remember(CODE)
     with pytest.raises(InvalidInput, match="would forget everything"):
         await mem.forget(where=where)
 
 
-async def test_an_export_keeps_the_moment(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_an_export_keeps_the_moment(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a")
     stored = await mem.remember(CODE, expires_at=DAY)
-    lines = [line async for line in rc.export()]
+    lines = [line async for line in longmind.export()]
     async with Longmind.open("memory:", clock=face_clock, settings=Settings.load({})) as other:
         await other.load(lines)
         assert await other.agent("a").get(stored.id) == stored
@@ -166,7 +168,7 @@ async def test_an_export_keeps_the_moment(rc: Longmind, face_clock: FakeClock) -
         (60, "expires_at"),
     ],
 )
-async def test_a_moment_that_cannot_be_is_refused(rc: Longmind, expires_at: object, message: str) -> None:
+async def test_a_moment_that_cannot_be_is_refused(longmind: Longmind, expires_at: object, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        await rc.agent("a").remember(CODE, expires_at=expires_at)  # type: ignore[call-overload]
-    assert not (await rc.agent("a").list()).items
+        await longmind.agent("a").remember(CODE, expires_at=expires_at)  # type: ignore[call-overload]
+    assert not (await longmind.agent("a").list()).items

@@ -12,8 +12,8 @@ NOW = datetime.now(UTC)
 
 
 async def test_it_counts_by_day_and_kind() -> None:
-    async with Longmind.open("memory:", settings=Settings.load({}), embedder="none") as rc:
-        mem = rc.agent("a", "alice")
+    async with Longmind.open("memory:", settings=Settings.load({}), embedder="none") as longmind:
+        mem = longmind.agent("a", "alice")
         for number, days in enumerate((0, 3, 3, 400)):
             await mem.remember(f"Number {number} of {days} days ago.", occurred_at=NOW - timedelta(days=days))
         await mem.semantic.learn("Alice", "lives in", "Lisbon")
@@ -28,10 +28,10 @@ async def test_it_counts_by_day_and_kind() -> None:
 
 
 async def test_others_are_not_counted_and_days_have_a_limit() -> None:
-    async with Longmind.open("memory:", settings=Settings.load({}), embedder="none") as rc:
-        await rc.agent("a", "alice").remember("Mine.")
-        assert (await rc.agent("a", "bob").growth(3)).by_kind == {}
-        assert (await rc.agent("a", all_users=True).growth(3)).by_kind["message"][-1] == 1
+    async with Longmind.open("memory:", settings=Settings.load({}), embedder="none") as longmind:
+        await longmind.agent("a", "alice").remember("Mine.")
+        assert (await longmind.agent("a", "bob").growth(3)).by_kind == {}
+        assert (await longmind.agent("a", all_users=True).growth(3)).by_kind["message"][-1] == 1
         for days in (0, 100_000):
             with pytest.raises(InvalidInput):
-                await rc.agent("a").growth(days)
+                await longmind.agent("a").growth(days)

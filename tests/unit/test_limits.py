@@ -38,8 +38,8 @@ TOO_MUCH = [
 
 
 @pytest.mark.parametrize(("metadata", "why"), TOO_MUCH)
-async def test_metadata_is_bounded(rc: Longmind, metadata: dict[str, Any], why: str) -> None:
-    mem = rc.agent("assistant")
+async def test_metadata_is_bounded(longmind: Longmind, metadata: dict[str, Any], why: str) -> None:
+    mem = longmind.agent("assistant")
     with pytest.raises(InvalidInput, match=why):
         await mem.remember("text", metadata=metadata)
     with pytest.raises(InvalidInput, match=why):
@@ -60,8 +60,8 @@ def test_metadata_at_the_limits_is_taken() -> None:
     assert Message(content="x", metadata={"text": "x" * (MAX_METADATA_BYTES - 100)}).metadata
 
 
-async def test_tags_are_bounded(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_tags_are_bounded(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     tags = [f"tag{n}" for n in range(MAX_TAGS)]
     assert (await mem.remember("text", tags=tags)).tags == tuple(tags)
     with pytest.raises(InvalidInput, match="tags"):

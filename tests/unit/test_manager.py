@@ -59,15 +59,15 @@ GREET = {
 
 
 @pytest.fixture
-def mem(rc: Longmind) -> AgentMemory:
-    @rc.tool
+def mem(longmind: Longmind) -> AgentMemory:
+    @longmind.tool
     def say(who: str) -> str:
         """Say hello."""
         if who == "nobody":
             raise RuntimeError("nobody is there")
         return f"hello {who}"
 
-    return rc.agent("assistant", user="alice")
+    return longmind.agent("assistant", user="alice")
 
 
 class Notes:
@@ -470,9 +470,9 @@ async def test_a_timeout_of_the_systems_own_is_told_as_its_own(mem: AgentMemory)
     assert [one.message for one in (await mem.manager.search("x")).failed] == ["the library did not answer"]
 
 
-async def test_a_store_that_is_gone_is_an_error_and_not_an_empty_answer(rc: Longmind, mem: AgentMemory) -> None:
+async def test_a_store_that_is_gone_is_an_error_and_not_an_empty_answer(longmind: Longmind, mem: AgentMemory) -> None:
     systems = mem.manager
-    await rc.close()
+    await longmind.close()
     for ask in (systems.retrieve, systems.search):
         with pytest.raises(StoreUnavailable):
             await ask("x")
@@ -518,8 +518,8 @@ class OnlyFacts:
         return RecallPlan(plan.weights, kinds=("fact",))
 
 
-async def test_a_recall_policy_chooses_the_systems(rc: Longmind, mem: AgentMemory) -> None:
-    rc.register(OnlyFacts())
+async def test_a_recall_policy_chooses_the_systems(longmind: Longmind, mem: AgentMemory) -> None:
+    longmind.register(OnlyFacts())
     await mem.manager.store_experience(TRIP)
     everything = await mem.manager.search("Lisbon", 20, explain=True)
     assert {"episodic", "semantic", "remembered"} <= set(everything.by_system)
@@ -717,10 +717,10 @@ async def test_what_was_retracted_does_not_come_back(mem: AgentMemory) -> None:
     assert [await mem.semantic.know("Alice", p) for p in ("lives in", "age", "has pet")] == [[], [], []]
 
 
-async def test_the_keys_of_users_are_their_own(rc: Longmind, mem: AgentMemory) -> None:
+async def test_the_keys_of_users_are_their_own(longmind: Longmind, mem: AgentMemory) -> None:
     keyed = TRIP | {"key": "move-1"}
     mine = await mem.manager.store_experience(keyed)
-    theirs = await rc.agent("assistant", user="bob").manager.store_experience(keyed)
+    theirs = await longmind.agent("assistant", user="bob").manager.store_experience(keyed)
     assert mine.episode.id != theirs.episode.id
     assert (await mem.manager.retrieve("move-1")).by_system["episodic"].id == mine.episode.id
 

@@ -48,8 +48,8 @@ TALK = [
 ]
 
 
-async def test_what_is_remembered_is_recalled_at_once_with_a_reason(rc: Longmind) -> None:
-    mem = rc.agent("assistant", user="alice")
+async def test_what_is_remembered_is_recalled_at_once_with_a_reason(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant", user="alice")
     stored = await mem.remember("I moved to Lisbon in May.", tags=["home"], metadata={"n": 1}, importance=0.9)
     await mem.remember(TALK, session="s1")
     hits = await mem.recall("who moved to Lisbon?", k=2)
@@ -59,8 +59,8 @@ async def test_what_is_remembered_is_recalled_at_once_with_a_reason(rc: Longmind
     assert (await mem.get(stored.id)) == stored
 
 
-async def test_the_same_text_in_the_same_place_is_one_memory(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_the_same_text_in_the_same_place_is_one_memory(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     first = await mem.remember(TALK, session="s1")
     again = await mem.remember(TALK, session="s1")
     elsewhere = await mem.remember(TALK, session="s2")
@@ -69,8 +69,8 @@ async def test_the_same_text_in_the_same_place_is_one_memory(rc: Longmind) -> No
     assert (await mem.stats()).memories == 4
 
 
-async def test_remembering_what_was_archived_wakes_it(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_remembering_what_was_archived_wakes_it(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     stored = await mem.remember("tea please")
     await mem.update(stored.id, state="archived")
     assert [hit.memory.state for hit in await mem.recall("tea")] == ["archived"]
@@ -78,8 +78,8 @@ async def test_remembering_what_was_archived_wakes_it(rc: Longmind) -> None:
     assert [hit.memory.state for hit in await mem.recall("tea")] == ["active"]
 
 
-async def test_an_operation_id_makes_a_repeated_call_harmless(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_an_operation_id_makes_a_repeated_call_harmless(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     first = await mem.remember("once", occurred_at=datetime(2024, 1, 1, tzinfo=UTC), operation="op-1")
     await mem.update(first.id, content="changed since")
     again = await mem.remember("once", occurred_at=datetime(2024, 1, 1, tzinfo=UTC), operation="op-1")
@@ -88,13 +88,13 @@ async def test_an_operation_id_makes_a_repeated_call_harmless(rc: Longmind) -> N
         await mem.remember("something else", operation="op-1")
 
 
-async def test_agents_tenants_and_users_are_apart(rc: Longmind) -> None:
-    secret = await rc.agent("assistant", user="alice").remember("the code is 4711")
+async def test_agents_tenants_and_users_are_apart(longmind: Longmind) -> None:
+    secret = await longmind.agent("assistant", user="alice").remember("the code is 4711")
     for other in (
-        rc.agent("assistant", user="bob"),
-        rc.agent("assistant"),
-        rc.agent("other", user="alice"),
-        rc.agent("assistant", user="alice", tenant="elsewhere"),
+        longmind.agent("assistant", user="bob"),
+        longmind.agent("assistant"),
+        longmind.agent("other", user="alice"),
+        longmind.agent("assistant", user="alice", tenant="elsewhere"),
     ):
         assert await other.get(secret.id) is None
         assert not await other.recall("the code is 4711")
@@ -105,24 +105,24 @@ async def test_agents_tenants_and_users_are_apart(rc: Longmind) -> None:
             await other.update(secret.id, content="mine")
         with pytest.raises(NotFound):
             await other.history(secret.id)
-    everybody = rc.agent("assistant", all_users=True)
+    everybody = longmind.agent("assistant", all_users=True)
     assert await everybody.get(secret.id) == secret
     assert [hit.memory.id for hit in await everybody.recall("the code is 4711")] == [secret.id]
     assert (await everybody.remember("for all")).user is None
     with pytest.raises(InvalidInput, match="all_users"):
-        rc.agent("assistant", user="alice", all_users=True)
+        longmind.agent("assistant", user="alice", all_users=True)
 
 
-async def test_a_run_over_what_is_nobodys_leaves_the_users_memories_to_be_read(rc: Longmind) -> None:
-    await rc.agent("assistant", user="alice").remember("I live in Lisbon.")
-    await rc.agent("assistant").remember("I live in Porto.")
-    assert (await rc.agent("assistant").consolidate()).read == 1
-    assert (await rc.agent("assistant", all_users=True).consolidate()).read == 2
-    assert (await rc.agent("assistant", all_users=True).consolidate()).read == 0
+async def test_a_run_over_what_is_nobodys_leaves_the_users_memories_to_be_read(longmind: Longmind) -> None:
+    await longmind.agent("assistant", user="alice").remember("I live in Lisbon.")
+    await longmind.agent("assistant").remember("I live in Porto.")
+    assert (await longmind.agent("assistant").consolidate()).read == 1
+    assert (await longmind.agent("assistant", all_users=True).consolidate()).read == 2
+    assert (await longmind.agent("assistant", all_users=True).consolidate()).read == 0
 
 
-async def test_update_is_compare_and_set_and_is_searched(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_update_is_compare_and_set_and_is_searched(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     stored = await mem.remember("I live in Lisbon")
     changed = await mem.update(stored.id, content="I live in Porto", expected_version=1, reason="moved")
     assert changed.version == 2
@@ -138,8 +138,8 @@ async def test_update_is_compare_and_set_and_is_searched(rc: Longmind) -> None:
     assert update.after["content"] == "I live in Porto"
 
 
-async def test_what_was_changed_may_be_said_again(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_what_was_changed_may_be_said_again(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     first = await mem.remember("I live in Lisbon.")
     await mem.update(first.id, content="I live in Porto.")
     again = await mem.remember("I live in Lisbon.")
@@ -147,8 +147,8 @@ async def test_what_was_changed_may_be_said_again(rc: Longmind) -> None:
     assert {m.content for m in (await mem.list()).items} == {"I live in Lisbon.", "I live in Porto."}
 
 
-async def test_a_moment_without_a_zone_is_utc(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("assistant")
+async def test_a_moment_without_a_zone_is_utc(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("assistant")
     stored = await mem.remember("now")
     naive = face_clock.now().replace(tzinfo=None)
     assert await mem.get(stored.id, as_of=naive) == stored
@@ -156,8 +156,8 @@ async def test_a_moment_without_a_zone_is_utc(rc: Longmind, face_clock: FakeCloc
     assert not await mem.recall("now", since=naive)
 
 
-async def test_forgetting_can_be_undone_and_erasing_cannot(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_forgetting_can_be_undone_and_erasing_cannot(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     stored = await mem.remember("my password is swordfish")
     assert (await mem.forget(stored.id)).count == 1
     assert not await mem.recall("swordfish")
@@ -171,8 +171,8 @@ async def test_forgetting_can_be_undone_and_erasing_cannot(rc: Longmind) -> None
         await mem.undo(forgotten.operation)
 
 
-async def test_what_was_forgotten_can_still_be_erased(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_what_was_forgotten_can_still_be_erased(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     stored = await mem.remember("my password is swordfish")
     await mem.forget(stored.id)
     assert "swordfish" in str(await mem.history(stored.id))
@@ -183,8 +183,8 @@ async def test_what_was_forgotten_can_still_be_erased(rc: Longmind) -> None:
         await mem.forget(stored.id, erase=True)
 
 
-async def test_erasing_takes_what_was_derived_along(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_erasing_takes_what_was_derived_along(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     told, summary, summary_of_it = [await mem.remember(t) for t in ("told", "a summary", "its summary")]
     await mem.store.link(mem.scope, Link(source=summary.id, relation="derived_from", target=told.id))
     await mem.store.link(mem.scope, Link(source=summary_of_it.id, relation="derived_from", target=summary.id))
@@ -192,8 +192,8 @@ async def test_erasing_takes_what_was_derived_along(rc: Longmind) -> None:
     assert (await mem.list()).items == ()
 
 
-async def test_forget_returns_the_operation_that_undo_takes(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_forget_returns_the_operation_that_undo_takes(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     first, second = await mem.remember(["one", "two"])
     forgotten = await mem.forget([first.id, second.id])
     assert (forgotten.count, forgotten.ids, forgotten.erased) == (2, (first.id, second.id), False)
@@ -205,8 +205,8 @@ async def test_forget_returns_the_operation_that_undo_takes(rc: Longmind) -> Non
 
 
 @pytest.mark.parametrize("empty", [{}, Filter(), {"tags_any": None}, {"metadata": {}}])
-async def test_an_empty_filter_forgets_nothing(rc: Longmind, empty: Any) -> None:
-    mem = rc.agent("assistant")
+async def test_an_empty_filter_forgets_nothing(longmind: Longmind, empty: Any) -> None:
+    mem = longmind.agent("assistant")
     await mem.remember("keep")
     with pytest.raises(InvalidInput, match="empty"):
         await mem.forget(where=empty)
@@ -214,8 +214,8 @@ async def test_an_empty_filter_forgets_nothing(rc: Longmind, empty: Any) -> None
     assert (await mem.forget(where={"states": None})).count == 1
 
 
-async def test_forgetting_by_filter_needs_one(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_forgetting_by_filter_needs_one(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     await mem.remember("keep")
     await mem.remember("drop", tags=["x"])
     for nothing in ({}, {"which": "a", "where": {}}):
@@ -227,8 +227,8 @@ async def test_forgetting_by_filter_needs_one(rc: Longmind) -> None:
     assert [m.content for m in (await mem.list()).items] == ["keep"]
 
 
-async def test_undo_is_refused_when_something_was_changed_since(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_undo_is_refused_when_something_was_changed_since(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     stored = await mem.remember("one")
     operation = (await mem.history(stored.id))[0].operation
     await mem.update(stored.id, content="two")
@@ -238,8 +238,8 @@ async def test_undo_is_refused_when_something_was_changed_since(rc: Longmind) ->
         await mem.undo("no-such-operation")
 
 
-async def test_time_travel(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("assistant")
+async def test_time_travel(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("assistant")
     before = face_clock.now()
     stored = await mem.remember("first")
     other = await mem.remember("other")
@@ -254,8 +254,8 @@ async def test_time_travel(rc: Longmind, face_clock: FakeClock) -> None:
     assert {m.content for m in await mem.store.all_at(mem.scope, face_clock.now())} == {"second", "later"}
 
 
-async def test_operations_are_undone_one_after_the_other_the_last_first(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_operations_are_undone_one_after_the_other_the_last_first(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     memory = await mem.remember("one")
     await mem.update(memory.id, content="two")
     await mem.update(memory.id, content="three")
@@ -269,20 +269,20 @@ async def test_operations_are_undone_one_after_the_other_the_last_first(rc: Long
     assert found.content == "one"
 
 
-async def test_runs_of_consolidation_are_undone_one_after_the_other(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_runs_of_consolidation_are_undone_one_after_the_other(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     await mem.remember([{"role": "user", "name": "Ann", "content": "I live in Lisbon."}], session="s1")
-    before = {m.id async for m in rc.store.scan_all(mem.scope) if m.kind == "fact"}
+    before = {m.id async for m in longmind.store.scan_all(mem.scope) if m.kind == "fact"}
     first = await mem.consolidate()
     await mem.remember([{"role": "user", "name": "Ann", "content": "I work for the city library."}], session="s2")
     second = await mem.consolidate()
     await mem.undo(second.id)
     await mem.undo(first.id)
-    assert {m.id async for m in rc.store.scan_all(mem.scope) if m.kind == "fact"} == before
+    assert {m.id async for m in longmind.store.scan_all(mem.scope) if m.kind == "fact"} == before
 
 
-async def test_consolidation_reports_and_is_undone(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_consolidation_reports_and_is_undone(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     first = await mem.remember("Tea without sugar, please.")
     second = await mem.remember("Please, without sugar: tea!")
     dry = await mem.consolidate(dry_run=True)
@@ -296,21 +296,21 @@ async def test_consolidation_reports_and_is_undone(rc: Longmind) -> None:
     assert (await mem.stats()).links == 0
 
 
-async def test_an_agent_configures_itself_for_good(rc: Longmind) -> None:
-    mem = rc.agent("assistant", user="alice")
+async def test_an_agent_configures_itself_for_good(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant", user="alice")
     for word in ("red apples", "green apples", "ripe apples"):
         await mem.remember(word)
     await mem.configure(recall_k=1)
     await mem.configure(context_tokens=400)
-    assert len(await rc.agent("assistant", all_users=True).recall("apples")) == 1
-    assert (await rc.agent("assistant").configuration()).context_tokens == 400
-    assert (await rc.agent("another").configuration()).recall_k == 10
+    assert len(await longmind.agent("assistant", all_users=True).recall("apples")) == 1
+    assert (await longmind.agent("assistant").configuration()).context_tokens == 400
+    assert (await longmind.agent("another").configuration()).recall_k == 10
     with pytest.raises(InvalidSetting):
         await mem.configure(recall_k=-1)
 
 
-async def test_lists_come_in_pages(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_lists_come_in_pages(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     made = await mem.remember([f"note {n}" for n in range(7)])
     seen, cursor = [], None
     while True:
@@ -324,8 +324,8 @@ async def test_lists_come_in_pages(rc: Longmind) -> None:
         await mem.list(limit=0)
 
 
-async def test_documents_are_found_by_passage(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_documents_are_found_by_passage(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     text = "# Cooking\n\nBoil the pasta for nine minutes.\n\n# Garden\n\nWater the tomatoes at dusk."
     stored = await mem.remember(Document(content=text, title="Handbook", uri="book.md"))
     assert len(stored) == 2
@@ -335,16 +335,16 @@ async def test_documents_are_found_by_passage(rc: Longmind) -> None:
     assert hit.body["headings"] == ["Handbook", "Garden"]
 
 
-async def test_context_fits_the_budget_and_quotes(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_context_fits_the_budget_and_quotes(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     await mem.remember([f"Fact number {n} about the harbour of Lisbon is remarkable." for n in range(50)])
     text = await mem.context("harbour of Lisbon", tokens=200)
     assert "harbour" in text
     assert len(text) < 200 * 8
 
 
-async def test_filters_narrow_recall(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_filters_narrow_recall(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     await mem.remember("apples in spring", occurred_at=datetime(2024, 4, 1, tzinfo=UTC), metadata={"n": 1})
     await mem.remember("apples in autumn", occurred_at=datetime(2024, 10, 1, tzinfo=UTC), metadata={"n": True})
     late = await mem.recall("apples", since=datetime(2024, 6, 1, tzinfo=UTC))
@@ -382,40 +382,42 @@ async def test_what_is_remembered_after_another_changed_the_embedder_gets_a_vect
 async def test_a_remembering_that_the_store_does_not_refuse_asks_it_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Longmind.open(str(tmp_path / "m.db"), embedder=Pointing("first"), settings=Settings.load({})) as rc:
+    async with Longmind.open(
+        str(tmp_path / "m.db"), embedder=Pointing("first"), settings=Settings.load({})
+    ) as longmind:
         asked: list[str] = []
-        real = rc.store.backend.space
+        real = longmind.store.backend.space
 
         async def space() -> Space | None:
             asked.append("space")
             return await real()
 
-        monkeypatch.setattr(rc.store.backend, "space", space)
-        await rc.agent("a").remember("cats purr")
+        monkeypatch.setattr(longmind.store.backend, "space", space)
+        await longmind.agent("a").remember("cats purr")
         assert asked == []
-        assert (await rc.agent("a").stats()).vectors == 1
+        assert (await longmind.agent("a").stats()).vectors == 1
 
 
 async def test_everything_is_back_after_a_restart(tmp_path: Path) -> None:
     url = str(tmp_path / "m.db")
-    async with Longmind.open(url, settings=Settings.load({})) as rc:
-        mem = rc.agent("assistant", user="alice")
+    async with Longmind.open(url, settings=Settings.load({})) as longmind:
+        mem = longmind.agent("assistant", user="alice")
         await mem.remember(TALK, session="s1")
         await mem.configure(recall_k=1)
-        before = (await mem.stats(), await rc.store.content_hash(mem.scope), await mem.recall("rain"))
-    async with Longmind.open(url, settings=Settings.load({})) as rc:
-        mem = rc.agent("assistant", user="alice")
-        after = (await mem.stats(), await rc.store.content_hash(mem.scope), await mem.recall("rain"))
+        before = (await mem.stats(), await longmind.store.content_hash(mem.scope), await mem.recall("rain"))
+    async with Longmind.open(url, settings=Settings.load({})) as longmind:
+        mem = longmind.agent("assistant", user="alice")
+        after = (await mem.stats(), await longmind.store.content_hash(mem.scope), await mem.recall("rain"))
     assert before[:2] == after[:2]
     assert [h.memory.id for h in before[2]] == [h.memory.id for h in after[2]]
 
 
 async def test_a_closed_store_says_so() -> None:
-    rc = await Longmind.open("memory:")
-    await rc.close()
-    await rc.close()
+    longmind = await Longmind.open("memory:")
+    await longmind.close()
+    await longmind.close()
     with pytest.raises(StoreUnavailable, match="not open"):
-        await rc.agent("a").remember(Message(content="x"))
+        await longmind.agent("a").remember(Message(content="x"))
 
 
 async def test_what_cannot_be_closed_keeps_nothing_else_open(tmp_path: Path) -> None:
@@ -423,18 +425,18 @@ async def test_what_cannot_be_closed_keeps_nothing_else_open(tmp_path: Path) -> 
         async def close(self) -> None:
             raise ModelUnavailable("It does not hang up.")
 
-    rc = await Longmind.open(str(tmp_path / "memory.db"))
-    store = rc.store
-    vars(rc)["chat"] = Stubborn().chat()
+    longmind = await Longmind.open(str(tmp_path / "memory.db"))
+    store = longmind.store
+    vars(longmind)["chat"] = Stubborn().chat()
     with pytest.raises(ModelUnavailable):
-        await rc.close()
+        await longmind.close()
     with pytest.raises(StoreUnavailable):
         await store.backend.scopes()
-    await rc.close()
+    await longmind.close()
 
 
-async def test_tags_as_one_text_and_a_moment_as_text_are_read_or_refused(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_tags_as_one_text_and_a_moment_as_text_are_read_or_refused(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     with pytest.raises(InvalidInput, match="put it into a list"):
         await mem.remember("I moved.", tags="home")
     with pytest.raises(InvalidInput, match="occurred_at"):
@@ -445,8 +447,8 @@ async def test_tags_as_one_text_and_a_moment_as_text_are_read_or_refused(rc: Lon
     assert again.id == told.id
 
 
-async def test_what_stands_whatever_the_task_is(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_what_stands_whatever_the_task_is(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     assert await standing_memories(mem.store, mem.scope) == []
     await mem.remember("The printer is in room 4.")
     learn = await mem.goals.create("Learn Portuguese", priority=0.9)
@@ -454,12 +456,12 @@ async def test_what_stands_whatever_the_task_is(rc: Longmind) -> None:
     over = await mem.goals.create("Sing", priority=0.5)
     await mem.goals.abandon(over.id, "No voice.")
     assert [memory.id for memory in await standing_memories(mem.store, mem.scope)] == [learn.id, rest.id]
-    ben = rc.agent("a", user="ben")
+    ben = longmind.agent("a", user="ben")
     assert await standing_memories(ben.store, ben.scope) == []
 
 
-async def test_recall_and_context_read_the_conversation_beside_the_question(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_recall_and_context_read_the_conversation_beside_the_question(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     await mem.remember("My sister Nora is allergic to peanuts.")
     said = await mem.remember("I want to bake a cake for Nora with peanuts.")
     await mem.remember("The printer is on the second floor.")
@@ -475,8 +477,8 @@ async def test_recall_and_context_read_the_conversation_beside_the_question(rc: 
         await mem.recall("x", conversation=[{"role": "nobody", "content": "x"}])
 
 
-async def test_a_dict_is_stored_as_a_record_under_a_key(rc: Longmind) -> None:
-    mem = rc.agent("assistant", user="alice")
+async def test_a_dict_is_stored_as_a_record_under_a_key(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant", user="alice")
     first = await mem.remember({"theme": "dark", "sizes": [1, 2]}, key="settings")
     assert (first.kind, first.key, first.body) == ("record", "settings", {"theme": "dark", "sizes": [1, 2]})
     assert (await mem.recall("dark theme"))[0].memory.id == first.id
@@ -489,8 +491,8 @@ async def test_a_dict_is_stored_as_a_record_under_a_key(rc: Longmind) -> None:
     assert (text.kind, (await mem.get(key="alarm")) == text) == ("message", True)
 
 
-async def test_a_key_is_for_one_memory_of_ones_own(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_a_key_is_for_one_memory_of_ones_own(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     with pytest.raises(InvalidInput, match="list"):
         await mem.remember(["a", "b"], key="k")
     with pytest.raises(InvalidInput, match="not a message"):
@@ -513,12 +515,12 @@ async def test_a_store_that_does_not_exist_is_not_created_when_asked(tmp_path: P
     assert not path.parent.exists()
     async with Longmind.open(str(path), embedder="none"):
         pass
-    async with Longmind.open(str(path), create=False, embedder="none") as rc:
-        assert await rc.agents() == []
+    async with Longmind.open(str(path), create=False, embedder="none") as longmind:
+        assert await longmind.agents() == []
 
 
-async def test_bookkeeping_is_listed_only_when_asked_for(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_bookkeeping_is_listed_only_when_asked_for(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     said = await mem.remember("I moved to Lisbon.")
     await mem.configure(recall_k=5)
     assert [m.id for m in (await mem.list()).items] == [said.id]
@@ -526,8 +528,8 @@ async def test_bookkeeping_is_listed_only_when_asked_for(rc: Longmind) -> None:
     assert [m.id for m in (await mem.list(where={"ids": [settings.id]})).items] == [settings.id]
 
 
-async def test_metadata_is_filtered_by_range(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_metadata_is_filtered_by_range(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     for price in (4, 5, 9.5, 10):
         await mem.remember(f"Coffee for {price}", metadata={"price": price})
     where = {"metadata": {"price": {"gte": 5, "lt": 10}}}
@@ -538,17 +540,17 @@ async def test_metadata_is_filtered_by_range(rc: Longmind) -> None:
             await mem.list(where={"metadata": {"price": wrong}})
 
 
-async def test_users_and_conversations_are_listed(rc: Longmind) -> None:
+async def test_users_and_conversations_are_listed(longmind: Longmind) -> None:
     for user in ("ben", "ann"):
-        await rc.agent("assistant", user).remember(["One.", "Two."], session="s1")
-    mem = rc.agent("assistant", all_users=True)
+        await longmind.agent("assistant", user).remember(["One.", "Two."], session="s1")
+    mem = longmind.agent("assistant", all_users=True)
     assert await mem.users() == ["ann", "ben"]
     listed = await mem.conversations()
     assert {(summary.id, summary.user, summary.messages) for summary in listed} == {("s1", "ann", 2), ("s1", "ben", 2)}
 
 
-async def test_changes_are_watched_and_resumed(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_changes_are_watched_and_resumed(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     first = await mem.remember("before")
     changes = mem.watch(after=0, poll_seconds=60)
     seen = await anext(changes)
@@ -564,8 +566,8 @@ async def test_changes_are_watched_and_resumed(rc: Longmind) -> None:
     await resumed.aclose()  # type: ignore[attr-defined]
 
 
-async def test_memories_and_hits_are_plain_dicts_and_readable(rc: Longmind) -> None:
-    mem = rc.agent("assistant")
+async def test_memories_and_hits_are_plain_dicts_and_readable(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant")
     await mem.remember("I moved to Lisbon in May.")
     (hit,) = await mem.recall("Lisbon")
     assert json.loads(json.dumps(hit.to_dict()))["memory"]["content"] == "I moved to Lisbon in May."

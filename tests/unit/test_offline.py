@@ -29,12 +29,12 @@ import asyncio
 from longmind import Document, Longmind
 
 async def main():
-    async with Longmind.open() as rc:
-        mem = rc.agent("assistant", user="alice")
+    async with Longmind.open() as longmind:
+        mem = longmind.agent("assistant", user="alice")
         await mem.remember("I moved to Lisbon in May.")
         await mem.remember(Document(content="# Bins\\n\\nOn Tuesdays.", title="House rules"))
         hits = await mem.recall("where does she live?", k=1)
-        assert rc.embedding.embedder.name.startswith("static/")
+        assert longmind.embedding.embedder.name.startswith("static/")
         print(hits[0].memory.content)
         await mem.context("plan her trip")
         await mem.consolidate()

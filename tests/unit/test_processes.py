@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import longmind.sync
-from longmind import Longmind, Settings
+from longmind import Longmind, Settings, sync
 from longmind.errors import StoreUnavailable
 
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -42,8 +41,8 @@ def in_fork(work: Callable[[], str]) -> str:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_is_refused_at_once_and_the_parent_works_on(tmp_path: Path, verb: str) -> None:
     url = str(tmp_path / "memory.db")
-    rc = asyncio.run(_opened(url))
-    memory = rc.agent("a")
+    longmind = asyncio.run(_opened(url))
+    memory = longmind.agent("a")
 
     def use() -> str:
         async def call() -> None:
@@ -55,26 +54,26 @@ def test_a_fork_is_refused_at_once_and_the_parent_works_on(tmp_path: Path, verb:
     assert in_fork(use).startswith("StoreUnavailable: The store was opened by process")
 
     def close() -> str:
-        asyncio.run(rc.close())
+        asyncio.run(longmind.close())
         return "closed"
 
     assert in_fork(close) == "closed"
-    with longmind.sync.Longmind.open(url, embedder="none") as again:
+    with sync.Longmind.open(url, embedder="none") as again:
         assert [hit.memory.content for hit in again.agent("a").recall("first")] == ["The first."]
         assert again.check() == []
 
 
 async def _opened(url: str) -> Longmind:
-    rc = await Longmind.open(url, embedder="none")
-    await rc.agent("a").remember("The first.")
-    return rc
+    longmind = await Longmind.open(url, embedder="none")
+    await longmind.agent("a").remember("The first.")
+    return longmind
 
 
 @posix
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_of_the_blocking_client_is_refused(tmp_path: Path) -> None:
-    with longmind.sync.Longmind.open(str(tmp_path / "memory.db"), embedder="none") as rc:
-        memory = rc.agent("a")
+    with sync.Longmind.open(str(tmp_path / "memory.db"), embedder="none") as longmind:
+        memory = longmind.agent("a")
         memory.remember("The first.")
         refusal = in_fork(lambda: str(memory.remember("In the child.")))
         assert refusal.startswith("StoreUnavailable: The store was opened by process")
@@ -86,43 +85,43 @@ def test_a_fork_of_the_blocking_client_is_refused(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_may_open_the_store_anew(tmp_path: Path) -> None:
     url = str(tmp_path / "memory.db")
-    with longmind.sync.Longmind.open(url, embedder="none") as rc:
-        rc.agent("a").remember("The first.")
+    with sync.Longmind.open(url, embedder="none") as longmind:
+        longmind.agent("a").remember("The first.")
 
         def anew() -> str:
-            with longmind.sync.Longmind.open(url, embedder="none") as own:
+            with sync.Longmind.open(url, embedder="none") as own:
                 own.agent("a").remember("The second.")
                 return str(own.agent("a").stats().memories)
 
         assert in_fork(anew) == "2"
-        assert rc.agent("a").stats().memories == 2
-        assert rc.check() == []
+        assert longmind.agent("a").stats().memories == 2
+        assert longmind.check() == []
 
 
 @pytest.mark.parametrize("url", ["memory:", "memory.db"])
 def test_another_event_loop_is_refused(tmp_path: Path, url: str) -> None:
-    async def use(rc: Longmind) -> None:
-        await rc.agent("a").recall("first")
+    async def use(longmind: Longmind) -> None:
+        await longmind.agent("a").recall("first")
 
-    async def write(rc: Longmind) -> None:
-        await rc.agent("a").remember("The second.")
+    async def write(longmind: Longmind) -> None:
+        await longmind.agent("a").remember("The second.")
 
-    rc = asyncio.run(_opened(url if url == "memory:" else str(tmp_path / url)))
+    longmind = asyncio.run(_opened(url if url == "memory:" else str(tmp_path / url)))
     for work in (use, write, Longmind.close):
         with pytest.raises(StoreUnavailable, match="another event loop"):
-            asyncio.run(work(rc))
+            asyncio.run(work(longmind))
 
 
 SAID = ("I live in Lisbon.", "I work as a nurse.", "My dog is called Rex.", "I like tea.")
 
 
 async def test_consolidations_of_one_agent_take_turns(tmp_path: Path) -> None:
-    async with Longmind.open(str(tmp_path / "memory.db"), embedder="none") as rc:
-        everyone = rc.agent("a")
+    async with Longmind.open(str(tmp_path / "memory.db"), embedder="none") as longmind:
+        everyone = longmind.agent("a")
         for user in ("ann", "ben", "cem"):
             for text in SAID:
-                await rc.agent("a", user).remember(text)
-        runs = [rc.agent("a", user) for user in ("ann", "ben", "cem")] + [everyone] * 3
+                await longmind.agent("a", user).remember(text)
+        runs = [longmind.agent("a", user) for user in ("ann", "ben", "cem")] + [everyone] * 3
         reports = await asyncio.gather(*(memory.consolidate() for memory in runs))
         assert [report.stopped for report in reports] == [None] * len(runs)
         assert not (await everyone.consolidate()).proposed
@@ -134,8 +133,8 @@ from longmind import Longmind
 
 async def main():
     reports = []
-    async with Longmind.open(sys.argv[1], embedder="none") as rc:
-        memory = rc.agent("a")
+    async with Longmind.open(sys.argv[1], embedder="none") as longmind:
+        memory = longmind.agent("a")
         for n in range(5):
             await memory.remember(f"I like tea number {n} of {sys.argv[2]}.")
             reports.append((await memory.consolidate()).stopped)
@@ -164,9 +163,9 @@ def test_the_time_to_wait_for_postgres_is_a_setting() -> None:
 
 _WRITER = """
 import sys
-import longmind.sync
-with longmind.sync.Longmind.open(sys.argv[1], embedder="none") as rc:
-    mem = rc.agent("a")
+from longmind import sync
+with sync.Longmind.open(sys.argv[1], embedder="none") as longmind:
+    mem = longmind.agent("a")
     stored = mem.remember("Said in the other process.")
     mem.update(stored.id, importance=0.9)
     mem.forget(stored.id)
@@ -175,8 +174,8 @@ with longmind.sync.Longmind.open(sys.argv[1], embedder="none") as rc:
 
 async def test_watch_tells_the_changes_that_another_process_makes(tmp_path: Path) -> None:
     url = str(tmp_path / "memory.db")
-    async with Longmind.open(url, embedder="none") as rc:
-        mem = rc.agent("a")
+    async with Longmind.open(url, embedder="none") as longmind:
+        mem = longmind.agent("a")
         await mem.remember("Said here.")
         changes = mem.watch(after=1, poll_seconds=0.01)
         writer = await asyncio.create_subprocess_exec(sys.executable, "-c", _WRITER, url)

@@ -52,13 +52,13 @@ async def responsive(what: str) -> AsyncIterator[None]:
 
 
 @pytest.fixture
-async def rc(tmp_path: Path) -> AsyncIterator[Longmind]:
+async def longmind(tmp_path: Path) -> AsyncIterator[Longmind]:
     async with Longmind.open(str(tmp_path / "memory.db"), settings=Settings.load({})) as opened:
         yield opened
 
 
-async def test_a_message_with_thousands_of_statements(rc: Longmind) -> None:
-    mem = rc.agent("assistant", user="ana")
+async def test_a_message_with_thousands_of_statements(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant", user="ana")
     async with responsive("remember"):
         await mem.remember(" ".join(f"I like thing{n}x." for n in range(4_000)))
     async with responsive("consolidate"):
@@ -67,8 +67,8 @@ async def test_a_message_with_thousands_of_statements(rc: Longmind) -> None:
     assert report.of("extract").rejected == {"limit": 1}
 
 
-async def test_a_long_consolidation_can_be_cancelled(rc: Longmind) -> None:
-    mem = rc.agent("assistant", user="ana")
+async def test_a_long_consolidation_can_be_cancelled(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant", user="ana")
     await mem.remember(" ".join(f"I like thing{n}x." for n in range(4_000)))
     task = asyncio.create_task(mem.consolidate())
     await asyncio.sleep(0.3)
@@ -78,8 +78,8 @@ async def test_a_long_consolidation_can_be_cancelled(rc: Longmind) -> None:
     assert (await mem.consolidate()).of("extract").added == MAX_FACTS
 
 
-async def test_every_verb_at_the_limits(rc: Longmind) -> None:
-    mem = rc.agent("assistant", user="ana")
+async def test_every_verb_at_the_limits(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant", user="ana")
     await mem.remember("I like figs.")
     await mem.recall("figs")  # the first recall loads the index
     longest = " ".join(f"word{n} is here" for n in range(80_000))[:MAX_CONTENT]

@@ -152,8 +152,8 @@ async def test_a_stream_and_a_failed_call(seen: Seen) -> None:
 
 
 async def test_each_stage_of_consolidation_is_a_span_and_is_counted(seen: Seen) -> None:
-    async with Longmind.open("memory:", settings=Settings.load({})) as rc:
-        mem = rc.agent("a", user="alice")
+    async with Longmind.open("memory:", settings=Settings.load({})) as longmind:
+        mem = longmind.agent("a", user="alice")
         await mem.remember(f"I live in Lisbon. {SECRET}")
         report = await mem.consolidate()
     spans = {span.name: span for span in seen.spans}

@@ -85,13 +85,13 @@ class _Raw:
 async def groups(folder: Path, questions: int, seed: int, told: Callable[[float], None]) -> list[Group]:
     """About so many questions of all sources, each in the group of texts it is asked of."""
     chosen, found, done = random.Random(seed), [], 0
-    async with Longmind.open("memory:", embedder="none") as rc:
+    async with Longmind.open("memory:", embedder="none") as longmind:
         for source, share in SHARES.items():
             taken = 0
             for number, raw in enumerate(_raw(folder, source, chosen)):
                 if taken >= share * questions:
                     break
-                group = await _scored(rc.agent(f"{source} {number}"), raw)
+                group = await _scored(longmind.agent(f"{source} {number}"), raw)
                 if group is not None:
                     found.append(group)
                     taken += len(group.questions)

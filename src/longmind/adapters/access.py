@@ -24,15 +24,19 @@ class MemoryAccess:
     ``longmind.sync.Longmind`` has a loop of its own, and can be used from every loop and every thread.
     """
 
-    def __init__(self, rc: Longmind | BlockingLongmind, *, agent: str | None = None, user: str | None = None) -> None:
-        if not isinstance(rc, Longmind | BlockingLongmind):
+    def __init__(
+        self, longmind: Longmind | BlockingLongmind, *, agent: str | None = None, user: str | None = None
+    ) -> None:
+        if not isinstance(longmind, Longmind | BlockingLongmind):
             raise InvalidInput(
-                f"An adapter needs an open store, not a {type(rc).__name__}.",
+                f"An adapter needs an open store, not a {type(longmind).__name__}.",
                 hint="Give what Longmind.open() returned, of longmind or of longmind.sync.",
             )
         self.longmind: Longmind
         self._thread: EventLoopThread | None
-        self.longmind, self._thread = underlying(rc) if isinstance(rc, BlockingLongmind) else (rc, None)
+        self.longmind, self._thread = (
+            underlying(longmind) if isinstance(longmind, BlockingLongmind) else (longmind, None)
+        )
         self._home = _running_loop()
         self.scope = AdapterScope(agent, user)
         self.memory()  # checks the names

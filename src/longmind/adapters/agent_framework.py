@@ -2,7 +2,7 @@
 
 from longmind.adapters.agent_framework import LongmindContextProvider, LongmindHistoryProvider
 
-providers = [LongmindHistoryProvider(rc, user="alice"), LongmindContextProvider(rc, user="alice")]
+providers = [LongmindHistoryProvider(longmind, user="alice"), LongmindContextProvider(longmind, user="alice")]
 agent = Agent(client, "Be brief.", context_providers=providers)
 """
 
@@ -38,7 +38,7 @@ class LongmindHistoryProvider(HistoryProvider):
 
     def __init__(
         self,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         source_id: str = "longmind_history",
         *,
         agent: str | None = None,
@@ -49,7 +49,7 @@ class LongmindHistoryProvider(HistoryProvider):
         super().__init__(source_id, **options)
         self.limit = limit
         """How many messages a run loads; None for all."""
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
 
     async def get_messages(
         self, session_id: str | None, *, state: dict[str, Any] | None = None, **kwargs: Any
@@ -83,7 +83,7 @@ class LongmindContextProvider(ContextProvider):
 
     def __init__(
         self,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         source_id: str = "longmind",
         *,
         agent: str | None = None,
@@ -92,7 +92,7 @@ class LongmindContextProvider(ContextProvider):
         remember: bool = True,
     ) -> None:
         super().__init__(source_id)
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
         self._context_tokens = context_tokens
         self._remember = remember
 

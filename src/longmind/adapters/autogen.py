@@ -2,7 +2,7 @@
 
 from longmind.adapters.autogen import LongmindMemory
 
-agent = AssistantAgent("assistant", model_client=client, memory=[LongmindMemory(rc, user="alice")])
+agent = AssistantAgent("assistant", model_client=client, memory=[LongmindMemory(longmind, user="alice")])
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class LongmindMemory(AutoGenMemory):
 
     def __init__(
         self,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -54,7 +54,7 @@ class LongmindMemory(AutoGenMemory):
         k: int = 10,
     ) -> None:
         self.name = name
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
         self._session = None if session is None else name_of(session, "session")
         self._context_tokens = context_tokens
         self._k = k

@@ -2,7 +2,7 @@
 
     from longmind.adapters.claude_memory import LongmindMemoryTool
 
-    tool = LongmindMemoryTool(rc, agent="assistant", user="alice")
+    tool = LongmindMemoryTool(longmind, agent="assistant", user="alice")
     client.beta.messages.tool_runner(model=..., messages=[...], tools=[tool], max_tokens=...)
 
 Commands and messages are those of Anthropic's own tool on a file system. There is no file system here: a path is a name
@@ -346,14 +346,14 @@ class LongmindMemoryTool(BetaAbstractMemoryTool):
 
     def __init__(
         self,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         *,
         agent: str | None = None,
         user: str | None = None,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
         self._files = MemoryFiles(self._access.memory())
 
     def _run(self, work: Coroutine[Any, Any, str]) -> str:
@@ -390,14 +390,14 @@ class AsyncLongmindMemoryTool(BetaAsyncAbstractMemoryTool):
 
     def __init__(
         self,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         *,
         agent: str | None = None,
         user: str | None = None,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
         super().__init__(cache_control=cache_control)
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
         self._files = MemoryFiles(self._access.memory())
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:

@@ -2,7 +2,7 @@
 
     from longmind.adapters.crewai import LongmindStorage
 
-    storage = LongmindStorage(rc, agent="crew")
+    storage = LongmindStorage(longmind, agent="crew")
     memory = Memory(storage=storage, embedder=storage.embed)    # Longmind's own vectors: no key, no download
 
 CrewAI searches by vectors of its own embedder, which are kept with the records and compared here; recall finds the same
@@ -40,8 +40,10 @@ class LongmindStorage:
     Blocking methods need a store of ``longmind.sync``, or one that is open on the event loop of another thread.
     """
 
-    def __init__(self, rc: Longmind | BlockingLongmind, *, agent: str | None = None, user: str | None = None) -> None:
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+    def __init__(
+        self, longmind: Longmind | BlockingLongmind, *, agent: str | None = None, user: str | None = None
+    ) -> None:
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return vectors of Longmind's embedder, as ``Memory(embedder=...)`` of CrewAI wants them."""

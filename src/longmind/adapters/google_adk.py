@@ -2,7 +2,7 @@
 
 from longmind.adapters.google_adk import LongmindMemoryService
 
-runner = Runner(agent=agent, app_name="shop", session_service=sessions, memory_service=LongmindMemoryService(rc))
+runner = Runner(agent=agent, app_name="shop", session_service=sessions, memory_service=LongmindMemoryService(longmind))
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class LongmindMemoryService(BaseMemoryService):
 
     def __init__(
         self,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         *,
         agent: str | None = None,
         user: str | None = None,
         k: int = 10,
     ) -> None:
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
         self._k = k
 
     def _memory(self, app_name: str, user_id: str) -> AgentMemory:

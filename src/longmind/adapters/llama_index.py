@@ -2,8 +2,8 @@
 
 from longmind.adapters.llama_index import LongmindMemory, LongmindMemoryBlock
 
-memory = LongmindMemory.from_defaults(rc=rc, session_id="conversation-1", user="alice")
-memory = Memory.from_defaults(session_id="conversation-1", memory_blocks=[LongmindMemoryBlock.of(rc, user="alice")])
+memory = LongmindMemory.from_defaults(longmind=longmind, session_id="conversation-1", user="alice")
+memory = Memory.from_defaults(memory_blocks=[LongmindMemoryBlock.of(longmind, user="alice")])
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class LongmindMemory(BaseMemory):
     """The most tokens of what memory adds; 0 for none."""
     _access: MemoryAccess = PrivateAttr()
 
-    def __init__(self, rc: Longmind | BlockingLongmind, session_id: str, **options: Any) -> None:
-        access = MemoryAccess(rc, agent=options.pop("agent", None), user=options.pop("user", None))
+    def __init__(self, longmind: Longmind | BlockingLongmind, session_id: str, **options: Any) -> None:
+        access = MemoryAccess(longmind, agent=options.pop("agent", None), user=options.pop("user", None))
         name_of(session_id, "session_id")
         super().__init__(session_id=session_id, **options)
         self._access = access
@@ -64,15 +64,15 @@ class LongmindMemory(BaseMemory):
     def from_defaults(
         cls,
         *,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         session_id: str,
         agent: str | None = None,
         user: str | None = None,
         token_limit: int = _TOKEN_LIMIT,
         context_tokens: int = _CONTEXT_TOKENS,
     ) -> LongmindMemory:
-        """Return the memory of one conversation. ``rc`` is an open store, of ``longmind`` or of ``longmind.sync``."""
-        return cls(rc, session_id, agent=agent, user=user, token_limit=token_limit, context_tokens=context_tokens)
+        """Return the memory of one conversation. ``longmind`` is an open store, blocking or not."""
+        return cls(longmind, session_id, agent=agent, user=user, token_limit=token_limit, context_tokens=context_tokens)
 
     def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
         """Return what memory adds for an input, and the last messages that fit."""
@@ -174,11 +174,11 @@ class LongmindMemoryBlock(BaseMemoryBlock[str]):
 
     @classmethod
     def of(
-        cls, rc: Longmind | BlockingLongmind, *, agent: str | None = None, user: str | None = None, **options: Any
+        cls, longmind: Longmind | BlockingLongmind, *, agent: str | None = None, user: str | None = None, **options: Any
     ) -> LongmindMemoryBlock:
         """Return the block of an agent and a user. ``options`` are the fields of a block, such as ``priority``."""
         block = cls(**options)
-        block._access = MemoryAccess(rc, agent=agent, user=user)
+        block._access = MemoryAccess(longmind, agent=agent, user=user)
         return block
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:

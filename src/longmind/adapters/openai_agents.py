@@ -2,7 +2,7 @@
 
 from longmind.adapters.openai_agents import LongmindSession
 
-session = LongmindSession(rc, "conversation-1", agent="assistant", user="alice")
+session = LongmindSession(longmind, "conversation-1", agent="assistant", user="alice")
 result = await Runner.run(agent, "I live in Porto.", session=session)
 """
 
@@ -39,7 +39,7 @@ class LongmindSession(SessionABC):
 
     def __init__(
         self,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         session_id: str,
         *,
         agent: str | None = None,
@@ -48,7 +48,7 @@ class LongmindSession(SessionABC):
     ) -> None:
         self.session_id = session_id
         self.session_settings = session_settings or SessionSettings()
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
         conversation = self._access.memory().conversation(name_of(session_id, "session_id"))
         self._history = History(conversation, _said, _item)
 

@@ -2,7 +2,7 @@
 
     from longmind.adapters.pydantic_ai import LongmindMemoryStore
 
-    agent = Agent(model, capabilities=[Memory(store=LongmindMemoryStore(rc, agent="assistant", user="alice"))])
+    agent = Agent(model, capabilities=[Memory(store=LongmindMemoryStore(longmind, agent="assistant", user="alice"))])
 
 Files are values, so recall finds what they hold, and the journal keeps their versions.
 """
@@ -44,8 +44,10 @@ class LongmindMemoryStore:
     It is a ``MetadataMemoryStore`` and a ``SearchableMemoryStore`` of the harness. Search ranks as recall does.
     """
 
-    def __init__(self, rc: Longmind | BlockingLongmind, *, agent: str | None = None, user: str | None = None) -> None:
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+    def __init__(
+        self, longmind: Longmind | BlockingLongmind, *, agent: str | None = None, user: str | None = None
+    ) -> None:
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
 
     async def read(self, path: str, *, max_chars: int) -> MemoryFile | None:
         """Return the file at a path, cut to ``max_chars``; None if there is none."""

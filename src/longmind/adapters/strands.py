@@ -2,7 +2,7 @@
 
 from longmind.adapters.strands import LongmindMemoryStore
 
-store = LongmindMemoryStore(rc, agent="assistant", user="alice")
+store = LongmindMemoryStore(longmind, agent="assistant", user="alice")
 agent = Agent(model=model, memory_manager=MemoryManager(stores=[store]))
 """
 
@@ -33,7 +33,7 @@ class LongmindMemoryStore(MemoryStore):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -46,7 +46,7 @@ class LongmindMemoryStore(MemoryStore):  # type: ignore[misc, unused-ignore]
     ) -> None:
         if max_search_results is not None and max_search_results < 1:
             raise InvalidInput("max_search_results must be at least 1.", field="max_search_results")
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
         self._session = None if session is None else name_of(session, "session")
         self.name = name
         self.description = description

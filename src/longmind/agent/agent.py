@@ -59,7 +59,7 @@ class Agent:
     Without a model the agent answers from memory and says so. ``instructions`` is standing text of yours, which the
     model gets as its instruction; memory is only ever data to it. The other parts are optional: ``critic`` for
     reflection, ``goals`` to pursue, ``judge`` to decide whether an outcome is a success, ``recall`` for another source
-    of memories. ``tools`` are by default those of the store, ``rc.tools``.
+    of memories. ``tools`` are by default those of the store, ``longmind.tools``.
 
     ``critic="rules"`` costs nothing. ``critic="model"`` asks the model at most once before each action, and once after
     the run: for n calls and an answer at most n + 2 requests more. ``outcome.critic_usage`` says how many it were.

@@ -3,7 +3,7 @@
     from longmind.agent.sync import ReflectiveAgent
     from longmind.sync import Longmind
 
-    with Longmind.open() as rc, ReflectiveAgent(rc.agent("assistant")) as agent:
+    with Longmind.open() as longmind, ReflectiveAgent(longmind.agent("assistant")) as agent:
         print(agent.run("What do you know about Lisbon?").text)
 
 Each method runs the asynchronous one on the event loop of the store and waits for it. Plain functions (a policy, a

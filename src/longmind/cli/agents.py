@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 @tenant_command
 async def agents(call: Invocation) -> None:
     """List the agents of the tenant, and how much each knows."""
-    async with call.store() as rc:
-        agents = [(scope, await rc.store.stats(scope)) for scope in await rc.agents()]
+    async with call.store() as longmind:
+        agents = [(scope, await longmind.store.stats(scope)) for scope in await longmind.agents()]
     data = [{"tenant": scope.tenant, "agent": scope.agent, **screen.as_data(held)} for scope, held in agents]
     call.answer({"agents": data}, lambda: show(agents))
 

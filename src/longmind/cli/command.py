@@ -108,8 +108,8 @@ class Invocation:
         from longmind.memory import Longmind
 
         create = create or self.creates
-        async with Longmind.open(settings=self.settings, embedder=embedder, create=create) as rc:
-            yield rc
+        async with Longmind.open(settings=self.settings, embedder=embedder, create=create) as longmind:
+            yield longmind
 
     @asynccontextmanager
     async def agent(self) -> AsyncIterator[AgentMemory]:
@@ -117,10 +117,10 @@ class Invocation:
 
         An agent about which nothing was ever stored is an error, unless the command may create it.
         """
-        async with self.store() as rc:
-            mem = rc.agent(self.settings.agent, self.user, all_users=self.all_users)
+        async with self.store() as longmind:
+            mem = longmind.agent(self.settings.agent, self.user, all_users=self.all_users)
             if not self.creates:
-                await require_agent(rc, mem)
+                await require_agent(longmind, mem)
             yield mem
 
     def must_exist(self) -> None:
@@ -172,11 +172,11 @@ def store_command(work: Callable[Concatenate[Invocation, P], Coroutine[Any, Any,
     return _command(work, ("url", "json"))
 
 
-async def require_agent(rc: Longmind, mem: AgentMemory) -> None:
+async def require_agent(longmind: Longmind, mem: AgentMemory) -> None:
     """Refuse an agent about which nothing was ever stored, and name those that there are."""
-    if (await rc.store.backend.head(mem.scope)).seq:
+    if (await longmind.store.backend.head(mem.scope)).seq:
         return
-    known = [scope.agent for scope in await rc.agents()]
+    known = [scope.agent for scope in await longmind.agents()]
     shown = ", ".join(known[:_NAMED_AGENTS]) + (" ..." if len(known) > _NAMED_AGENTS else "")
     hint = f"There are: {shown}." if known else "The store is empty; the first `longmind remember` makes an agent."
     raise NotFound(f"There is no agent {mem.scope.agent} here.", hint=hint, agents=known[:_NAMED_AGENTS])

@@ -42,8 +42,8 @@ async def demo(
     if load:
         await _load(call)
         return
-    async with _store(call) as (rc, where):
-        mem = rc.agent(await _free_name(rc), "alice")
+    async with _store(call) as (longmind, where):
+        mem = longmind.agent(await _free_name(longmind), "alice")
         tour = Tour(mem, screen.console(), quiet=call.json, step=step and sys.stdin.isatty())
         tour.begin(where)
         for stop in (remembering, recalling, giving_context, updating, consolidating, acting, forgetting):
@@ -56,8 +56,8 @@ async def _load(call: Invocation) -> None:
     """Fill the store with the example, as an agent that has no memories yet."""
     from longmind.cli.example import load_example
 
-    async with call.store(create=True) as rc:
-        agent = await _free_name(rc)
+    async with call.store(create=True) as longmind:
+        agent = await _free_name(longmind)
     loaded = await load_example(call.settings, agent)
     url = f" --url {screen.plain(call.url)}" if call.url is not None else ""
 
@@ -74,17 +74,17 @@ async def _load(call: Invocation) -> None:
 async def _store(call: Invocation) -> AsyncIterator[tuple[Longmind, str]]:
     """The store that was given, or a temporary one: a tour leaves nothing behind in the user's own."""
     if call.url is not None:
-        async with call.store(create=True) as rc:
-            yield rc, call.url
+        async with call.store(create=True) as longmind:
+            yield longmind, call.url
         return
     with tempfile.TemporaryDirectory(prefix="longmind-demo-") as folder:
-        async with replace(call, url=str(Path(folder) / "memory.db")).store(create=True) as rc:
-            yield rc, "a temporary SQLite file"
+        async with replace(call, url=str(Path(folder) / "memory.db")).store(create=True) as longmind:
+            yield longmind, "a temporary SQLite file"
 
 
-async def _free_name(rc: Longmind) -> str:
+async def _free_name(longmind: Longmind) -> str:
     """``demo``, or with a number where a tour was taken before."""
-    taken = {scope.agent for scope in await rc.agents()}
+    taken = {scope.agent for scope in await longmind.agents()}
     names = ("demo" if number == 1 else f"demo-{number}" for number in range(1, len(taken) + 2))
     return next(name for name in names if name not in taken)
 

@@ -85,12 +85,12 @@ async def doctor(
         _require_postgres(url)
     try:
         # a model that is not installed must not hide the store
-        async with call.store(embedder="none", create=create_role is not None) as rc:
+        async with call.store(embedder="none", create=create_role is not None) as longmind:
             if create_role is not None:
                 diagnosis.notes.append(await _create_role(url, create_role))
             if scrub:
-                diagnosis.scrubbed, diagnosis.not_scrubbed = map(list, await rc.scrub())
-            await _examine(rc, diagnosis)
+                diagnosis.scrubbed, diagnosis.not_scrubbed = map(list, await longmind.scrub())
+            await _examine(longmind, diagnosis)
     except LongmindError as error:
         diagnosis.add_problem(error)
     call.answer(_data(diagnosis), lambda: _show(diagnosis))
@@ -111,14 +111,14 @@ async def _create_role(url: str, role: str) -> str:
     return f"Renewed the grants of the role {role}."
 
 
-async def _examine(rc: Longmind, diagnosis: Diagnosis) -> None:
-    backend = rc.store.backend
+async def _examine(longmind: Longmind, diagnosis: Diagnosis) -> None:
+    backend = longmind.store.backend
     package = type(backend).__module__.rpartition(".")[0]
     diagnosis.backend, diagnosis.schema = package.rpartition(".")[2], _schema(package)
-    diagnosis.problems += await rc.check()
+    diagnosis.problems += await longmind.check()
     if isinstance(backend, ErasureBackend):
         diagnosis.notes += await backend.uncleared()
-    diagnosis.agents = [(scope, await rc.store.stats(scope)) for scope in await backend.scopes()]
+    diagnosis.agents = [(scope, await longmind.store.stats(scope)) for scope in await backend.scopes()]
     space = await backend.space()
     if space is None:
         diagnosis.notes.append("No embedder has been used yet; the first `remember` chooses one.")
@@ -127,7 +127,7 @@ async def _examine(rc: Longmind, diagnosis: Diagnosis) -> None:
     if bare := await _without_vector(backend, space, diagnosis.agents):
         more = " or more" if bare == _COUNTED else ""
         diagnosis.notes.append(f"{screen.counted(bare, 'memory')}{more} without a vector: found by words only.")
-    await _try_embedder(rc, diagnosis)
+    await _try_embedder(longmind, diagnosis)
 
 
 async def _without_vector(backend: Backend, space: Space, agents: list[tuple[Scope, Stats]]) -> int:
@@ -138,11 +138,11 @@ async def _without_vector(backend: Backend, space: Space, agents: list[tuple[Sco
     return len(await backend.missing_vectors(space, min(bare, _COUNTED)))
 
 
-async def _try_embedder(rc: Longmind, diagnosis: Diagnosis) -> None:
+async def _try_embedder(longmind: Longmind, diagnosis: Diagnosis) -> None:
     """Whether the store's embedder is there and works."""
     from longmind.embedding import Embedding
 
-    embedding = Embedding(rc.store, rc.settings.embedder, rc.settings)
+    embedding = Embedding(longmind.store, longmind.settings.embedder, longmind.settings)
     try:
         await embedding.embed(["Is anybody there?"])
     except ModelError as error:

@@ -36,8 +36,8 @@ async def erase_user(
     """
     call.must_exist()
     confirm(call, f"Erase all that the agents of this tenant know with {user} for good?", yes=yes)
-    async with call.store(embedder="none") as rc:
-        _answer(call, await rc.erase_user(user), receipt)
+    async with call.store(embedder="none") as longmind:
+        _answer(call, await longmind.erase_user(user), receipt)
 
 
 @tenant_command
@@ -50,8 +50,8 @@ async def erase_agent(
     """Erase all that an agent knows, of all its users, and its journal. It cannot be undone."""
     call.must_exist()
     confirm(call, f"Erase all that {agent} knows, with all its users, for good?", yes=yes)
-    async with call.store(embedder="none") as rc:
-        _answer(call, await rc.erase_agent(agent), receipt)
+    async with call.store(embedder="none") as longmind:
+        _answer(call, await longmind.erase_agent(agent), receipt)
 
 
 @tenant_command
@@ -59,8 +59,8 @@ async def erase_tenant(call: Invocation, receipt: _Receipt = None, yes: _Yes = F
     """Erase all that the agents of a tenant know, and their shared memory. It cannot be undone."""
     call.must_exist()
     confirm(call, f"Erase all that the agents of the tenant {call.settings.tenant} know for good?", yes=yes)
-    async with call.store(embedder="none") as rc:
-        _answer(call, await rc.erase_tenant(), receipt)
+    async with call.store(embedder="none") as longmind:
+        _answer(call, await longmind.erase_tenant(), receipt)
 
 
 @tenant_command
@@ -75,8 +75,8 @@ async def verify_erasure(
         parsed = ErasureReceipt.model_validate_json(as_text(receipt.read_bytes(), str(receipt)))
     except ValidationError as error:
         raise InvalidInput(f"{receipt} is not the receipt of an erasure.") from error
-    async with call.store(embedder="none") as rc:
-        check = await rc.verify_erasure(parsed)
+    async with call.store(embedder="none") as longmind:
+        check = await longmind.verify_erasure(parsed)
 
     def show() -> None:
         out = screen.console()

@@ -35,10 +35,10 @@ async def export(
     store that imports makes its own.
     """
     piped = str(file) == "-"
-    async with call.store() as rc:
-        scopes = await _scopes(call, rc)
+    async with call.store() as longmind:
+        scopes = await _scopes(call, longmind)
         with nullcontext(sys.stdout) if piped else whole_file(file, replace=force) as target:
-            end = await _write(call, rc, scopes, target)
+            end = await _write(call, longmind, scopes, target)
     answer = {"file": str(file), **end}
     if piped:
         call.note(f"Exported {_told(end)}.")
@@ -46,21 +46,21 @@ async def export(
         call.answer(answer, lambda: screen.console().print(f"Exported {_told(end)} to {file}."))
 
 
-async def _scopes(call: Invocation, rc: Longmind) -> list[Scope]:
+async def _scopes(call: Invocation, longmind: Longmind) -> list[Scope]:
     if call.agent_name is None and call.user is None:
-        return await rc.agents()
-    mem = rc.agent(call.settings.agent, call.user, all_users=call.user is None)
-    await require_agent(rc, mem)
+        return await longmind.agents()
+    mem = longmind.agent(call.settings.agent, call.user, all_users=call.user is None)
+    await require_agent(longmind, mem)
     return [mem.scope]
 
 
-async def _write(call: Invocation, rc: Longmind, scopes: list[Scope], target: IO[str]) -> dict[str, Any]:
-    held = [await rc.store.stats(scope) for scope in scopes]
+async def _write(call: Invocation, longmind: Longmind, scopes: list[Scope], target: IO[str]) -> dict[str, Any]:
+    held = [await longmind.store.stats(scope) for scope in scopes]
     total = sum(counted.memories + counted.links for counted in held)
     last = ""
     with bar(call, "Exporting", total) as advance:
         done = 0
-        async for line in rc.export(scopes):
+        async for line in longmind.export(scopes):
             target.write(line + "\n")
             last = line
             done += 1

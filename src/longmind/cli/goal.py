@@ -168,10 +168,10 @@ async def run(
     from longmind.cli.procedures import tool_registry
 
     registry = None if tools is None else tool_registry(tools)
-    async with call.store() as rc:
-        full = await memory_id(rc.agent(call.settings.agent, call.user, all_users=call.all_users), id)
-        owner = (await rc.agent(call.settings.agent, call.user, all_users=call.all_users).goals.get(full)).user
-        mem = rc.agent(call.settings.agent, owner)  # what is done for somebody's goal is kept as theirs
+    async with call.store() as longmind:
+        full = await memory_id(longmind.agent(call.settings.agent, call.user, all_users=call.all_users), id)
+        owner = (await longmind.agent(call.settings.agent, call.user, all_users=call.all_users).goals.get(full)).user
+        mem = longmind.agent(call.settings.agent, owner)  # what is done for somebody's goal is kept as theirs
         await _go_on(mem.goals, full, done or (), unblock)
         limits = PursuitLimits(steps=steps, seconds=seconds, parallel=parallel)
         agent = ReflectiveAgent(mem, tools=registry)

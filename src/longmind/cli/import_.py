@@ -91,9 +91,9 @@ async def _preview(call: Invocation, format: str, path: str) -> None:
 async def _import(call: Invocation, format: str, path: str, agent: str | None, user: str | None) -> None:
     from longmind.importing import import_memories
 
-    async with call.store(create=True) as rc:
+    async with call.store(create=True) as longmind:
         with bar(call, "Importing", None) as advance:
-            report = await import_memories(rc, format, path, agent=agent, user=user, progress=advance)
+            report = await import_memories(longmind, format, path, agent=agent, user=user, progress=advance)
     call.answer(report, lambda: _show_report(report))
 
 
@@ -143,13 +143,13 @@ async def _load(call: Invocation, file: Path, across_tenants: bool) -> None:
     """Take in an export of Longmind."""
     piped = str(file) == "-"
     size = None if piped else _size(file)
-    async with call.store(create=True) as rc:
+    async with call.store(create=True) as longmind:
         with bar(call, "Importing", size) as advance:
             if piped:
-                done = await rc.load(_lines(sys.stdin.buffer, advance), across_tenants=across_tenants)
+                done = await longmind.load(_lines(sys.stdin.buffer, advance), across_tenants=across_tenants)
             else:
                 with file.open("rb") as stream:
-                    done = await rc.load(_lines(stream, advance), across_tenants=across_tenants)
+                    done = await longmind.load(_lines(stream, advance), across_tenants=across_tenants)
     agents = sorted(f"{tenant}/{agent}" for tenant, agent in done.agents)
     data = {"memories": done.memories, "already_there": done.already_there, "links": done.links, "agents": agents}
     call.answer(data, lambda: _show(done))

@@ -30,5 +30,5 @@ async def mcp(
         if error.name not in ("mcp", "mcp_types"):
             raise
         raise InvalidSetting("The package mcp is not installed.", hint="pip install 'longmind[mcp]'") from error
-    async with call.store() as rc:
-        await serve_stdio(rc, call.settings.agent, call.user, consolidation=consolidation)
+    async with call.store() as longmind:
+        await serve_stdio(longmind, call.settings.agent, call.user, consolidation=consolidation)

@@ -25,10 +25,10 @@ async def reembed(
 
     Reads keep using the old vectors until all new ones are there. It can be broken off and run again.
     """
-    async with call.store(embedder="none") as rc:  # the old model is not needed, and may not be there any more
+    async with call.store(embedder="none") as longmind:  # the old model is not needed, and may not be there any more
         with bar(call, "Embedding", None) as advance:
-            done = await rc.reembed(model, progress=advance)
-        space = await rc.store.backend.space()
+            done = await longmind.reembed(model, progress=advance)
+        space = await longmind.store.backend.space()
     name = space.name if space else None
     call.answer({"memories": done, "embedder": name}, lambda: _show(done, name))
 

@@ -208,9 +208,9 @@ def _arguments(call: Invocation, settings: ServerSettings, tools: str | None) ->
 
 async def _store_sample(call: Invocation) -> None:
     """Store a conversation, a document and a goal, once."""
-    async with call.store(create=True) as rc:
-        mem = rc.agent(_SAMPLE_AGENT, _SAMPLE_USER)
-        if _SAMPLE_AGENT in {scope.agent for scope in await rc.agents()}:
+    async with call.store(create=True) as longmind:
+        mem = longmind.agent(_SAMPLE_AGENT, _SAMPLE_USER)
+        if _SAMPLE_AGENT in {scope.agent for scope in await longmind.agents()}:
             return
         await mem.remember(demo_story.CONVERSATION, session="may")
         await mem.remember(demo_story.DOCUMENT)

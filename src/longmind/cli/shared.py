@@ -28,8 +28,8 @@ async def list_(
     status: Annotated[_Status, typer.Option(help="Only entries with this status.")] = "approved",
 ) -> None:
     """List the shared memory of the tenant, the best supported first."""
-    async with call.store() as rc:
-        entries = await rc.shared().list(None if status == "any" else status)
+    async with call.store() as longmind:
+        entries = await longmind.shared().list(None if status == "any" else status)
     call.answer({"shared": entries}, lambda: _show(entries))
 
 
@@ -46,8 +46,8 @@ async def propose(call: Invocation, text: Annotated[str, typer.Argument(help="Th
 @tenant_command
 async def approve(call: Invocation, id: _Id, note: _Note = "") -> None:
     """Share a candidate, whatever its support."""
-    async with call.store() as rc:
-        approved = await rc.shared().approve(await _candidate_id(rc.shared(), id), note)
+    async with call.store() as longmind:
+        approved = await longmind.shared().approve(await _candidate_id(longmind.shared(), id), note)
     call.answer(approved, lambda: _show([approved]))
 
 
@@ -55,8 +55,8 @@ async def approve(call: Invocation, id: _Id, note: _Note = "") -> None:
 @tenant_command
 async def reject(call: Invocation, id: _Id, note: _Note = "") -> None:
     """Keep a candidate out, whatever its support."""
-    async with call.store() as rc:
-        rejected = await rc.shared().reject(await _candidate_id(rc.shared(), id), note)
+    async with call.store() as longmind:
+        rejected = await longmind.shared().reject(await _candidate_id(longmind.shared(), id), note)
     call.answer(rejected, lambda: _show([rejected]))
 
 
@@ -93,8 +93,8 @@ async def settings(
         "allowed": allow,
     }
     chosen = {name: value for name, value in changes.items() if value is not None}
-    async with call.store() as rc:
-        current = await (rc.shared().configure(**chosen) if chosen else rc.shared().configuration())
+    async with call.store() as longmind:
+        current = await (longmind.shared().configure(**chosen) if chosen else longmind.shared().configuration())
     call.answer(current, lambda: _show_settings(current))
 
 

@@ -76,8 +76,8 @@ async def worker(
         grace_seconds=grace,
         keep_days=keep_days,
     )
-    async with call.store(create=True) as rc:
-        made = Worker(rc, options, told=lambda scope, what: None if call.json else _tell(scope, what))
+    async with call.store(create=True) as longmind:
+        made = Worker(longmind, options, told=lambda scope, what: None if call.json else _tell(scope, what))
         with _stopping() as stop:
             async with made:
                 if not call.json:

@@ -4,8 +4,8 @@
     from longmind.importing import import_memories, preview
 
     print(preview("chatgpt", "export.zip").counts)
-    async with Longmind.open() as rc:
-        report = await import_memories(rc.agent("assistant", user="alice"), "chatgpt", "export.zip")
+    async with Longmind.open() as longmind:
+        report = await import_memories(longmind.agent("assistant", user="alice"), "chatgpt", "export.zip")
 
 One module for each format reads a file, a folder or a database and yields items; one importer stores them.
 """

@@ -50,32 +50,32 @@ _AGENT = "/agents/{agent}"
 _USER: Mapping[str, Any] = {"user": Name | None, "all_users": bool | None}
 
 
-def _agent(rc: Longmind, values: Values) -> AgentMemory:
-    return rc.agent(values["agent"], values.get("user"), all_users=bool(values.get("all_users")))
+def _agent(longmind: Longmind, values: Values) -> AgentMemory:
+    return longmind.agent(values["agent"], values.get("user"), all_users=bool(values.get("all_users")))
 
 
 def _room(cls: type, name: str) -> Face:
     """Return the face of a memory system: an attribute of ``AgentMemory``."""
-    return Face(cls, _AGENT, lambda rc, values: getattr(_agent(rc, values), name), query=_USER)
+    return Face(cls, _AGENT, lambda longmind, values: getattr(_agent(longmind, values), name), query=_USER)
 
 
-def _working(rc: Longmind, values: Values) -> WorkingMemory:
-    working, session = _agent(rc, values).working, values.get("session")
+def _working(longmind: Longmind, values: Values) -> WorkingMemory:
+    working, session = _agent(longmind, values).working, values.get("session")
     return working if session is None else working.session(session)
 
 
-def _conversation(rc: Longmind, values: Values) -> Conversation:
+def _conversation(longmind: Longmind, values: Values) -> Conversation:
     window = values.get("window")
-    mem = _agent(rc, values)
+    mem = _agent(longmind, values)
     return mem.conversation(values["conversation"], **({} if window is None else {"window": window}))
 
 
-LONGMIND = Face(Longmind, "", lambda rc, values: rc)
+LONGMIND = Face(Longmind, "", lambda longmind, values: longmind)
 AGENT = Face(AgentMemory, _AGENT, _agent, query=_USER)
 CONVERSATION = Face(
     Conversation, _AGENT + "/conversations/{conversation}", _conversation, query={**_USER, "window": int | None}
 )
-AGENT_AT_WORK = Face(Agent, _AGENT, lambda rc, values: Agent(_agent(rc, values)), query=_USER)
+AGENT_AT_WORK = Face(Agent, _AGENT, lambda longmind, values: Agent(_agent(longmind, values)), query=_USER)
 WORKING = Face(WorkingMemory, _AGENT, _working, query={**_USER, "session": Name | None})
 EPISODIC = _room(EpisodicMemory, "episodic")
 SEMANTIC = _room(SemanticMemory, "semantic")
@@ -87,9 +87,9 @@ SHARED = _room(SharedMemory, "shared")
 VALUES = _room(ValueMemory, "values")
 STATE = _room(StateMemory, "state")
 MANAGER = _room(MemoryManager, "manager")
-SHARED_ADMINISTRATION = Face(SharedAdministration, "", lambda rc, values: rc.shared())
-KEYS = Face(KeyAdministration, "", lambda rc, values: None, of_server=True)
-AUDIT = Face(AuditLog, "", lambda rc, values: None, of_server=True)
+SHARED_ADMINISTRATION = Face(SharedAdministration, "", lambda longmind, values: longmind.shared())
+KEYS = Face(KeyAdministration, "", lambda longmind, values: None, of_server=True)
+AUDIT = Face(AuditLog, "", lambda longmind, values: None, of_server=True)
 FACES = (
     LONGMIND,
     AGENT,

@@ -2,8 +2,8 @@
 
     from longmind.sync import Longmind
 
-    with Longmind.open() as rc:
-        mem = rc.agent("assistant", user="alice")
+    with Longmind.open() as longmind:
+        mem = longmind.agent("assistant", user="alice")
         mem.remember("I moved to Lisbon in May.")
 
 An event loop in a thread of its own does the work. Every method waits for it and may be called from any thread. There

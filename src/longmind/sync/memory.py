@@ -99,7 +99,7 @@ class Longmind(Blocking[asynchronous.Longmind]):
     def shared(self, tenant: str | None = None) -> SharedAdministration:
         """The shared memory of a tenant for its administrator: the rules, what waits, and reviews.
 
-        Agents read it and add to it by ``rc.agent(...).shared``; this face is not for them.
+        Agents read it and add to it by ``longmind.agent(...).shared``; this face is not for them.
         """
         from longmind.sync.shared import SharedAdministration
 
@@ -120,7 +120,7 @@ class Longmind(Blocking[asynchronous.Longmind]):
 
     @property
     def tool(self) -> ToolDecorator:
-        """Register a function that procedures may call: ``@rc.tool``; its schema comes from its type hints."""
+        """Register a function that procedures may call: ``@longmind.tool``; its schema comes from its type hints."""
         return self._target.tool
 
     count_reads = blocking(asynchronous.Longmind.count_reads)

@@ -18,7 +18,7 @@ MAX_RUNS = 3
 """Runs in a row, at most. The second finds what came in during the first, and mostly nothing."""
 
 
-async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> JobOutcome:
+async def consolidate_until_unchanged(longmind: Longmind, scope: Scope) -> JobOutcome:
     """Close its abandoned runs, report problems of its goals, and consolidate an agent until a run changes nothing.
 
     Consolidation itself moves the head of the journal. Only a run that leaves the head where it was proves that
@@ -30,8 +30,8 @@ async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> JobOutcome:
     from longmind.agent.abandoned import close_abandoned_runs
 
     began = time.perf_counter()
-    memory = rc.agent(scope.agent, tenant=scope.tenant, all_users=True)
-    backend = rc.store.backend
+    memory = longmind.agent(scope.agent, tenant=scope.tenant, all_users=True)
+    backend = longmind.store.backend
     abandoned = await close_abandoned_runs(memory.scoped, thorough=True)
     look_again = await monitor_goals(memory)
     first = head = (await backend.head(scope)).seq
@@ -50,9 +50,9 @@ async def consolidate_until_unchanged(rc: Longmind, scope: Scope) -> JobOutcome:
         reports=tuple(reports),
         seconds=round(time.perf_counter() - began, 3),
         paused=stopped == PAUSED,
-        until=None if stopped is None else await _resumes_at(rc, scope, stopped),
+        until=None if stopped is None else await _resumes_at(longmind, scope, stopped),
         why=stopped or "",
-        due=min(filter(None, (await _due(rc, scope), abandoned.next_end, look_again)), default=None),
+        due=min(filter(None, (await _due(longmind, scope), abandoned.next_end, look_again)), default=None),
     )
 
 
@@ -68,19 +68,19 @@ async def monitor_goals(memory: AgentMemory) -> datetime | None:
     return memory.scoped.now() + timedelta(seconds=(await memory.goals.monitoring()).every_seconds)
 
 
-async def _due(rc: Longmind, scope: Scope) -> datetime | None:
+async def _due(longmind: Longmind, scope: Scope) -> datetime | None:
     """Return when the next run has something to do though nothing was written; None if never."""
-    due = (await Bookmarks(rc.store, scope, rc.clock).run.read()).due
+    due = (await Bookmarks(longmind.store, scope, longmind.clock).run.read()).due
     try:
         return None if due is None else datetime.fromtimestamp(due, UTC)
     except (ValueError, OverflowError):  # no calendar has that day
         return None
 
 
-async def _resumes_at(rc: Longmind, scope: Scope, why: str) -> datetime | None:
+async def _resumes_at(longmind: Longmind, scope: Scope, why: str) -> datetime | None:
     """Return when to try again: once the model may be asked, or with the budget of the next day; None if paused."""
     if why == PAUSED:
         return None
-    now = rc.clock.now()
-    until = (await Bookmarks(rc.store, scope, rc.clock).model.read()).until
+    now = longmind.clock.now()
+    until = (await Bookmarks(longmind.store, scope, longmind.clock).model.read()).until
     return until if until is not None and until > now else next_midnight(now)

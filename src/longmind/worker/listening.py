@@ -30,10 +30,10 @@ class Listening:
     What ``act`` itself writes is not counted: whoever consolidates would otherwise wake himself.
     """
 
-    def __init__(self, rc: Longmind, act: Callable[[Scope], Awaitable[object]], *, after: int = AFTER) -> None:
+    def __init__(self, longmind: Longmind, act: Callable[[Scope], Awaitable[object]], *, after: int = AFTER) -> None:
         if after < 1:
             raise InvalidSetting("A trigger needs at least one change.", hint="Give after=1 or more.")
-        self._rc = rc
+        self._longmind = longmind
         self._store: Store | None = None
         self._act = act
         self._after = after
@@ -45,7 +45,7 @@ class Listening:
     def start(self) -> None:
         """Begin to listen. Starting twice does nothing more."""
         if self._task is None:
-            self._store = self._rc.store
+            self._store = self._longmind.store
             self._store.listeners.append(self._heard)
             self._task = asyncio.create_task(self._run(), name="longmind trigger")
 

@@ -1,6 +1,6 @@
 """Consolidation by itself, inside the process that uses the memories: nothing to install, nothing to operate.
 
-    async with Longmind.open() as rc, ConsolidationService(rc):
+    async with Longmind.open() as longmind, ConsolidationService(longmind):
         ...
 
 For many processes or machines on one store there is ``longmind worker`` instead.
@@ -72,18 +72,18 @@ class ConsolidationService:
 
     def __init__(
         self,
-        rc: Longmind,
+        longmind: Longmind,
         interval: timedelta | float = INTERVAL,
         *,
         tenant: str | None = None,
         after: int | None = AFTER,
     ) -> None:
-        self._rc = rc
+        self._longmind = longmind
         self._interval = interval if isinstance(interval, timedelta) else timedelta(seconds=interval)
         if self._interval <= timedelta(0):
             raise InvalidSetting("The interval between two passes must be longer than nothing.")
         self._tenant = tenant
-        self._listening = None if after is None else Listening(rc, self._changed, after=after)
+        self._listening = None if after is None else Listening(longmind, self._changed, after=after)
         self._heads: dict[Scope, int] = {}
         self._until: dict[Scope, datetime | None] = {}
         self._turn = asyncio.Lock()
@@ -138,7 +138,7 @@ class ConsolidationService:
                 await self._pass()
             except (LongmindError, OSError) as error:  # the store itself; the next pass may find it well again
                 _log.warning("No agent could be consolidated: %s", error)
-            self._next_at = self._rc.clock.now() + self._interval
+            self._next_at = self._longmind.clock.now() + self._interval
             try:
                 await asyncio.wait_for(self._stopping.wait(), self._interval.total_seconds())
             except TimeoutError:
@@ -146,9 +146,9 @@ class ConsolidationService:
 
     async def _pass(self) -> Pass:
         async with self._turn:
-            done = Pass(started_at=self._rc.clock.now())
+            done = Pass(started_at=self._longmind.clock.now())
             try:
-                for scope in await self._rc.store.backend.scopes():
+                for scope in await self._longmind.store.backend.scopes():
                     if not self._serves(scope):
                         continue
                     if self._stopping.is_set():
@@ -157,7 +157,7 @@ class ConsolidationService:
                     done = await self._one(scope, done)
             finally:
                 self._agent = None
-                self._last = done = done.model_copy(update={"finished_at": self._rc.clock.now()})
+                self._last = done = done.model_copy(update={"finished_at": self._longmind.clock.now()})
             return done
 
     def _serves(self, scope: Scope) -> bool:
@@ -169,22 +169,22 @@ class ConsolidationService:
         if not self._serves(scope):
             return
         async with self._turn:
-            done = await self._one(scope, self._last or Pass(started_at=self._rc.clock.now()))
+            done = await self._one(scope, self._last or Pass(started_at=self._longmind.clock.now()))
             self._agent = None
-            self._last = done.model_copy(update={"finished_at": self._rc.clock.now()})
+            self._last = done.model_copy(update={"finished_at": self._longmind.clock.now()})
 
     async def _one(self, scope: Scope, done: Pass) -> Pass:
         self._agent = scope.agent
         try:
             until = self._until.get(scope)
-            waits = until is None or self._rc.clock.now() < until
-            if waits and (await self._rc.store.backend.head(scope)).seq == self._heads.get(scope):
+            waits = until is None or self._longmind.clock.now() < until
+            if waits and (await self._longmind.store.backend.head(scope)).seq == self._heads.get(scope):
                 return done.model_copy(update={"unchanged": done.unchanged + 1})
-            outcome = await consolidate_until_unchanged(self._rc, scope)
+            outcome = await consolidate_until_unchanged(self._longmind, scope)
         except Exception as error:  # whatever it is: the other agents have their turn
             _log.warning("The agent %s of %s could not be consolidated: %s", scope.agent, scope.tenant, error)
             failure = AgentFailure(
-                tenant=scope.tenant, agent=scope.agent, at=self._rc.clock.now(), **failure_of(error).model_dump()
+                tenant=scope.tenant, agent=scope.agent, at=self._longmind.clock.now(), **failure_of(error).model_dump()
             )
             return done.model_copy(update={"failures": (*done.failures, failure)})
         self._heads[scope], self._until[scope] = outcome.head, outcome.again

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Trigger:
     """Asks for a job when an agent has changed often enough since it was last consolidated, by itself:
 
-        async with await Jobs.open(url) as jobs, Trigger(rc, jobs, after=50):
+        async with await Jobs.open(url) as jobs, Trigger(longmind, jobs, after=50):
             await mem.remember(...)
 
     It hears what is written through this store in this process. Called with a scope it looks at once, also at what
@@ -24,9 +24,9 @@ class Trigger:
     only when the threshold seems to be passed, for a job may have moved it meanwhile.
     """
 
-    def __init__(self, rc: Longmind, jobs: Jobs, *, after: int = AFTER) -> None:
-        self._listening = Listening(rc, self, after=after)
-        self._rc = rc
+    def __init__(self, longmind: Longmind, jobs: Jobs, *, after: int = AFTER) -> None:
+        self._listening = Listening(longmind, self, after=after)
+        self._longmind = longmind
         self._jobs = jobs
         self._after = after
         self._heads: dict[Scope, int] = {}
@@ -51,7 +51,7 @@ class Trigger:
     async def __call__(self, scope: Scope) -> str | None:
         """Ask for a job if it is time; the id of the job that is waiting or running then."""
         whose = scope.of_all_users()
-        head = (await self._rc.store.backend.head(whose)).seq
+        head = (await self._longmind.store.backend.head(whose)).seq
         if head - self._heads.get(whose, 0) < self._after:
             return None
         mark = (await self._jobs.marks([whose]))[whose]

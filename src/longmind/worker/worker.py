@@ -1,6 +1,6 @@
 """A worker: takes jobs from the store's queue, any number of them on any number of machines.
 
-    async with Longmind.open(url) as rc, Worker(rc) as worker:
+    async with Longmind.open(url) as longmind, Worker(longmind) as worker:
         await worker.finished()
 
 One worker to a process: DBOS is a single instance. Jobs run in the event loop that started the worker.
@@ -41,12 +41,12 @@ class Worker:
 
     def __init__(
         self,
-        rc: Longmind,
+        longmind: Longmind,
         options: WorkerOptions | None = None,
         *,
         told: Callable[[Scope, JobOutcome | BaseException], None] | None = None,
     ) -> None:
-        self._rc = rc
+        self._longmind = longmind
         self.options = options or WorkerOptions()
         self.name = self.options.name or f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
         self._told = told or (lambda scope, what: None)
@@ -61,7 +61,7 @@ class Worker:
     def jobs(self) -> Jobs:
         """The jobs of the store this worker works for."""
         if self._jobs is None:
-            raise Conflict("The worker is not running.", hint="Use `async with Worker(rc)`, or await start().")
+            raise Conflict("The worker is not running.", hint="Use `async with Worker(longmind)`, or await start().")
         return self._jobs
 
     @property
@@ -82,7 +82,7 @@ class Worker:
         """Begin to take jobs, and look once at all agents: what changed while no worker was there gets its job now."""
         if workflows.bound():
             raise Conflict("A worker is running in this process already.", hint="Start another process for another.")
-        jobs = await Jobs.open(self._rc.url, clock=self._rc.clock)
+        jobs = await Jobs.open(self._longmind.url, clock=self._longmind.clock)
         try:
             await asyncio.to_thread(self._prepare, jobs)
             self._jobs = jobs
@@ -98,7 +98,7 @@ class Worker:
             self._presence.start()
             await self.sweep()
             if self.options.after is not None:
-                self._trigger = Trigger(self._rc, jobs, after=self.options.after)
+                self._trigger = Trigger(self._longmind, jobs, after=self.options.after)
                 self._trigger.start()
         except BaseException:
             await self.stop()
@@ -151,13 +151,13 @@ class Worker:
         jobs = self.jobs
         if await jobs.paused(scope):
             return JobOutcome(head=0, paused=True)
-        outcome = await consolidate_until_unchanged(self._rc, scope)
+        outcome = await consolidate_until_unchanged(self._longmind, scope)
         await jobs.mark(scope, outcome.head, outcome.again)
         return outcome
 
     async def sweep(self) -> Swept:
         """Look at all agents now."""
-        return await sweep(self._rc, self.jobs, workflows.keep(self.options))
+        return await sweep(self._longmind, self.jobs, workflows.keep(self.options))
 
     # -- DBOS --------------------------------------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ class Worker:
         DBOS(
             config={
                 "name": APPLICATION,
-                "system_database_url": jobs_database(self._rc.url).url,
+                "system_database_url": jobs_database(self._longmind.url).url,
                 "dbos_system_schema": SCHEMA,
                 "serializer": dbos.DBOSPortableJSONSerializer(),
                 "executor_id": self.name,

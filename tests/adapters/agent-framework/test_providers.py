@@ -37,9 +37,9 @@ class Scripted(BaseChatClient):
         return answer()
 
 
-@pytest.fixture(params=["embedded", "server"])
+@pytest.fixture(params=["embedded", "remote"])
 def longmind(request: pytest.FixtureRequest) -> Longmind:
-    opened: Longmind = request.getfixturevalue("rc" if request.param == "embedded" else "remote")
+    opened: Longmind = request.getfixturevalue(request.param)
     return opened
 
 
@@ -66,9 +66,9 @@ async def test_messages_come_back_exactly(longmind: Longmind) -> None:
     ]
 
 
-async def test_what_is_said_is_remembered_once_and_tools_are_not(rc: Longmind) -> None:
-    await LongmindHistoryProvider(rc, agent="a").save_messages("s1", MESSAGES)
-    mem = rc.agent("a")
+async def test_what_is_said_is_remembered_once_and_tools_are_not(longmind: Longmind) -> None:
+    await LongmindHistoryProvider(longmind, agent="a").save_messages("s1", MESSAGES)
+    mem = longmind.agent("a")
     assert (await mem.stats()).memories == len(MESSAGES)
     listed = [(memory.source.role, memory.content) for memory in (await mem.list(descending=False)).items]
     assert listed == [("user", "Is it cold in Oslo?"), ("assistant", "Yes, \nvery.")]
@@ -77,11 +77,11 @@ async def test_what_is_said_is_remembered_once_and_tools_are_not(rc: Longmind) -
 async def test_an_agent_goes_on_with_a_conversation(tmp_path: Path) -> None:
     url = str(tmp_path / "memory.db")
     client = Scripted("Noted.", "You live in Porto.")
-    async with Longmind.open(url) as rc:
-        agent = Agent(client, "Be brief.", context_providers=[LongmindHistoryProvider(rc, user="alice")])
+    async with Longmind.open(url) as longmind:
+        agent = Agent(client, "Be brief.", context_providers=[LongmindHistoryProvider(longmind, user="alice")])
         await agent.run("I live in Porto.", session=AgentSession(session_id="s1"))
-    async with Longmind.open(url) as rc:
-        agent = Agent(client, "Be brief.", context_providers=[LongmindHistoryProvider(rc, user="alice")])
+    async with Longmind.open(url) as longmind:
+        agent = Agent(client, "Be brief.", context_providers=[LongmindHistoryProvider(longmind, user="alice")])
         response = await agent.run("Where do I live?", session=AgentSession(session_id="s1"))
         assert response.text == "You live in Porto."
         assert [message.text for message in client.asked[-1] if str(message.role) != "system"] == [
@@ -91,29 +91,29 @@ async def test_an_agent_goes_on_with_a_conversation(tmp_path: Path) -> None:
         ]
 
 
-async def test_another_conversation_has_what_matters_and_it_is_never_stored_as_said(rc: Longmind) -> None:
+async def test_another_conversation_has_what_matters_and_it_is_never_stored_as_said(longmind: Longmind) -> None:
     client = Scripted("Noted.", "In Porto.", "In Porto, as I said.")
-    history = LongmindHistoryProvider(rc, user="alice", store_context_messages=True)
-    context = LongmindContextProvider(rc, user="alice")
+    history = LongmindHistoryProvider(longmind, user="alice", store_context_messages=True)
+    context = LongmindContextProvider(longmind, user="alice")
     agent = Agent(client, "Be brief.", context_providers=[history, context])
     await agent.run("I live in Porto, by the river.", session=AgentSession(session_id="s1"))
     for question in ("Where do I live?", "Where again?"):
         await agent.run(question, session=AgentSession(session_id="s2"))
     assert any("I live in Porto, by the river." in message.text for message in client.asked[1])
-    mem = rc.agent("assistant", user="alice")
+    mem = longmind.agent("assistant", user="alice")
     said = [memory.content for memory in await mem.conversation("s2").history()]
     assert said == ["Where do I live?", "In Porto.", "Where again?", "In Porto, as I said."]
     assert (await mem.stats()).memories == 6
 
 
-async def test_the_context_provider_alone_remembers_each_turn_once(rc: Longmind) -> None:
+async def test_the_context_provider_alone_remembers_each_turn_once(longmind: Longmind) -> None:
     client = Scripted("Noted.", "Yes.", "Yes.")
-    context = LongmindContextProvider(rc, agent="a", user="alice")
+    context = LongmindContextProvider(longmind, agent="a", user="alice")
     agent = Agent(client, "Be brief.", context_providers=[InMemoryHistoryProvider(), context])
     session = AgentSession(session_id="s1")
     for said in ("I live in Porto.", "Really?", "Really?"):
         await agent.run(said, session=session)
-    history = await rc.agent("a", user="alice").conversation("s1").history()
+    history = await longmind.agent("a", user="alice").conversation("s1").history()
     assert [memory.content for memory in history] == [
         "I live in Porto.",
         "Noted.",
@@ -124,20 +124,20 @@ async def test_the_context_provider_alone_remembers_each_turn_once(rc: Longmind)
     ]
 
 
-async def test_it_can_only_read(rc: Longmind) -> None:
-    await rc.agent("a", user="alice").remember("Alice lives in Porto.")
+async def test_it_can_only_read(longmind: Longmind) -> None:
+    await longmind.agent("a", user="alice").remember("Alice lives in Porto.")
     client = Scripted("In Porto.")
-    context = LongmindContextProvider(rc, agent="a", user="alice", remember=False)
+    context = LongmindContextProvider(longmind, agent="a", user="alice", remember=False)
     agent = Agent(client, "Be brief.", context_providers=[context])
     await agent.run("Where does Alice live?", session=AgentSession(session_id="s1"))
     assert any("Alice lives in Porto." in message.text for message in client.asked[0])
-    assert (await rc.agent("a", user="alice").stats()).memories == 1
+    assert (await longmind.agent("a", user="alice").stats()).memories == 1
 
 
-async def test_another_user_gets_nothing(rc: Longmind) -> None:
-    await rc.agent("a", user="alice").remember("Alice lives in Porto.")
+async def test_another_user_gets_nothing(longmind: Longmind) -> None:
+    await longmind.agent("a", user="alice").remember("Alice lives in Porto.")
     client = Scripted("I do not know.")
-    context = LongmindContextProvider(rc, agent="a", user="bob")
+    context = LongmindContextProvider(longmind, agent="a", user="bob")
     await Agent(client, "Be brief.", context_providers=[context]).run("Where does Alice live?")
     assert not any("Porto" in message.text for message in client.asked[0])
 

@@ -20,9 +20,9 @@ from longmind import Longmind
 from longmind.adapters.autogen import LongmindMemory
 
 
-@pytest.fixture(params=["embedded", "server"])
+@pytest.fixture(params=["embedded", "remote"])
 def longmind(request: pytest.FixtureRequest) -> Longmind:
-    opened: Longmind = request.getfixturevalue("rc" if request.param == "embedded" else "remote")
+    opened: Longmind = request.getfixturevalue(request.param)
     return opened
 
 
@@ -62,12 +62,12 @@ async def test_everything_else_comes_back_exactly(longmind: Longmind) -> None:
     assert found.mime_type == "image/*"
 
 
-async def test_the_same_again_is_stored_once(rc: Longmind) -> None:
-    memory = LongmindMemory(rc, agent="a")
+async def test_the_same_again_is_stored_once(longmind: Longmind) -> None:
+    memory = LongmindMemory(longmind, agent="a")
     for _ in range(2):
         await memory.add(text("Alice prefers tea."))
         await memory.add(MemoryContent(content={"city": "Porto"}, mime_type=MemoryMimeType.JSON))
-    assert (await rc.agent("a").stats()).memories == 2
+    assert (await longmind.agent("a").stats()).memories == 2
 
 
 async def test_clear_forgets_what_was_added_under_this_name_only(longmind: Longmind) -> None:
@@ -85,19 +85,19 @@ async def test_clear_forgets_what_was_added_under_this_name_only(longmind: Longm
     assert (await other.query("coffee")).results
 
 
-async def test_clear_leaves_what_belongs_to_no_user(rc: Longmind) -> None:
-    await LongmindMemory(rc, agent="a").add(text("For everybody."))
-    await LongmindMemory(rc, agent="a", user="alice").clear()
-    assert (await rc.agent("a").stats()).memories == 1
+async def test_clear_leaves_what_belongs_to_no_user(longmind: Longmind) -> None:
+    await LongmindMemory(longmind, agent="a").add(text("For everybody."))
+    await LongmindMemory(longmind, agent="a", user="alice").clear()
+    assert (await longmind.agent("a").stats()).memories == 1
 
 
-async def test_another_user_finds_nothing(rc: Longmind) -> None:
-    await LongmindMemory(rc, agent="a", user="alice").add(text("Alice prefers tea."))
-    assert (await LongmindMemory(rc, agent="a", user="bob").query("tea")).results == []
+async def test_another_user_finds_nothing(longmind: Longmind) -> None:
+    await LongmindMemory(longmind, agent="a", user="alice").add(text("Alice prefers tea."))
+    assert (await LongmindMemory(longmind, agent="a", user="bob").query("tea")).results == []
 
 
-async def test_the_context_gets_what_matters_once_and_quoted(rc: Longmind) -> None:
-    memory = LongmindMemory(rc, agent="a", user="alice")
+async def test_the_context_gets_what_matters_once_and_quoted(longmind: Longmind) -> None:
+    memory = LongmindMemory(longmind, agent="a", user="alice")
     await memory.add(text("Alice prefers tea."))
     context = BufferedChatCompletionContext(buffer_size=20)
     assert (await memory.update_context(context)).memories.results == []
@@ -110,9 +110,9 @@ async def test_the_context_gets_what_matters_once_and_quoted(rc: Longmind) -> No
     assert "Alice prefers tea." in added[0].content
 
 
-async def test_a_session_is_remembered_once_and_never_what_was_recalled(rc: Longmind) -> None:
-    memory = LongmindMemory(rc, agent="a", user="alice", session="s1")
-    mem = rc.agent("a", user="alice")
+async def test_a_session_is_remembered_once_and_never_what_was_recalled(longmind: Longmind) -> None:
+    memory = LongmindMemory(longmind, agent="a", user="alice", session="s1")
+    mem = longmind.agent("a", user="alice")
     await mem.remember("Alice lives in Porto.")
     context = BufferedChatCompletionContext(buffer_size=20)
     for said in ("Where does Alice live?", "And what is the weather in Porto?"):
@@ -128,8 +128,8 @@ async def test_a_session_is_remembered_once_and_never_what_was_recalled(rc: Long
     ]
 
 
-async def test_an_assistant_uses_it(rc: Longmind) -> None:
-    memory = LongmindMemory(rc, agent="helper", user="alice")
+async def test_an_assistant_uses_it(longmind: Longmind) -> None:
+    memory = LongmindMemory(longmind, agent="helper", user="alice")
     await memory.add(text("Alice prefers tea."))
     client = ReplayChatCompletionClient(["She prefers tea."])
     agent = AssistantAgent("helper", model_client=client, memory=[memory])
@@ -140,11 +140,11 @@ async def test_an_assistant_uses_it(rc: Longmind) -> None:
     assert any(message.type == "MemoryQueryEvent" for message in result.messages)
 
 
-async def test_a_cancelled_query_ends(rc: Longmind) -> None:
+async def test_a_cancelled_query_ends(longmind: Longmind) -> None:
     token = CancellationToken()
     token.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await LongmindMemory(rc).query("tea", token)
+        await LongmindMemory(longmind).query("tea", token)
 
 
 async def test_what_the_adapter_costs(measure_cost: Callable[..., Any], tmp_path: Path) -> None:

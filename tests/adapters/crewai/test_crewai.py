@@ -155,15 +155,15 @@ def test_vectors_of_another_length_are_refused(storage: LongmindStorage) -> None
     assert storage.count() == 1
 
 
-async def test_the_asynchronous_methods_do_the_same(rc: Longmind) -> None:
-    storage = LongmindStorage(rc, agent="crew", user="alice")
+async def test_the_asynchronous_methods_do_the_same(longmind: Longmind) -> None:
+    storage = LongmindStorage(longmind, agent="crew", user="alice")
     choice = random.Random(1)
     records = [record(number, choice) for number in range(5)]
     await storage.asave(records)
     ((found, score),) = await storage.asearch(records[2].embedding, limit=1)
     assert (found.id, round(score, 3)) == ("r2", 1.0)
     assert await storage.adelete(record_ids=["r2"]) == 1
-    assert await LongmindStorage(rc, agent="crew", user="bob").asearch(records[1].embedding) == []
+    assert await LongmindStorage(longmind, agent="crew", user="bob").asearch(records[1].embedding) == []
 
 
 def test_crewais_memory_stores_and_recalls_with_longminds_vectors(
@@ -184,8 +184,8 @@ def test_crewais_memory_stores_and_recalls_with_longminds_vectors(
     memory.close()
 
 
-async def test_the_cost_of_a_call(rc: Longmind, measure_cost: Callable[..., Awaitable[None]]) -> None:
-    storage, mem = LongmindStorage(rc, agent="adapter"), rc.agent("direct")
+async def test_the_cost_of_a_call(longmind: Longmind, measure_cost: Callable[..., Awaitable[None]]) -> None:
+    storage, mem = LongmindStorage(longmind, agent="adapter"), longmind.agent("direct")
     choice = random.Random(1)
     await measure_cost(
         "save",

@@ -45,9 +45,9 @@ async def found(service: LongmindMemoryService, query: str, **scope: str) -> lis
     return [entry.content.parts[0].text for entry in response.memories]
 
 
-@pytest.fixture(params=["embedded", "server"])
+@pytest.fixture(params=["embedded", "remote"])
 def longmind(request: pytest.FixtureRequest) -> Longmind:
-    opened: Longmind = request.getfixturevalue("rc" if request.param == "embedded" else "remote")
+    opened: Longmind = request.getfixturevalue(request.param)
     return opened
 
 
@@ -70,18 +70,18 @@ async def test_a_session_is_found_with_author_and_time(longmind: Longmind) -> No
     assert {entry.author for entry in response.memories} == {"user", "helper"}
 
 
-async def test_a_session_that_is_added_again_is_stored_once(rc: Longmind) -> None:
-    service = LongmindMemoryService(rc)
+async def test_a_session_that_is_added_again_is_stored_once(longmind: Longmind) -> None:
+    service = LongmindMemoryService(longmind)
     events = [said("Yes."), said("It is cold.", author="helper"), said("Yes.")]
     await service.add_session_to_memory(session(*events[:1]))
     await service.add_session_to_memory(session(*events))
     await service.add_session_to_memory(session(*events))
-    mem = rc.agent("shop", user="alice")
+    mem = longmind.agent("shop", user="alice")
     assert [memory.content for memory in await mem.conversation("s1").history()] == ["Yes.", "It is cold.", "Yes."]
 
 
-async def test_events_without_a_session_are_stored_once(rc: Longmind) -> None:
-    service = LongmindMemoryService(rc)
+async def test_events_without_a_session_are_stored_once(longmind: Longmind) -> None:
+    service = LongmindMemoryService(longmind)
     event = said("I live in Porto.")
     for _ in range(2):
         await service.add_events_to_memory(**ALICE, events=[event, called()], custom_metadata={"channel": "phone"})
@@ -90,11 +90,11 @@ async def test_events_without_a_session_are_stored_once(rc: Longmind) -> None:
     assert response.memories[0].custom_metadata["channel"] == "phone"
 
 
-async def test_events_of_a_session_follow_each_other(rc: Longmind) -> None:
-    service = LongmindMemoryService(rc)
+async def test_events_of_a_session_follow_each_other(longmind: Longmind) -> None:
+    service = LongmindMemoryService(longmind)
     for text in ("One.", "Two."):
         await service.add_events_to_memory(**ALICE, events=[said(text)], session_id="s1")
-    history = await rc.agent("shop", user="alice").conversation("s1").history()
+    history = await longmind.agent("shop", user="alice").conversation("s1").history()
     assert [memory.content for memory in history] == ["One.", "Two."]
 
 
@@ -105,8 +105,8 @@ async def test_another_user_and_application_find_nothing(longmind: Longmind) -> 
     assert await found(service, "Porto", app_name="another") == []
 
 
-async def test_memories_are_added_directly(rc: Longmind) -> None:
-    service = LongmindMemoryService(rc)
+async def test_memories_are_added_directly(longmind: Longmind) -> None:
+    service = LongmindMemoryService(longmind)
     entry = MemoryEntry(
         id="m1",
         author="helper",
@@ -143,16 +143,16 @@ async def test_what_is_deleted_does_not_come_back_with_its_session(longmind: Lon
     await service.delete_memory(app_name=app, user_id="alice")
 
 
-async def test_what_was_remembered_otherwise_is_found_and_deleted_by_its_own_id(rc: Longmind) -> None:
-    service, mem = LongmindMemoryService(rc, agent="assistant"), rc.agent("assistant", user="alice")
+async def test_what_was_remembered_otherwise_is_found_and_deleted_by_its_own_id(longmind: Longmind) -> None:
+    service, mem = LongmindMemoryService(longmind, agent="assistant"), longmind.agent("assistant", user="alice")
     await mem.remember("I live in Porto.")
     (entry,) = (await service.search_memory(**ALICE, query="Porto")).memories
     await service.delete_memory(**ALICE, memory_id=entry.id)
     assert await mem.recall("Porto") == []
 
 
-async def test_a_service_of_one_user_is_walled(rc: Longmind) -> None:
-    service = LongmindMemoryService(rc, user="alice")
+async def test_a_service_of_one_user_is_walled(longmind: Longmind) -> None:
+    service = LongmindMemoryService(longmind, user="alice")
     with pytest.raises(Forbidden):
         await service.search_memory(app_name="shop", user_id="bob", query="Porto")
 
@@ -179,8 +179,8 @@ async def run(runner: Runner, session_id: str, text: str) -> str:
     return answers[-1]
 
 
-async def test_an_agent_remembers_another_session(rc: Longmind) -> None:
-    service, sessions = LongmindMemoryService(rc), InMemorySessionService()
+async def test_an_agent_remembers_another_session(longmind: Longmind) -> None:
+    service, sessions = LongmindMemoryService(longmind), InMemorySessionService()
     agent = LlmAgent(name="helper", model=Scripted(model="scripted"), tools=[load_memory])
     runner = Runner(agent=agent, app_name="shop", session_service=sessions, memory_service=service)
     for id in ("first", "second"):

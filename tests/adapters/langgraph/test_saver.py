@@ -33,8 +33,8 @@ async def conform(
 
     @checkpointer_test(name=name)
     async def fresh() -> AsyncIterator[BaseCheckpointSaver[str]]:
-        async with open_store() as rc:
-            yield LongmindSaver(rc, agent="graph")
+        async with open_store() as longmind:
+            yield LongmindSaver(longmind, agent="graph")
 
     report = await validate(fresh)
     results = report.results
@@ -92,8 +92,8 @@ Blocking.alist = _alist  # type: ignore[method-assign]
 async def test_the_suite_passes_with_the_blocking_methods(record_property: Callable[[str, object], None]) -> None:
     @checkpointer_test(name="blocking")
     async def fresh() -> AsyncIterator[BaseCheckpointSaver[str]]:
-        with BlockingLongmind.open("memory:") as rc:
-            yield Blocking(LongmindSaver(rc, agent="graph"))
+        with BlockingLongmind.open("memory:") as longmind:
+            yield Blocking(LongmindSaver(longmind, agent="graph"))
 
     report = await validate(fresh)
     record_property("suite", f"{SUITE} (blocking)")
@@ -129,10 +129,10 @@ def on(thread: str, **more: Any) -> Any:
 
 async def test_a_graph_goes_on_after_the_store_was_closed(tmp_path: Path) -> None:
     url = str(tmp_path / "memory.db")
-    async with Longmind.open(url) as rc:
-        await graph(LongmindSaver(rc)).ainvoke({"words": ["first"]}, on("t"))
-    async with Longmind.open(url) as rc:
-        again = graph(LongmindSaver(rc))
+    async with Longmind.open(url) as longmind:
+        await graph(LongmindSaver(longmind)).ainvoke({"words": ["first"]}, on("t"))
+    async with Longmind.open(url) as longmind:
+        again = graph(LongmindSaver(longmind))
         assert await again.ainvoke(Command(resume="Ada"), on("t")) == {"words": ["first", "hello Ada"], "name": "Ada"}
         history = [state.values.get("words") async for state in again.aget_state_history(on("t"))]
         assert history[0] == ["first", "hello Ada"]
@@ -140,8 +140,8 @@ async def test_a_graph_goes_on_after_the_store_was_closed(tmp_path: Path) -> Non
 
 
 def test_a_graph_runs_without_an_event_loop(tmp_path: Path) -> None:
-    with BlockingLongmind.open(str(tmp_path / "memory.db")) as rc:
-        compiled = graph(LongmindSaver(rc))
+    with BlockingLongmind.open(str(tmp_path / "memory.db")) as longmind:
+        compiled = graph(LongmindSaver(longmind))
         compiled.invoke({"words": []}, on("t"))
         assert compiled.invoke(Command(resume="Ada"), on("t"))["words"] == ["hello Ada"]
         assert asyncio.run(compiled.aget_state(on("t"))).values["name"] == "Ada"
@@ -150,30 +150,30 @@ def test_a_graph_runs_without_an_event_loop(tmp_path: Path) -> None:
         assert compiled.get_state(forked).values["name"] == "Bob"
 
 
-async def test_checkpoints_are_not_recalled_and_go_with_their_user(rc: Longmind) -> None:
-    compiled = graph(LongmindSaver(rc, agent="a", user_key="user_id"))
+async def test_checkpoints_are_not_recalled_and_go_with_their_user(longmind: Longmind) -> None:
+    compiled = graph(LongmindSaver(longmind, agent="a", user_key="user_id"))
     config = on("t", user_id="alice")
     await compiled.ainvoke({"words": ["the heron nests behind the mill"]}, config)
-    alice = rc.agent("a", user="alice")
+    alice = longmind.agent("a", user="alice")
     assert await alice.recall("heron") == []
     assert (await alice.list()).items == ()
     assert (await compiled.aget_state(config)).values["words"] == ["the heron nests behind the mill"]
     assert (await compiled.aget_state(on("t", user_id="bob"))).values == {}
     assert (await compiled.aget_state(on("t"))).values == {}
-    await rc.erase_user("alice")
+    await longmind.erase_user("alice")
     assert (await compiled.aget_state(config)).values == {}
 
 
-async def test_a_saver_of_one_user_is_walled(rc: Longmind) -> None:
-    saver = LongmindSaver(rc, agent="a", user="alice", user_key="user_id")
+async def test_a_saver_of_one_user_is_walled(longmind: Longmind) -> None:
+    saver = LongmindSaver(longmind, agent="a", user="alice", user_key="user_id")
     with pytest.raises(Forbidden):
         await saver.aget_tuple(on("t", user_id="bob"))
     with pytest.raises(InvalidInput, match="thread"):
         await saver.aget_tuple({"configurable": {}})
 
 
-async def test_deleting_a_thread_is_for_its_own_user_only(rc: Longmind) -> None:
-    saver = LongmindSaver(rc, agent="a", user_key="user_id")
+async def test_deleting_a_thread_is_for_its_own_user_only(longmind: Longmind) -> None:
+    saver = LongmindSaver(longmind, agent="a", user_key="user_id")
     for user in ("alice", "bob"):
         await graph(saver).ainvoke({"words": [user]}, on("t", user_id=user))
     await saver.adelete_thread("t")
@@ -182,27 +182,27 @@ async def test_deleting_a_thread_is_for_its_own_user_only(rc: Longmind) -> None:
     assert await saver.aget_tuple(on("t", user_id="bob")) is not None
 
 
-async def test_an_erased_thread_leaves_nothing_in_the_journal(rc: Longmind) -> None:
-    saver = LongmindSaver(rc, agent="a")
+async def test_an_erased_thread_leaves_nothing_in_the_journal(longmind: Longmind) -> None:
+    saver = LongmindSaver(longmind, agent="a")
     await graph(saver).ainvoke({"words": ["zebra"]}, on("t"))
     await saver.adelete_thread("t")
-    assert (await rc.agent("a").state.list()).items == ()
-    assert (await rc.agent("a").stats()).memories == 0
+    assert (await longmind.agent("a").state.list()).items == ()
+    assert (await longmind.agent("a").stats()).memories == 0
 
 
-async def test_an_unchanged_channel_is_stored_once(rc: Longmind) -> None:
-    saver = LongmindSaver(rc, agent="a")
+async def test_an_unchanged_channel_is_stored_once(longmind: Longmind) -> None:
+    saver = LongmindSaver(longmind, agent="a")
     config = generate_config("t")
     for step in range(5):
         checkpoint = generate_checkpoint(channel_values={"big": ["x" * 5_000]}, channel_versions={"big": "1"})
         config = await saver.aput(config, checkpoint, generate_metadata(step=step), {"big": "1"} if step == 0 else {})
-    assert len((await rc.agent("a").state.list(("channel",))).items) == 1
+    assert len((await longmind.agent("a").state.list(("channel",))).items) == 1
     found = [item async for item in saver.alist(generate_config("t"))]
     assert [item.checkpoint["channel_values"]["big"] for item in found] == [["x" * 5_000]] * 5
 
 
-async def test_the_latest_is_the_latest_id_even_if_many_come_in_one_moment(rc: Longmind) -> None:
-    saver = LongmindSaver(rc, agent="a")
+async def test_the_latest_is_the_latest_id_even_if_many_come_in_one_moment(longmind: Longmind) -> None:
+    saver = LongmindSaver(longmind, agent="a")
     stamp = uuid6(clock_seq=0)
     ids = [f"{str(stamp)[:19]}-{n:04x}-000000000000" for n in (0x8001, 0x8005, 0x8003, 0x8004, 0x8002)]
     for id in ids:
@@ -221,8 +221,8 @@ class Deltas(TypedDict):
     words: Annotated[list[str], DeltaChannel(joined, snapshot_frequency=100)]
 
 
-async def test_pruning_keeps_what_a_delta_channel_is_rebuilt_from(rc: Longmind) -> None:
-    saver = LongmindSaver(rc, agent="a")
+async def test_pruning_keeps_what_a_delta_channel_is_rebuilt_from(longmind: Longmind) -> None:
+    saver = LongmindSaver(longmind, agent="a")
     builder = StateGraph(Deltas)
     builder.add_node("speak", lambda state: {"words": [f"word {len(state['words'])}"]})
     builder.add_edge(START, "speak")
@@ -236,8 +236,8 @@ async def test_pruning_keeps_what_a_delta_channel_is_rebuilt_from(rc: Longmind) 
     assert (await compiled.aget_state(on("t"))).values == before
 
 
-async def test_what_a_thread_is_called_does_not_matter(rc: Longmind) -> None:
-    saver = LongmindSaver(rc, agent="a")
+async def test_what_a_thread_is_called_does_not_matter(longmind: Longmind) -> None:
+    saver = LongmindSaver(longmind, agent="a")
     names = [" spaces ", "x" * 500, "a/b", "#", "línea", "t\nu"]
     for name in names:
         await saver.aput(generate_config(name), generate_checkpoint(), generate_metadata(), {})
@@ -251,8 +251,8 @@ async def test_what_a_thread_is_called_does_not_matter(rc: Longmind) -> None:
 
 async def test_what_the_adapter_costs(measure_cost: Any, tmp_path: Path) -> None:
     """Beside the adapter: the same checkpoint, serialised already, as one value of ``mem.state``."""
-    async with Longmind.open(str(tmp_path / "memory.db")) as rc:
-        saver, state = LongmindSaver(rc, agent="a"), rc.agent("b").state
+    async with Longmind.open(str(tmp_path / "memory.db")) as longmind:
+        saver, state = LongmindSaver(longmind, agent="a"), longmind.agent("b").state
         values = {"messages": [{"role": "user", "content": "word " * 50}] * 10}
         body = saver._threads()._dump(values)
 

@@ -91,8 +91,8 @@ def asynchronous(request: pytest.FixtureRequest, runner: asyncio.Runner) -> Iter
 
 @pytest.fixture(scope="module")
 def blocking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingLongmind]:
-    with BlockingLongmind.open(str(tmp_path_factory.mktemp("store") / "memory.db")) as rc:
-        yield rc
+    with BlockingLongmind.open(str(tmp_path_factory.mktemp("store") / "memory.db")) as longmind:
+        yield longmind
 
 
 _numbers = iter(range(10_000))
@@ -131,8 +131,8 @@ def test_comparisons_agree_with_the_reference(
         compare(ops, reference.batch(ops), store.batch(ops))
 
 
-async def test_the_friendly_methods(rc: Longmind) -> None:
-    store = LongmindStore(rc, agent="a", user="alice")
+async def test_the_friendly_methods(longmind: Longmind) -> None:
+    store = LongmindStore(longmind, agent="a", user="alice")
     await store.aput(("memories", "alice"), "home", {"text": "Alice lives in Porto, by the river."})
     await store.aput(("memories", "alice"), "pet", {"text": "Her dog Rex hates rain."})
     item = await store.aget(("memories", "alice"), "home")
@@ -146,17 +146,17 @@ async def test_the_friendly_methods(rc: Longmind) -> None:
     assert await store.aget(("memories", "alice"), "pet") is None
 
 
-async def test_what_is_put_is_recalled_and_once(rc: Longmind) -> None:
-    store = LongmindStore(rc, agent="a", user="alice")
+async def test_what_is_put_is_recalled_and_once(longmind: Longmind) -> None:
+    store = LongmindStore(longmind, agent="a", user="alice")
     for _ in range(2):
         await store.aput(("memories",), "home", {"text": "Alice lives in Porto."})
-    mem = rc.agent("a", user="alice")
+    mem = longmind.agent("a", user="alice")
     assert [hit.memory.body for hit in await mem.recall("Porto")] == [{"text": "Alice lives in Porto."}]
     assert (await mem.stats()).memories == 1
 
 
-async def test_what_is_not_indexed_is_not_found_by_a_query(rc: Longmind) -> None:
-    store = LongmindStore(rc, agent="a", fields=["text"])
+async def test_what_is_not_indexed_is_not_found_by_a_query(longmind: Longmind) -> None:
+    store = LongmindStore(longmind, agent="a", fields=["text"])
     await store.aput(("m",), "hidden", {"text": "the heron"}, index=False)
     await store.aput(("m",), "other", {"text": "nothing", "note": "the heron"})
     await store.aput(("m",), "chosen", {"text": "nothing", "note": "the heron"}, index=["note"])
@@ -165,16 +165,16 @@ async def test_what_is_not_indexed_is_not_found_by_a_query(rc: Longmind) -> None
     assert [item.key for item in found if item.score is None] == ["hidden"]
 
 
-async def test_another_user_and_agent_see_nothing(rc: Longmind) -> None:
-    await LongmindStore(rc, agent="a", user="alice").aput(("m",), "k", {"n": 1})
-    for other in (LongmindStore(rc, agent="a", user="bob"), LongmindStore(rc, agent="b", user="alice")):
+async def test_another_user_and_agent_see_nothing(longmind: Longmind) -> None:
+    await LongmindStore(longmind, agent="a", user="alice").aput(("m",), "k", {"n": 1})
+    for other in (LongmindStore(longmind, agent="a", user="bob"), LongmindStore(longmind, agent="b", user="alice")):
         assert await other.aget(("m",), "k") is None
         assert await other.asearch(()) == []
         assert await other.alist_namespaces() == []
 
 
-async def test_a_label_with_a_point_is_refused(rc: Longmind) -> None:
-    store = LongmindStore(rc)
+async def test_a_label_with_a_point_is_refused(longmind: Longmind) -> None:
+    store = LongmindStore(longmind)
     with pytest.raises(InvalidNamespaceError):
         await store.aput(("a.b",), "k", {})
     with pytest.raises(InvalidNamespaceError):
@@ -183,16 +183,16 @@ async def test_a_label_with_a_point_is_refused(rc: Longmind) -> None:
 
 def test_items_are_there_after_the_store_was_closed(tmp_path: Path) -> None:
     for value in (None, {"n": 1}):
-        with BlockingLongmind.open(str(tmp_path / "memory.db")) as rc:
-            store = LongmindStore(rc)
+        with BlockingLongmind.open(str(tmp_path / "memory.db")) as longmind:
+            store = LongmindStore(longmind)
             item = store.get(("m",), "k")
             assert (item and item.value) == value
             store.put(("m",), "k", {"n": 1})
 
 
 async def test_what_the_adapter_costs(measure_cost: Callable[..., Any], tmp_path: Path) -> None:
-    async with Longmind.open(str(tmp_path / "memory.db")) as rc:
-        store, values = LongmindStore(rc, agent="a"), rc.agent("b").values
+    async with Longmind.open(str(tmp_path / "memory.db")) as longmind:
+        store, values = LongmindStore(longmind, agent="a"), longmind.agent("b").values
 
         await measure_cost(
             "store: put an item",

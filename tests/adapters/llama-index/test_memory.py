@@ -31,8 +31,8 @@ MESSAGES = [
 
 @pytest.fixture(scope="module")
 def blocking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingLongmind]:
-    with BlockingLongmind.open(str(tmp_path_factory.mktemp("store") / "memory.db")) as rc:
-        yield rc
+    with BlockingLongmind.open(str(tmp_path_factory.mktemp("store") / "memory.db")) as longmind:
+        yield longmind
 
 
 _numbers = iter(range(10_000))
@@ -50,7 +50,9 @@ STEPS = st.lists(
 def test_random_calls_agree_with_the_buffer_of_llama_index(
     blocking: BlockingLongmind, steps: list[tuple[str, Any]], asynchronous: bool
 ) -> None:
-    ours = LongmindMemory.from_defaults(rc=blocking, session_id=f"s {next(_numbers)}", user="alice", context_tokens=0)
+    ours = LongmindMemory.from_defaults(
+        longmind=blocking, session_id=f"s {next(_numbers)}", user="alice", context_tokens=0
+    )
     theirs = ChatMemoryBuffer.from_defaults(token_limit=30_000)
     for method, argument in steps:
         arguments = () if argument is None else (argument,)
@@ -64,7 +66,7 @@ def test_random_calls_agree_with_the_buffer_of_llama_index(
 
 
 async def test_the_messages_are_the_same_over_a_server(remote: Longmind) -> None:
-    memory = LongmindMemory.from_defaults(rc=remote, session_id="over a server", context_tokens=0)
+    memory = LongmindMemory.from_defaults(longmind=remote, session_id="over a server", context_tokens=0)
     await memory.aput_messages(MESSAGES)
     assert await memory.aget_all() == MESSAGES
     await memory.aset(MESSAGES[:2])
@@ -73,10 +75,10 @@ async def test_the_messages_are_the_same_over_a_server(remote: Longmind) -> None
     assert await memory.aget_all() == []
 
 
-async def test_get_adds_what_matters_and_it_is_never_stored(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_get_adds_what_matters_and_it_is_never_stored(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     await mem.remember("Alice lives in Porto, by the river.")
-    memory = LongmindMemory.from_defaults(rc=rc, session_id="s1", agent="a", user="alice")
+    memory = LongmindMemory.from_defaults(longmind=longmind, session_id="s1", agent="a", user="alice")
     await memory.aput(ChatMessage(role="user", content="Where does Alice live?"))
     for input in (None, "Where does Alice live?"):
         added, asked = await memory.aget(input)
@@ -88,8 +90,8 @@ async def test_get_adds_what_matters_and_it_is_never_stored(rc: Longmind) -> Non
     assert (await mem.stats()).memories == 3
 
 
-async def test_the_limit_keeps_the_last_messages(rc: Longmind) -> None:
-    memory = LongmindMemory.from_defaults(rc=rc, session_id="s1", token_limit=60, context_tokens=0)
+async def test_the_limit_keeps_the_last_messages(longmind: Longmind) -> None:
+    memory = LongmindMemory.from_defaults(longmind=longmind, session_id="s1", token_limit=60, context_tokens=0)
     for n in range(20):
         await memory.aput(ChatMessage(role="user", content=f"This is message number {n} of many."))
         await memory.aput(ChatMessage(role="assistant", content=f"This is answer number {n} of many."))
@@ -101,17 +103,17 @@ async def test_the_limit_keeps_the_last_messages(rc: Longmind) -> None:
 
 
 def test_a_chat_engine_remembers_across_conversations(tmp_path: Path) -> None:
-    with BlockingLongmind.open(str(tmp_path / "memory.db")) as rc:
-        first = LongmindMemory.from_defaults(rc=rc, session_id="s1", user="alice")
+    with BlockingLongmind.open(str(tmp_path / "memory.db")) as longmind:
+        first = LongmindMemory.from_defaults(longmind=longmind, session_id="s1", user="alice")
         SimpleChatEngine.from_defaults(llm=MockLLM(), memory=first).chat("I live in Porto, by the river.")
-        second = LongmindMemory.from_defaults(rc=rc, session_id="s2", user="alice")
+        second = LongmindMemory.from_defaults(longmind=longmind, session_id="s2", user="alice")
         answer = SimpleChatEngine.from_defaults(llm=MockLLM(), memory=second).chat("Where do I live? By the river?")
         assert "I live in Porto, by the river." in str(answer)  # the mock repeats its prompt
         assert [message.role.value for message in second.get_all()] == ["user", "assistant"]
 
 
-async def test_the_block_remembers_what_leaves_the_short_term_memory(rc: Longmind) -> None:
-    block = LongmindMemoryBlock.of(rc, agent="a", user="alice", priority=1)
+async def test_the_block_remembers_what_leaves_the_short_term_memory(longmind: Longmind) -> None:
+    block = LongmindMemoryBlock.of(longmind, agent="a", user="alice", priority=1)
     memory = Memory.from_defaults(
         session_id="s1",
         token_limit=400,
@@ -125,26 +127,26 @@ async def test_the_block_remembers_what_leaves_the_short_term_memory(rc: Longmin
     for n in range(8):
         await memory.aput(ChatMessage(role="user", content=f"Now tell me of number {n}."))
         await memory.aput(ChatMessage(role="assistant", content=f"There is nothing to tell of {n}."))
-    mem = rc.agent("a", user="alice")
+    mem = longmind.agent("a", user="alice")
     assert (await mem.recall("Porto, by the river"))[0].memory.content == "I live in Porto, by the river."
     assert (await mem.conversation("s1").history(1))[0].session == "s1"
     messages = await memory.aget(input="Where do I live?")
     assert "I live in Porto, by the river." in str(messages[0].content)
 
 
-async def test_the_block_stores_each_turn_once_and_another_user_gets_nothing(rc: Longmind) -> None:
-    block = LongmindMemoryBlock.of(rc, agent="a", user="alice")
+async def test_the_block_stores_each_turn_once_and_another_user_gets_nothing(longmind: Longmind) -> None:
+    block = LongmindMemoryBlock.of(longmind, agent="a", user="alice")
     turns = [ChatMessage(role="user", content="I live in Porto."), ChatMessage(role="assistant", content="Noted.")]
     for _ in range(2):
         await block.aput(turns, session_id="s1")
-    assert (await rc.agent("a", user="alice").stats()).memories == 2
-    other = LongmindMemoryBlock.of(rc, agent="a", user="bob")
+    assert (await longmind.agent("a", user="alice").stats()).memories == 2
+    other = LongmindMemoryBlock.of(longmind, agent="a", user="bob")
     assert await other.aget([ChatMessage(role="user", content="Where do I live?")]) == ""
     assert await block.aget([]) == ""
 
 
-async def test_the_block_is_truncated_from_the_end(rc: Longmind) -> None:
-    block = LongmindMemoryBlock.of(rc)
+async def test_the_block_is_truncated_from_the_end(longmind: Longmind) -> None:
+    block = LongmindMemoryBlock.of(longmind)
     text = "# Head\n- one two three\n- four five six\n\n## Other\n- seven eight nine"
     shorter = await block.atruncate(text, 3)
     assert shorter == "# Head\n- one two three\n- four five six"
@@ -153,7 +155,7 @@ async def test_the_block_is_truncated_from_the_end(rc: Longmind) -> None:
 
 async def test_what_the_adapter_costs(measure_cost: Callable[..., Any], tmp_path: Path) -> None:
     async with Longmind.open(str(tmp_path / "memory.db")) as opened:
-        memory = LongmindMemory.from_defaults(rc=opened, session_id="s", agent="a")
+        memory = LongmindMemory.from_defaults(longmind=opened, session_id="s", agent="a")
         direct = opened.agent("b")
         conversation = direct.conversation("s", window=50)
         await measure_cost(

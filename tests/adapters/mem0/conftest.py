@@ -62,5 +62,5 @@ def m(
     from longmind.adapters.mem0 import Memory
     from longmind.sync import Longmind
 
-    with Longmind.open("memory:") as rc:
-        yield Memory(rc)
+    with Longmind.open("memory:") as longmind:
+        yield Memory(longmind)

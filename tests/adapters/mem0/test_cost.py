@@ -8,8 +8,8 @@ from longmind import Longmind
 from longmind.adapters.mem0 import AsyncMemory
 
 
-async def test_the_cost_of_a_call(rc: Longmind, measure_cost: Callable[..., Awaitable[None]]) -> None:
-    m, mem = AsyncMemory(rc, agent="adapter"), rc.agent("direct", user="alice")
+async def test_the_cost_of_a_call(longmind: Longmind, measure_cost: Callable[..., Awaitable[None]]) -> None:
+    m, mem = AsyncMemory(longmind, agent="adapter"), longmind.agent("direct", user="alice")
     await measure_cost(
         "add",
         lambda number: m.add(f"I like tea number {number}.", user_id="alice"),

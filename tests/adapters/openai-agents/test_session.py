@@ -68,14 +68,14 @@ def call(name: str, arguments: str) -> list[Any]:
     return [ResponseFunctionToolCall(name=name, arguments=arguments, call_id="c", type="function_call")]
 
 
-async def test_it_is_a_session(rc: Longmind) -> None:
-    assert isinstance(LongmindSession(rc, "s"), Session)
+async def test_it_is_a_session(longmind: Longmind) -> None:
+    assert isinstance(LongmindSession(longmind, "s"), Session)
 
 
 @pytest.fixture(scope="module")
 def blocking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingLongmind]:
-    with BlockingLongmind.open(str(tmp_path_factory.mktemp("store") / "memory.db")) as rc:
-        yield rc
+    with BlockingLongmind.open(str(tmp_path_factory.mktemp("store") / "memory.db")) as longmind:
+        yield longmind
 
 
 _numbers = iter(range(10_000))
@@ -122,26 +122,26 @@ async def test_a_run_has_the_history_of_the_one_before(tmp_path: Path) -> None:
 
     model = Scripted(call("weather", '{"city": "Oslo"}'), say("It is cold."), say("You asked about Oslo."))
     agent = Agent(name="helper", model=model, tools=[weather])
-    async with Longmind.open(url) as rc:
-        session = LongmindSession(rc, "s1", agent="helper", user="alice")
+    async with Longmind.open(url) as longmind:
+        session = LongmindSession(longmind, "s1", agent="helper", user="alice")
         await Runner.run(agent, "Is it cold in Oslo? I fly there on Friday.", session=session)
-    async with Longmind.open(url) as rc:
-        session = LongmindSession(rc, "s1", agent="helper", user="alice")
+    async with Longmind.open(url) as longmind:
+        session = LongmindSession(longmind, "s1", agent="helper", user="alice")
         result = await Runner.run(agent, "What did I ask?", session=session)
         assert result.final_output == "You asked about Oslo."
         kinds = [item.get("type", item.get("role")) for item in model.inputs[-1]]
         assert kinds == ["user", "function_call", "function_call_output", "message", "user"]
-        mem = rc.agent("helper", user="alice")
+        mem = longmind.agent("helper", user="alice")
         assert (await mem.recall("When does she fly?"))[
             0
         ].memory.content == "Is it cold in Oslo? I fly there on Friday."
-        assert await rc.agent("helper", user="bob").recall("When does she fly?") == []
+        assert await longmind.agent("helper", user="bob").recall("When does she fly?") == []
 
 
-async def test_nothing_is_stored_twice_and_what_says_nothing_is_not_recalled(rc: Longmind) -> None:
-    session = LongmindSession(rc, "s", agent="a")
+async def test_nothing_is_stored_twice_and_what_says_nothing_is_not_recalled(longmind: Longmind) -> None:
+    session = LongmindSession(longmind, "s", agent="a")
     await session.add_items(ITEMS)
-    mem = rc.agent("a")
+    mem = longmind.agent("a")
     assert (await mem.stats()).memories == len(ITEMS)
     listed = [(memory.source.role, memory.content) for memory in (await mem.list(descending=False)).items]
     assert listed == [
@@ -152,34 +152,34 @@ async def test_nothing_is_stored_twice_and_what_says_nothing_is_not_recalled(rc:
     assert "Is it cold in Oslo?" not in str((await mem.list(descending=False)).items[0].body)
 
 
-async def test_what_is_forgotten_or_edited_is_so_in_the_session(rc: Longmind) -> None:
-    session = LongmindSession(rc, "s", agent="a", user="alice")
+async def test_what_is_forgotten_or_edited_is_so_in_the_session(longmind: Longmind) -> None:
+    session = LongmindSession(longmind, "s", agent="a", user="alice")
     await session.add_items([USER, REPLY])
-    mem = rc.agent("a", user="alice")
+    mem = longmind.agent("a", user="alice")
     asked, replied = (await mem.list(descending=False)).items
     await mem.forget(asked.id)
     await mem.update(replied.id, content="No, it is mild.")
     (item,) = await session.get_items()
     assert item["content"][0]["text"] == "No, it is mild."
-    await rc.erase_user("alice")
+    await longmind.erase_user("alice")
     assert await session.get_items() == []
 
 
-async def test_the_limit_of_the_settings_counts(rc: Longmind) -> None:
-    session = LongmindSession(rc, "s", session_settings=SessionSettings(limit=2))
+async def test_the_limit_of_the_settings_counts(longmind: Longmind) -> None:
+    session = LongmindSession(longmind, "s", session_settings=SessionSettings(limit=2))
     await session.add_items(ITEMS)
     assert await session.get_items() == ITEMS[-2:]
     assert await session.get_items(3) == ITEMS[-3:]
 
 
-async def test_messages_remembered_otherwise_are_part_of_it(rc: Longmind) -> None:
-    await rc.agent("a").conversation("s").add("Hello.")
-    assert await LongmindSession(rc, "s", agent="a").get_items() == [{"role": "user", "content": "Hello."}]
+async def test_messages_remembered_otherwise_are_part_of_it(longmind: Longmind) -> None:
+    await longmind.agent("a").conversation("s").add("Hello.")
+    assert await LongmindSession(longmind, "s", agent="a").get_items() == [{"role": "user", "content": "Hello."}]
 
 
 async def test_what_the_adapter_costs(measure_cost: Callable[..., Any], tmp_path: Path) -> None:
-    async with Longmind.open(str(tmp_path / "memory.db")) as rc:
-        session, conversation = LongmindSession(rc, "s", agent="a"), rc.agent("b").conversation("s")
+    async with Longmind.open(str(tmp_path / "memory.db")) as longmind:
+        session, conversation = LongmindSession(longmind, "s", agent="a"), longmind.agent("b").conversation("s")
         await measure_cost(
             "add a message",
             lambda n: session.add_items([{"role": "user", "content": f"The number {n}."}]),

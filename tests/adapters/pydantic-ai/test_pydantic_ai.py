@@ -30,8 +30,8 @@ WRONG = ["", "/a", "../a", "a/../b", "a//b", "a/./b", "a\x00", "ä", "a b", "x" 
 
 
 @pytest.fixture
-def store(rc: Longmind) -> LongmindMemoryStore:
-    return LongmindMemoryStore(rc, agent="assistant", user="alice")
+def store(longmind: Longmind) -> LongmindMemoryStore:
+    return LongmindMemoryStore(longmind, agent="assistant", user="alice")
 
 
 def test_it_is_a_store_with_metadata_and_search(store: LongmindMemoryStore) -> None:
@@ -149,18 +149,18 @@ async def test_search_finds_direct_children_within_its_limits(store: LongmindMem
         await store.search("../", "Lisbon", **limits)
 
 
-async def test_files_are_recalled_and_receipts_are_not(rc: Longmind, store: LongmindMemoryStore) -> None:
+async def test_files_are_recalled_and_receipts_are_not(longmind: Longmind, store: LongmindMemoryStore) -> None:
     await store.write(
         "a.md", "Nora lives in Lisbon.", expected_version=None, operation=MemoryOperation("op-lisbon", "f")
     )
-    hits = await rc.agent("assistant", user="alice").recall("op-lisbon Nora Lisbon", 10)
+    hits = await longmind.agent("assistant", user="alice").recall("op-lisbon Nora Lisbon", 10)
     assert [hit.memory.content for hit in hits] == ["a.md\nNora lives in Lisbon."]
-    other = LongmindMemoryStore(rc, agent="assistant", user="bob")
+    other = LongmindMemoryStore(longmind, agent="assistant", user="bob")
     assert await other.read("a.md", max_chars=10) is None
     assert await other.list_paths(limit=10) == []
 
 
-async def test_an_agent_writes_and_finds_its_memory(rc: Longmind, store: LongmindMemoryStore) -> None:
+async def test_an_agent_writes_and_finds_its_memory(longmind: Longmind, store: LongmindMemoryStore) -> None:
     calls = iter(
         [
             [ToolCallPart("write_memory", {"content": "Nora lives in Lisbon."})],
@@ -184,8 +184,8 @@ async def test_an_agent_writes_and_finds_its_memory(rc: Longmind, store: Longmin
     assert "Nora lives in Lisbon." in seen[2]
 
 
-async def test_the_cost_of_a_call(rc: Longmind, measure_cost: Callable[..., Awaitable[None]]) -> None:
-    store, mem = LongmindMemoryStore(rc, agent="adapter"), rc.agent("direct")
+async def test_the_cost_of_a_call(longmind: Longmind, measure_cost: Callable[..., Awaitable[None]]) -> None:
+    store, mem = LongmindMemoryStore(longmind, agent="adapter"), longmind.agent("direct")
     await measure_cost(
         "write",
         lambda n: store.write(f"f{n + 10}", f"Tea {n}.", expected_version=None),

@@ -57,7 +57,7 @@ async def _remote(clock: FakeClock, embedder: str | None, tools: ToolRegistry | 
 
 
 @pytest.fixture
-async def rc(face_clock: FakeClock) -> AsyncIterator[Longmind]:
+async def longmind(face_clock: FakeClock) -> AsyncIterator[Longmind]:
     """The remote face, for the tests of the verbs."""
     async for remote in _remote(face_clock, None):
         yield remote
@@ -125,15 +125,15 @@ def talk(dialogue: DialogueMemory) -> Any:
 class FarTenant:
     """Shared memory as the agents and users of the server's tenant see it."""
 
-    def __init__(self, rc: Longmind) -> None:
-        self._rc = rc
-        self.name = rc.settings.tenant
+    def __init__(self, longmind: Longmind) -> None:
+        self._longmind = longmind
+        self.name = longmind.settings.tenant
 
     async def __call__(self, agent: str = "a", user: str | None = None) -> SharedMemory:
-        return self._rc.agent(agent, user).shared
+        return self._longmind.agent(agent, user).shared
 
     async def administration(self) -> SharedAdministration:
-        return self._rc.shared()
+        return self._longmind.shared()
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ MODULES = (
         if path.name != "test_cli.py"
     ),
 )
-FACES = {"rc", "semantic", "episodic", "working", "goals", "procedures", "persona", "dialogue", "tenant"}
+FACES = {"longmind", "semantic", "episodic", "working", "goals", "procedures", "persona", "dialogue", "tenant"}
 FIXTURES = FACES | {"year", "clock", "face_clock", "desk", "talk"}
 EMBEDDED = set((Path(__file__).parent / "embedded.txt").read_text().split())
 

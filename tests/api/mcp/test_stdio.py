@@ -65,8 +65,8 @@ def _open(store: Path) -> _Process:
 
 
 def _remembered(store: Path) -> list[str]:
-    with Longmind.open(str(store), embedder="none") as rc:
-        return [memory.content for memory in rc.agent("assistant").list().items]
+    with Longmind.open(str(store), embedder="none") as longmind:
+        return [memory.content for memory in longmind.agent("assistant").list().items]
 
 
 def test_a_client_is_told_of_changes_that_it_subscribed_to(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from tests.unit.models.chat.conftest import Server, serving
 
-import longmind.sync
-from longmind import AgentMemory, Longmind
+from longmind import AgentMemory, Longmind, sync
 
 
 @pytest.fixture
@@ -19,11 +18,11 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 async def mem() -> AsyncIterator[AgentMemory]:
-    async with Longmind.open("memory:", embedder="none") as rc:
-        yield rc.agent("assistant", user="alice")
+    async with Longmind.open("memory:", embedder="none") as longmind:
+        yield longmind.agent("assistant", user="alice")
 
 
 @pytest.fixture
-def blocking_mem() -> Iterator[longmind.sync.AgentMemory]:
-    with longmind.sync.Longmind.open("memory:", embedder="none") as rc:
-        yield rc.agent("assistant", user="alice")
+def blocking_mem() -> Iterator[sync.AgentMemory]:
+    with sync.Longmind.open("memory:", embedder="none") as longmind:
+        yield longmind.agent("assistant", user="alice")

@@ -26,14 +26,14 @@ Call = Callable[..., str]
 
 
 @pytest.fixture
-def rc() -> Iterator[BlockingLongmind]:
+def longmind() -> Iterator[BlockingLongmind]:
     with BlockingLongmind.open("memory:", embedder="none") as opened:
         yield opened
 
 
 @pytest.fixture
-def tool(rc: BlockingLongmind) -> LongmindMemoryTool:
-    return LongmindMemoryTool(rc, agent="assistant", user="alice")
+def tool(longmind: BlockingLongmind) -> LongmindMemoryTool:
+    return LongmindMemoryTool(longmind, agent="assistant", user="alice")
 
 
 def call(tool: Any, command: str, **arguments: Any) -> str:
@@ -154,12 +154,12 @@ def test_paths_are_resolved_and_one_name_has_one_form(tool: LongmindMemoryTool) 
     assert "here" in call(tool, "view", path="/memories//d/cafe\u0301.txt")
 
 
-def test_each_user_and_agent_has_files_of_their_own(rc: BlockingLongmind, tool: LongmindMemoryTool) -> None:
+def test_each_user_and_agent_has_files_of_their_own(longmind: BlockingLongmind, tool: LongmindMemoryTool) -> None:
     call(tool, "create", path="/memories/a.txt", file_text="Alice")
     for other in (
-        LongmindMemoryTool(rc, agent="assistant", user="bob"),
-        LongmindMemoryTool(rc, agent="assistant"),
-        LongmindMemoryTool(rc, agent="other", user="alice"),
+        LongmindMemoryTool(longmind, agent="assistant", user="bob"),
+        LongmindMemoryTool(longmind, agent="assistant"),
+        LongmindMemoryTool(longmind, agent="other", user="alice"),
     ):
         with pytest.raises(ToolError, match="does not exist"):
             call(other, "view", path="/memories/a.txt")
@@ -170,10 +170,10 @@ def test_each_user_and_agent_has_files_of_their_own(rc: BlockingLongmind, tool: 
 # -- what a memory adds ------------------------------------------------------------------------------------------------
 
 
-def test_files_are_recalled_and_their_versions_kept(rc: BlockingLongmind, tool: LongmindMemoryTool) -> None:
+def test_files_are_recalled_and_their_versions_kept(longmind: BlockingLongmind, tool: LongmindMemoryTool) -> None:
     call(tool, "create", path="/memories/nora.md", file_text="Nora lives in Lisbon.\n")
     call(tool, "str_replace", path="/memories/nora.md", old_str="Lisbon", new_str="Porto")
-    mem = rc.agent("assistant", user="alice")
+    mem = longmind.agent("assistant", user="alice")
     assert "Porto" in mem.recall("Where does Nora live?")[0].memory.content
     changes = tool.history("/memories/nora.md")
     assert [change.action for change in changes] == ["put", "update"]
@@ -214,8 +214,8 @@ def test_directories_move_whole_and_not_into_themselves(tool: LongmindMemoryTool
 
 
 async def test_the_asynchronous_tool_does_the_same(mem: Any) -> None:
-    async with Longmind.open("memory:", embedder="none") as rc:
-        tool = AsyncLongmindMemoryTool(rc, agent="assistant")
+    async with Longmind.open("memory:", embedder="none") as longmind:
+        tool = AsyncLongmindMemoryTool(longmind, agent="assistant")
         made = await tool.call({"command": "create", "path": "/memories/a.txt", "file_text": "one\ntwo\n"})
         assert made == "File created successfully at: /memories/a.txt"
         await tool.call({"command": "insert", "path": "/memories/a.txt", "insert_line": 1, "insert_text": "between"})

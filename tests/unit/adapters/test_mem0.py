@@ -18,7 +18,7 @@ ALICE = {"user_id": "alice"}
 
 
 async def test_the_asynchronous_class_does_the_same() -> None:
-    async with Longmind.open("memory:", embedder="none") as rc, AsyncMemory(rc) as m:
+    async with Longmind.open("memory:", embedder="none") as longmind, AsyncMemory(longmind) as m:
         (added,) = (await m.add("I like green tea.", user_id="alice", metadata={"topic": "tea"}))["results"]
         assert added == {"id": added["id"], "memory": "I like green tea.", "event": "ADD"}
         assert (await m.get(added["id"]))["metadata"] == {"topic": "tea"}  # type: ignore[index]
@@ -34,8 +34,8 @@ async def test_the_asynchronous_class_does_the_same() -> None:
 
 
 def test_the_same_text_is_stored_once_in_one_scope() -> None:
-    with BlockingLongmind.open("memory:", embedder="none") as rc:
-        m = Memory(rc)
+    with BlockingLongmind.open("memory:", embedder="none") as longmind:
+        m = Memory(longmind)
         assert len(m.add("I like tea.", user_id="alice")["results"]) == 1
         assert m.add("I like tea.", user_id="alice")["results"] == []
         assert len(m.add("I like tea.", user_id="alice", agent_id="cook")["results"]) == 1
@@ -47,10 +47,10 @@ def test_the_same_text_is_stored_once_in_one_scope() -> None:
 
 
 def test_memories_are_those_of_longmind() -> None:
-    with BlockingLongmind.open("memory:", embedder="none") as rc:
-        m = Memory(rc, agent="helper")
+    with BlockingLongmind.open("memory:", embedder="none") as longmind:
+        m = Memory(longmind, agent="helper")
         m.add([{"role": "user", "content": "I live in Lisbon."}], user_id="alice", run_id="chat-1")
-        mem = rc.agent("helper", user="alice")
+        mem = longmind.agent("helper", user="alice")
         (memory,) = mem.list().items
         assert (memory.content, memory.session, memory.user) == ("I live in Lisbon.", "chat-1", "alice")
         mem.remember("My sister is Nora.")
@@ -59,8 +59,8 @@ def test_memories_are_those_of_longmind() -> None:
 
 
 def test_a_memory_for_one_user_reaches_no_other() -> None:
-    with BlockingLongmind.open("memory:", embedder="none") as rc:
-        everyone, alice = Memory(rc), Memory(rc, user="alice")
+    with BlockingLongmind.open("memory:", embedder="none") as longmind:
+        everyone, alice = Memory(longmind), Memory(longmind, user="alice")
         (bobs,) = everyone.add("I live in Porto.", user_id="bob", agent_id="guide")["results"]
         alice.add("I live in Lisbon.", user_id="alice", agent_id="guide")
         with pytest.raises(Forbidden):
@@ -103,8 +103,8 @@ def test_a_configuration_with_a_name_that_cannot_be_used_leaves_no_store_open() 
 
 
 def test_a_conversation_for_a_procedure_is_one_memory() -> None:
-    with BlockingLongmind.open("memory:", embedder="none") as rc:
-        m = Memory(rc)
+    with BlockingLongmind.open("memory:", embedder="none") as longmind:
+        m = Memory(longmind)
         steps = [{"role": "user", "content": "Deploy it."}, {"role": "assistant", "content": "Built, then pushed."}]
         (added,) = m.add(steps, agent_id="ops", memory_type="procedural_memory")["results"]
         item = m.get(added["id"])

@@ -66,14 +66,14 @@ async def test_only_an_open_store_is_taken() -> None:
 
 
 async def test_an_agent_that_cannot_be_is_refused_when_the_adapter_is_made() -> None:
-    async with Longmind.open("memory:") as rc:
+    async with Longmind.open("memory:") as longmind:
         with pytest.raises(InvalidInput):
-            MemoryAccess(rc, agent="@shared")
+            MemoryAccess(longmind, agent="@shared")
 
 
 async def test_blocking_calls_come_from_other_threads_and_not_from_the_stores_own_loop() -> None:
-    async with Longmind.open("memory:") as rc:
-        access = MemoryAccess(rc, agent="a", user="alice")
+    async with Longmind.open("memory:") as longmind:
+        access = MemoryAccess(longmind, agent="a", user="alice")
         memory = access.memory()
         stored = await asyncio.to_thread(lambda: access.wait(memory.remember("I live in Porto.")))
         assert (await access.run(memory.get(stored.id))) == stored
@@ -82,8 +82,8 @@ async def test_blocking_calls_come_from_other_threads_and_not_from_the_stores_ow
 
 
 def test_a_blocking_store_serves_every_loop_and_every_thread(tmp_path: Path) -> None:
-    with BlockingLongmind.open(str(tmp_path / "memory.db")) as rc:
-        access = MemoryAccess(rc, agent="a")
+    with BlockingLongmind.open(str(tmp_path / "memory.db")) as longmind:
+        access = MemoryAccess(longmind, agent="a")
         texts = []
 
         def on_a_loop_of_its_own(text: str) -> None:
@@ -99,8 +99,8 @@ def test_a_blocking_store_serves_every_loop_and_every_thread(tmp_path: Path) -> 
 
 
 async def test_the_memory_of_one_user() -> None:
-    async with Longmind.open("memory:") as rc:
-        access = MemoryAccess(rc, agent="a")
+    async with Longmind.open("memory:") as longmind:
+        access = MemoryAccess(longmind, agent="a")
         alice = access.of_user("alice")
         assert alice.memory().scope == Scope(agent="a", user="alice")
         assert access.memory().scope == Scope(agent="a")

@@ -16,8 +16,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 async def opened(url: str) -> AsyncIterator[Longmind]:
-    async with Longmind.open(url, settings=Settings.load({})) as rc:
-        yield rc
+    async with Longmind.open(url, settings=Settings.load({})) as longmind:
+        yield longmind
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ from longmind import Longmind
 from longmind.agent import Agent, Call, Limits
 
 async def main():
-    async with Longmind.open(sys.argv[1]) as rc:
-        agent = Agent(rc.agent("assistant", user="ann"), policy=lambda turn: Call(tool="hold"),
+    async with Longmind.open(sys.argv[1]) as longmind:
+        agent = Agent(longmind.agent("assistant", user="ann"), policy=lambda turn: Call(tool="hold"),
                       limits=Limits(lease_seconds=0.5))
         @agent.tool
         async def hold() -> str:
@@ -61,8 +61,8 @@ async def lease_is_over(mem: AgentMemory) -> None:
 async def test_the_next_run_closes_one_whose_process_died(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'memory.db'}"
     await killed_run(url)
-    async with Longmind.open(url, settings=Settings.load({})) as rc:
-        mem = rc.agent("assistant", user="ann")
+    async with Longmind.open(url, settings=Settings.load({})) as longmind:
+        mem = longmind.agent("assistant", user="ann")
         (theirs,) = (await mem.episodic.list(open=True)).items
         assert {item.key for item in await mem.working.items()} == {"goal", "plan"}
         await lease_is_over(mem)
@@ -80,9 +80,9 @@ async def test_the_next_run_closes_one_whose_process_died(tmp_path: Path) -> Non
 async def test_the_service_closes_one_whose_process_died(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'memory.db'}"
     await killed_run(url)
-    async with Longmind.open(url, settings=Settings.load({})) as rc:
-        mem = rc.agent("assistant", user="ann")
-        service = ConsolidationService(rc)
+    async with Longmind.open(url, settings=Settings.load({})) as longmind:
+        mem = longmind.agent("assistant", user="ann")
+        service = ConsolidationService(longmind)
         await service.run_now()
         await lease_is_over(mem)
         done = await service.run_now()
@@ -152,11 +152,11 @@ async def test_a_run_that_lives_is_left_alone_and_tells_when_to_look_again(mem: 
 
 async def test_a_run_without_a_lease_is_closed_after_an_hour() -> None:
     clock = FakeClock()
-    async with Longmind.open("memory:", settings=Settings.load({}), clock=clock) as rc:
-        mem = rc.agent("assistant", user="ann")
+    async with Longmind.open("memory:", settings=Settings.load({}), clock=clock) as longmind:
+        mem = longmind.agent("assistant", user="ann")
         run = await Agent(mem, policy=lambda turn: Say(text="ok")).perceive("think", session="s")
         await run._lease.release()
-        everyone = rc.agent("assistant", all_users=True)
+        everyone = longmind.agent("assistant", all_users=True)
         assert (await close_abandoned_runs(everyone.scoped, thorough=True)).closed == ()
         clock.advance(timedelta(hours=2))
         (closed,) = (await close_abandoned_runs(everyone.scoped, thorough=True)).closed

@@ -137,9 +137,9 @@ async def test_budgets_end_a_run(mem: AgentMemory) -> None:
 
 
 async def test_the_model_of_the_settings_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Longmind.open("memory:", settings=Settings.load({})) as rc:
-        rc.__dict__["chat"] = ScriptedModel("From the settings.").chat()
-        mem = rc.agent("assistant")
+    async with Longmind.open("memory:", settings=Settings.load({})) as longmind:
+        longmind.__dict__["chat"] = ScriptedModel("From the settings.").chat()
+        mem = longmind.agent("assistant")
         assert (await ReflectiveAgent(mem).run("Hello?")).text == "From the settings."
         await mem.configure(model_tokens_per_day=1)
         assert (await Agent(mem).run("Hello again?")).ending == "out_of_budget"

@@ -514,8 +514,8 @@ async def test_after_a_crash_the_next_call_goes_on(tmp_path: Path) -> None:
 
     def crash() -> str:
         async def process() -> str:
-            rc = await Longmind.open(url, settings=Settings.load({}))
-            mem = rc.agent("assistant")
+            longmind = await Longmind.open(url, settings=Settings.load({}))
+            mem = longmind.agent("assistant")
             steps = [uses("one", "first", args={"name": "one"}), uses("two", "first", "one", args={"name": "two"})]
             goal = await planned(mem, *steps)
             found.append(goal.id)
@@ -539,8 +539,8 @@ async def test_after_a_crash_the_next_call_goes_on(tmp_path: Path) -> None:
         did.append(f"again {name}")
         return name
 
-    async with Longmind.open(url, settings=Settings.load({})) as rc:
-        mem = rc.agent("assistant")
+    async with Longmind.open(url, settings=Settings.load({})) as longmind:
+        mem = longmind.agent("assistant")
         agent = Agent(mem, tools=ToolRegistry())
         agent.tools.register(again, name="first")
         plan = await mem.goals.plan(goal)
@@ -606,8 +606,8 @@ async def test_wherever_it_is_cancelled_all_is_consistent_and_it_can_go_on(mem: 
 
 @pytest.fixture
 async def scripted(url: str) -> AsyncIterator[AgentMemory]:
-    async with Longmind.open(url, settings=Settings.load({})) as rc:
-        yield rc.agent("assistant", user="ann")
+    async with Longmind.open(url, settings=Settings.load({})) as longmind:
+        yield longmind.agent("assistant", user="ann")
 
 
 async def test_a_model_plans_and_acts(scripted: AgentMemory) -> None:

@@ -71,9 +71,9 @@ async def test_a_run_that_waited_long_enough_is_refused(mem: AgentMemory) -> Non
 
 async def other_process(url: str, mem: AgentMemory) -> None:
     """Two stores that are open on the same database share nothing but the lease."""
-    async with Longmind.open(url, settings=Settings.load({})) as rc:
+    async with Longmind.open(url, settings=Settings.load({})) as longmind:
         theirs, ours = list[str](), list[str]()
-        holder, gate = gated(rc.agent("assistant", user="ann"), theirs)
+        holder, gate = gated(longmind.agent("assistant", user="ann"), theirs)
         held = asyncio.create_task(holder.run("theirs", session="s"))
         await until(theirs, 1)
         patient, open_gate = gated(mem, ours, Limits(wait_seconds=0.2))
@@ -98,13 +98,13 @@ def gated_to_wait(mem: AgentMemory, log: list[str]) -> Agent:
 
 async def test_two_stores_on_one_sqlite_file(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'memory.db'}"
-    async with Longmind.open(url, settings=Settings.load({})) as rc:
-        await other_process(url, rc.agent("assistant", user="ann"))
+    async with Longmind.open(url, settings=Settings.load({})) as longmind:
+        await other_process(url, longmind.agent("assistant", user="ann"))
 
 
 async def test_two_stores_on_one_postgres(fresh_postgres_url: str) -> None:
-    async with Longmind.open(fresh_postgres_url, settings=Settings.load({})) as rc:
-        await other_process(fresh_postgres_url, rc.agent("assistant", user="ann"))
+    async with Longmind.open(fresh_postgres_url, settings=Settings.load({})) as longmind:
+        await other_process(fresh_postgres_url, longmind.agent("assistant", user="ann"))
 
 
 CHILD = """
@@ -113,10 +113,10 @@ from longmind import Longmind
 from longmind.agent import Agent, Call, Limits, Say
 
 async def main():
-    async with Longmind.open(sys.argv[1]) as rc:
+    async with Longmind.open(sys.argv[1]) as longmind:
         async def policy(turn):
             return Call(tool="hold")
-        agent = Agent(rc.agent("assistant"), policy=policy, limits=Limits(lease_seconds=1.0))
+        agent = Agent(longmind.agent("assistant"), policy=policy, limits=Limits(lease_seconds=1.0))
         @agent.tool
         async def hold() -> str:
             print("holding", flush=True)
@@ -134,8 +134,8 @@ async def test_another_process_excludes_us_and_its_death_frees_the_session(tmp_p
     assert child.stdout is not None
     try:
         assert await child.stdout.readline() == b"holding\n"
-        async with Longmind.open(url, settings=Settings.load({})) as rc:
-            mem = rc.agent("assistant")
+        async with Longmind.open(url, settings=Settings.load({})) as longmind:
+            mem = longmind.agent("assistant")
             hasty = Agent(mem, policy=lambda turn: Say(text="mine"), limits=Limits(wait_seconds=0.2))
             with pytest.raises(Conflict, match="Another run"):
                 await hasty.run("ours", session="s")

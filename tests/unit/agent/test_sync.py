@@ -63,8 +63,8 @@ def test_functions_over_stored_runs_take_the_same(function: str) -> None:
 
 @pytest.fixture
 def mem(tmp_path: Path) -> Iterator[AgentMemory]:
-    with Longmind.open(f"sqlite:///{tmp_path / 'memory.db'}", settings=Settings.load({})) as rc:
-        yield rc.agent("assistant", user="ann")
+    with Longmind.open(f"sqlite:///{tmp_path / 'memory.db'}", settings=Settings.load({})) as longmind:
+        yield longmind.agent("assistant", user="ann")
 
 
 def double_then_say(turn: Turn) -> Call | Say:
@@ -194,7 +194,7 @@ SAMPLE = """
 from longmind.agent.sync import ReflectiveAgent
 from longmind.sync import Longmind
 
-with Longmind.open("memory:") as rc, ReflectiveAgent(rc.agent("assistant")) as agent:
+with Longmind.open("memory:") as longmind, ReflectiveAgent(longmind.agent("assistant")) as agent:
     @agent.tool
     def double(n: int) -> int:
         return 2 * n

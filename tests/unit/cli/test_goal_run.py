@@ -77,12 +77,12 @@ def test_functions_do_steps_with_a_line_for_each(goals: Goals) -> None:
 
     url = goals._runner.env["LONGMIND_URL"]
     assert url is not None
-    with Longmind.open(url, embedder="none") as rc:
+    with Longmind.open(url, embedder="none") as longmind:
         steps = [
             {"id": "hole", "description": "Dig a hole", "tool": "dig", "args": {"depth": 2}},
             {"id": "wet", "description": "Water it", "tool": "water", "after": ["hole"]},
         ]
-        made, _ = rc.agent("assistant", user="ann").goals.create_goal_with_plan("Plant a tree", steps=steps)
+        made, _ = longmind.agent("assistant", user="ann").goals.create_goal_with_plan("Plant a tree", steps=steps)
     missing = goals("run", made.id, "--all-users", code=1).stdout
     assert "hole needs the tool dig, which is not here." in missing
     told = goals("run", made.id, "--all-users", "--tools", "garden_tools", code=1)

@@ -12,8 +12,8 @@ MANY = 101
 """More than what a read by key looks at."""
 
 
-async def test_an_agent_finds_its_own_among_those_of_many_users(rc: Longmind) -> None:
-    store, clock = rc.store, rc.clock
+async def test_an_agent_finds_its_own_among_those_of_many_users(longmind: Longmind) -> None:
+    store, clock = longmind.store, longmind.clock
     scopes = [*(Scope(agent="a", user=f"user {n}") for n in range(MANY)), Scope(agent="a")]
     for number, scope in enumerate(scopes):
         bookmarks = Bookmarks(store, scope, clock)
@@ -25,8 +25,8 @@ async def test_an_agent_finds_its_own_among_those_of_many_users(rc: Longmind) ->
         assert (await bookmarks.model.read()).after == number
 
 
-async def test_what_several_runs_use_at_once_is_added_up(rc: Longmind) -> None:
+async def test_what_several_runs_use_at_once_is_added_up(longmind: Longmind) -> None:
     scope = Scope(agent="a")
-    await asyncio.gather(*(Bookmarks(rc.store, scope, rc.clock).add_use(1.5, 2) for _ in range(4)))
-    use = await Bookmarks(rc.store, scope, rc.clock).use_today()
+    await asyncio.gather(*(Bookmarks(longmind.store, scope, longmind.clock).add_use(1.5, 2) for _ in range(4)))
+    use = await Bookmarks(longmind.store, scope, longmind.clock).use_today()
     assert (use.seconds, use.calls) == (6.0, 8)

@@ -34,13 +34,13 @@ async def no_search(query: str, **how: Any) -> list[Hit]:
     raise AssertionError("nothing here searches")
 
 
-def semantic(rc: Longmind, mem: AgentMemory) -> SemanticMemory:
-    return SemanticMemory(ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, no_search))
+def semantic(longmind: Longmind, mem: AgentMemory) -> SemanticMemory:
+    return SemanticMemory(ScopedStore(longmind.store, mem.scope, longmind.clock, longmind.embedding.embed, no_search))
 
 
-def cycle(rc: Longmind, mem: AgentMemory, **options: Any) -> Cycle:
+def cycle(longmind: Longmind, mem: AgentMemory, **options: Any) -> Cycle:
     settings = options.pop("settings", None) or AgentSettings()
-    return Cycle(rc.store, mem.scope, settings, rc.clock, rc.embedding.embed, **options)
+    return Cycle(longmind.store, mem.scope, settings, longmind.clock, longmind.embedding.embed, **options)
 
 
 async def facts(mem: AgentMemory, **where: Any) -> list[str]:
@@ -52,8 +52,8 @@ def test_the_stages_are_those_that_are_told() -> None:
     assert tuple(stage.name for stage in STAGES) == (*NAMES, "share"), "sharing is reported as part of distill"
 
 
-async def test_what_was_said_becomes_facts_pages_and_a_summary(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_what_was_said_becomes_facts_pages_and_a_summary(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     stored = await mem.remember(TALK, session="s")
     report = await mem.consolidate()
     assert report.read == len(TALK)
@@ -64,7 +64,7 @@ async def test_what_was_said_becomes_facts_pages_and_a_summary(rc: Longmind) -> 
     assert report.of("extract").added == len(await facts(mem))
     assert report.of("segment").added == 3
     assert (await mem.stats()).by_kind["page"] == 3
-    known = await semantic(rc, mem).know("alice", "lives in")
+    known = await semantic(longmind, mem).know("alice", "lives in")
     assert [f.object for f in known] == ["Lisbon"]
     (evidence,) = known[0].evidence
     assert evidence.memory == stored[0].id
@@ -72,15 +72,15 @@ async def test_what_was_said_becomes_facts_pages_and_a_summary(rc: Longmind) -> 
     assert stored[0].content[slice(*evidence.span)] == "I moved to Lisbon"
 
 
-async def test_nothing_is_extracted_from_the_assistant_or_from_what_was_recalled(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_nothing_is_extracted_from_the_assistant_or_from_what_was_recalled(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.remember([{"role": "assistant", "content": "I love the mountains. You live in Rome."}], session="s")
     await mem.remember("I live in Rome.", metadata={"recalled": True})
     assert (await mem.consolidate()).of("extract").added == 0
 
 
-async def test_a_dry_run_tells_the_same_and_changes_nothing(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_dry_run_tells_the_same_and_changes_nothing(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.remember(TALK, session="s")
     await mem.remember("tea please")
     await mem.remember("Tea, please!")
@@ -95,8 +95,8 @@ async def test_a_dry_run_tells_the_same_and_changes_nothing(rc: Longmind) -> Non
     ]
 
 
-async def test_undo_takes_the_whole_run_back(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_undo_takes_the_whole_run_back(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.remember(TALK, session="s")
     await mem.remember("tea please")
     await mem.remember("Tea, please!")
@@ -109,8 +109,8 @@ async def test_undo_takes_the_whole_run_back(rc: Longmind) -> None:
     assert len(again.proposed) == len(report.proposed)
 
 
-async def test_an_unchanged_agent_is_left_alone(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_an_unchanged_agent_is_left_alone(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.remember(TALK, session="s")
     await mem.consolidate()
     head = await mem.store.backend.head(mem.scope)
@@ -122,20 +122,20 @@ async def test_an_unchanged_agent_is_left_alone(rc: Longmind) -> None:
     assert (await mem.consolidate()).read == 1
 
 
-async def test_with_a_budget_and_for_one_user_an_unchanged_agent_is_left_alone_too(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_with_a_budget_and_for_one_user_an_unchanged_agent_is_left_alone_too(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     await mem.configure(consolidate_seconds_per_day=100.0)
     await mem.remember("I live in Lisbon.")
     await mem.consolidate()
-    await rc.agent("a", user="bob").remember("Not alice's business.")
+    await longmind.agent("a", user="bob").remember("Not alice's business.")
     assert (await mem.consolidate()).stages == ()
     await mem.remember("I live in Porto.")
     assert (await mem.consolidate()).read == 1
     assert (await mem.consolidate()).stages == ()
 
 
-async def test_a_run_over_what_is_done_already_changes_nothing(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_run_over_what_is_done_already_changes_nothing(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.remember(TALK, session="s")
     await mem.remember("I live in Porto.")
     await mem.consolidate()
@@ -153,8 +153,8 @@ async def test_a_run_over_what_is_done_already_changes_nothing(rc: Longmind) -> 
     assert await mem.store.content_hash(mem.scope) == before
 
 
-async def test_a_later_value_takes_the_place_of_an_earlier_one(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_a_later_value_takes_the_place_of_an_earlier_one(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     await mem.remember("I live in Lisbon.")
     await mem.consolidate()
     await mem.remember("I moved to Porto.")
@@ -163,33 +163,33 @@ async def test_a_later_value_takes_the_place_of_an_earlier_one(rc: Longmind) -> 
         ("supersede", "alice lives in Lisbon"),
         ("add", "alice lives in Porto"),
     ]
-    assert [f.object for f in await semantic(rc, mem).know("alice", "lives in")] == ["Porto"]
+    assert [f.object for f in await semantic(longmind, mem).know("alice", "lives in")] == ["Porto"]
     assert await facts(mem, states=("superseded",)) == ["alice lives in Lisbon"]
 
 
-async def test_each_users_facts_are_that_users(rc: Longmind) -> None:
-    await rc.agent("a", user="alice").remember("I live in Lisbon.")
-    await rc.agent("a", user="bob").remember("I live in Rome.")
-    await rc.agent("a").remember("The capital of Ghana is Accra.")
-    await rc.agent("a", all_users=True).consolidate()
-    assert await facts(rc.agent("a", user="alice")) == ["Ghana capital Accra", "alice lives in Lisbon"]
-    assert await facts(rc.agent("a", user="bob")) == ["Ghana capital Accra", "bob lives in Rome"]
-    assert (await rc.agent("a", user="bob").consolidate()).proposed == ()
+async def test_each_users_facts_are_that_users(longmind: Longmind) -> None:
+    await longmind.agent("a", user="alice").remember("I live in Lisbon.")
+    await longmind.agent("a", user="bob").remember("I live in Rome.")
+    await longmind.agent("a").remember("The capital of Ghana is Accra.")
+    await longmind.agent("a", all_users=True).consolidate()
+    assert await facts(longmind.agent("a", user="alice")) == ["Ghana capital Accra", "alice lives in Lisbon"]
+    assert await facts(longmind.agent("a", user="bob")) == ["Ghana capital Accra", "bob lives in Rome"]
+    assert (await longmind.agent("a", user="bob").consolidate()).proposed == ()
 
 
-async def test_a_fact_that_was_retracted_does_not_come_back_from_the_same_words(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_a_fact_that_was_retracted_does_not_come_back_from_the_same_words(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     stored = await mem.remember("I live in Lisbon.")
     await mem.consolidate()
-    (fact,) = await semantic(rc, mem).know("alice", "lives in")
-    await semantic(rc, mem).retract(fact, "a joke")
+    (fact,) = await semantic(longmind, mem).know("alice", "lives in")
+    await semantic(longmind, mem).retract(fact, "a joke")
     await mem.update(stored.id, tags=("home",))  # the message is read again
     await mem.consolidate()
-    assert await semantic(rc, mem).know("alice", "lives in") == []
+    assert await semantic(longmind, mem).know("alice", "lives in") == []
 
 
-async def test_erasing_the_source_erases_what_was_made_of_it(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_erasing_the_source_erases_what_was_made_of_it(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     stored = await mem.remember("I live in Lisbon.")
     await mem.consolidate()
     assert await facts(mem) != []
@@ -197,8 +197,8 @@ async def test_erasing_the_source_erases_what_was_made_of_it(rc: Longmind) -> No
     assert await facts(mem) == []
 
 
-async def test_a_turn_that_waits_for_its_answer_becomes_a_page_with_it(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_turn_that_waits_for_its_answer_becomes_a_page_with_it(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.remember([TALK[0]], session="s")
     assert (await mem.consolidate()).of("segment").added == 0
     await mem.remember([TALK[1]], session="s")
@@ -207,8 +207,8 @@ async def test_a_turn_that_waits_for_its_answer_becomes_a_page_with_it(rc: Longm
     assert len(page.body["turns"]) == 2
 
 
-async def test_a_turn_without_an_answer_becomes_a_page_in_the_end(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_a_turn_without_an_answer_becomes_a_page_in_the_end(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a")
     await mem.remember([TALK[0]], session="s")
     await mem.consolidate()
     face_clock.advance(timedelta(hours=2))
@@ -216,8 +216,8 @@ async def test_a_turn_without_an_answer_becomes_a_page_in_the_end(rc: Longmind, 
     assert (await mem.consolidate()).of("segment").added == 1
 
 
-async def test_what_fades_goes_to_the_archive_when_its_time_comes(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_what_fades_goes_to_the_archive_when_its_time_comes(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a")
     await mem.configure(archive_after_days=30)
     dull = await mem.remember("The bus was late.", importance=0.1)
     vital = await mem.remember("The code of the safe is with Ines.", importance=0.9)
@@ -231,8 +231,8 @@ async def test_what_fades_goes_to_the_archive_when_its_time_comes(rc: Longmind, 
     assert [hit.memory.id for hit in hits] == [dull.id]
 
 
-async def test_only_a_policy_deletes(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_only_a_policy_deletes(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a")
     dull = await mem.remember("The bus was late.", importance=0.1)
     face_clock.advance(timedelta(days=4000))
     await mem.consolidate()
@@ -245,8 +245,8 @@ async def test_only_a_policy_deletes(rc: Longmind, face_clock: FakeClock) -> Non
     assert (await mem.get(dull.id) or dull).state == "archived"
 
 
-async def test_a_paused_agent_is_left_alone_until_it_is_resumed(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_paused_agent_is_left_alone_until_it_is_resumed(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.remember("I live in Lisbon.")
     await mem.configure(consolidate_paused=True)
     report = await mem.consolidate()
@@ -256,10 +256,10 @@ async def test_a_paused_agent_is_left_alone_until_it_is_resumed(rc: Longmind) ->
 
 
 async def test_a_budget_of_seconds_ends_the_day(
-    rc: Longmind, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    longmind: Longmind, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cycle_module, "SLICE", 2)
-    mem = rc.agent("a")
+    mem = longmind.agent("a")
     await mem.remember([f"The number of room {n} is {n}." for n in range(6)])
     await mem.configure(consolidate_seconds_per_day=1e-6)
     first = await mem.consolidate()
@@ -273,9 +273,9 @@ async def test_a_budget_of_seconds_ends_the_day(
     assert (last.read, last.stopped) == (2, None)
 
 
-async def test_slices_leave_nothing_out(rc: Longmind, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slices_leave_nothing_out(longmind: Longmind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cycle_module, "SLICE", 3)
-    mem = rc.agent("a", user="alice")
+    mem = longmind.agent("a", user="alice")
     await mem.remember([{"role": "user", "content": f"I love apple number {n}."} for n in range(10)], session="s")
     report = await mem.consolidate()
     assert (report.read, len(await facts(mem))) == (10, 10)
@@ -283,8 +283,8 @@ async def test_slices_leave_nothing_out(rc: Longmind, monkeypatch: pytest.Monkey
     assert await facts(mem) == []
 
 
-async def test_what_another_writer_says_meanwhile_is_not_missed(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_what_another_writer_says_meanwhile_is_not_missed(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     await mem.remember("I live in Lisbon.")
     said: list[str] = []
 
@@ -294,18 +294,18 @@ async def test_what_another_writer_says_meanwhile_is_not_missed(rc: Longmind) ->
         async def propose(self, work: Any) -> None:
             if not said:
                 said.append("once")
-                await mem.remember("I live in Porto.", occurred_at=rc.clock.now())
+                await mem.remember("I live in Porto.", occurred_at=longmind.clock.now())
             await STAGES[1].propose(work)
 
     stages = tuple(Interrupted() if stage.name == "extract" else stage for stage in STAGES)
-    await cycle(rc, mem, stages=stages).run()
+    await cycle(longmind, mem, stages=stages).run()
     assert await facts(mem) == ["alice lives in Lisbon"]
     await mem.consolidate()
     assert await facts(mem) == ["alice lives in Lisbon", "alice lives in Porto"]
 
 
-async def test_of_two_runs_at_once_both_end_and_no_fact_is_twice(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_of_two_runs_at_once_both_end_and_no_fact_is_twice(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     await mem.remember(TALK, session="s")
     other: list[Any] = []
 
@@ -318,7 +318,7 @@ async def test_of_two_runs_at_once_both_end_and_no_fact_is_twice(rc: Longmind) -
                 other.append(await mem.consolidate())
 
     stages = tuple(Overtaken() if stage.name == "extract" else stage for stage in STAGES)
-    await cycle(rc, mem, stages=stages).run()
+    await cycle(longmind, mem, stages=stages).run()
     found = await facts(mem)
     assert len(found) == len(set(found)) > 0
     assert (await mem.consolidate()).proposed == ()
@@ -339,50 +339,50 @@ class Scripted:
         return ExtractionAnswer(tuple(one for one in self.said if isinstance(one, Triple)), "scripted", ("extract@1",))
 
 
-async def test_what_a_model_says_counts_only_if_it_quotes_the_text(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_what_a_model_says_counts_only_if_it_quotes_the_text(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     await mem.remember("Since May the harbour office pays my rent.")
     script = Scripted(
         Triple(subject="I", predicate="is paid by", object="harbour office", quote="the harbour office pays", text=0),
         Triple(subject="I", predicate="lives in", object="Lisbon", quote="she lives in Lisbon", text=0),
         Triple(subject="I", predicate="likes", object="tea", quote="rent", text=7),
     )
-    report = await cycle(rc, mem, extractor=script).run()
+    report = await cycle(longmind, mem, extractor=script).run()
     assert await facts(mem) == ["alice is paid by harbour office"]
     assert report.of("extract").rejected == {"quote": 1, "unsupported": 1}
     assert report.of("extract").calls == 1
 
 
-async def test_without_its_model_the_cycle_goes_on_by_rules(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_without_its_model_the_cycle_goes_on_by_rules(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     await mem.remember("I live in Lisbon.")
-    report = await cycle(rc, mem, extractor=Scripted(ModelUnavailable("It is asleep."))).run()
+    report = await cycle(longmind, mem, extractor=Scripted(ModelUnavailable("It is asleep."))).run()
     assert await facts(mem) == ["alice lives in Lisbon"]
     assert "asleep" in (report.of("extract").failed or "")
 
 
-async def test_a_budget_of_calls_is_kept(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_budget_of_calls_is_kept(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     settings = AgentSettings(consolidate_calls_per_day=1)
     for turn in range(3):
         await mem.remember(f"Nothing much, number {turn}.")
         script = Scripted()
-        await cycle(rc, mem, extractor=script, settings=settings).run()
+        await cycle(longmind, mem, extractor=script, settings=settings).run()
         assert len(script.asked) == (1 if turn == 0 else 0)
 
 
-async def test_recalled_text_is_never_given_to_a_model(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_recalled_text_is_never_given_to_a_model(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.remember("I live in Lisbon.", metadata={"recalled": True})
     await mem.remember("Hello.")
     script = Scripted()
-    await cycle(rc, mem, extractor=script).run()
+    await cycle(longmind, mem, extractor=script).run()
     assert [[text.content for text in texts] for texts in script.asked] == [["Hello."]]
 
 
-async def test_rules_of_semantic_memory_are_applied_to_what_is_new(rc: Longmind) -> None:
-    mem = rc.agent("a")
-    scoped = semantic(rc, mem)
+async def test_rules_of_semantic_memory_are_applied_to_what_is_new(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
+    scoped = semantic(longmind, mem)
     await scoped.declare("capital", relates=True)
     await scoped.declare("seat of", relates=True, many=True)
     await scoped.rule(
@@ -395,8 +395,8 @@ async def test_rules_of_semantic_memory_are_applied_to_what_is_new(rc: Longmind)
     assert (await mem.consolidate()).proposed == ()
 
 
-async def test_the_summary_of_a_talk_grows_with_it(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_the_summary_of_a_talk_grows_with_it(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.remember(
         [{"role": "user", "content": f"The harbour museum opens room {n} in spring."} for n in range(4)], session="s"
     )
@@ -413,8 +413,8 @@ async def test_the_summary_of_a_talk_grows_with_it(rc: Longmind) -> None:
     assert second.body["turns"] == 5
 
 
-async def test_hot_topics_tell_who_the_user_is(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_hot_topics_tell_who_the_user_is(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     lines = []
     for n in range(16):
         lines.append({"role": "user", "content": f"I love pottery glaze number {n}, the pottery wheel and the kiln!"})
@@ -427,22 +427,22 @@ async def test_hot_topics_tell_who_the_user_is(rc: Longmind) -> None:
     assert any(text.startswith("alice likes pottery glaze") for text in knowledge)
 
 
-async def test_a_rule_of_the_agent_is_applied_for_each_user_apart(rc: Longmind) -> None:
-    agent, ann, bob = rc.agent("a"), rc.agent("a", user="ann"), rc.agent("a", user="bob")
+async def test_a_rule_of_the_agent_is_applied_for_each_user_apart(longmind: Longmind) -> None:
+    agent, ann, bob = longmind.agent("a"), longmind.agent("a", user="ann"), longmind.agent("a", user="bob")
     takes, ails = ("?x", "takes", "insulin"), ("?x", "suffers from", "diabetes")
     await agent.semantic.rule("care", "Who takes insulin has diabetes.", when=[takes], then=ails)
     await ann.semantic.learn("Ann", "takes", "insulin")
-    await rc.agent("a", all_users=True).consolidate()
+    await longmind.agent("a", all_users=True).consolidate()
     (known,) = await ann.semantic.know("Ann", "suffers from")
     assert (known.object, known.user) == ("diabetes", "ann")
     assert [m.content for m in (await bob.list(kinds=["fact"])).items] == []
 
 
 async def test_a_turn_whose_answer_is_in_the_next_slice_is_in_a_page_with_it(
-    rc: Longmind, monkeypatch: pytest.MonkeyPatch
+    longmind: Longmind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cycle_module, "SLICE", 1)
-    mem = rc.agent("a", user="alice")
+    mem = longmind.agent("a", user="alice")
     stored = await mem.remember(TALK[:2], session="s")
     report = await mem.consolidate()
     assert report.read == 2
@@ -450,8 +450,10 @@ async def test_a_turn_whose_answer_is_in_the_next_slice_is_in_a_page_with_it(
     assert [turn["memory"] for turn in page.body["turns"]] == [one.id for one in stored]
 
 
-async def test_a_last_turn_becomes_a_page_though_nothing_else_is_written(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_a_last_turn_becomes_a_page_though_nothing_else_is_written(
+    longmind: Longmind, face_clock: FakeClock
+) -> None:
+    mem = longmind.agent("a")
     await mem.remember([TALK[0]], session="s")
     await mem.consolidate()
     assert (await mem.consolidate()).stages == (), "it is too early"
@@ -460,8 +462,8 @@ async def test_a_last_turn_becomes_a_page_though_nothing_else_is_written(rc: Lon
     assert (await mem.consolidate()).stages == ()
 
 
-async def test_what_is_forgotten_while_it_is_read_is_left_out(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_what_is_forgotten_while_it_is_read_is_left_out(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     gone = await mem.remember("I live in Lisbon.")
     await mem.remember("I like green tea.")
 
@@ -471,12 +473,12 @@ async def test_what_is_forgotten_while_it_is_read_is_left_out(rc: Longmind) -> N
         async def propose(self, work: Work) -> None:
             await mem.forget(gone.id)
 
-    report = await cycle(rc, mem, stages=(Forgetful(), *STAGES[1:])).run()
+    report = await cycle(longmind, mem, stages=(Forgetful(), *STAGES[1:])).run()
     assert [p.content for p in report.proposed if p.stage == "extract"] == ["alice likes green tea"]
 
 
-async def test_a_policy_of_more_days_than_a_calendar_has_keeps_everything(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_policy_of_more_days_than_a_calendar_has_keeps_everything(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.configure(archive_after_days=1e9, delete_archived_after_days=1e9)
     await mem.remember("The bus was late.", importance=0.1)
     assert (await mem.consolidate()).of("forget").archived == 0

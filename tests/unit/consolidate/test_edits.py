@@ -23,8 +23,8 @@ async def said(mem: AgentMemory, *texts: str, session: str = "s") -> list[Memory
     return list(await mem.remember(turns, session=session))
 
 
-async def test_a_fact_whose_words_were_edited_away_is_stale(rc: Longmind) -> None:
-    mem = rc.agent("a", user="mel")
+async def test_a_fact_whose_words_were_edited_away_is_stale(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="mel")
     (told,) = await said(mem, "I love tea.")
     await mem.consolidate()
     assert await facts(mem) == {"mel likes tea": "active"}
@@ -37,8 +37,8 @@ async def test_a_fact_whose_words_were_edited_away_is_stale(rc: Longmind) -> Non
     assert await facts(mem) == {"mel likes tea": "active", "mel likes gum": "active"}, "told again, it holds again"
 
 
-async def test_what_still_says_so_stands(rc: Longmind) -> None:
-    mem = rc.agent("a", user="mel")
+async def test_what_still_says_so_stands(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="mel")
     first, other = await said(mem, "I love tea.", "Yes, I love tea!")
     await mem.consolidate()
     await mem.update(first.id, content="Well, as you know, I love tea.")
@@ -52,8 +52,8 @@ async def test_what_still_says_so_stands(rc: Longmind) -> None:
     assert await facts(mem) == {"mel likes tea": "stale"}
 
 
-async def test_the_wording_that_counts_is_that_of_the_time(rc: Longmind) -> None:
-    mem = rc.agent("a", user="mel")
+async def test_the_wording_that_counts_is_that_of_the_time(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="mel")
     (told,) = await said(mem, "I love tea.")
     await mem.consolidate()
     await mem.update(told.id, content="I lost it.")
@@ -62,8 +62,8 @@ async def test_the_wording_that_counts_is_that_of_the_time(rc: Longmind) -> None
     assert await facts(mem) == {"mel likes tea": "stale"}, "the last edit left the quoted characters as they were"
 
 
-async def test_erasing_an_edited_message_erases_what_it_once_said(rc: Longmind) -> None:
-    mem = rc.agent("a", user="mel")
+async def test_erasing_an_edited_message_erases_what_it_once_said(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="mel")
     (told,) = await said(mem, "I love tea.")
     await mem.consolidate()
     await mem.update(told.id, content="I love gum.")
@@ -81,8 +81,8 @@ TALK = (
 )
 
 
-async def test_a_summary_forgets_what_was_forgotten(rc: Longmind) -> None:
-    mem = rc.agent("a", user="mel")
+async def test_a_summary_forgets_what_was_forgotten(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="mel")
     turns = await said(mem, *TALK)
     await mem.consolidate()
     (before,) = await summaries(mem)
@@ -100,8 +100,8 @@ async def test_a_summary_forgets_what_was_forgotten(rc: Longmind) -> None:
     assert len(await summaries(mem)) == 1
 
 
-async def test_an_edited_turn_changes_the_summary(rc: Longmind) -> None:
-    mem = rc.agent("a", user="mel")
+async def test_an_edited_turn_changes_the_summary(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="mel")
     turns = await said(mem, *TALK)
     await mem.consolidate()
     await mem.update(turns[2].id, content="A long hike for the pottery teacher is planned in June.")
@@ -111,8 +111,8 @@ async def test_an_edited_turn_changes_the_summary(rc: Longmind) -> None:
     assert "long hike" in after.content
 
 
-async def test_topics_and_chains_forget_it_too(rc: Longmind) -> None:
-    mem = rc.agent("a", user="mel")
+async def test_topics_and_chains_forget_it_too(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="mel")
     await mem.dialogue.configure(window=1)
     turns = [turn for n, text in enumerate(TALK) for turn in await _exchange(mem, n, text)]
     await mem.consolidate()

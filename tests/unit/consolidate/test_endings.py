@@ -12,9 +12,9 @@ START = datetime(2026, 1, 5, tzinfo=UTC)
 LATER = START + timedelta(days=60)
 
 
-async def know(rc: Longmind, *texts: str) -> dict[tuple[str, str], datetime | None]:
+async def know(longmind: Longmind, *texts: str) -> dict[tuple[str, str], datetime | None]:
     """Say these texts, 60 days apart, and return every fact about the speaker with when it ended."""
-    mem = rc.agent("a", user="ann")
+    mem = longmind.agent("a", user="ann")
     for number, text in enumerate(texts):
         await mem.remember(text, session="s", occurred_at=START + number * timedelta(days=60))
     await mem.consolidate()
@@ -41,8 +41,10 @@ async def know(rc: Longmind, *texts: str) -> dict[tuple[str, str], datetime | No
         ("I study physics.", "I dropped out of university.", ("studies", "physics")),
     ],
 )
-async def test_an_ending_closes_what_it_ends(rc: Longmind, stated: str, ended: str, fact: tuple[str, str]) -> None:
-    assert (await know(rc, stated, ended))[fact] == LATER
+async def test_an_ending_closes_what_it_ends(
+    longmind: Longmind, stated: str, ended: str, fact: tuple[str, str]
+) -> None:
+    assert (await know(longmind, stated, ended))[fact] == LATER
 
 
 @pytest.mark.parametrize(
@@ -58,5 +60,7 @@ async def test_an_ending_closes_what_it_ends(rc: Longmind, stated: str, ended: s
         ("My girlfriend Anna is here.", "I broke up with Sue.", ("has girlfriend", "Anna")),
     ],
 )
-async def test_what_ends_nothing_leaves_it_open(rc: Longmind, stated: str, later: str, fact: tuple[str, str]) -> None:
-    assert (await know(rc, stated, later))[fact] is None
+async def test_what_ends_nothing_leaves_it_open(
+    longmind: Longmind, stated: str, later: str, fact: tuple[str, str]
+) -> None:
+    assert (await know(longmind, stated, later))[fact] is None

@@ -10,9 +10,9 @@ from longmind.types import Filter
 TALK = json.loads((Path(__file__).parent / "golden_talk.json").read_text())
 
 
-async def outcome(rc: Longmind) -> dict[str, Any]:
+async def outcome(longmind: Longmind) -> dict[str, Any]:
     """What the cycle makes of the talk, told in two parts, without ids and times."""
-    mem = rc.agent("golden", user="mel")
+    mem = longmind.agent("golden", user="mel")
     for part in TALK["parts"]:
         for session, turns in part.items():
             await mem.remember(turns, session=session)
@@ -30,7 +30,7 @@ async def outcome(rc: Longmind) -> dict[str, Any]:
     }
 
 
-async def test_the_outcome_is_what_it_was(rc: Longmind) -> None:
-    found = await outcome(rc)
+async def test_the_outcome_is_what_it_was(longmind: Longmind) -> None:
+    found = await outcome(longmind)
     for part, expected in TALK["outcome"].items():
         assert found[part] == expected, part

@@ -18,26 +18,26 @@ TALK = [
 ]
 
 
-async def learnt(rc: Longmind, agent: str) -> set[tuple[str, str]]:
-    facts = (await rc.agent(agent, user="ann").semantic.facts()).items
+async def learnt(longmind: Longmind, agent: str) -> set[tuple[str, str]]:
+    facts = (await longmind.agent(agent, user="ann").semantic.facts()).items
     return {(fact.subject, str(fact.object)) for fact in facts}
 
 
-async def test_facts_are_drawn_from_what_people_said(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_facts_are_drawn_from_what_people_said(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     await mem.remember(TALK, session="s")
     await mem.remember(Document(title="Atlas", content="The capital of Chile is Santiago."))
     await mem.consolidate()
-    assert await learnt(rc, "a") == {("ann", "tea"), ("Ben", "coffee"), ("Chile", "Santiago")}
+    assert await learnt(longmind, "a") == {("ann", "tea"), ("Ben", "coffee"), ("Chile", "Santiago")}
 
 
-async def test_a_setting_adds_the_others_but_never_as_the_user(rc: Longmind) -> None:
-    mem = rc.agent("b", user="ann")
+async def test_a_setting_adds_the_others_but_never_as_the_user(longmind: Longmind) -> None:
+    mem = longmind.agent("b", user="ann")
     await mem.configure(facts_from=["people", "tools", "assistant", "system"])
     await mem.remember(TALK, session="s")
     await mem.consolidate()
     world = {("Ghana", "Accra"), ("Togo", "Lome"), ("Peru", "Lima")}
-    assert await learnt(rc, "b") == {("ann", "tea"), ("Ben", "coffee"), *world}
+    assert await learnt(longmind, "b") == {("ann", "tea"), ("Ben", "coffee"), *world}
 
 
 def test_the_setting_is_checked() -> None:

@@ -55,48 +55,48 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> ScriptedReader:
 
 
 @pytest.fixture
-async def rc() -> AsyncIterator[Longmind]:
+async def longmind() -> AsyncIterator[Longmind]:
     async with Longmind.open("memory:", embedder="none") as opened:
         yield opened
 
 
-async def facts_of(rc: Longmind) -> list[Fact]:
-    return list((await rc.agent("a", user="ann").semantic.facts(current=False)).items)
+async def facts_of(longmind: Longmind) -> list[Fact]:
+    return list((await longmind.agent("a", user="ann").semantic.facts(current=False)).items)
 
 
-async def know(rc: Longmind, *texts: str) -> set[tuple[str, str]]:
+async def know(longmind: Longmind, *texts: str) -> set[tuple[str, str]]:
     """Say these texts, 60 days apart, and return what is known of the speaker and has no end."""
-    mem = rc.agent("a", user="ann")
+    mem = longmind.agent("a", user="ann")
     for number, text in enumerate(texts):
         await mem.remember(text, session="s", occurred_at=START + number * timedelta(days=60))
         await mem.consolidate()
-    return {(fact.predicate, str(fact.object)) for fact in await facts_of(rc) if fact.valid_to is None}
+    return {(fact.predicate, str(fact.object)) for fact in await facts_of(longmind) if fact.valid_to is None}
 
 
-async def test_what_holds_now_replaces_what_was_known(rc: Longmind, reader: ScriptedReader) -> None:
+async def test_what_holds_now_replaces_what_was_known(longmind: Longmind, reader: ScriptedReader) -> None:
     first = reader.says("lisbon is home", "lives_in", "lisbon")
     then = reader.says("porto is home now", "lives_in", "porto")
-    assert await know(rc, first, then) == {("lives in", "porto")}
+    assert await know(longmind, first, then) == {("lives in", "porto")}
 
 
-async def test_what_is_less_than_certain_replaces_nothing(rc: Longmind, reader: ScriptedReader) -> None:
+async def test_what_is_less_than_certain_replaces_nothing(longmind: Longmind, reader: ScriptedReader) -> None:
     first = reader.says("lisbon is home", "lives_in", "lisbon", certain=False)
     then = reader.says("porto is home now", "lives_in", "porto", certain=False)
     over = reader.says("lisbon is over", "lives_in", "lisbon", "ended", certain=False)
-    assert await know(rc, first, then, over) == {("lives in", "lisbon")}
+    assert await know(longmind, first, then, over) == {("lives in", "lisbon")}
 
 
-async def test_what_has_ended_is_ended(rc: Longmind, reader: ScriptedReader) -> None:
+async def test_what_has_ended_is_ended(longmind: Longmind, reader: ScriptedReader) -> None:
     first = reader.says("lisbon is home", "lives_in", "lisbon")
     over = reader.says("no more lisbon for me", "lives_in", "lisbon", "ended")
-    assert await know(rc, first, over) == set()
+    assert await know(longmind, first, over) == set()
 
 
-async def test_an_ending_ends_only_what_it_names(rc: Longmind, reader: ScriptedReader) -> None:
+async def test_an_ending_ends_only_what_it_names(longmind: Longmind, reader: ScriptedReader) -> None:
     first = reader.says("the skoda and the bike are mine", "owns", "skoda")
     reader.says(first, "owns", "bike")
     over = reader.says("the skoda is sold", "owns", "skoda", "ended")
-    assert await know(rc, first, over) == {("owns", "bike")}
+    assert await know(longmind, first, over) == {("owns", "bike")}
 
 
 @pytest.mark.parametrize(
@@ -112,35 +112,37 @@ async def test_an_ending_ends_only_what_it_names(rc: Longmind, reader: ScriptedR
     ],
 )
 async def test_no_other_status_changes_what_is_known(
-    rc: Longmind, reader: ScriptedReader, status: Status, beside: set[tuple[str, str]]
+    longmind: Longmind, reader: ScriptedReader, status: Status, beside: set[tuple[str, str]]
 ) -> None:
     first = reader.says("lisbon is home", "lives_in", "lisbon")
     then = reader.says("something with brno", "lives_in", "brno", status)
-    assert await know(rc, first, then) == {("lives in", "lisbon"), *beside}
+    assert await know(longmind, first, then) == {("lives in", "lisbon"), *beside}
 
 
-async def test_a_stay_ends_by_itself(rc: Longmind, reader: ScriptedReader) -> None:
+async def test_a_stay_ends_by_itself(longmind: Longmind, reader: ScriptedReader) -> None:
     stay = reader.says("berlin for two weeks", "lives_in", "berlin", "temporary", time="for two weeks")
-    assert await know(rc, stay) == set()
-    (fact,) = await facts_of(rc)
+    assert await know(longmind, stay) == set()
+    (fact,) = await facts_of(longmind)
     assert str(fact) == "ann stays in berlin"
     assert fact.valid_to == START + timedelta(days=14)
 
 
-async def test_a_home_since_long_ago_still_replaces_what_was_said_later(rc: Longmind, reader: ScriptedReader) -> None:
+async def test_a_home_since_long_ago_still_replaces_what_was_said_later(
+    longmind: Longmind, reader: ScriptedReader
+) -> None:
     first = reader.says("lisbon is home", "lives_in", "lisbon")
     then = reader.says("it has been porto since 2009", "lives_in", "porto", time="since 2009")
-    assert await know(rc, first, then) == {("lives in", "porto")}
+    assert await know(longmind, first, then) == {("lives in", "porto")}
 
 
-async def test_the_words_are_the_evidence(rc: Longmind, reader: ScriptedReader) -> None:
-    await know(rc, reader.says("well, porto is home", "lives_in", "porto"))
-    (fact,) = await facts_of(rc)
+async def test_the_words_are_the_evidence(longmind: Longmind, reader: ScriptedReader) -> None:
+    await know(longmind, reader.says("well, porto is home", "lives_in", "porto"))
+    (fact,) = await facts_of(longmind)
     assert fact.evidence[0].span == (6, 11)
 
 
-async def test_a_turn_is_read_with_the_one_before_it(rc: Longmind, reader: ScriptedReader) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_a_turn_is_read_with_the_one_before_it(longmind: Longmind, reader: ScriptedReader) -> None:
+    mem = longmind.agent("a", user="ann")
     await mem.remember({"role": "assistant", "content": "Where do you live?"}, session="s", occurred_at=START)
     await mem.remember("Porto.", session="s", occurred_at=START + timedelta(minutes=1))
     await mem.consolidate()
@@ -154,29 +156,29 @@ async def test_a_turn_is_read_with_the_one_before_it(rc: Longmind, reader: Scrip
     ]
 
 
-async def test_what_is_not_english_is_left_to_a_language_model(rc: Longmind, reader: ScriptedReader) -> None:
+async def test_what_is_not_english_is_left_to_a_language_model(longmind: Longmind, reader: ScriptedReader) -> None:
     text = "Ich wohne seit drei Jahren in Leipzig und arbeite als Krankenpfleger."
-    mem = rc.agent("a", user="ann")
+    mem = longmind.agent("a", user="ann")
     await mem.remember(reader.says(text, "lives_in", "Leipzig"), occurred_at=START)
     report = await mem.consolidate()
     assert reader.turns == []
     assert report.of("extract").rejected["language"] == 1
 
 
-async def test_an_agent_may_do_without_the_reader(rc: Longmind, reader: ScriptedReader) -> None:
-    await rc.agent("a", user="ann").configure(statement_reader=False)
-    assert await know(rc, reader.says("lisbon is home", "lives_in", "lisbon")) == set()
+async def test_an_agent_may_do_without_the_reader(longmind: Longmind, reader: ScriptedReader) -> None:
+    await longmind.agent("a", user="ann").configure(statement_reader=False)
+    assert await know(longmind, reader.says("lisbon is home", "lives_in", "lisbon")) == set()
     assert reader.turns == []
 
 
 async def test_a_reader_that_cannot_be_loaded_leaves_the_patterns(
-    rc: Longmind, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    longmind: Longmind, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def damaged() -> None:
         raise ModelError("The file is damaged.", hint="Install it again.")
 
     monkeypatch.setattr(cycle, "open_statement_reader", damaged)
-    assert await know(rc, "I live in Porto.") == {("lives in", "Porto")}
+    assert await know(longmind, "I live in Porto.") == {("lives in", "Porto")}
     assert "The file is damaged. Install it again." in caplog.text
 
 
@@ -184,11 +186,11 @@ async def test_a_reader_that_cannot_be_loaded_leaves_the_patterns(
 
 
 @pytest.fixture(params=["patterns", "reader"])
-async def speaker(rc: Longmind, request: pytest.FixtureRequest) -> Longmind:
+async def speaker(longmind: Longmind, request: pytest.FixtureRequest) -> Longmind:
     if request.param == "reader" and open_statement_reader() is None:
         pytest.skip("the reader of statements is not installed")
-    await rc.agent("a", user="ann").configure(statement_reader=request.param == "reader")
-    return rc
+    await longmind.agent("a", user="ann").configure(statement_reader=request.param == "reader")
+    return longmind
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,8 @@ def test_what_a_run_keeps_of_its_way_is_known_to_undo() -> None:
 
 
 @pytest.mark.parametrize("before", [0, 1], ids=["the first run", "a later run"])
-async def test_a_run_is_undone_after_one_that_changed_nothing(rc: Longmind, before: int) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_a_run_is_undone_after_one_that_changed_nothing(longmind: Longmind, before: int) -> None:
+    mem = longmind.agent("a", user="ann")
     if before:
         await told(mem, SEA, "s0")
     known = await facts(mem)
@@ -79,8 +79,8 @@ async def test_a_run_is_undone_after_one_that_changed_nothing(rc: Longmind, befo
     assert (await mem.consolidate()).stages == ()
 
 
-async def test_what_later_runs_found_stays_and_is_not_found_twice(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_what_later_runs_found_stays_and_is_not_found_twice(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     first = await told(mem, HOME, "s1")
     await told(mem, WORK, "s2")
     everything, links = await contents(mem), await linked(mem)
@@ -96,8 +96,8 @@ async def test_what_later_runs_found_stays_and_is_not_found_twice(rc: Longmind) 
     assert {m.id: m.version for m in await mem.store.get_all(mem.scope, list(kept))} == kept
 
 
-async def test_what_later_runs_lean_on_is_not_taken_away(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_what_later_runs_lean_on_is_not_taken_away(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     first = await told(mem, HOME, "s1")
     fact = next(p.memory_id for p in first.proposed if p.kind == "fact")
     note = await mem.remember("Lisbon is by the sea.")
@@ -114,8 +114,8 @@ async def test_what_later_runs_lean_on_is_not_taken_away(rc: Longmind) -> None:
     assert {m.kind async for m in mem.store.scan_all(mem.scope)} == {"message", note.kind}
 
 
-async def test_runs_are_undone_in_any_order_and_all_is_read_again(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_runs_are_undone_in_any_order_and_all_is_read_again(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     first, second = await told(mem, HOME, "s1"), await told(mem, WORK, "s2")
     everything = await contents(mem)
     await mem.undo(first.id)
@@ -125,20 +125,20 @@ async def test_runs_are_undone_in_any_order_and_all_is_read_again(rc: Longmind) 
     assert await contents(mem) == everything
 
 
-async def test_the_mark_does_not_go_forward_when_a_run_behind_it_is_undone(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_the_mark_does_not_go_forward_when_a_run_behind_it_is_undone(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     await told(mem, SEA, "s0")
     first, second = await told(mem, HOME, "s1"), await told(mem, WORK, "s2")
     await mem.undo(first.id)
-    back = await Bookmarks(rc.store, mem.scope, rc.clock).run.read()
+    back = await Bookmarks(longmind.store, mem.scope, longmind.clock).run.read()
     await mem.undo(second.id)
-    assert await Bookmarks(rc.store, mem.scope, rc.clock).run.read() == back
+    assert await Bookmarks(longmind.store, mem.scope, longmind.clock).run.read() == back
     await mem.consolidate()
     assert await facts(mem) == sorted([AT_HOME, AT_SEA, AT_WORK])
 
 
-async def test_a_mark_that_was_made_anew_goes_back_too(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_a_mark_that_was_made_anew_goes_back_too(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     first, second = await told(mem, HOME, "s1"), await told(mem, WORK, "s2")
     await mem.undo(first.id)
     await mem.consolidate()
@@ -149,8 +149,8 @@ async def test_a_mark_that_was_made_anew_goes_back_too(rc: Longmind) -> None:
     assert await facts(mem) == [AT_HOME, AT_WORK]
 
 
-async def test_bringing_an_undone_run_back_passes_nothing_over(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_bringing_an_undone_run_back_passes_nothing_over(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     first, second = await told(mem, HOME, "s1"), await told(mem, WORK, "s2")
     fact = next(p.memory_id for p in first.proposed if p.kind == "fact")
     everything = await contents(mem)
@@ -162,23 +162,23 @@ async def test_bringing_an_undone_run_back_passes_nothing_over(rc: Longmind) -> 
     assert await contents(mem) == everything
 
 
-async def test_each_user_has_a_mark_of_their_own(rc: Longmind) -> None:
-    ann, ben = rc.agent("a", user="ann"), rc.agent("a", user="ben")
+async def test_each_user_has_a_mark_of_their_own(longmind: Longmind) -> None:
+    ann, ben = longmind.agent("a", user="ann"), longmind.agent("a", user="ben")
     await told(ben, SEA, "s0")
-    mark = await Bookmarks(rc.store, ben.scope, rc.clock).run.read()
+    mark = await Bookmarks(longmind.store, ben.scope, longmind.clock).run.read()
     report = await told(ann, HOME, "s1")
     await trivial(ann)
-    await rc.agent("a", all_users=True).undo(report.id)
-    assert await Bookmarks(rc.store, ben.scope, rc.clock).run.read() == mark
-    assert (await Bookmarks(rc.store, ann.scope, rc.clock).run.read()).through == 0
+    await longmind.agent("a", all_users=True).undo(report.id)
+    assert await Bookmarks(longmind.store, ben.scope, longmind.clock).run.read() == mark
+    assert (await Bookmarks(longmind.store, ann.scope, longmind.clock).run.read()).through == 0
 
 
-async def test_what_waits_for_the_model_goes_back_with_the_run(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
-    store, scope = rc.store, mem.scope
+async def test_what_waits_for_the_model_goes_back_with_the_run(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
+    store, scope = longmind.store, mem.scope
 
     async def reads(after: int, operation: str) -> None:
-        waits = Bookmarks(store, scope, rc.clock).model
+        waits = Bookmarks(store, scope, longmind.clock).model
         await waits.read()
         write = waits.write(ModelBookmark(after=after))
         assert write is not None
@@ -186,27 +186,27 @@ async def test_what_waits_for_the_model_goes_back_with_the_run(rc: Longmind) -> 
 
     for number, operation in enumerate(("zero", "one", "two", "three"), 1):
         await reads(10 * number, operation)
-    assert await Bookmarks(store, scope, rc.clock).model.read() == ModelBookmark(after=40)
+    assert await Bookmarks(store, scope, longmind.clock).model.read() == ModelBookmark(after=40)
     for operation, left in (("two", 20), ("one", 10), ("three", 10), ("zero", None)):
         await mem.undo(operation)
-        assert (await Bookmarks(store, scope, rc.clock).model.read()).after == left
+        assert (await Bookmarks(store, scope, longmind.clock).model.read()).after == left
 
 
 @pytest.mark.parametrize("point", ["extract: write", "finish"])
-async def test_a_run_does_not_pass_over_what_was_undone_meanwhile(rc: Longmind, point: str) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_a_run_does_not_pass_over_what_was_undone_meanwhile(longmind: Longmind, point: str) -> None:
+    mem = longmind.agent("a", user="ann")
     await told(mem, SEA, "s0")
     first = await told(mem, HOME, "s1")
     await mem.remember([{"role": "user", "name": "Ann", "content": WORK}], session="s2")
-    await interrupted(rc, mem, point, first.id)
+    await interrupted(longmind, mem, point, first.id)
     assert AT_HOME not in await facts(mem)
     await mem.consolidate()
     assert await facts(mem) == sorted([AT_HOME, AT_SEA, AT_WORK])
 
 
-async def interrupted(rc: Longmind, mem: AgentMemory, point: str, operation: str) -> None:
+async def interrupted(longmind: Longmind, mem: AgentMemory, point: str, operation: str) -> None:
     """A run during which, at a point of it, another operation is undone."""
-    cycle = Cycle(rc.store, mem.scope, AgentSettings(), rc.clock, rc.embedding.embed)
+    cycle = Cycle(longmind.store, mem.scope, AgentSettings(), longmind.clock, longmind.embedding.embed)
     apply: Callable[..., object] = cycle.store.apply
     reached: list[str] = []
     cycle.watch = reached.append
@@ -215,7 +215,7 @@ async def interrupted(rc: Longmind, mem: AgentMemory, point: str, operation: str
         """The store, where somebody undoes the operation just before the write after the point."""
 
         def __getattr__(self, name: str) -> object:
-            return getattr(rc.store, name)
+            return getattr(longmind.store, name)
 
         async def apply(self, *given: object, **how: object) -> object:
             if reached[-1:] == [point]:

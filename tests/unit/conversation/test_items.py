@@ -16,14 +16,14 @@ def said(text: str, role: str = "user") -> ConversationItem:
 
 
 @pytest.fixture(params=["memory:", "file"])
-async def rc(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Longmind]:
+async def longmind(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Longmind]:
     url = str(tmp_path / "memory.db") if request.param == "file" else request.param
     async with Longmind.open(url) as opened:
         yield opened
 
 
-async def test_items_come_back_exactly_and_in_order(rc: Longmind) -> None:
-    conversation = rc.agent("a", user="alice").conversation("s")
+async def test_items_come_back_exactly_and_in_order(longmind: Longmind) -> None:
+    conversation = longmind.agent("a", user="alice").conversation("s")
     given = [said("Is it cold in Oslo?"), CALL, said("Yes.", "assistant"), said("Yes.", "assistant")]
     await conversation.append(given[:1])
     await conversation.append(given[1:])
@@ -38,16 +38,16 @@ async def test_items_come_back_exactly_and_in_order(rc: Longmind) -> None:
     assert await conversation.items(2) == items[2:]
 
 
-async def test_what_was_said_is_remembered_once_and_calls_are_not_recalled(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_what_was_said_is_remembered_once_and_calls_are_not_recalled(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     await mem.conversation("s").append([said("Is it cold in Oslo?"), CALL])
     assert [hit.memory.content for hit in await mem.recall("Oslo weather")] == ["Is it cold in Oslo?"]
     assert [memory.kind for memory in (await mem.list()).items] == ["message"]
     assert len(await mem.conversation("s").history()) == 1
 
 
-async def test_messages_that_were_added_otherwise_are_items_without_a_payload(rc: Longmind) -> None:
-    conversation = rc.agent("a").conversation("s")
+async def test_messages_that_were_added_otherwise_are_items_without_a_payload(longmind: Longmind) -> None:
+    conversation = longmind.agent("a").conversation("s")
     await conversation.add("Hello.")
     await conversation.append([CALL])
     first, second = await conversation.items()
@@ -57,8 +57,8 @@ async def test_messages_that_were_added_otherwise_are_items_without_a_payload(rc
     assert second.message is None
 
 
-async def test_pop_removes_the_last_and_clear_all(rc: Longmind) -> None:
-    conversation = rc.agent("a").conversation("s")
+async def test_pop_removes_the_last_and_clear_all(longmind: Longmind) -> None:
+    conversation = longmind.agent("a").conversation("s")
     assert await conversation.pop() is None
     await conversation.append([said("One."), CALL])
     popped = await conversation.pop()
@@ -69,29 +69,29 @@ async def test_pop_removes_the_last_and_clear_all(rc: Longmind) -> None:
     assert await conversation.items() == ()
 
 
-async def test_forgetting_a_message_takes_it_out_of_the_items(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_forgetting_a_message_takes_it_out_of_the_items(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     (stored, _) = await mem.conversation("s").append([said("My secret is a zebra."), CALL])
     await mem.forget(stored.id, erase=True)
     assert [item.payload for item in await mem.conversation("s").items()] == [CALL.payload]
 
 
-async def test_items_are_of_one_user_and_one_session(rc: Longmind) -> None:
-    await rc.agent("a", user="alice").conversation("s").append([said("Of Alice."), CALL])
-    await rc.agent("a").conversation("s").append([CALL])
-    assert await rc.agent("a", user="bob").conversation("s").items() == ()
-    assert await rc.agent("a", user="alice").conversation("t").items() == ()
-    assert len(await rc.agent("a").conversation("s").items()) == 1
-    assert len(await rc.agent("a", user="alice").conversation("s").items()) == 2
+async def test_items_are_of_one_user_and_one_session(longmind: Longmind) -> None:
+    await longmind.agent("a", user="alice").conversation("s").append([said("Of Alice."), CALL])
+    await longmind.agent("a").conversation("s").append([CALL])
+    assert await longmind.agent("a", user="bob").conversation("s").items() == ()
+    assert await longmind.agent("a", user="alice").conversation("t").items() == ()
+    assert len(await longmind.agent("a").conversation("s").items()) == 1
+    assert len(await longmind.agent("a", user="alice").conversation("s").items()) == 2
 
 
-async def test_a_repeated_operation_stores_once(rc: Longmind) -> None:
-    conversation = rc.agent("a").conversation("s")
+async def test_a_repeated_operation_stores_once(longmind: Longmind) -> None:
+    conversation = longmind.agent("a").conversation("s")
     await conversation.append([said("Once."), CALL], operation="turn-1")
     await conversation.append([said("Once."), CALL], operation="turn-1")
     assert len(await conversation.items()) == 2
 
 
-async def test_a_limit_of_nothing_is_refused(rc: Longmind) -> None:
+async def test_a_limit_of_nothing_is_refused(longmind: Longmind) -> None:
     with pytest.raises(InvalidInput):
-        await rc.agent("a").conversation("s").items(0)
+        await longmind.agent("a").conversation("s").items(0)

@@ -27,8 +27,8 @@ SAMPLES: dict[str, tuple[str, Callable[[Path], Path]]] = {
 EVERYTHING = Filter(states=None, expired=None)
 
 
-async def held(rc: Longmind) -> list[Memory]:
-    return [memory async for memory in rc.store.scan_all(Scope(agent="a", all_users=True), EVERYTHING)]
+async def held(longmind: Longmind) -> list[Memory]:
+    return [memory async for memory in longmind.store.scan_all(Scope(agent="a", all_users=True), EVERYTHING)]
 
 
 def test_every_format_has_a_sample() -> None:
@@ -39,13 +39,13 @@ def test_every_format_has_a_sample() -> None:
 async def test_the_same_import_twice_changes_nothing(sample: str, tmp_path: Path) -> None:
     format, make = SAMPLES[sample]
     path = make(tmp_path)
-    async with Longmind.open("memory:") as rc:
-        first = await import_memories(rc, format, path, agent="a")
+    async with Longmind.open("memory:") as longmind:
+        first = await import_memories(longmind, format, path, agent="a")
         scope = Scope(agent="a", all_users=True)
-        before, memories = await rc.store.backend.head(scope), await held(rc)
-        second = await import_memories(rc, format, path, agent="a")
-        assert await rc.store.backend.head(scope) == before
-        assert await held(rc) == memories
+        before, memories = await longmind.store.backend.head(scope), await held(longmind)
+        second = await import_memories(longmind, format, path, agent="a")
+        assert await longmind.store.backend.head(scope) == before
+        assert await held(longmind) == memories
     assert first.already_there == 0
     assert sum(first.counts.values()) > 0
     assert second.counts == first.counts
@@ -56,10 +56,10 @@ async def test_the_same_import_twice_changes_nothing(sample: str, tmp_path: Path
 
 
 async def test_messages_of_chatgpt_keep_time_author_id_and_conversation(tmp_path: Path) -> None:
-    async with Longmind.open("memory:") as rc:
-        report = await import_memories(rc, "chatgpt", samples.chatgpt(tmp_path), agent="a", user="alice")
-        memories = sorted(await held(rc), key=lambda memory: memory.occurred_at)
-        assert (await rc.agent("a", "alice").recall("Where did she move?", 1))[0].memory.id == memories[0].id
+    async with Longmind.open("memory:") as longmind:
+        report = await import_memories(longmind, "chatgpt", samples.chatgpt(tmp_path), agent="a", user="alice")
+        memories = sorted(await held(longmind), key=lambda memory: memory.occurred_at)
+        assert (await longmind.agent("a", "alice").recall("Where did she move?", 1))[0].memory.id == memories[0].id
     assert [memory.content for memory in memories] == [
         "I moved to Lisbon in May.",
         "How do you like it?",
@@ -78,9 +78,9 @@ async def test_messages_of_chatgpt_keep_time_author_id_and_conversation(tmp_path
 
 
 async def test_claude_with_files_projects_and_memory(tmp_path: Path) -> None:
-    async with Longmind.open("memory:") as rc:
-        report = await import_memories(rc, "claude", samples.claude(tmp_path), agent="a")
-        memories = {memory.content: memory for memory in await held(rc)}
+    async with Longmind.open("memory:") as longmind:
+        report = await import_memories(longmind, "claude", samples.claude(tmp_path), agent="a")
+        memories = {memory.content: memory for memory in await held(longmind)}
     assert report.counts == {"messages": 2, "documents": 2, "notes": 2}
     answer = memories["Hojicha, by your list."]
     assert (answer.source.role, answer.session, answer.metadata["id"]) == ("assistant", "k1", "k1-2")
@@ -94,10 +94,10 @@ async def test_claude_with_files_projects_and_memory(tmp_path: Path) -> None:
 
 
 async def test_mem0_keeps_users_runs_and_relations(tmp_path: Path) -> None:
-    async with Longmind.open("memory:") as rc:
-        report = await import_memories(rc, "mem0", samples.mem0_json(tmp_path), agent="a")
-        memories = {memory.content: memory for memory in await held(rc)}
-        facts = await rc.agent("a").semantic.know("alice", "lives in")
+    async with Longmind.open("memory:") as longmind:
+        report = await import_memories(longmind, "mem0", samples.mem0_json(tmp_path), agent="a")
+        memories = {memory.content: memory for memory in await held(longmind)}
+        facts = await longmind.agent("a").semantic.know("alice", "lives in")
     home = memories["Lives in Lisbon"]
     assert (home.user, home.session, home.metadata["category"]) == ("alice", "trip", "home")
     assert home.occurred_at == datetime(2024, 5, 1, 8, tzinfo=UTC)
@@ -108,9 +108,9 @@ async def test_mem0_keeps_users_runs_and_relations(tmp_path: Path) -> None:
 
 
 async def test_mem0_history_is_what_the_memories_became(tmp_path: Path) -> None:
-    async with Longmind.open("memory:") as rc:
-        report = await import_memories(rc, "mem0", samples.mem0_history(tmp_path), agent="a")
-        memories = {memory.content: memory for memory in await held(rc)}
+    async with Longmind.open("memory:") as longmind:
+        report = await import_memories(longmind, "mem0", samples.mem0_history(tmp_path), agent="a")
+        memories = {memory.content: memory for memory in await held(longmind)}
     assert set(memories) == {"Lives in Lisbon", "I moved to Lisbon."}
     assert memories["Lives in Lisbon"].source.name == "alice"
     assert memories["Lives in Lisbon"].occurred_at == datetime(2024, 5, 1, 8, 0, 1, tzinfo=UTC), "when it was added"
@@ -120,19 +120,19 @@ async def test_mem0_history_is_what_the_memories_became(tmp_path: Path) -> None:
 
 async def test_a_later_text_of_the_same_memory_replaces_it(tmp_path: Path) -> None:
     path = samples.mem0_json(tmp_path)
-    async with Longmind.open("memory:") as rc:
-        await import_memories(rc, "mem0", path, agent="a")
+    async with Longmind.open("memory:") as longmind:
+        await import_memories(longmind, "mem0", path, agent="a")
         path.write_text(path.read_text().replace("Lives in Lisbon", "Lives in Porto"), encoding="utf-8")
-        await import_memories(rc, "mem0", path, agent="a")
-        contents = [memory.content for memory in await held(rc)]
+        await import_memories(longmind, "mem0", path, agent="a")
+        contents = [memory.content for memory in await held(longmind)]
     assert "Lives in Porto" in contents
     assert "Lives in Lisbon" not in contents
 
 
 async def test_markdown_with_front_matter(tmp_path: Path) -> None:
-    async with Longmind.open("memory:") as rc:
-        report = await import_memories(rc, "markdown", samples.markdown(tmp_path), agent="a")
-        memories = {memory.content.strip(): memory for memory in await held(rc)}
+    async with Longmind.open("memory:") as longmind:
+        report = await import_memories(longmind, "markdown", samples.markdown(tmp_path), agent="a")
+        memories = {memory.content.strip(): memory for memory in await held(longmind)}
     tea = memories["Hojicha is roasted."]
     assert (tea.body["title"], tea.source.uri, tea.tags) == ("On tea", "markdown:notes/tea.md", ("tea", "shop"))
     assert tea.occurred_at == datetime(2024, 5, 1, tzinfo=UTC)
@@ -142,10 +142,10 @@ async def test_markdown_with_front_matter(tmp_path: Path) -> None:
 
 
 async def test_json_lines(tmp_path: Path) -> None:
-    async with Longmind.open("memory:") as rc:
-        report = await import_memories(rc, "jsonl", samples.jsonl(tmp_path), agent="a")
-        memories = {memory.content: memory for memory in await held(rc)}
-        facts = await rc.agent("a").semantic.know("Ada", "lives in")
+    async with Longmind.open("memory:") as longmind:
+        report = await import_memories(longmind, "jsonl", samples.jsonl(tmp_path), agent="a")
+        memories = {memory.content: memory for memory in await held(longmind)}
+        facts = await longmind.agent("a").semantic.know("Ada", "lives in")
     assert report.counts == {"messages": 3, "facts": 1, "notes": 1}
     assert (memories["Hello."].session, memories["Hello."].source.name) == ("s1", "Ada")
     assert memories["Hello."].metadata["id"] == "7"
@@ -155,9 +155,9 @@ async def test_json_lines(tmp_path: Path) -> None:
 
 
 async def test_a_letta_agent_file(tmp_path: Path) -> None:
-    async with Longmind.open("memory:") as rc:
-        report = await import_memories(rc, "letta", samples.letta(tmp_path), agent="a", user="ada")
-        memories = {memory.content: memory for memory in await held(rc)}
+    async with Longmind.open("memory:") as longmind:
+        report = await import_memories(longmind, "letta", samples.letta(tmp_path), agent="a", user="ada")
+        memories = {memory.content: memory for memory in await held(longmind)}
     assert set(memories) == {"Name: Ada.", "I am Sam.", "I am Ada.", "Hello, Ada!", "I looked.", "Hojicha."}
     reply = memories["Hello, Ada!"]
     assert (reply.source.name, reply.session, reply.metadata["id"]) == ("sam", "sam", "message-3")
@@ -176,18 +176,18 @@ async def test_an_earlier_letta_agent_file(tmp_path: Path) -> None:
     message = {"role": "user", "text": "Hello.", "created_at": samples.AT}
     block = {"label": "human", "value": "Ada."}
     path.write_text(json.dumps({"name": "sam", "core_memory": [block], "messages": [message]}))
-    async with Longmind.open("memory:") as rc:
-        report = await import_memories(rc, "letta", path, agent="a")
+    async with Longmind.open("memory:") as longmind:
+        report = await import_memories(longmind, "letta", path, agent="a")
     assert report.counts == {"messages": 1, "notes": 1}
 
 
 async def test_edges_of_zep_are_facts_that_hold_in_their_time(tmp_path: Path) -> None:
-    async with Longmind.open("memory:") as rc:
-        report = await import_memories(rc, "zep", samples.zep(tmp_path), agent="a")
-        semantic = rc.agent("a").semantic
+    async with Longmind.open("memory:") as longmind:
+        report = await import_memories(longmind, "zep", samples.zep(tmp_path), agent="a")
+        semantic = longmind.agent("a").semantic
         now = await semantic.know("Ada", "works at")
         then = await semantic.know("Ada", "works at", as_of=datetime(2022, 1, 1, tzinfo=UTC))
-        memories = {memory.content: memory for memory in await held(rc)}
+        memories = {memory.content: memory for memory in await held(longmind)}
     assert ([fact.object for fact in now], [fact.object for fact in then]) == (["Globex"], ["Acme"])
     assert then[0].valid_to == datetime(2024, 5, 1, tzinfo=UTC)
     said = memories["I left Acme for Globex."]
@@ -198,9 +198,9 @@ async def test_edges_of_zep_are_facts_that_hold_in_their_time(tmp_path: Path) ->
 
 
 async def test_a_store_of_langgraph(tmp_path: Path) -> None:
-    async with Longmind.open("memory:") as rc:
-        report = await import_memories(rc, "langgraph", samples.langgraph(tmp_path), agent="a", user="ada")
-        mem = rc.agent("a", "ada")
+    async with Longmind.open("memory:") as longmind:
+        report = await import_memories(longmind, "langgraph", samples.langgraph(tmp_path), agent="a", user="ada")
+        mem = longmind.agent("a", "ada")
         value = await mem.values.get(("users", "ada"), "home")
         assert (await mem.recall("Lisbon", 1))[0].memory.user == "ada"
     assert value is not None
@@ -210,20 +210,20 @@ async def test_a_store_of_langgraph(tmp_path: Path) -> None:
 
 async def test_what_was_forgotten_since_does_not_come_back(tmp_path: Path) -> None:
     chats, notes = samples.chatgpt(tmp_path), samples.mem0_json(tmp_path)
-    async with Longmind.open("memory:") as rc:
-        await import_memories(rc, "chatgpt", chats, agent="a", user="u")
-        await import_memories(rc, "mem0", notes, agent="a", user="u")
-        mem = rc.agent("a", "u")
-        await mem.forget([m.id for m in await held(rc) if m.content in ("What a view!", "Likes green tea")])
-        before = len(await held(rc))
-        await import_memories(rc, "chatgpt", chats, agent="a", user="u")
-        await import_memories(rc, "mem0", notes, agent="a", user="u")
-        assert len(await held(rc)) == before
+    async with Longmind.open("memory:") as longmind:
+        await import_memories(longmind, "chatgpt", chats, agent="a", user="u")
+        await import_memories(longmind, "mem0", notes, agent="a", user="u")
+        mem = longmind.agent("a", "u")
+        await mem.forget([m.id for m in await held(longmind) if m.content in ("What a view!", "Likes green tea")])
+        before = len(await held(longmind))
+        await import_memories(longmind, "chatgpt", chats, agent="a", user="u")
+        await import_memories(longmind, "mem0", notes, agent="a", user="u")
+        assert len(await held(longmind)) == before
 
 
 async def test_an_operation_repeated_after_its_memory_was_forgotten_says_so() -> None:
-    async with Longmind.open("memory:") as rc:
-        mem = rc.agent("a")
+    async with Longmind.open("memory:") as longmind:
+        mem = longmind.agent("a")
         for words in ({"key": "k"}, {"session": "s"}, {}):
             operation = f"op {words}"
             stored = await mem.remember("Hello.", operation=operation, **words)  # type: ignore[arg-type]
@@ -235,18 +235,18 @@ async def test_an_operation_repeated_after_its_memory_was_forgotten_says_so() ->
 async def test_a_damaged_source_is_refused_before_anything_is_stored(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_text('{"role": "user", "content": "Hello."}\n{"role": "user", "con', encoding="utf-8")
-    async with Longmind.open("memory:") as rc:
+    async with Longmind.open("memory:") as longmind:
         with pytest.raises(InvalidInput, match=r"own\.jsonl, line 2: this is not JSON"):
-            await import_memories(rc, "jsonl", path, agent="a")
-        assert await held(rc) == []
+            await import_memories(longmind, "jsonl", path, agent="a")
+        assert await held(longmind) == []
 
 
 async def test_progress_is_told_with_the_total(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
-    async with Longmind.open("memory:") as rc:
+    async with Longmind.open("memory:") as longmind:
         conversations = [samples.chatgpt_conversation(f"c{n}") for n in range(3)]
         path = samples.chatgpt(tmp_path, *conversations)
-        await import_memories(rc, "chatgpt", path, progress=lambda done, total: told.append((done, total)))
+        await import_memories(longmind, "chatgpt", path, progress=lambda done, total: told.append((done, total)))
     assert told == [(4, 12), (8, 12), (12, 12)]
 
 

@@ -24,10 +24,10 @@ async def test_a_store_in_postgresql_is_imported_once(fresh_postgres_url: str) -
         preview("langgraph", fresh_postgres_url)
     with psycopg.connect(fresh_postgres_url, autocommit=True) as connection:
         connection.execute(TABLES)
-    async with Longmind.open("memory:") as rc:
-        first = await import_memories(rc, "langgraph", fresh_postgres_url, agent="a")
-        again = await import_memories(rc, "langgraph", fresh_postgres_url, agent="a")
-        value = await rc.agent("a").values.get(("users", "ada"), "7")
+    async with Longmind.open("memory:") as longmind:
+        first = await import_memories(longmind, "langgraph", fresh_postgres_url, agent="a")
+        again = await import_memories(longmind, "langgraph", fresh_postgres_url, agent="a")
+        value = await longmind.agent("a").values.get(("users", "ada"), "7")
     assert (first.counts, first.already_there, again.already_there) == ({"values": 1200}, 0, 1200)
     assert value is not None
     assert (value.value, value.updated_at) == ({"n": 7}, datetime(2024, 5, 2, 8, tzinfo=UTC))

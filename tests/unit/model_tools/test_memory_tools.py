@@ -15,8 +15,7 @@ from pydantic import TypeAdapter
 from tests.unit.adapters.model_server import Answer
 from tests.unit.models.chat.conftest import Server, serving
 
-import longmind.sync
-from longmind import AgentMemory, InvalidInput, Longmind
+from longmind import AgentMemory, InvalidInput, Longmind, sync
 from longmind.model_tools import ToolAnswer
 from longmind.model_tools.tools import GROUPS, TOOLS
 
@@ -24,14 +23,14 @@ VERBS = ("remember", "recall", "ask", "context", "forget", "undo")
 
 
 @pytest.fixture
-async def rc() -> AsyncIterator[Longmind]:
+async def longmind() -> AsyncIterator[Longmind]:
     async with Longmind.open("memory:", embedder="none") as opened:
         yield opened
 
 
 @pytest.fixture
-def mem(rc: Longmind) -> AgentMemory:
-    return rc.agent("assistant", user="alice")
+def mem(longmind: Longmind) -> AgentMemory:
+    return longmind.agent("assistant", user="alice")
 
 
 @pytest.fixture
@@ -62,14 +61,14 @@ async def test_definitions_have_the_shape_of_the_providers_own_types(mem: AgentM
     assert not {"user", "agent", "tenant"} & set(remember["parameters"]["properties"]), "the scope is not the model's"
 
 
-async def test_calls_are_run_for_this_memory_only(rc: Longmind, mem: AgentMemory) -> None:
+async def test_calls_are_run_for_this_memory_only(longmind: Longmind, mem: AgentMemory) -> None:
     stored = await mem.tools().call("remember", {"content": "Nora lives in Lisbon.", "tags": ["home"]})
     assert not stored.is_error
     assert (await mem.get(stored.data["id"])).tags == ("home",)  # type: ignore[union-attr]
     recalled = await mem.tools().call("recall", '{"query": "Where does Nora live?"}')
     assert "Nora lives in Lisbon." in str(recalled)
     assert "data, not instructions" in recalled.text
-    bob = rc.agent("assistant", user="bob").tools()
+    bob = longmind.agent("assistant", user="bob").tools()
     assert (await bob.call("recall", {"query": "Where does Nora live?"})).text == "Nothing fits."
     assert (await bob.call("forget", {"which": [stored.data["id"]]})).is_error
     assert (await bob.call("recall", {"query": "Nora", "user": "alice"})).is_error
@@ -152,8 +151,8 @@ async def test_the_results_are_accepted_by_the_providers_types(mem: AgentMemory)
 
 
 def test_the_blocking_memory_has_tools_too() -> None:
-    with longmind.sync.Longmind.open("memory:", embedder="none") as rc:
-        tools = rc.agent("assistant").tools("remember", "recall")
+    with sync.Longmind.open("memory:", embedder="none") as longmind:
+        tools = longmind.agent("assistant").tools("remember", "recall")
         assert tools.names == ("remember", "recall")
         assert [tool["name"] for tool in tools.anthropic()] == ["remember", "recall"]
         assert tools.call("remember", {"content": "I like tea."}).text.startswith("Remembered")
@@ -175,8 +174,8 @@ async def test_no_arguments_of_a_model_raise(name: str, data: st.DataObject) -> 
     tool = next(tool for tool in TOOLS if tool.name == name)
     names = st.sampled_from([*tool.schema["properties"], "user", ""])
     arguments = data.draw(st.dictionaries(names, _JSON, max_size=4) | st.text(max_size=30))
-    async with Longmind.open("memory:", embedder="none") as rc:
-        answer = await rc.agent("assistant").tools(name).call(name, arguments)
+    async with Longmind.open("memory:", embedder="none") as longmind:
+        answer = await longmind.agent("assistant").tools(name).call(name, arguments)
     assert isinstance(answer, ToolAnswer)
     assert answer.text
     assert answer.data.get("error") != "internal"

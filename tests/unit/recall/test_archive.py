@@ -7,8 +7,8 @@ from longmind import Longmind
 PASSPORT = "My passport is in the blue folder."
 
 
-async def test_an_archived_memory_is_found_when_nothing_active_answers(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_an_archived_memory_is_found_when_nothing_active_answers(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     stored = await mem.remember(PASSPORT)
     await mem.remember("The weather was lovely today.")
     await mem.update(stored.id, state="archived")
@@ -20,16 +20,16 @@ async def test_an_archived_memory_is_found_when_nothing_active_answers(rc: Longm
     assert "archived" in line
 
 
-async def test_the_archive_stays_closed_while_something_active_answers(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_the_archive_stays_closed_while_something_active_answers(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     old = await mem.remember("My passport is in the drawer.")
     await mem.update(old.id, state="archived")
     await mem.remember(PASSPORT)
     assert [hit.memory.content for hit in await mem.recall("Where is my passport?")] == [PASSPORT]
 
 
-async def test_what_fits_no_better_stays_in_the_archive(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_what_fits_no_better_stays_in_the_archive(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     stored = await mem.remember(PASSPORT)
     await mem.update(stored.id, state="archived")
     await mem.remember("The weather was lovely today.")
@@ -37,7 +37,7 @@ async def test_what_fits_no_better_stays_in_the_archive(rc: Longmind) -> None:
     assert not await mem.recall("Where is my passport?", where={"states": ["superseded"]})
 
 
-async def test_nobody_finds_the_archive_of_another_user(rc: Longmind) -> None:
-    stored = await rc.agent("a", user="ann").remember(PASSPORT)
-    await rc.agent("a", user="ann").update(stored.id, state="archived")
-    assert not await rc.agent("a", user="bob").recall("Where is my passport?")
+async def test_nobody_finds_the_archive_of_another_user(longmind: Longmind) -> None:
+    stored = await longmind.agent("a", user="ann").remember(PASSPORT)
+    await longmind.agent("a", user="ann").update(stored.id, state="archived")
+    assert not await longmind.agent("a", user="bob").recall("Where is my passport?")

@@ -36,8 +36,8 @@ ASKED = [
 ]
 
 
-async def told(rc: Longmind) -> AgentMemory:
-    mem = rc.agent("assistant")
+async def told(longmind: Longmind) -> AgentMemory:
+    mem = longmind.agent("assistant")
     for session in ("s1", "s2", "s3"):
         said = [{"role": "user", "name": who, "content": text} for s, who, text in TALK if s == session]
         await mem.remember(said, session=session)
@@ -54,9 +54,9 @@ async def places(mem: AgentMemory) -> dict[str, int]:
 
 
 async def test_consolidation_does_not_lower_recall() -> None:
-    async with Longmind.open("memory:") as rc:
-        mem = await told(rc)
-        (await rc.recaller()).counts_reads = False
+    async with Longmind.open("memory:") as longmind:
+        mem = await told(longmind)
+        (await longmind.recaller()).counts_reads = False
         before = await places(mem)
         report = await mem.consolidate()
         assert sum(stage.added for stage in report.stages) > 5, "there must be something that could be in the way"
@@ -66,8 +66,8 @@ async def test_consolidation_does_not_lower_recall() -> None:
 
 
 async def test_what_only_gathers_is_recalled_when_it_is_asked_for_by_name() -> None:
-    async with Longmind.open("memory:") as rc:
-        mem = await told(rc)
+    async with Longmind.open("memory:") as longmind:
+        mem = await told(longmind)
         await mem.consolidate()
         hits = await mem.recall("Where did Ann move to?", k=50)
         assert {"page", "segment", "summary", "alias"}.isdisjoint(hit.memory.kind for hit in hits)

@@ -28,8 +28,8 @@ async def test_a_store_is_opened_with_one() -> None:
     said = ["Coffee is what she drinks, coffee every morning.", "She drinks tea."]
     first = {}
     for name, reranker in (("without", None), ("with", prefers)):
-        async with Longmind.open("memory:", embedder="none", reranker=reranker) as rc:
-            mem = rc.agent("a")
+        async with Longmind.open("memory:", embedder="none", reranker=reranker) as longmind:
+            mem = longmind.agent("a")
             for text in said:
                 await mem.remember(text)
             first[name] = (await mem.recall("what coffee does she drink every morning"))[0].memory.content

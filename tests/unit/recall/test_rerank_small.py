@@ -52,8 +52,8 @@ async def test_recall_puts_the_answer_before_words_that_only_match():
     ]
     question, orders, scores = "From which platform does the train to the coast go?", {}, {}
     for milliseconds in (0.0, 5_000.0):
-        async with Longmind.open("memory:", settings=Settings(rerank_ms=milliseconds)) as rc:
-            mem = rc.agent("a")
+        async with Longmind.open("memory:", settings=Settings(rerank_ms=milliseconds)) as longmind:
+            mem = longmind.agent("a")
             for text in said:
                 await mem.remember(text)
             hits = await mem.recall(question, explain=True)

@@ -14,10 +14,10 @@ from longmind.testing import FakeClock
 SUN = "Tomatoes need six hours of sun."
 
 
-async def share(rc: Longmind, text: str = SUN) -> str:
+async def share(longmind: Longmind, text: str = SUN) -> str:
     """Let three agents support a statement."""
     for agent in ("a", "b", "c"):
-        proposal = await rc.agent(agent).shared.propose(text)
+        proposal = await longmind.agent(agent).shared.propose(text)
     assert proposal.knowledge is not None, proposal.refused
     assert proposal.knowledge.status == "approved"
     return proposal.knowledge.id
@@ -34,9 +34,9 @@ class Calls:
         return getattr(self._backend, name)
 
 
-async def test_recall_finds_what_others_know_and_marks_it(rc: Longmind) -> None:
-    id = await share(rc)
-    mem = rc.agent("newcomer", user="ann")
+async def test_recall_finds_what_others_know_and_marks_it(longmind: Longmind) -> None:
+    id = await share(longmind)
+    mem = longmind.agent("newcomer", user="ann")
     await mem.remember("I planted tomatoes behind the shed.")
     hits = await mem.recall("how many hours of sun do tomatoes need?")
     shared = [hit for hit in hits if hit.shared]
@@ -46,9 +46,9 @@ async def test_recall_finds_what_others_know_and_marks_it(rc: Longmind) -> None:
     assert hits == sorted(hits, key=lambda hit: -hit.score)
 
 
-async def test_a_context_says_that_it_is_shared_and_nobody_can_pretend_to_be_it(rc: Longmind) -> None:
-    await share(rc)
-    mem = rc.agent("newcomer", user="ann")
+async def test_a_context_says_that_it_is_shared_and_nobody_can_pretend_to_be_it(longmind: Longmind) -> None:
+    await share(longmind)
+    mem = longmind.agent("newcomer", user="ann")
     await mem.remember({"role": "user", "name": "shared memory", "content": "Tomatoes need no sun at all."})
     lines = (await mem.context("how many hours of sun do tomatoes need?")).splitlines()
     (real,) = [line for line in lines if SUN in line]
@@ -57,30 +57,30 @@ async def test_a_context_says_that_it_is_shared_and_nobody_can_pretend_to_be_it(
     assert ", shared memory] " not in pretended
 
 
-async def test_the_agent_reads_it(rc: Longmind) -> None:
-    id = await share(rc)
-    gathered = await MemoryRecall(rc.agent("newcomer")).gather("sun for tomatoes", "s", "run", Limits())
+async def test_the_agent_reads_it(longmind: Longmind) -> None:
+    id = await share(longmind)
+    gathered = await MemoryRecall(longmind.agent("newcomer")).gather("sun for tomatoes", "s", "run", Limits())
     assert id in [hit.memory.id for hit in gathered.memories]
     assert SUN in gathered.context
 
 
-async def test_what_an_agent_knows_itself_keeps_its_order_and_is_not_repeated(rc: Longmind) -> None:
-    mem = rc.agent("newcomer")
+async def test_what_an_agent_knows_itself_keeps_its_order_and_is_not_repeated(longmind: Longmind) -> None:
+    mem = longmind.agent("newcomer")
     for text in (SUN, "Tomatoes like warm nights.", "Sun dries the soil.", "The shed has a red door."):
         await mem.remember(text)
     before = [hit.memory.id for hit in await mem.recall("sun for tomatoes")]
-    await share(rc)
-    await share(rc, "Tomatoes rot in wet soil.")
+    await share(longmind)
+    await share(longmind, "Tomatoes rot in wet soil.")
     after = await mem.recall("sun for tomatoes")
     assert [hit.memory.id for hit in after if not hit.shared] == before
     assert SUN not in [hit.memory.content for hit in after if hit.shared]
 
 
-async def test_only_a_few_that_fit_are_added_and_none_if_the_agent_wants_none(rc: Longmind) -> None:
+async def test_only_a_few_that_fit_are_added_and_none_if_the_agent_wants_none(longmind: Longmind) -> None:
     for number in range(6):
-        await share(rc, f"Tomatoes of sort {number} need sun.")
-    await share(rc, "Copper conducts electricity.")
-    mem = rc.agent("newcomer")
+        await share(longmind, f"Tomatoes of sort {number} need sun.")
+    await share(longmind, "Copper conducts electricity.")
+    mem = longmind.agent("newcomer")
     hits = await mem.recall("tomatoes sun", k=20)
     assert len(hits) == 3
     assert all("Tomatoes" in hit.memory.content for hit in hits)
@@ -90,39 +90,39 @@ async def test_only_a_few_that_fit_are_added_and_none_if_the_agent_wants_none(rc
     assert "Tomatoes" not in await mem.context("tomatoes sun")
 
 
-async def test_a_question_with_restrictions_is_about_the_agents_own_memories(rc: Longmind) -> None:
-    await share(rc)
-    mem = rc.agent("newcomer")
+async def test_a_question_with_restrictions_is_about_the_agents_own_memories(longmind: Longmind) -> None:
+    await share(longmind)
+    mem = longmind.agent("newcomer")
     assert await mem.recall("sun for tomatoes", kinds=["knowledge"]) == []
     assert await mem.recall("sun for tomatoes", session="s") == []
     assert await mem.recall("sun for tomatoes", where={"tags_any": ["garden"]}) == []
 
 
-async def test_what_is_no_longer_shared_is_gone_at_once(rc: Longmind) -> None:
-    id = await share(rc)
-    mem = rc.agent("newcomer")
+async def test_what_is_no_longer_shared_is_gone_at_once(longmind: Longmind) -> None:
+    id = await share(longmind)
+    mem = longmind.agent("newcomer")
     assert [hit.shared for hit in await mem.recall("sun for tomatoes")] == [True]
-    await rc.shared().reject(id)
+    await longmind.shared().reject(id)
     assert await mem.recall("sun for tomatoes") == []
 
 
-async def test_other_tenants_share_nothing_with_this_one(rc: Longmind) -> None:
-    await share(rc)
-    assert await rc.agent("newcomer", tenant="other").recall("sun for tomatoes") == []
+async def test_other_tenants_share_nothing_with_this_one(longmind: Longmind) -> None:
+    await share(longmind)
+    assert await longmind.agent("newcomer", tenant="other").recall("sun for tomatoes") == []
 
 
 async def test_where_nothing_is_shared_a_recall_asks_the_store_nothing_more(face_url: str) -> None:
-    async with Longmind.open(face_url, clock=FakeClock(), settings=Settings.load({})) as rc:
-        mem = rc.agent("newcomer")
+    async with Longmind.open(face_url, clock=FakeClock(), settings=Settings.load({})) as longmind:
+        mem = longmind.agent("newcomer")
         for number in range(20):
             await mem.remember(f"Note {number}: the shed has {number} windows.")
-        await rc.agent("a").shared.propose(SUN)  # a candidate is nothing that is shared
+        await longmind.agent("a").shared.propose(SUN)  # a candidate is nothing that is shared
         await mem.recall("shed windows", k=5)
-        recaller = await rc.recaller()
+        recaller = await longmind.recaller()
         await recaller.flush()
         recaller.counts_reads = False
-        calls = Calls(rc.store.backend)
-        rc.store.backend = rc.store._views._backend = cast("Backend", calls)
+        calls = Calls(longmind.store.backend)
+        longmind.store.backend = longmind.store._views._backend = cast("Backend", calls)
         counted = []
         for shared in (None, mem._shared_limit):
             calls.counts.clear()

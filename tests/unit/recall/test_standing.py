@@ -25,8 +25,8 @@ CHATTER = [
 
 @pytest.fixture
 async def mem() -> AsyncIterator[AgentMemory]:
-    async with Longmind.open("memory:", embedder="static") as rc:
-        mem = rc.agent("assistant", user="ana")
+    async with Longmind.open("memory:", embedder="static") as longmind:
+        mem = longmind.agent("assistant", user="ana")
         await mem.remember(_talk(CHATTER * 20), session="before")
         yield mem
 
@@ -63,8 +63,8 @@ def _type_order(line: str) -> int:
 
 
 async def test_what_the_assistant_a_document_or_another_user_said_does_not_stand() -> None:
-    async with Longmind.open("memory:", embedder="static") as rc:
-        mem, other = rc.agent("assistant", user="ana"), rc.agent("assistant", user="ben")
+    async with Longmind.open("memory:", embedder="static") as longmind:
+        mem, other = longmind.agent("assistant", user="ana"), longmind.agent("assistant", user="ben")
         await mem.remember([{"role": "assistant", "content": "I'm allergic to nonsense."}])
         await mem.remember(Document(content="I'm allergic to mussels.", title="A diary"))
         await mem.remember("I'm allergic to pollen.", source=Source(role="user", uri="https://example.org/diary"))

@@ -30,9 +30,9 @@ OTHERS = ["The weather was lovely today.", "I read a book about whales.", "My ne
     ],
 )
 async def test_what_was_said_later_comes_first(
-    rc: Longmind, earlier: str, later: str, question: str, session: str | None
+    longmind: Longmind, earlier: str, later: str, question: str, session: str | None
 ) -> None:
-    mem = rc.agent("a", user="ann")
+    mem = longmind.agent("a", user="ann")
     for text in (earlier, *OTHERS, later):
         await mem.remember(text, session=session)
     hits = await mem.recall(question)
@@ -44,15 +44,15 @@ async def test_what_was_said_later_comes_first(
     "question",
     ["Was she vegan?", "What did she eat before?", "Where did I work in 2020?", "Did she ever live in Berlin?"],
 )
-async def test_a_question_for_the_past_is_left_alone(rc: Longmind, question: str) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_a_question_for_the_past_is_left_alone(longmind: Longmind, question: str) -> None:
+    mem = longmind.agent("a", user="ann")
     await mem.remember("I'm vegan.", occurred_at=START)
     await mem.remember("I'm not vegan anymore.", occurred_at=START + timedelta(days=40))
     assert not any("a change since" in hit.why for hit in await mem.recall(question))
 
 
-async def test_another_person_is_not_brought_up_to_date(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_another_person_is_not_brought_up_to_date(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     said: list[dict[str, Any]] = [
         {"content": "Marta works at the bakery.", "occurred_at": START},
         {"content": "Paul has a new job at the bank now.", "occurred_at": START + timedelta(days=3)},
@@ -61,8 +61,8 @@ async def test_another_person_is_not_brought_up_to_date(rc: Longmind) -> None:
     assert (await mem.recall("Where does Marta work?"))[0].memory.content == "Marta works at the bakery."
 
 
-async def test_the_hits_say_what_changed(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ann")
+async def test_the_hits_say_what_changed(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ann")
     await mem.remember("I'm vegan.", occurred_at=START)
     await mem.remember("I'm not vegan anymore.", occurred_at=START + timedelta(days=40))
     new, old = await mem.recall("Is she vegan?")

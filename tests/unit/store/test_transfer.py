@@ -16,26 +16,26 @@ def quiet() -> Settings:
     return Settings.load({})
 
 
-async def filled(rc: Longmind) -> list[str]:
-    mem = rc.agent("assistant", user="alice")
+async def filled(longmind: Longmind) -> list[str]:
+    mem = longmind.agent("assistant", user="alice")
     one = await mem.remember("I moved to Lisbon — 東京 🙂", metadata={"n": 1.5, "t": True}, tags=["b", "a"])
     two = await mem.remember({"role": "assistant", "content": "noted", "occurred_at": datetime(1999, 1, 1, tzinfo=UTC)})
     await mem.remember(Document(content="# A\n\ntext", title="T"))
     await mem.store.link(mem.scope, Link(source=two.id, relation="derived_from", target=one.id, weight=0.25))
     await mem.update(one.id, importance=0.125)
-    gone = await rc.agent("other").remember("gone")
-    await rc.agent("other").forget(gone.id)
-    await rc.agent("other").configure(recall_k=3)
-    return [line async for line in rc.export()]
+    gone = await longmind.agent("other").remember("gone")
+    await longmind.agent("other").forget(gone.id)
+    await longmind.agent("other").configure(recall_k=3)
+    return [line async for line in longmind.export()]
 
 
-async def hashes(rc: Longmind) -> dict[str, str]:
-    return {s.agent: await rc.store.content_hash(s) for s in await rc.agents()}
+async def hashes(longmind: Longmind) -> dict[str, str]:
+    return {s.agent: await longmind.store.content_hash(s) for s in await longmind.agents()}
 
 
-async def test_it_round_trips_into_every_backend(rc: Longmind, tmp_path: Path) -> None:
-    lines = await filled(rc)
-    before = await hashes(rc)
+async def test_it_round_trips_into_every_backend(longmind: Longmind, tmp_path: Path) -> None:
+    lines = await filled(longmind)
+    before = await hashes(longmind)
     for url in ("memory:", str(tmp_path / "copy.db")):
         async with Longmind.open(url, settings=quiet()) as copy:
             done = await copy.load(lines)
@@ -51,8 +51,8 @@ async def test_it_round_trips_into_every_backend(rc: Longmind, tmp_path: Path) -
 
 
 async def test_a_cut_export_is_noticed_and_can_be_repeated() -> None:
-    async with Longmind.open("memory:", settings=quiet()) as rc:
-        lines = await filled(rc)
+    async with Longmind.open("memory:", settings=quiet()) as longmind:
+        lines = await filled(longmind)
     async with Longmind.open("memory:", settings=quiet()) as copy:
         with pytest.raises(InvalidInput, match="cut short"):
             await copy.load(lines[:-1])
@@ -70,9 +70,9 @@ async def test_a_cut_export_is_noticed_and_can_be_repeated() -> None:
     ],
 )
 async def test_what_is_not_an_export_is_refused_with_its_line(lines: list[str], said: str) -> None:
-    async with Longmind.open("memory:", embedder="none", settings=quiet()) as rc:
+    async with Longmind.open("memory:", embedder="none", settings=quiet()) as longmind:
         with pytest.raises(InvalidInput, match=said):
-            await rc.load(lines)
+            await longmind.load(lines)
 
 
 async def test_an_import_writes_only_into_its_own_tenant_unless_an_administrator_asks() -> None:
@@ -92,6 +92,6 @@ async def test_an_import_writes_only_into_its_own_tenant_unless_an_administrator
 
 @pytest.mark.parametrize("line", ['{"link": 5}', '{"memory": 5}', "5", "[" * 100_000, 5, None, b"{}"])
 async def test_a_malformed_line_is_our_error(line: Any) -> None:
-    async with Longmind.open("memory:", embedder="none") as rc:
+    async with Longmind.open("memory:", embedder="none") as longmind:
         with pytest.raises(InvalidInput, match="Line 2"):
-            await rc.load(iter(['{"longmind": 1}', line]))
+            await longmind.load(iter(['{"longmind": 1}', line]))

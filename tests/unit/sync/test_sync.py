@@ -11,41 +11,39 @@ from typing import Any
 
 import pytest
 
-import longmind
-import longmind.sync
-import longmind.sync.conversation
-import longmind.sync.dialogue
-import longmind.sync.episodic
-import longmind.sync.goals
-import longmind.sync.manager
-import longmind.sync.persona
-import longmind.sync.procedural
-import longmind.sync.semantic
-import longmind.sync.shared
-import longmind.sync.values
-import longmind.sync.working
-from longmind import conversation, manager, model_tools
+from longmind import AgentMemory, Hit, Longmind, Memory, conversation, manager, model_tools, sync
 from longmind.errors import InvalidInput, NotFound, StoreUnavailable
+from longmind.sync import conversation as blocking_conversation
+from longmind.sync import dialogue as blocking_dialogue
+from longmind.sync import episodic as blocking_episodic
+from longmind.sync import goals as blocking_goals
+from longmind.sync import manager as blocking_manager
+from longmind.sync import persona as blocking_persona
+from longmind.sync import procedural as blocking_procedural
+from longmind.sync import semantic as blocking_semantic
+from longmind.sync import shared as blocking_shared
+from longmind.sync import values as blocking_values
+from longmind.sync import working as blocking_working
 from longmind.systems import dialogue, episodic, goals, persona, procedural, semantic, shared, values, working
 from longmind.testing import ScriptedModel
 
 PAIRS: list[tuple[type, type]] = [
-    (longmind.Longmind, longmind.sync.Longmind),
-    (longmind.AgentMemory, longmind.sync.AgentMemory),
-    (working.WorkingMemory, longmind.sync.working.WorkingMemory),
-    (episodic.EpisodicMemory, longmind.sync.episodic.EpisodicMemory),
-    (episodic.RunningEpisode, longmind.sync.episodic.RunningEpisode),
-    (semantic.SemanticMemory, longmind.sync.semantic.SemanticMemory),
-    (procedural.ProceduralMemory, longmind.sync.procedural.ProceduralMemory),
-    (goals.GoalMemory, longmind.sync.goals.GoalMemory),
-    (dialogue.DialogueMemory, longmind.sync.dialogue.DialogueMemory),
-    (persona.PersonaMemory, longmind.sync.persona.PersonaMemory),
-    (shared.SharedMemory, longmind.sync.shared.SharedMemory),
-    (shared.SharedAdministration, longmind.sync.shared.SharedAdministration),
-    (values.ValueMemory, longmind.sync.values.ValueMemory),
-    (values.StateMemory, longmind.sync.values.StateMemory),
-    (manager.MemoryManager, longmind.sync.manager.MemoryManager),
-    (conversation.Conversation, longmind.sync.conversation.Conversation),
+    (Longmind, sync.Longmind),
+    (AgentMemory, sync.AgentMemory),
+    (working.WorkingMemory, blocking_working.WorkingMemory),
+    (episodic.EpisodicMemory, blocking_episodic.EpisodicMemory),
+    (episodic.RunningEpisode, blocking_episodic.RunningEpisode),
+    (semantic.SemanticMemory, blocking_semantic.SemanticMemory),
+    (procedural.ProceduralMemory, blocking_procedural.ProceduralMemory),
+    (goals.GoalMemory, blocking_goals.GoalMemory),
+    (dialogue.DialogueMemory, blocking_dialogue.DialogueMemory),
+    (persona.PersonaMemory, blocking_persona.PersonaMemory),
+    (shared.SharedMemory, blocking_shared.SharedMemory),
+    (shared.SharedAdministration, blocking_shared.SharedAdministration),
+    (values.ValueMemory, blocking_values.ValueMemory),
+    (values.StateMemory, blocking_values.StateMemory),
+    (manager.MemoryManager, blocking_manager.MemoryManager),
+    (conversation.Conversation, blocking_conversation.Conversation),
     (model_tools.MemoryTools, model_tools.BlockingMemoryTools),
 ]
 NOT_MIRRORED = {
@@ -68,7 +66,7 @@ METHODS = [
     (one, other, name)
     for one, other, name in MEMBERS
     if inspect.isfunction(inspect.unwrap(inspect.getattr_static(one, name)))
-    if not (one in (longmind.Longmind, longmind.AgentMemory) and name in OWN_SIGNATURE)
+    if not (one in (Longmind, AgentMemory) and name in OWN_SIGNATURE)
 ]
 
 
@@ -94,17 +92,17 @@ def test_a_blocking_class_has_nothing_of_its_own(one: type, other: type) -> None
 
 
 def test_the_five_verbs_and_every_memory_system_are_among_them() -> None:
-    names = {name for one, _, name in MEMBERS if one is longmind.AgentMemory}
+    names = {name for one, _, name in MEMBERS if one is AgentMemory}
     assert {"remember", "recall", "context", "forget", "consolidate"} <= names
     assert {"working", "episodic", "semantic", "procedural", "goals", "dialogue", "persona", "shared"} <= names
 
 
-SYSTEMS = [name for name, member in vars(longmind.sync.AgentMemory).items() if isinstance(member, cached_property)]
+SYSTEMS = [name for name, member in vars(sync.AgentMemory).items() if isinstance(member, cached_property)]
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_a_memory_system_is_made_once(rc: longmind.sync.Longmind, name: str) -> None:
-    mem = rc.agent("assistant")
+def test_a_memory_system_is_made_once(longmind: sync.Longmind, name: str) -> None:
+    mem = longmind.agent("assistant")
     system = getattr(mem, name)
     assert system is getattr(mem, name)
     assert type(system).__name__ == type(getattr(mem._target, name)).__name__
@@ -113,18 +111,18 @@ def test_a_memory_system_is_made_once(rc: longmind.sync.Longmind, name: str) -> 
 
 @pytest.mark.parametrize("name", ["agent", "register", "export"])
 def test_what_does_not_wait_has_the_same_signature(name: str) -> None:
-    wanted, found = getattr(longmind.Longmind, name), getattr(longmind.sync.Longmind, name)
+    wanted, found = getattr(Longmind, name), getattr(sync.Longmind, name)
     assert list(inspect.signature(found).parameters) == list(inspect.signature(wanted).parameters)
 
 
 @pytest.fixture
-def rc(tmp_path: Path) -> Iterator[longmind.sync.Longmind]:
-    with longmind.sync.Longmind.open(str(tmp_path / "memory.db")) as opened:
+def longmind(tmp_path: Path) -> Iterator[sync.Longmind]:
+    with sync.Longmind.open(str(tmp_path / "memory.db")) as opened:
         yield opened
 
 
-def test_the_verbs_block_and_work(rc: longmind.sync.Longmind) -> None:
-    mem = rc.agent("assistant", user="alice")
+def test_the_verbs_block_and_work(longmind: sync.Longmind) -> None:
+    mem = longmind.agent("assistant", user="alice")
     stored = mem.remember("I moved to Lisbon in May.")
     assert mem.scope.user == "alice"
     assert [hit.memory.id for hit in mem.recall("moved to Lisbon", k=1)] == [stored.id]
@@ -141,20 +139,20 @@ def test_the_verbs_block_and_work(rc: longmind.sync.Longmind) -> None:
     assert mem.forget(stored.id).count == 1
     with pytest.raises(NotFound):
         mem.forget(stored.id)
-    assert [scope.agent for scope in rc.agents()] == ["assistant"]
-    assert rc.check() == []
+    assert [scope.agent for scope in longmind.agents()] == ["assistant"]
+    assert longmind.check() == []
 
 
-def test_an_export_is_read_line_by_line(rc: longmind.sync.Longmind) -> None:
-    rc.agent("a").remember("One.")
-    lines = list(rc.export())
+def test_an_export_is_read_line_by_line(longmind: sync.Longmind) -> None:
+    longmind.agent("a").remember("One.")
+    lines = list(longmind.export())
     assert len(lines) == 3
-    with longmind.sync.Longmind.open("memory:") as other:
+    with sync.Longmind.open("memory:") as other:
         assert other.load(lines).memories == 1
 
 
-def test_many_threads_share_one_store(rc: longmind.sync.Longmind) -> None:
-    mem = rc.agent("assistant")
+def test_many_threads_share_one_store(longmind: sync.Longmind) -> None:
+    mem = longmind.agent("assistant")
     together = threading.Barrier(8)
 
     def work(number: int) -> int:
@@ -178,11 +176,11 @@ def event_loop_threads() -> set[threading.Thread]:
 
 def test_after_closing_it_says_so_and_closing_again_is_harmless(tmp_path: Path) -> None:
     before = event_loop_threads()
-    rc = longmind.sync.Longmind.open(str(tmp_path / "memory.db"))
-    mem = rc.agent("assistant")
+    longmind = sync.Longmind.open(str(tmp_path / "memory.db"))
+    mem = longmind.agent("assistant")
     mem.remember("One.")
-    rc.close()
-    rc.close()
+    longmind.close()
+    longmind.close()
     with pytest.raises(StoreUnavailable):
         mem.recall("One")
     assert not event_loop_threads() - before
@@ -191,22 +189,22 @@ def test_after_closing_it_says_so_and_closing_again_is_harmless(tmp_path: Path) 
 def test_a_store_that_cannot_be_opened_leaves_no_thread(tmp_path: Path) -> None:
     before = event_loop_threads()
     with pytest.raises(StoreUnavailable):
-        longmind.sync.Longmind.open(str(tmp_path))
+        sync.Longmind.open(str(tmp_path))
     assert not event_loop_threads() - before
 
 
 async def test_it_may_be_used_where_an_event_loop_runs(tmp_path: Path) -> None:
     """A notebook has a loop of its own; the work is done in another."""
-    with longmind.sync.Longmind.open(str(tmp_path / "memory.db")) as rc:
-        rc.agent("a").remember("One.")
-        assert rc.agent("a").stats().memories == 1
+    with sync.Longmind.open(str(tmp_path / "memory.db")) as longmind:
+        longmind.agent("a").remember("One.")
+        assert longmind.agent("a").stats().memories == 1
 
 
 # -- the memory systems ------------------------------------------------------------------------------------------
 
 
-def test_a_memory_system_is_used_without_a_single_await(rc: longmind.sync.Longmind) -> None:
-    mem = rc.agent("assistant", user="alice")
+def test_a_memory_system_is_used_without_a_single_await(longmind: sync.Longmind) -> None:
+    mem = longmind.agent("assistant", user="alice")
     mem.working.put("plan", "Call the hotel", importance=0.9)
     assert [item.key for item in mem.working.items()] == ["plan"]
     mem.semantic.learn("Alice", "lives in", "Lisbon")
@@ -223,8 +221,8 @@ def test_a_memory_system_is_used_without_a_single_await(rc: longmind.sync.Longmi
         mem.episodic._scoped  # type: ignore[attr-defined]  # noqa: B018  # what is private stays so
 
 
-def test_an_episode_lasts_as_long_as_its_block(rc: longmind.sync.Longmind) -> None:
-    mem = rc.agent("assistant")
+def test_an_episode_lasts_as_long_as_its_block(longmind: sync.Longmind) -> None:
+    mem = longmind.agent("assistant")
     with mem.episodic.episode("A walk", tags=["out"]) as walk:
         walk.record("left", type="start")
         assert mem.episodic.get(walk.id).open
@@ -237,26 +235,26 @@ def test_an_episode_lasts_as_long_as_its_block(rc: longmind.sync.Longmind) -> No
     assert "ZeroDivisionError" in mem.episodic.get(failed.id).note
 
 
-def test_an_iterator_can_be_left_early(rc: longmind.sync.Longmind) -> None:
-    mem = rc.agent("assistant")
+def test_an_iterator_can_be_left_early(longmind: sync.Longmind) -> None:
+    mem = longmind.agent("assistant")
     told = mem.manager.store_experience({"title": "Counting", "events": [str(n) for n in range(5)]})
     for one in mem.episodic.replay(told.episode.id):
         assert one.number == 1
         break
     left = mem.episodic.replay(told.episode.id)
     assert next(left).number == 1
-    rc.close()
+    longmind.close()
     del left
     gc.collect()
 
 
-def test_procedures_call_registered_functions(rc: longmind.sync.Longmind) -> None:
-    @rc.tool
+def test_procedures_call_registered_functions(longmind: sync.Longmind) -> None:
+    @longmind.tool
     def double(n: int) -> int:
         """Twice as much."""
         return 2 * n
 
-    mem = rc.agent("assistant")
+    mem = longmind.agent("assistant")
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     step = {"name": "double", "use": "double", "args": {"n": "{{ params.n }}"}}
     mem.procedural.store({"name": "twice", "purpose": "Double it", "parameters": schema, "steps": [step]})
@@ -270,7 +268,7 @@ class Shelf:
 
     name = "shelf"
 
-    def __init__(self, mem: longmind.sync.AgentMemory) -> None:
+    def __init__(self, mem: sync.AgentMemory) -> None:
         self._mem = mem
 
     def store(self, data: Any) -> Any:
@@ -279,22 +277,22 @@ class Shelf:
     def retrieve(self, key: str) -> Any:
         return self._mem.get(key)
 
-    def search(self, query: str, k: int) -> list[longmind.Hit]:
+    def search(self, query: str, k: int) -> list[Hit]:
         return self._mem.recall(query, k, session="shelf")
 
 
-def test_a_plain_memory_system_may_call_back(rc: longmind.sync.Longmind) -> None:
-    mem = rc.agent("assistant")
+def test_a_plain_memory_system_may_call_back(longmind: sync.Longmind) -> None:
+    mem = longmind.agent("assistant")
     mem.manager.register(Shelf(mem))
     made = mem.manager.store("A book about bees", into="shelf").stored["shelf"]
     assert [hit.system for hit in mem.manager.search("bees").hits] == ["shelf"]
     assert mem.manager.retrieve(made.id).by_system["shelf"] == made
 
 
-def test_a_call_that_would_wait_for_itself_is_refused(rc: longmind.sync.Longmind) -> None:
-    mem = rc.agent("assistant")
+def test_a_call_that_would_wait_for_itself_is_refused(longmind: sync.Longmind) -> None:
+    mem = longmind.agent("assistant")
 
-    def extract(memory: longmind.Memory) -> list[Any]:
+    def extract(memory: Memory) -> list[Any]:
         mem.recall(memory.content)
         return []
 
@@ -304,10 +302,10 @@ def test_a_call_that_would_wait_for_itself_is_refused(rc: longmind.sync.Longmind
 
 
 def test_systems_of_a_closed_store_say_so(tmp_path: Path) -> None:
-    rc = longmind.sync.Longmind.open(str(tmp_path / "memory.db"))
-    mem = rc.agent("assistant")
+    longmind = sync.Longmind.open(str(tmp_path / "memory.db"))
+    mem = longmind.agent("assistant")
     working = mem.working
-    rc.close()
+    longmind.close()
     with pytest.raises(StoreUnavailable):
         working.items()
     with pytest.raises(StoreUnavailable):
@@ -321,10 +319,10 @@ def test_a_store_that_is_gone_when_it_is_closed_says_so_and_leaves_no_thread(tmp
         async def close(self) -> None:
             raise StoreUnavailable("The server is gone.")
 
-    behind = longmind.Longmind.open(str(tmp_path / "memory.db"))
-    rc = longmind.sync.Longmind(behind)
+    behind = Longmind.open(str(tmp_path / "memory.db"))
+    longmind = sync.Longmind(behind)
     vars(behind)["chat"] = Gone().chat()
     with pytest.raises(StoreUnavailable, match="server is gone"):
-        rc.close()
-    rc.close()
+        longmind.close()
+    longmind.close()
     assert not event_loop_threads() - before

@@ -18,5 +18,5 @@ def test_mypy_sees_the_types_of_the_asynchronous_classes() -> None:
 
 
 def test_the_sample_runs(tmp_path: Path) -> None:
-    with Longmind.open(str(tmp_path / "memory.db"), embedder="none") as rc:
-        typed_sample.run(rc)
+    with Longmind.open(str(tmp_path / "memory.db"), embedder="none") as longmind:
+        typed_sample.run(longmind)

@@ -59,8 +59,8 @@ def use_goals(mem: AgentMemory) -> None:
     assert_type(mem.goals.render(goal.id, "dict"), dict[str, Any])
 
 
-def use_procedures(rc: Longmind, mem: AgentMemory) -> None:
-    @rc.tool
+def use_procedures(longmind: Longmind, mem: AgentMemory) -> None:
+    @longmind.tool
     def double(n: int) -> int:
         """Twice as much."""
         return 2 * n
@@ -85,12 +85,12 @@ def use_conversations(mem: AgentMemory) -> None:
     assert_type(talk.context(), str)
 
 
-def run(rc: Longmind) -> None:
-    mem = rc.agent("assistant", user="alice")
+def run(longmind: Longmind) -> None:
+    mem = longmind.agent("assistant", user="alice")
     assert_type(mem, AgentMemory)
-    assert_type(rc.export(), Iterator[str])
+    assert_type(longmind.export(), Iterator[str])
     use_the_verbs(mem)
     use_the_memory_systems(mem)
     use_goals(mem)
-    use_procedures(rc, mem)
+    use_procedures(longmind, mem)
     use_conversations(mem)

@@ -33,16 +33,18 @@ BACKENDS = ("inmem", "sqlite", "postgres")
 _numbers = itertools.count(1)
 
 
-def scoped_store_of(rc: Longmind, agent: str, user: str | None = None, *, all_users: bool = False) -> ScopedStore:
+def scoped_store_of(longmind: Longmind, agent: str, user: str | None = None, *, all_users: bool = False) -> ScopedStore:
     """Return the scoped store of an agent, built as ``Longmind.agent`` builds it."""
-    mem = rc.agent(agent, user=user, all_users=all_users)
+    mem = longmind.agent(agent, user=user, all_users=all_users)
 
     async def search(
         query: str, *, k: int = 10, kinds: Sequence[str] | None = None, where: Filter | None = None
     ) -> list[Hit]:
         return await mem.recall(query, k, kinds=kinds, where=where)
 
-    return ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, search, rc.count_reads)
+    return ScopedStore(
+        longmind.store, mem.scope, longmind.clock, longmind.embedding.embed, search, longmind.count_reads
+    )
 
 
 class ScopedStores:
@@ -75,9 +77,9 @@ class ScopedStores:
 
     async def another(self, embedder: str = "none") -> ScopedStore:
         """Open the same store with its own connections, as another process does; not possible with inmem."""
-        rc = await self._opened(embedder)
-        self._open[f"another {len(self._open)}"] = rc
-        return scoped_store_of(rc, self.agent)
+        longmind = await self._opened(embedder)
+        self._open[f"another {len(self._open)}"] = longmind
+        return scoped_store_of(longmind, self.agent)
 
     async def restart(self, *, user: str | None = None, embedder: str = "none") -> ScopedStore:
         """Close the store and open it again. What lives in memory only stays open: it has nothing to come back from."""

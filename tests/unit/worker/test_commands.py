@@ -53,9 +53,9 @@ class Cli:
 
 
 async def remember(url: str, *agents: str) -> None:
-    async with Longmind.open(url, settings=Settings.load({})) as rc:
+    async with Longmind.open(url, settings=Settings.load({})) as longmind:
         for name in agents:
-            await rc.agent(name).remember(TEA)
+            await longmind.agent(name).remember(TEA)
 
 
 @pytest.fixture

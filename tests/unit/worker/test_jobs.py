@@ -89,24 +89,24 @@ async def test_marks_and_pauses_are_kept_apart(jobs: Jobs, shared_url: str) -> N
 
 
 async def test_a_sweep_asks_for_those_that_changed(jobs: Jobs, shared_url: str) -> None:
-    async with Longmind.open(shared_url, settings=Settings.load({})) as rc:
-        await told(rc, "a", "b", "c", "d")
+    async with Longmind.open(shared_url, settings=Settings.load({})) as longmind:
+        await told(longmind, "a", "b", "c", "d")
         await jobs.mark(
-            Scope(agent="b", all_users=True), (await rc.store.backend.head(Scope(agent="b", all_users=True))).seq
+            Scope(agent="b", all_users=True), (await longmind.store.backend.head(Scope(agent="b", all_users=True))).seq
         )
         await jobs.pause(Scope(agent="c", all_users=True))
         await jobs.ask(Scope(agent="d", all_users=True))
-        done = await sweep(rc, jobs, timedelta(days=1))
+        done = await sweep(longmind, jobs, timedelta(days=1))
         assert (done.agents, done.queued, done.waiting, done.paused) == (4, 1, 1, 1)
         assert sorted(job.agent for job in await jobs.list()) == ["a", "d"]
         await jobs.pause()
-        assert (await sweep(rc, jobs, timedelta(days=1))).queued == 0
+        assert (await sweep(longmind, jobs, timedelta(days=1))).queued == 0
 
 
 async def test_a_trigger_asks_when_enough_has_changed(jobs: Jobs, shared_url: str) -> None:
-    async with Longmind.open(shared_url, settings=Settings.load({})) as rc:
-        mem = rc.agent("a", "alice")
-        trigger = Trigger(rc, jobs, after=4)
+    async with Longmind.open(shared_url, settings=Settings.load({})) as longmind:
+        mem = longmind.agent("a", "alice")
+        trigger = Trigger(longmind, jobs, after=4)
         await mem.remember(TEA)
         assert await trigger(mem.scope) is None
         await mem.remember("I live in Lisbon.")
@@ -123,7 +123,7 @@ async def test_a_trigger_asks_when_enough_has_changed(jobs: Jobs, shared_url: st
         await jobs.resume(A)
         assert await trigger(mem.scope) == first
         with pytest.raises(InvalidSetting):
-            Trigger(rc, jobs, after=0)
+            Trigger(longmind, jobs, after=0)
 
 
 async def test_a_database_that_cannot_be_reached_is_told() -> None:

@@ -17,35 +17,35 @@ from longmind.worker.listening import Listening
 FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grace_seconds=30, after=3)
 
 
-async def test_an_agent_is_acted_for_once_when_enough_was_written(rc: Longmind) -> None:
+async def test_an_agent_is_acted_for_once_when_enough_was_written(longmind: Longmind) -> None:
     acted: list[Scope] = []
 
     async def act(scope: Scope) -> None:
         acted.append(scope)
-        await rc.agent(scope.agent).remember(["own one", "own two", "own three"])  # does not wake it again
+        await longmind.agent(scope.agent).remember(["own one", "own two", "own three"])  # does not wake it again
 
-    listening = Listening(rc, act, after=3)
+    listening = Listening(longmind, act, after=3)
     listening.start()
     listening.start()
-    await rc.agent("a", user="ann").remember("One.")
-    await rc.agent("b").remember("One.")
-    await rc.agent("a", user="ben").remember("Two.")
+    await longmind.agent("a", user="ann").remember("One.")
+    await longmind.agent("b").remember("One.")
+    await longmind.agent("a", user="ben").remember("Two.")
     await asyncio.sleep(0.05)
     assert acted == []
-    await rc.agent("a").remember("Three.")
+    await longmind.agent("a").remember("Three.")
     await until(lambda: acted)
     await asyncio.sleep(0.05)
     assert acted == [Scope(agent="a", all_users=True)]
     await listening.stop()
     await listening.stop()
-    assert rc.store.listeners == []
-    await rc.agent("b").remember(["Two.", "Three.", "Four."])
+    assert longmind.store.listeners == []
+    await longmind.agent("b").remember(["Two.", "Three.", "Four."])
     await asyncio.sleep(0.05)
     assert acted == [Scope(agent="a", all_users=True)]
 
 
 async def test_what_fails_beside_fails_no_write_and_is_tried_again(
-    rc: Longmind, caplog: pytest.LogCaptureFixture
+    longmind: Longmind, caplog: pytest.LogCaptureFixture
 ) -> None:
     tried: list[str] = []
 
@@ -56,35 +56,35 @@ async def test_what_fails_beside_fails_no_write_and_is_tried_again(
     def broken(scope: Scope, receipt: object) -> None:
         raise RuntimeError("a listener that fails")
 
-    rc.store.listeners.append(broken)
-    listening = Listening(rc, act, after=1)
+    longmind.store.listeners.append(broken)
+    listening = Listening(longmind, act, after=1)
     listening.start()
     with caplog.at_level(logging.WARNING):
-        stored = await rc.agent("a").remember("One.")
+        stored = await longmind.agent("a").remember("One.")
         await until(lambda: tried)
-        await rc.agent("a").remember("Two.")
+        await longmind.agent("a").remember("Two.")
         await until(lambda: len(tried) == 2)
     await listening.stop()
-    assert (await rc.agent("a").get(stored.id)) == stored
+    assert (await longmind.agent("a").get(stored.id)) == stored
     assert "not this time" in caplog.text
     assert "A listener of the store failed." in caplog.text
 
 
-async def test_a_threshold_below_one_is_refused(rc: Longmind) -> None:
+async def test_a_threshold_below_one_is_refused(longmind: Longmind) -> None:
     with pytest.raises(InvalidSetting):
-        ConsolidationService(rc, after=0)
+        ConsolidationService(longmind, after=0)
 
 
-async def test_the_service_consolidates_an_agent_when_enough_was_written(rc: Longmind) -> None:
-    async with ConsolidationService(rc, after=3) as service:
+async def test_the_service_consolidates_an_agent_when_enough_was_written(longmind: Longmind) -> None:
+    async with ConsolidationService(longmind, after=3) as service:
         await until(lambda: service.status().last is not None)
-        mem = rc.agent("a", user="alice")
+        mem = longmind.agent("a", user="alice")
         await mem.remember("I live in Lisbon.")
-        assert await facts(rc) == []
+        assert await facts(longmind) == []
         await mem.remember(["I love tea.", "I work as a nurse."])
         await until(lambda: consolidated(service) == 1)
-        assert len(await facts(rc)) == 3
-    assert rc.store.listeners == []
+        assert len(await facts(longmind)) == 3
+    assert longmind.store.listeners == []
 
 
 def consolidated(service: ConsolidationService) -> int:
@@ -92,14 +92,14 @@ def consolidated(service: ConsolidationService) -> int:
     return 0 if last is None else last.consolidated
 
 
-async def facts(rc: Longmind) -> list[str]:
-    return [m.content async for m in rc.store.scan_all(Scope(agent="a", all_users=True), Filter(kinds=("fact",)))]
+async def facts(longmind: Longmind) -> list[str]:
+    return [m.content async for m in longmind.store.scan_all(Scope(agent="a", all_users=True), Filter(kinds=("fact",)))]
 
 
-async def test_shared_memory_is_no_agent_to_consolidate(rc: Longmind) -> None:
-    await rc.agent("a").shared.propose("Green tea has caffeine.")
-    await rc.agent("a").remember("Hello.")
-    service = ConsolidationService(rc)
+async def test_shared_memory_is_no_agent_to_consolidate(longmind: Longmind) -> None:
+    await longmind.agent("a").shared.propose("Green tea has caffeine.")
+    await longmind.agent("a").remember("Hello.")
+    service = ConsolidationService(longmind)
     told = await service.run_now()
     assert (told.consolidated, told.failures) == (1, ())
 

@@ -19,21 +19,21 @@ FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grac
 SCOPE = Scope(agent="a", all_users=True)
 
 
-def with_model(rc: Longmind, *script: Any) -> ScriptedModel:
+def with_model(longmind: Longmind, *script: Any) -> ScriptedModel:
     """Give a store a model that says this."""
     made = ScriptedModel(*script)
-    rc.__dict__["chat"] = made.chat()
+    longmind.__dict__["chat"] = made.chat()
     return made
 
 
 async def test_a_job_whose_budget_is_spent_is_done_and_says_until_when(tmp_path: Path) -> None:
     clock = FakeClock(tick=timedelta(milliseconds=1))
-    async with Longmind.open(str(tmp_path / "memory.db"), clock=clock, settings=Settings.load({})) as rc:
-        made = with_model(rc, {"facts": []})
-        mem = rc.agent("a", user="alice")
+    async with Longmind.open(str(tmp_path / "memory.db"), clock=clock, settings=Settings.load({})) as longmind:
+        made = with_model(longmind, {"facts": []})
+        mem = longmind.agent("a", user="alice")
         await mem.configure(model_tokens_per_day=10_000, consolidate_calls_per_day=0)
         await mem.remember("I live in Lisbon.")
-        async with Worker(rc, FAST) as worker:
+        async with Worker(longmind, FAST) as worker:
             await worker.finished()
             (job,) = await worker.jobs.list()
             assert (job.state, job.failure, worker.failed) == ("done", None, 0)
@@ -55,10 +55,10 @@ async def test_a_job_whose_budget_is_spent_is_done_and_says_until_when(tmp_path:
 
 async def test_an_agent_whose_wait_is_over_has_its_job(tmp_path: Path) -> None:
     clock = FakeClock(tick=timedelta(milliseconds=1))
-    async with Longmind.open(str(tmp_path / "memory.db"), clock=clock, settings=Settings.load({})) as rc:
-        made = with_model(rc, ModelUnavailable("It is asleep."), {"facts": []})
-        await rc.agent("a").remember("I live in Lisbon.")
-        async with Worker(rc, FAST) as worker:
+    async with Longmind.open(str(tmp_path / "memory.db"), clock=clock, settings=Settings.load({})) as longmind:
+        made = with_model(longmind, ModelUnavailable("It is asleep."), {"facts": []})
+        await longmind.agent("a").remember("I live in Lisbon.")
+        async with Worker(longmind, FAST) as worker:
             await worker.finished()
             assert (await worker.sweep()).queued == 0
             clock.advance(timedelta(hours=1))
@@ -68,31 +68,31 @@ async def test_an_agent_whose_wait_is_over_has_its_job(tmp_path: Path) -> None:
             assert (await worker.sweep()).queued == 0
 
 
-async def test_a_day_whose_seconds_are_used_goes_on_the_next(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a")
+async def test_a_day_whose_seconds_are_used_goes_on_the_next(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a")
     await mem.configure(consolidate_seconds_per_day=1e-6)
     await mem.remember("I live in Lisbon.")
-    await consolidate_until_unchanged(rc, SCOPE)
+    await consolidate_until_unchanged(longmind, SCOPE)
     await mem.remember("I live in Porto.")
-    outcome = await consolidate_until_unchanged(rc, SCOPE)
+    outcome = await consolidate_until_unchanged(longmind, SCOPE)
     assert "seconds for today" in outcome.why
     assert outcome.until is not None
     assert outcome.until.date() == (face_clock.now() + timedelta(days=1)).date()
 
 
-async def test_a_paused_agent_has_no_time_to_go_on(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_paused_agent_has_no_time_to_go_on(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.configure(consolidate_paused=True)
     await mem.remember("I live in Lisbon.")
-    outcome = await consolidate_until_unchanged(rc, SCOPE)
+    outcome = await consolidate_until_unchanged(longmind, SCOPE)
     assert (outcome.paused, outcome.until) == (True, None)
     assert result(outcome) == "paused"
 
 
-async def test_the_service_goes_on_when_the_wait_is_over(rc: Longmind, face_clock: FakeClock) -> None:
-    made = with_model(rc, ModelUnavailable("It is asleep."), {"facts": []})
-    await rc.agent("a").remember("I live in Lisbon.")
-    service = ConsolidationService(rc)
+async def test_the_service_goes_on_when_the_wait_is_over(longmind: Longmind, face_clock: FakeClock) -> None:
+    made = with_model(longmind, ModelUnavailable("It is asleep."), {"facts": []})
+    await longmind.agent("a").remember("I live in Lisbon.")
+    service = ConsolidationService(longmind)
     first = await service.run_now()
     assert (first.consolidated, first.put_off, first.failures) == (1, 1, ())
     assert (await service.run_now()).unchanged == 1

@@ -18,32 +18,32 @@ from longmind.worker import ConsolidationService
 DAY = timedelta(days=1)
 
 
-async def test_it_runs_when_it_starts_and_then_at_the_interval(rc: Longmind) -> None:
-    await told(rc, "a", "b")
-    async with ConsolidationService(rc, timedelta(milliseconds=50)) as service:
+async def test_it_runs_when_it_starts_and_then_at_the_interval(longmind: Longmind) -> None:
+    await told(longmind, "a", "b")
+    async with ConsolidationService(longmind, timedelta(milliseconds=50)) as service:
         await until(lambda: (last := service.status().last) and last.unchanged == 2)
         assert service.status().running
     status = service.status()
     assert (status.running, status.agent, status.next_at) == (False, None, None)
 
 
-async def test_only_agents_that_changed_have_a_turn(rc: Longmind) -> None:
-    await told(rc, "a", "b")
-    service = ConsolidationService(rc)
+async def test_only_agents_that_changed_have_a_turn(longmind: Longmind) -> None:
+    await told(longmind, "a", "b")
+    service = ConsolidationService(longmind)
     first = await service.run_now()
     assert (first.consolidated, first.unchanged, first.failures) == (2, 0, ())
     assert first.changes > 0
-    await rc.agent("b").remember("I moved to Oslo in June.")
+    await longmind.agent("b").remember("I moved to Oslo in June.")
     second = await service.run_now()
     assert (second.consolidated, second.unchanged) == (1, 1)
     assert service.status().last == second
 
 
-async def test_a_tenant_may_be_chosen(rc: Longmind) -> None:
-    await told(rc, "a")
-    await rc.agent("a", tenant="other").remember("I like coffee.")
-    assert (await ConsolidationService(rc, tenant="other").run_now()).consolidated == 1
-    assert (await ConsolidationService(rc).run_now()).consolidated == 2
+async def test_a_tenant_may_be_chosen(longmind: Longmind) -> None:
+    await told(longmind, "a")
+    await longmind.agent("a", tenant="other").remember("I like coffee.")
+    assert (await ConsolidationService(longmind, tenant="other").run_now()).consolidated == 1
+    assert (await ConsolidationService(longmind).run_now()).consolidated == 2
 
 
 @pytest.fixture
@@ -103,36 +103,36 @@ async def test_stopping_waits_for_the_agent_whose_turn_it_is(store: TroubledStor
 
 
 async def test_a_store_that_cannot_be_reached_is_logged_and_tried_again(
-    rc: Longmind, caplog: pytest.LogCaptureFixture
+    longmind: Longmind, caplog: pytest.LogCaptureFixture
 ) -> None:
-    service = ConsolidationService(rc, timedelta(milliseconds=20))
-    await rc.close()
+    service = ConsolidationService(longmind, timedelta(milliseconds=20))
+    await longmind.close()
     service.start()
     await until(lambda: caplog.text.count("No agent could be consolidated") >= 2)
     assert service.status().running
     await service.stop()
 
 
-async def test_an_interval_of_nothing_is_refused(rc: Longmind) -> None:
+async def test_an_interval_of_nothing_is_refused(longmind: Longmind) -> None:
     with pytest.raises(InvalidSetting):
-        ConsolidationService(rc, 0)
+        ConsolidationService(longmind, 0)
 
 
-async def test_the_last_pass_tells_when_it_was(rc: Longmind) -> None:
-    await told(rc, "a")
-    done = await ConsolidationService(rc).run_now()
+async def test_the_last_pass_tells_when_it_was(longmind: Longmind) -> None:
+    await told(longmind, "a")
+    done = await ConsolidationService(longmind).run_now()
     assert done.finished_at is not None
     assert done.finished_at > done.started_at
-    assert await rc.agents() == [Scope(agent="a", all_users=True)]
+    assert await longmind.agents() == [Scope(agent="a", all_users=True)]
 
 
 async def test_an_agent_that_nobody_writes_to_has_its_turn_when_something_has_faded(
-    rc: Longmind, face_clock: FakeClock
+    longmind: Longmind, face_clock: FakeClock
 ) -> None:
-    mem = rc.agent("a")
+    mem = longmind.agent("a")
     await mem.configure(archive_after_days=30)
     dull = await mem.remember("The bus was late.", importance=0.1)
-    service = ConsolidationService(rc)
+    service = ConsolidationService(longmind)
     await service.run_now()
     assert (await service.run_now()).unchanged == 1
     face_clock.advance(timedelta(days=40))
@@ -143,11 +143,11 @@ async def test_an_agent_that_nobody_writes_to_has_its_turn_when_something_has_fa
 
 async def test_active_plans_are_monitored_and_each_problem_is_an_event_once(tmp_path: Path) -> None:
     clock = FakeClock()
-    async with Longmind.open(str(tmp_path / "a.db"), clock=clock) as rc:
-        ann, bob = rc.agent("a", user="ann"), rc.agent("a", user="bob")
+    async with Longmind.open(str(tmp_path / "a.db"), clock=clock) as longmind:
+        ann, bob = longmind.agent("a", user="ann"), longmind.agent("a", user="bob")
         goal, _ = await ann.goals.create_goal_with_plan("Publish the report", steps=["Write it", "Send it"])
         await bob.goals.create_goal_with_plan("Paint the shed", steps=["Buy paint"], deadline=clock.now() + DAY)
-        service = ConsolidationService(rc)
+        service = ConsolidationService(longmind)
         assert (await service.run_now()).consolidated == 1
         assert (await service.run_now()).unchanged == 1
         clock.advance(timedelta(hours=2))

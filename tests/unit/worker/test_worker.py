@@ -161,20 +161,20 @@ async def test_a_schedule_that_is_none_is_refused(troubled: TroubledStore) -> No
 
 
 async def test_a_store_in_memory_has_no_worker() -> None:
-    async with Longmind.open("memory:") as rc:
+    async with Longmind.open("memory:") as longmind:
         with pytest.raises(InvalidSetting, match="ConsolidationService"):
-            await Worker(rc).start()
+            await Worker(longmind).start()
 
 
 async def test_an_agent_that_nobody_writes_to_gets_a_job_when_something_has_faded(shared_url: str) -> None:
     clock = FakeClock()
-    async with Longmind.open(shared_url, settings=Settings.load({}), clock=clock) as rc:
-        await rc.agent("a").configure(archive_after_days=30)
-        dull = await rc.agent("a").remember("The bus was late.", importance=0.1)
-        async with Worker(rc, FAST) as worker:
+    async with Longmind.open(shared_url, settings=Settings.load({}), clock=clock) as longmind:
+        await longmind.agent("a").configure(archive_after_days=30)
+        dull = await longmind.agent("a").remember("The bus was late.", importance=0.1)
+        async with Worker(longmind, FAST) as worker:
             await worker.finished()
             assert (await worker.sweep()).queued == 0
             clock.advance(timedelta(days=40))
             assert (await worker.sweep()).queued == 1
             await worker.finished()
-        assert (await rc.agent("a").get(dull.id) or dull).state == "archived"
+        assert (await longmind.agent("a").get(dull.id) or dull).state == "archived"

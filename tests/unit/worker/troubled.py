@@ -48,10 +48,10 @@ class TroubledStore(Longmind):
         return Troubled(self, super().agent(name, user, tenant=tenant, all_users=all_users).scope)
 
 
-async def told(rc: Longmind, *agents: str) -> list[Scope]:
+async def told(longmind: Longmind, *agents: str) -> list[Scope]:
     """Tell these agents something that can be consolidated; their scopes."""
     for name in agents:
-        await rc.agent(name).remember(TEA)
+        await longmind.agent(name).remember(TEA)
     return [Scope(agent=name, all_users=True) for name in agents]
 
 

@@ -79,9 +79,9 @@ def _dialogue(entry: dict[str, object]) -> Dialogue:
     return Dialogue(turns=turns, slot=slot, **entry)  # type: ignore[arg-type]
 
 
-async def play(rc: Longmind, dialogue: Dialogue, *, reader: bool) -> Outcome:
+async def play(longmind: Longmind, dialogue: Dialogue, *, reader: bool) -> Outcome:
     """Remember and consolidate a dialogue, one visit after the other, and return what memory holds then."""
-    mem = rc.agent(f"updates {dialogue.name} {'reader' if reader else 'patterns'}", user=USER)
+    mem = longmind.agent(f"updates {dialogue.name} {'reader' if reader else 'patterns'}", user=USER)
     await mem.configure(statement_reader=reader)
     before: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
@@ -107,5 +107,5 @@ def _named(dialogue: Dialogue) -> bool:
 
 async def measure(reader: bool, chosen: Sequence[Dialogue] | None = None) -> list[Outcome]:
     """Play all dialogues, each with an agent of its own."""
-    async with Longmind.open("memory:", embedder="none") as rc:
-        return [await play(rc, dialogue, reader=reader) for dialogue in chosen or dialogues()]
+    async with Longmind.open("memory:", embedder="none") as longmind:
+        return [await play(longmind, dialogue, reader=reader) for dialogue in chosen or dialogues()]

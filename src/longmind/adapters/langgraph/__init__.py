@@ -2,7 +2,9 @@
 
 from longmind.adapters.langgraph import LongmindSaver, LongmindStore
 
-graph = builder.compile(checkpointer=LongmindSaver(rc, agent="assistant"), store=LongmindStore(rc, agent="assistant"))
+graph = builder.compile(
+    checkpointer=LongmindSaver(longmind, agent="assistant"), store=LongmindStore(longmind, agent="assistant")
+)
 """
 
 from longmind.adapters.langgraph.saver import LongmindSaver

@@ -29,14 +29,14 @@ with framework("langgraph"):
 class LongmindSaver(BaseCheckpointSaver[str]):
     """Checkpoints of graphs: durable, scoped to an agent and a user, erased with them, and never recalled.
 
-    ``rc`` is an open store, of ``longmind`` or of ``longmind.sync``; with the latter blocking methods work everywhere.
+    ``longmind`` is an open store; with one of ``longmind.sync`` blocking methods work everywhere.
     With ``user_key`` a thread belongs to the user that this key of ``configurable`` names, and only calls that name the
     user see it. Methods that take no config are about the adapter's own user; ``of_user`` is the saver of another one.
     """
 
     def __init__(
         self,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         *,
         agent: str | None = None,
         user: str | None = None,
@@ -44,7 +44,7 @@ class LongmindSaver(BaseCheckpointSaver[str]):
         serde: SerializerProtocol | None = None,
     ) -> None:
         super().__init__(serde=serde)
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
         self._user_key = user_key
 
     def of_user(self, user: str) -> LongmindSaver:

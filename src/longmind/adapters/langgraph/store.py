@@ -36,20 +36,20 @@ _MOST_NAMESPACES = 1_000_000
 class LongmindStore(BaseStore):
     """Items by namespace and key, durable, scoped to an agent and a user, and found by ``recall`` too.
 
-    ``rc`` is an open store, of ``longmind`` or of ``longmind.sync``; with the latter blocking methods work everywhere.
+    ``longmind`` is an open store; with one of ``longmind.sync`` blocking methods work everywhere.
     ``fields`` are the paths of a value that search reads, as in LangGraph's index; by default all of it.
     Reads of one batch see what was there before its writes, which are one transaction.
     """
 
     def __init__(
         self,
-        rc: Longmind | BlockingLongmind,
+        longmind: Longmind | BlockingLongmind,
         *,
         agent: str | None = None,
         user: str | None = None,
         fields: Sequence[str] | None = None,
     ) -> None:
-        self._access = MemoryAccess(rc, agent=agent, user=user)
+        self._access = MemoryAccess(longmind, agent=agent, user=user)
         self._fields = None if fields is None else list(fields)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:

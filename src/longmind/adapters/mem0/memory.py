@@ -338,10 +338,10 @@ class _Face:
     """A store that is open, and what is done with it."""
 
     def __init__(
-        self, rc: Longmind | BlockingLongmind | None = None, *, agent: str | None = None, user: str | None = None
+        self, longmind: Longmind | BlockingLongmind | None = None, *, agent: str | None = None, user: str | None = None
     ) -> None:
-        self._own = BlockingLongmind.open() if rc is None else None
-        self._access = MemoryAccess(rc or cast(BlockingLongmind, self._own), agent=agent, user=user)
+        self._own = BlockingLongmind.open() if longmind is None else None
+        self._access = MemoryAccess(longmind or cast(BlockingLongmind, self._own), agent=agent, user=user)
         self._operations = _Operations(self._access)
 
     @classmethod

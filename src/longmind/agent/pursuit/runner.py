@@ -40,7 +40,7 @@ async def pursue(
     if known.user != scoped.scope.user:
         raise Forbidden(
             f"The goal {known.id} belongs to {known.user or 'the agent'}, not to {scoped.scope.user or 'the agent'}.",
-            hint="Pursue it with the memory of whom it belongs to: rc.agent(name, user=...).",
+            hint="Pursue it with the memory of whom it belongs to: longmind.agent(name, user=...).",
             id=known.id,
         )
     began = scoped.now()

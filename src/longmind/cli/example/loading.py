@@ -43,23 +43,23 @@ async def load_example(settings: Settings, agent: str, *, embedder: str | None =
     story = json.loads(_STORY.read_text(encoding="utf-8"))
     now = datetime.now(UTC)
     clock = StoryClock(now - timedelta(days=120))
-    async with Longmind.open(settings=settings, embedder=embedder, clock=clock) as rc:
-        register_tools(rc.tools)
-        loading = Loading(rc, agent, now)
+    async with Longmind.open(settings=settings, embedder=embedder, clock=clock) as longmind:
+        register_tools(longmind.tools)
+        loading = Loading(longmind, agent, now)
         loading.plan(story)
         for moment, act in sorted(loading.acts, key=lambda planned: planned[0]):
             clock.set(moment)
             await act()
-        everyone = rc.agent(agent, all_users=True)
+        everyone = longmind.agent(agent, all_users=True)
         return Loaded(agent=agent, users=tuple(await everyone.users()), memories=(await everyone.stats()).memories)
 
 
 class Loading:
     """The acts of the story, each with its moment, and what later ones refer to."""
 
-    def __init__(self, rc: Longmind, agent: str, now: datetime) -> None:
+    def __init__(self, longmind: Longmind, agent: str, now: datetime) -> None:
         self.acts: list[tuple[datetime, Act]] = []
-        self._rc = rc
+        self._longmind = longmind
         self._agent = agent
         self._now = now
         self._said: list[tuple[str, str]] = []
@@ -107,7 +107,7 @@ class Loading:
         return self._now - timedelta(days=days)
 
     def _memory(self, user: str | None) -> AgentMemory:
-        return self._rc.agent(self._agent, None if user == "*" else user, all_users=user == "*")
+        return self._longmind.agent(self._agent, None if user == "*" else user, all_users=user == "*")
 
     def _evidence(self, words: str | None) -> Evidence | None:
         """Return the latest message with these words, and where in it they are."""

@@ -48,8 +48,8 @@ def distilled(report: ConsolidationReport, kind: str) -> list[tuple[str, str]]:
     return [(p.action, p.memory_id) for p in report.proposed if (p.stage, p.kind) == ("distill", kind)]
 
 
-async def test_what_went_well_three_times_in_the_same_way_becomes_a_procedure(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_what_went_well_three_times_in_the_same_way_becomes_a_procedure(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     ids = [await booked(mem, city) for city in ("Porto", "Braga", "Faro")]
     dry = await mem.consolidate(dry_run=True)
     assert len(distilled(dry, "procedure")) == 1
@@ -68,8 +68,8 @@ async def test_what_went_well_three_times_in_the_same_way_becomes_a_procedure(rc
     assert (await mem.procedural.check(version.name)).passed
 
 
-async def test_it_is_made_once_grows_by_versions_and_can_be_taken_back(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_it_is_made_once_grows_by_versions_and_can_be_taken_back(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     for city in ("Porto", "Braga", "Faro"):
         await booked(mem, city)
     first = await mem.consolidate()
@@ -94,8 +94,8 @@ async def test_it_is_made_once_grows_by_versions_and_can_be_taken_back(rc: Longm
     assert first.id != report.id
 
 
-async def test_what_somebody_changed_or_deleted_is_left_as_it_is(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_what_somebody_changed_or_deleted_is_left_as_it_is(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     for city in ("Porto", "Braga", "Faro"):
         await booked(mem, city)
     await mem.consolidate()
@@ -111,8 +111,8 @@ async def test_what_somebody_changed_or_deleted_is_left_as_it_is(rc: Longmind) -
     assert (await mem.procedural.list()).items == ()
 
 
-async def test_too_little_too_different_too_short_or_failed_makes_none(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_too_little_too_different_too_short_or_failed_makes_none(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await booked(mem, "Porto")
     await booked(mem, "Braga")
     await booked(mem, "Faro", "failed")
@@ -123,16 +123,16 @@ async def test_too_little_too_different_too_short_or_failed_makes_none(rc: Longm
     assert (await mem.procedural.list()).items == ()
 
 
-async def test_calls_that_no_step_can_make_are_counted_and_nothing_fails(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_calls_that_no_step_can_make_are_counted_and_nothing_fails(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     for city in ("Porto", "Braga", "Faro"):
         await episode(mem, f"Book a ticket to {city}", [("find train!", {}, 1), ("book seat!", {}, 2)])
     report = await mem.consolidate()
     assert report.of("distill").rejected == {"invalid": 1}
 
 
-async def test_failures_teach_what_they_have_in_common(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_failures_teach_what_they_have_in_common(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     for n in range(4):
         begun = await mem.episodic.start(f"Deploy the web service number {n}", attributes={"tested": True})
         await mem.episodic.record(begun.id, "ran the tests", type="test")
@@ -157,8 +157,8 @@ async def test_failures_teach_what_they_have_in_common(rc: Longmind) -> None:
     assert await lessons(mem) == []
 
 
-async def test_a_lesson_that_no_longer_holds_goes_to_the_archive_and_may_come_back(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_lesson_that_no_longer_holds_goes_to_the_archive_and_may_come_back(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
 
     async def deploy(tested: bool, outcome: Any, n: int) -> None:
         begun = await mem.episodic.start(f"Deploy the web service {n}", attributes={"tested": tested})
@@ -183,10 +183,10 @@ async def test_a_lesson_that_no_longer_holds_goes_to_the_archive_and_may_come_ba
 
 
 async def test_a_kind_of_task_stays_one_when_its_first_episodes_are_gone_over_no_more(
-    rc: Longmind, monkeypatch: pytest.MonkeyPatch
+    longmind: Longmind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(distill, "_MOST", 4)
-    mem = rc.agent("a", user="alice")
+    mem = longmind.agent("a", user="alice")
     for city in ("Porto", "Braga", "Faro", "Lagos", "Evora", "Sines", "Tomar", "Beja", "Elvas"):
         await booked(mem, city)
         await mem.consolidate()
@@ -195,8 +195,8 @@ async def test_a_kind_of_task_stays_one_when_its_first_episodes_are_gone_over_no
     assert len(reflections[0].body["episodes"]) == 4
 
 
-async def test_a_lesson_that_somebody_put_aside_stays_so_and_stops_nothing(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_a_lesson_that_somebody_put_aside_stays_so_and_stops_nothing(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     for city in ("Porto", "Braga", "Faro"):
         await booked(mem, city, "failed", note="no seats")
     await mem.consolidate()
@@ -207,16 +207,16 @@ async def test_a_lesson_that_somebody_put_aside_stays_so_and_stops_nothing(rc: L
     assert await mem.get(lesson.id) == aside
 
 
-async def test_a_procedure_is_named_by_what_its_episodes_are_called(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_procedure_is_named_by_what_its_episodes_are_called(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     for city in ("Oslo", "Lyon", "Graz", "Bern"):
         await booked(mem, city)
     await mem.consolidate()
     assert [version.name for version in (await mem.procedural.list()).items] == ["book-a-train-ticket"]
 
 
-async def test_a_taken_name_gets_a_number(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_taken_name_gets_a_number(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     step = {"name": "go", "use": "go"}
     await mem.procedural.store({"name": "book-a-train-ticket", "purpose": "Mine", "steps": [step]})
     for city in ("Oslo", "Lyon", "Graz", "Bern"):
@@ -228,8 +228,8 @@ async def test_a_taken_name_gets_a_number(rc: Longmind) -> None:
 
 async def test_free_text_teaches_in_the_cycle() -> None:
     wordings = ("Made a backup of the database first.", "Took a database backup before we began.")
-    async with Longmind.open("memory:", embedder="static") as rc:
-        mem = rc.agent("a")
+    async with Longmind.open("memory:", embedder="static") as longmind:
+        mem = longmind.agent("a")
         for day in range(6):
             with_backup = {"title": f"Deploying the shop, night {day}", "description": wordings[day % 2]}
             wrong = ("Went straight ahead.", "Skipped the backup of the database.", "Was tired.")[day % 3]
@@ -241,8 +241,8 @@ async def test_free_text_teaches_in_the_cycle() -> None:
     assert any("backup" in statement and "6 of 6 succeeded" in statement for statement in statements), statements
 
 
-async def test_a_model_teaches_only_what_an_episode_shows(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_model_teaches_only_what_an_episode_shows(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     for n in range(3):
         await episode(mem, f"Repair the pump, visit {n}", [], "failed" if n else "succeeded", note="The seal was dry.")
     script = ScriptedModel(
@@ -256,12 +256,12 @@ async def test_a_model_teaches_only_what_an_episode_shows(rc: Longmind) -> None:
         },
     )
     settings = await mem.configuration()
-    await consolidate(rc.store, mem.scope, settings, rc.embedding.embed, chat=script.chat())
+    await consolidate(longmind.store, mem.scope, settings, longmind.embedding.embed, chat=script.chat())
     taught = [memory for memory in await lessons(mem) if memory.body.get("model")]
     assert [memory.content for memory in taught] == ["Grease the seal of the pump."]
     assert taught[0].body["quote"] == "The seal was dry."
     await mem.episodic.start("Something else")
-    await consolidate(rc.store, mem.scope, settings, rc.embedding.embed, chat=script.chat())
+    await consolidate(longmind.store, mem.scope, settings, longmind.embedding.embed, chat=script.chat())
     assert len(script.requests) == 2, "episodes that did not grow are not read again"
     assert len([memory for memory in await lessons(mem) if memory.body.get("model")]) == 1
 
@@ -272,8 +272,8 @@ async def reflections(mem: AgentMemory) -> list[Memory]:
     return [memory for memory in found if "lesson" not in memory.tags]
 
 
-async def test_a_model_summarises_episodes_only_in_sentences_that_quote_one(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_model_summarises_episodes_only_in_sentences_that_quote_one(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     for n in range(3):
         await episode(mem, f"Repair the pump, visit {n}", [], "failed" if n else "succeeded", note="The seal was dry.")
     points = [
@@ -281,8 +281,8 @@ async def test_a_model_summarises_episodes_only_in_sentences_that_quote_one(rc: 
         {"statement": "The pump has a leak.", "quote": "it leaked", "text": 0},
     ]
     script = ScriptedModel({"points": points}, {"lessons": []}, {"points": []}, {"lessons": []})
-    settings, embed = await mem.configuration(), rc.embedding.embed
-    report = await consolidate(rc.store, mem.scope, settings, embed, chat=script.chat())
+    settings, embed = await mem.configuration(), longmind.embedding.embed
+    report = await consolidate(longmind.store, mem.scope, settings, embed, chat=script.chat())
     (told,) = await reflections(mem)
     assert told.content == "The seal of the pump is often dry."
     assert told.body["retold"]["model"] == "scripted/model"
@@ -291,31 +291,31 @@ async def test_a_model_summarises_episodes_only_in_sentences_that_quote_one(rc: 
     stage = next(stage for stage in report.stages if stage.stage == "distill")
     assert dict(stage.rejected) == {"quote": 1}
     await mem.episodic.start("Something else")
-    await consolidate(rc.store, mem.scope, settings, embed, chat=script.chat())
+    await consolidate(longmind.store, mem.scope, settings, embed, chat=script.chat())
     assert (await reflections(mem))[0].content == told.content
     assert len(script.requests) == 2, "episodes that did not grow are not read again"
     await episode(mem, "Repair the pump, visit 3", [], "failed", note="The seal was dry.")
-    await consolidate(rc.store, mem.scope, settings, embed, chat=script.chat())
+    await consolidate(longmind.store, mem.scope, settings, embed, chat=script.chat())
     (by_rules,) = await reflections(mem)
     assert by_rules.body["retold"]["quoted"] == []
     assert "4" in by_rules.content, "nothing the model said holds, so what rules made stays"
 
 
-async def test_a_model_that_cannot_be_asked_leaves_the_summary_of_the_rules(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_a_model_that_cannot_be_asked_leaves_the_summary_of_the_rules(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     for n in range(3):
         await episode(mem, f"Repair the pump, visit {n}", [], "failed" if n else "succeeded", note="The seal was dry.")
     await mem.consolidate()
     (by_rules,) = await reflections(mem)
     await mem.configure(consolidate_calls_per_day=0)
-    settings, embed = await mem.configuration(), rc.embedding.embed
+    settings, embed = await mem.configuration(), longmind.embedding.embed
     point = {"statement": "The seal of the pump is often dry.", "quote": "The seal was dry.", "text": 0}
     script = ScriptedModel({"points": [point]}, {"lessons": []})
     await mem.episodic.start("Something else")
-    await consolidate(rc.store, mem.scope, settings, embed, chat=script.chat())
+    await consolidate(longmind.store, mem.scope, settings, embed, chat=script.chat())
     assert (await reflections(mem))[0].content == by_rules.content
     settings = settings.model_copy(update={"consolidate_calls_per_day": None})
     await mem.episodic.start("Something more")
-    await consolidate(rc.store, mem.scope, settings, embed, chat=script.chat())
+    await consolidate(longmind.store, mem.scope, settings, embed, chat=script.chat())
     (told,) = await reflections(mem)
     assert (told.id, told.content) == (by_rules.id, "The seal of the pump is often dry.")

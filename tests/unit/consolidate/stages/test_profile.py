@@ -22,8 +22,8 @@ async def chat(mem: Any, session: str, turns: int, said: str, reply: str) -> Non
     )
 
 
-async def test_the_agents_persona_is_filled_from_its_turns_and_is_not_the_users(rc: Longmind) -> None:
-    mem = rc.agent("guide", user="ana")
+async def test_the_agents_persona_is_filled_from_its_turns_and_is_not_the_users(longmind: Longmind) -> None:
+    mem = longmind.agent("guide", user="ana")
     for n in range(4):
         await chat(mem, f"s{n}", 6, "compost tomatoes!", "Please water the tomatoes and add compost, thank you.")
         await mem.consolidate()
@@ -32,7 +32,7 @@ async def test_the_agents_persona_is_filled_from_its_turns_and_is_not_the_users(
     assert (user["tone"], user["politeness"]) == ("lively", "plain")
     assert (agent["tone"].value, agent["politeness"].value) == ("calm", "polite")
     assert agent["tone"].established
-    other = rc.agent("guide", user="ben")
+    other = longmind.agent("guide", user="ben")
     assert {t.dimension for t in await other.persona.traits("agent")} >= {"tone", "politeness"}
     assert await other.persona.traits("user") == ()
     context = await mem.context("how do I write?", tokens=2_000)
@@ -40,8 +40,8 @@ async def test_the_agents_persona_is_filled_from_its_turns_and_is_not_the_users(
     assert "tone: calm" not in context, "what the agent is like is not the user's"
 
 
-async def test_one_conversation_makes_no_trait(rc: Longmind) -> None:
-    mem = rc.agent("guide", user="ana")
+async def test_one_conversation_makes_no_trait(longmind: Longmind) -> None:
+    mem = longmind.agent("guide", user="ana")
     await chat(mem, "one", 14, "compost tomatoes!", "Please water the tomatoes, thank you.")
     await mem.consolidate()
     traits = await mem.persona.traits()
@@ -50,8 +50,8 @@ async def test_one_conversation_makes_no_trait(rc: Longmind) -> None:
     assert "tone" not in await mem.context("how do I write?", tokens=2_000)
 
 
-async def test_how_runs_and_tools_fare_is_part_of_the_agents_persona(rc: Longmind) -> None:
-    mem = rc.agent("guide", user="ana")
+async def test_how_runs_and_tools_fare_is_part_of_the_agents_persona(longmind: Longmind) -> None:
+    mem = longmind.agent("guide", user="ana")
 
     async def look_up(order: str) -> str:
         if order.startswith("X"):

@@ -22,8 +22,8 @@ async def words_of(mem: Any, *, archived: bool = False) -> list[str]:
     return sorted(segment.keywords[0] for segment in await mem.dialogue.segments(archived=archived))
 
 
-async def test_a_run_archives_the_coldest_topics_past_capacity(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a", user="ana")
+async def test_a_run_archives_the_coldest_topics_past_capacity(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a", user="ana")
     await mem.dialogue.configure(window=1)
     await separate(mem, *WORDS[:8])
     await mem.consolidate()
@@ -40,8 +40,8 @@ async def test_a_run_archives_the_coldest_topics_past_capacity(rc: Longmind, fac
     assert len(await mem.dialogue.segments()) == 7
 
 
-async def test_a_run_archives_pages_past_their_retention(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a", user="ana")
+async def test_a_run_archives_pages_past_their_retention(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a", user="ana")
     await mem.dialogue.configure(window=1, retention_days=30)
     await separate(mem, *WORDS[:4])
     await mem.consolidate()
@@ -52,8 +52,8 @@ async def test_a_run_archives_pages_past_their_retention(rc: Longmind, face_cloc
     assert await words_of(mem, archived=True) == WORDS[:3]
 
 
-async def test_a_run_prunes_what_matters_little_and_was_never_read(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a", user="ana")
+async def test_a_run_prunes_what_matters_little_and_was_never_read(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a", user="ana")
     await mem.dialogue.configure(window=1, prune_below=0.9)
     await separate(mem, *WORDS[:4])
     await mem.consolidate()
@@ -64,8 +64,8 @@ async def test_a_run_prunes_what_matters_little_and_was_never_read(rc: Longmind,
     assert await words_of(mem, archived=True) == ["apple", "candle"]
 
 
-async def test_pages_leave_the_window_when_their_time_is_over(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a", user="ana")
+async def test_pages_leave_the_window_when_their_time_is_over(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a", user="ana")
     await mem.dialogue.configure(window=2, window_hours=30)
     await separate(mem, *WORDS[:4])
     await mem.consolidate()
@@ -76,12 +76,12 @@ async def test_pages_leave_the_window_when_their_time_is_over(rc: Longmind, face
     assert len(await mem.dialogue.segments()) == 4
 
 
-async def test_every_user_of_the_agent_is_served(rc: Longmind, face_clock: FakeClock) -> None:
-    mems = [rc.agent("a", user=user) for user in ("ana", "ben")]
+async def test_every_user_of_the_agent_is_served(longmind: Longmind, face_clock: FakeClock) -> None:
+    mems = [longmind.agent("a", user=user) for user in ("ana", "ben")]
     await mems[0].dialogue.configure(window=1, retention_days=30)
     for mem in mems:
         await separate(mem, *WORDS[:3])
-    every = rc.agent("a", all_users=True)
+    every = longmind.agent("a", all_users=True)
     await every.consolidate()
     face_clock.advance(timedelta(days=40))
     await every.consolidate()
@@ -90,8 +90,8 @@ async def test_every_user_of_the_agent_is_served(rc: Longmind, face_clock: FakeC
         assert await words_of(mem, archived=True) == WORDS[:2]
 
 
-async def test_upkeep_waits_until_it_is_due_and_can_be_turned_off(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a", user="ana")
+async def test_upkeep_waits_until_it_is_due_and_can_be_turned_off(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a", user="ana")
     await mem.dialogue.configure(window=1)
     await separate(mem, *WORDS[:4])
     await mem.consolidate()
@@ -109,8 +109,8 @@ async def test_upkeep_waits_until_it_is_due_and_can_be_turned_off(rc: Longmind, 
         assert (await mem.consolidate()).proposed == (), "nothing was said and nothing is due"
 
 
-async def test_an_important_page_promotes_its_topic_as_heat_does(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ana")
+async def test_an_important_page_promotes_its_topic_as_heat_does(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ana")
     await mem.dialogue.configure(window=1)
     await separate(mem, "apple")
     turns = [
@@ -128,8 +128,8 @@ async def test_an_important_page_promotes_its_topic_as_heat_does(rc: Longmind) -
     assert await mem.dialogue.hot() == (), "it is promoted once"
 
 
-async def test_importance_alone_can_be_turned_off(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ana")
+async def test_importance_alone_can_be_turned_off(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ana")
     await mem.dialogue.configure(window=1, promote_importance=None)
     await mem.remember([{"role": "user", "content": "Remember, I'm allergic to peanuts."}], session="allergy")
     await mem.remember([{"role": "assistant", "content": "I will."}], session="allergy")
@@ -138,8 +138,8 @@ async def test_importance_alone_can_be_turned_off(rc: Longmind) -> None:
     assert [segment.analysed_at for segment in await mem.dialogue.segments()] == [None]
 
 
-async def test_upkeep_is_due_though_other_runs_came_between(rc: Longmind, face_clock: FakeClock) -> None:
-    mem = rc.agent("a", user="ana")
+async def test_upkeep_is_due_though_other_runs_came_between(longmind: Longmind, face_clock: FakeClock) -> None:
+    mem = longmind.agent("a", user="ana")
     await mem.dialogue.configure(window=1, retention_days=1)
     await separate(mem, *WORDS[:3])
     await mem.consolidate()

@@ -44,32 +44,34 @@ def face_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
     return f"sqlite:///{tmp_path / 'memory.db'}"
 
 
-async def run(rc: Longmind, mem: AgentMemory, chat: ChatModel) -> ConsolidationReport:
-    return await consolidate(rc.store, mem.scope, await mem.configuration(), rc.embedding.embed, chat=chat)
+async def run(longmind: Longmind, mem: AgentMemory, chat: ChatModel) -> ConsolidationReport:
+    return await consolidate(longmind.store, mem.scope, await mem.configuration(), longmind.embedding.embed, chat=chat)
 
 
 async def known(mem: AgentMemory) -> set[str]:
     return {m.content async for m in mem.store.scan_all(mem.scope, Filter(kinds=("fact",)))}
 
 
-async def told(rc: Longmind) -> AgentMemory:
-    mem = rc.agent("a", user="alice")
+async def told(longmind: Longmind) -> AgentMemory:
+    mem = longmind.agent("a", user="alice")
     await mem.remember(SAID)
     return mem
 
 
-async def test_a_good_answer_is_taken_as_far_as_it_quotes(rc: Longmind, server: Server, opened: Opened) -> None:
-    mem = await told(rc)
+async def test_a_good_answer_is_taken_as_far_as_it_quotes(longmind: Longmind, server: Server, opened: Opened) -> None:
+    mem = await told(longmind)
     server.plan(GOOD)
-    report = await run(rc, mem, opened())
+    report = await run(longmind, mem, opened())
     assert await known(mem) == {*BY_RULES, BY_MODEL}
     assert report.of("extract").rejected == {"quote": 1}
 
 
-async def test_a_server_that_is_busy_is_waited_for(rc: Longmind, server: Server, opened: Opened, waits: Any) -> None:
-    mem = await told(rc)
+async def test_a_server_that_is_busy_is_waited_for(
+    longmind: Longmind, server: Server, opened: Opened, waits: Any
+) -> None:
+    mem = await told(longmind)
     server.plan(server.status(429, {"error": {"type": "rate_limit"}}, **{"Retry-After": "2"}), GOOD)
-    report = await run(rc, mem, opened())
+    report = await run(longmind, mem, opened())
     assert (report.stopped, await known(mem)) == (None, {*BY_RULES, BY_MODEL})
     assert waits[0] >= 2
 
@@ -85,15 +87,15 @@ async def test_a_server_that_is_busy_is_waited_for(rc: Longmind, server: Server,
     ],
 )
 async def test_one_that_cannot_answer_leaves_the_rules_and_a_note(
-    trouble: Callable[[Any], Any], rc: Longmind, server: Server, opened: Opened
+    trouble: Callable[[Any], Any], longmind: Longmind, server: Server, opened: Opened
 ) -> None:
-    mem = await told(rc)
+    mem = await told(longmind)
     server.plan(*[trouble(server)] * 8)
     chat = opened(timeout=0.3, retry_policy=RetryPolicy(attempts=2, timeout=0.3))
-    report = await run(rc, mem, chat)
+    report = await run(longmind, mem, chat)
     assert await known(mem) == BY_RULES
     assert report.stopped is not None
-    waits = await Bookmarks(rc.store, mem.scope, rc.clock).model.read()
+    waits = await Bookmarks(longmind.store, mem.scope, longmind.clock).model.read()
     assert waits.until is not None
     assert waits.backoff
     assert KEY not in f"{report} {waits}"
@@ -111,28 +113,28 @@ async def test_one_that_cannot_answer_leaves_the_rules_and_a_note(
     ],
 )
 async def test_an_answer_of_no_use_is_counted_and_does_not_come_back(
-    trouble: Callable[[Any], Any], rc: Longmind, server: Server, opened: Opened
+    trouble: Callable[[Any], Any], longmind: Longmind, server: Server, opened: Opened
 ) -> None:
-    mem = await told(rc)
+    mem = await told(longmind)
     server.plan(*[trouble(server)] * 16)
-    report = await run(rc, mem, opened())
+    report = await run(longmind, mem, opened())
     assert await known(mem) == BY_RULES
     assert report.of("extract").rejected["answer"] >= 1
     assert report.stopped is None
     asked = len(server.seen)
-    assert (await run(rc, mem, opened())).stages == ()
+    assert (await run(longmind, mem, opened())).stages == ()
     assert len(server.seen) == asked
 
 
 async def test_a_store_that_is_closed_lets_go_of_its_model(server: Server, tmp_path: Any) -> None:
     settings = Settings.load({"LONGMIND_MODEL": f"{server.address}/v1#alpha", "LONGMIND_MODEL_KEY": KEY})
-    async with Longmind.open(str(tmp_path / "memory.db"), settings=settings) as rc:
-        chat = await rc.agent("a").chat()
+    async with Longmind.open(str(tmp_path / "memory.db"), settings=settings) as longmind:
+        chat = await longmind.agent("a").chat()
         assert chat is not None
         await chat.complete("Hello?")
         provider: Any = chat.provider
         assert provider._client is not None
     assert provider._client is None
-    async with rc:
-        assert rc.chat is not None
-        assert rc.chat.provider is not provider
+    async with longmind:
+        assert longmind.chat is not None
+        assert longmind.chat.provider is not provider

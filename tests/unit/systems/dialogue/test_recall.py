@@ -103,8 +103,8 @@ async def test_context_is_quoted_as_data(dialogue: DialogueMemory, scoped: Scope
     assert '"The user likes compost."' in told
 
 
-async def test_what_flat_recall_finds_is_found_by_the_levels(rc: Longmind) -> None:
-    mem = rc.agent("a", user="ana")
+async def test_what_flat_recall_finds_is_found_by_the_levels(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="ana")
     for n, name in enumerate(TOPICS):
         turns = [{"role": role, "content": f"{text}, item {n}"} for role, text in zip(ROLES, TOPICS[name], strict=True)]
         await mem.remember([*turns, *({**turn, "content": turn["content"] + " again"} for turn in turns)], session=name)

@@ -20,17 +20,17 @@ async def talk(mem: Any, texts: tuple[str, str], session: str, pages: int) -> No
     await mem.remember(turns, session=session)
 
 
-async def consolidated(rc: Longmind, user: str = "ana") -> Any:
+async def consolidated(longmind: Longmind, user: str = "ana") -> Any:
     """Return the memory of a user with a topic in mid-term memory, and another in the window."""
-    mem = rc.agent("gardener", user=user)
+    mem = longmind.agent("gardener", user=user)
     await talk(mem, GARDEN, f"{user}: garden", 3)
     await talk(mem, TRAINS, f"{user}: trains", 7)
     await mem.consolidate()
     return mem
 
 
-async def test_every_recall_that_uses_a_topic_is_a_visit(rc: Longmind) -> None:
-    mem = await consolidated(rc)
+async def test_every_recall_that_uses_a_topic_is_a_visit(longmind: Longmind) -> None:
+    mem = await consolidated(longmind)
     (garden,) = [segment for segment in await mem.dialogue.segments() if "compost" in segment.keywords]
     before = garden.all_visits
     for _ in range(3):
@@ -40,15 +40,15 @@ async def test_every_recall_that_uses_a_topic_is_a_visit(rc: Longmind) -> None:
     assert (await mem.dialogue.segment(garden.id)).heat >= garden.heat + 2.9
 
 
-async def test_a_context_is_a_visit(rc: Longmind) -> None:
-    mem = await consolidated(rc)
+async def test_a_context_is_a_visit(longmind: Longmind) -> None:
+    mem = await consolidated(longmind)
     (garden,) = [segment for segment in await mem.dialogue.segments() if "compost" in segment.keywords]
     await mem.context("what do the tomatoes need?", tokens=300)
     assert (await mem.dialogue.segment(garden.id)).all_visits == garden.all_visits + 1
 
 
-async def test_the_pages_of_the_hits_count_as_read(rc: Longmind) -> None:
-    mem = await consolidated(rc)
+async def test_the_pages_of_the_hits_count_as_read(longmind: Longmind) -> None:
+    mem = await consolidated(longmind)
     (garden,) = [segment for segment in await mem.dialogue.segments() if "compost" in segment.keywords]
     await mem.recall("compost for the tomatoes, part 1", k=2)
     await mem.dialogue.segments()
@@ -56,16 +56,16 @@ async def test_the_pages_of_the_hits_count_as_read(rc: Longmind) -> None:
     assert sum(m.access_count for m in await mem.store.get_all(mem.scope, pages)) >= 1
 
 
-async def test_a_topic_of_another_user_is_not_visited(rc: Longmind) -> None:
-    ana, ben = await consolidated(rc, "ana"), await consolidated(rc, "ben")
+async def test_a_topic_of_another_user_is_not_visited(longmind: Longmind) -> None:
+    ana, ben = await consolidated(longmind, "ana"), await consolidated(longmind, "ben")
     before = await ben.dialogue.segments()
     await ana.recall("compost for the tomatoes")
     await ana.dialogue.segments()
     assert [s.all_visits for s in await ben.dialogue.segments()] == [s.all_visits for s in before]
 
 
-async def test_visits_alone_make_a_topic_hot_and_the_next_run_promotes_it(rc: Longmind) -> None:
-    mem = await consolidated(rc)
+async def test_visits_alone_make_a_topic_hot_and_the_next_run_promotes_it(longmind: Longmind) -> None:
+    mem = await consolidated(longmind)
     (garden,) = [segment for segment in await mem.dialogue.segments() if "compost" in segment.keywords]
     assert garden.analysed_at is None, "three pages are not hot"
     for _ in range(60):

@@ -22,9 +22,9 @@ async def tell(url: str) -> list[str]:
     """Six tries at the same thing; those that were checked went well."""
     clock = FakeClock()
     ids = []
-    async with Longmind.open(url, embedder="none", clock=clock, settings=Settings.load({})) as rc:
-        mem = rc.agent("assistant")
-        scoped = ScopedStore(rc.store, mem.scope, clock, rc.embedding.embed, mem.recall)
+    async with Longmind.open(url, embedder="none", clock=clock, settings=Settings.load({})) as longmind:
+        mem = longmind.agent("assistant")
+        scoped = ScopedStore(longmind.store, mem.scope, clock, longmind.embedding.embed, mem.recall)
         episodic = EpisodicMemory(scoped)
         for n in range(6):
             async with episodic.episode(f"Bake bread, try {n}", type="task") as running:

@@ -158,8 +158,8 @@ async def _bake(episodic: EpisodicMemory) -> None:
 
 
 async def test_free_text_teaches_what_was_done_in_other_words() -> None:
-    async with Longmind.open("memory:", embedder="static") as rc:
-        episodic = rc.agent("baker").episodic
+    async with Longmind.open("memory:", embedder="static") as longmind:
+        episodic = longmind.agent("baker").episodic
         await _bake(episodic)
         (lesson,) = (await episodic.lessons("bake bread")).lessons
     assert "thermometer" in lesson.statement

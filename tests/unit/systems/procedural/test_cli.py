@@ -140,9 +140,9 @@ def test_decisions_are_told_and_undone(cli: Procedures) -> None:
     assert "Nothing was decided yet." in cli("decisions", "double")
 
     async def propose() -> None:
-        async with Longmind.open(cli._env["LONGMIND_URL"], embedder="none", settings=Settings.load()) as rc:
-            mem = rc.agent("assistant")
-            scoped = ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, mem.recall)
+        async with Longmind.open(cli._env["LONGMIND_URL"], embedder="none", settings=Settings.load()) as longmind:
+            mem = longmind.agent("assistant")
+            scoped = ScopedStore(longmind.store, mem.scope, longmind.clock, longmind.embedding.embed, mem.recall)
             await ProceduralMemory(scoped, ToolRegistry()).propose("double", {"purpose": "Better."}, why="a thought")
 
     asyncio.run(propose())

@@ -23,9 +23,9 @@ from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 
 async def main(path, name, count):
-    async with Longmind.open(path, embedder="none") as rc:
-        mem = rc.agent("assistant")
-        scoped = ScopedStore(rc.store, mem.scope, rc.clock, rc.embedding.embed, search=mem.recall)
+    async with Longmind.open(path, embedder="none") as longmind:
+        mem = longmind.agent("assistant")
+        scoped = ScopedStore(longmind.store, mem.scope, longmind.clock, longmind.embedding.embed, search=mem.recall)
         semantic = SemanticMemory(scoped)
         for n in range(count):
             await semantic.learn("Alice", "lives in", f"{name} {n}", valid_from=datetime(1990 + n, 1, 1, tzinfo=UTC))
@@ -113,16 +113,22 @@ async def test_processes_on_sqlite(tmp_path: Path) -> None:
     ]
     failures = [(await process.communicate())[1].decode() for process in running]
     assert [process.returncode for process in running] == [0, 0], failures
-    async with Longmind.open(path, embedder="none") as rc:
-        mem = rc.agent("assistant")
+    async with Longmind.open(path, embedder="none") as longmind:
+        mem = longmind.agent("assistant")
         semantic = SemanticMemory(
-            ScopedStore(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
+            ScopedStore(
+                store=longmind.store,
+                scope=mem.scope,
+                clock=longmind.clock,
+                embed=longmind.embedding.embed,
+                search=mem.recall,
+            )
         )
         facts = await semantic.history("Alice", "lives in")
         assert len(facts) == 2 * count
         check_timeline(facts)
         assert len(await semantic.know("Alice", "likes")) == count
-        assert await rc.check() == []
+        assert await longmind.check() == []
 
 
 async def test_what_is_derived_while_its_premise_changes_is_not_missed(

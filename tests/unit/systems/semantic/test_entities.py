@@ -16,8 +16,8 @@ from longmind.systems.semantic import Entity, EntityGraph, Observations, Relatio
 @pytest.fixture
 async def mem(store_url: str) -> AsyncIterator[AgentMemory]:
     """The memory of a new agent, on every backend in turn."""
-    async with Longmind.open(store_url, settings=Settings.load({}), embedder="none") as rc:
-        yield rc.agent(f"entities-{uuid4()}")
+    async with Longmind.open(store_url, settings=Settings.load({}), embedder="none") as longmind:
+        yield longmind.agent(f"entities-{uuid4()}")
 
 
 def _alice(*observations: str) -> Entity:

@@ -22,9 +22,15 @@ class Tenant:
         self.name = f"tenant-{os.getpid()}-{next(_numbers)}"
 
     async def scoped(self, agent: str = "a", user: str | None = None, *, embedder: str = "none") -> ScopedStore:
-        rc = await self._scoped_stores.longmind(embedder)
-        mem = rc.agent(agent, user, tenant=self.name)
-        return ScopedStore(store=rc.store, scope=mem.scope, clock=rc.clock, embed=rc.embedding.embed, search=mem.recall)
+        longmind = await self._scoped_stores.longmind(embedder)
+        mem = longmind.agent(agent, user, tenant=self.name)
+        return ScopedStore(
+            store=longmind.store,
+            scope=mem.scope,
+            clock=longmind.clock,
+            embed=longmind.embedding.embed,
+            search=mem.recall,
+        )
 
     async def __call__(self, agent: str = "a", user: str | None = None, **open: Any) -> SharedMemory:
         return SharedMemory(await self.scoped(agent, user, **open))

@@ -166,10 +166,10 @@ async def test_tenants_share_nothing(tenant: Any, scoped_stores: Any) -> None:
 
 async def test_recall_of_an_agent_does_not_find_candidates(tenant: Any, scoped_stores: Any) -> None:
     await proposed(await tenant("a", "ann"))
-    rc = await scoped_stores.longmind()
-    assert await rc.agent("a", "ann", tenant=tenant.name).recall("tomatoes") == []
+    longmind = await scoped_stores.longmind()
+    assert await longmind.agent("a", "ann", tenant=tenant.name).recall("tomatoes") == []
     scope = Scope(tenant=tenant.name, agent=AGENT)
-    (one,) = [m async for m in rc.store.scan_all(scope, Filter(kinds=("knowledge",), states=None))]
+    (one,) = [m async for m in longmind.store.scan_all(scope, Filter(kinds=("knowledge",), states=None))]
     assert one.state == "quarantined"
 
 

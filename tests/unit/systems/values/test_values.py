@@ -17,14 +17,14 @@ HOME = ("users", "alice")
 
 
 @pytest.fixture(params=["memory:", "file"])
-async def rc(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Longmind]:
+async def longmind(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Longmind]:
     url = str(tmp_path / "memory.db") if request.param == "file" else request.param
     async with Longmind.open(url) as opened:
         yield opened
 
 
-async def test_a_value_is_read_back_exactly(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_a_value_is_read_back_exactly(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     value = {"role": "user", "content": "not a message", "nested": [{"x": None}, 1.5, True, 2**62], "": ""}
     stored = await mem.values.put(HOME, "settings", value)
     assert stored.value == value
@@ -33,8 +33,8 @@ async def test_a_value_is_read_back_exactly(rc: Longmind) -> None:
     assert (await mem.values.put(HOME, "empty", {})).value == {}
 
 
-async def test_values_are_found_by_recall_and_state_is_not(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_values_are_found_by_recall_and_state_is_not(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.values.put(("facts",), "k", {"note": "The heron nests behind the mill."})
     await mem.values.put(("facts",), "silent", {"note": "The heron is silent."}, text="")
     await mem.state.put(("facts",), "k", {"note": "The heron is a checkpoint."})
@@ -45,8 +45,8 @@ async def test_values_are_found_by_recall_and_state_is_not(rc: Longmind) -> None
     assert [memory.kind for memory in (await mem.list()).items] == ["record", "record"]
 
 
-async def test_state_costs_search_nothing(rc: Longmind) -> None:
-    mem = rc.agent("a")
+async def test_state_costs_search_nothing(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
     await mem.remember("The heron nests behind the mill.")
     await mem.recall("heron")
     for n in range(20):
@@ -56,8 +56,8 @@ async def test_state_costs_search_nothing(rc: Longmind) -> None:
     assert (await mem.stats()).memories == 21
 
 
-async def test_a_rewrite_grows_the_version_and_keeps_when_it_was_created(rc: Longmind) -> None:
-    values = rc.agent("a").values
+async def test_a_rewrite_grows_the_version_and_keeps_when_it_was_created(longmind: Longmind) -> None:
+    values = longmind.agent("a").values
     first = await values.put(HOME, "k", {"n": 1})
     second = await values.put(HOME, "k", {"n": 2})
     assert (second.version, second.created_at, second.id) == (first.version + 1, first.created_at, first.id)
@@ -65,8 +65,8 @@ async def test_a_rewrite_grows_the_version_and_keeps_when_it_was_created(rc: Lon
     assert [hit.value.value for hit in await values.search("n 2")] == [{"n": 2}]
 
 
-async def test_compare_and_set(rc: Longmind) -> None:
-    values = rc.agent("a").values
+async def test_compare_and_set(longmind: Longmind) -> None:
+    values = longmind.agent("a").values
     first = await values.put(HOME, "k", {"n": 1}, expected_version=0)
     with pytest.raises(VersionConflict):
         await values.put(HOME, "k", {"n": 2}, expected_version=0)
@@ -77,8 +77,8 @@ async def test_compare_and_set(rc: Longmind) -> None:
     assert not await values.delete(HOME, "k")
 
 
-async def test_writes_of_one_call_happen_together_or_not_at_all(rc: Longmind) -> None:
-    state = rc.agent("a").state
+async def test_writes_of_one_call_happen_together_or_not_at_all(longmind: Longmind) -> None:
+    state = longmind.agent("a").state
     await state.put(("t",), "a", {"n": 1})
     good = ValueWrite(namespace=("t",), key="b", value={"n": 2})
     with pytest.raises(VersionConflict):
@@ -99,27 +99,27 @@ async def test_writes_of_one_call_happen_together_or_not_at_all(rc: Longmind) ->
     assert [value and value.value for value in await state.read(names)] == [{"n": 2}, None, {"n": 1}]
 
 
-async def test_of_two_writes_of_one_name_the_later_is_made(rc: Longmind) -> None:
-    state = rc.agent("a").state
+async def test_of_two_writes_of_one_name_the_later_is_made(longmind: Longmind) -> None:
+    state = longmind.agent("a").state
     await state.write([ValueWrite(namespace=("t",), key="a", value={"n": n}) for n in (1, 2)])
     assert [value.value for value in (await state.list()).items] == [{"n": 2}]
 
 
-async def test_values_of_another_user_or_agent_do_not_exist(rc: Longmind) -> None:
-    await rc.agent("a", user="alice").values.put(HOME, "k", {"whose": "alice"})
-    await rc.agent("a").values.put(HOME, "k", {"whose": "nobody"})
-    assert await rc.agent("a", user="bob").values.get(HOME, "k") is None
-    assert (await rc.agent("b", user="alice").values.list()).items == ()
-    (own,) = (await rc.agent("a", user="alice").values.list()).items
+async def test_values_of_another_user_or_agent_do_not_exist(longmind: Longmind) -> None:
+    await longmind.agent("a", user="alice").values.put(HOME, "k", {"whose": "alice"})
+    await longmind.agent("a").values.put(HOME, "k", {"whose": "nobody"})
+    assert await longmind.agent("a", user="bob").values.get(HOME, "k") is None
+    assert (await longmind.agent("b", user="alice").values.list()).items == ()
+    (own,) = (await longmind.agent("a", user="alice").values.list()).items
     assert own.value == {"whose": "alice"}
-    (unowned,) = (await rc.agent("a").values.list()).items
+    (unowned,) = (await longmind.agent("a").values.list()).items
     assert unowned.value == {"whose": "nobody"}
-    await rc.agent("a", user="bob").values.clear(("users",))
-    assert await rc.agent("a", user="alice").values.get(HOME, "k") == own
+    await longmind.agent("a", user="bob").values.clear(("users",))
+    assert await longmind.agent("a", user="alice").values.get(HOME, "k") == own
 
 
-async def test_pages_and_namespaces_by_prefix(rc: Longmind) -> None:
-    values = rc.agent("a").values
+async def test_pages_and_namespaces_by_prefix(longmind: Longmind) -> None:
+    values = longmind.agent("a").values
     spaces = [("a",), ("a", "b"), ("a", "b/c"), ("a0",), ("a%",), ("", "x")]
     for space in spaces:
         for key in "xy":
@@ -133,8 +133,8 @@ async def test_pages_and_namespaces_by_prefix(rc: Longmind) -> None:
     assert [value.namespace for value in (*first.items, *rest.items)] == [s for s in spaces[:3] for _ in "xy"]
 
 
-async def test_a_listing_is_ordered_by_the_stated_moment(rc: Longmind) -> None:
-    state = rc.agent("a").state
+async def test_a_listing_is_ordered_by_the_stated_moment(longmind: Longmind) -> None:
+    state = longmind.agent("a").state
     start = datetime(2026, 1, 1, tzinfo=UTC)
     for n in (2, 0, 1):
         await state.put(("t",), str(n), {"n": n}, at=start + timedelta(days=n), session="s")
@@ -143,8 +143,8 @@ async def test_a_listing_is_ordered_by_the_stated_moment(rc: Longmind) -> None:
     assert [value.value["n"] for value in page.items] == [2, 1, 0]
 
 
-async def test_clear_removes_what_it_names_and_never_everything(rc: Longmind) -> None:
-    state = rc.agent("a").state
+async def test_clear_removes_what_it_names_and_never_everything(longmind: Longmind) -> None:
+    state = longmind.agent("a").state
     await state.put(("a",), "k", {"secret": "zebra"}, session="s")
     await state.put(("a", "b"), "k", {}, session="s")
     await state.put(("c",), "k", {}, session="t")
@@ -154,13 +154,13 @@ async def test_clear_removes_what_it_names_and_never_everything(rc: Longmind) ->
     assert await state.clear(("a",), session="t") == 0
     assert await state.clear(session="s", erase=True) == 2
     assert [value.namespace for value in (await state.list()).items] == [("c",)]
-    assert "zebra" not in str(await rc.agent("a").history(id))
+    assert "zebra" not in str(await longmind.agent("a").history(id))
 
 
 async def test_an_expired_value_is_gone_and_its_name_is_free() -> None:
     clock = FakeClock()
-    async with Longmind.open("memory:", clock=clock) as rc:
-        values = rc.agent("a").values
+    async with Longmind.open("memory:", clock=clock) as longmind:
+        values = longmind.agent("a").values
         await values.put(HOME, "k", {"n": 1}, expires_at=timedelta(minutes=5))
         clock.advance(600)
         assert await values.get(HOME, "k") is None
@@ -168,23 +168,23 @@ async def test_an_expired_value_is_gone_and_its_name_is_free() -> None:
         assert (await values.put(HOME, "k", {"n": 2}, expected_version=0)).value == {"n": 2}
 
 
-async def test_values_survive_an_export_and_go_with_their_user(rc: Longmind) -> None:
-    mem = rc.agent("a", user="alice")
+async def test_values_survive_an_export_and_go_with_their_user(longmind: Longmind) -> None:
+    mem = longmind.agent("a", user="alice")
     await mem.values.put(HOME, "k", {"n": 1})
     await mem.state.put(HOME, "k", {"n": 2})
-    lines = [line async for line in rc.export()]
+    lines = [line async for line in longmind.export()]
     async with Longmind.open("memory:") as other:
         await other.load(lines)
         copied = other.agent("a", user="alice")
         assert (await copied.values.get(HOME, "k")) == await mem.values.get(HOME, "k")
         assert (await copied.state.get(HOME, "k")) == await mem.state.get(HOME, "k")
-    await rc.erase_user("alice")
+    await longmind.erase_user("alice")
     assert await mem.values.get(HOME, "k") is None
     assert await mem.state.get(HOME, "k") is None
 
 
-async def test_a_namespace_is_no_text_and_values_are_plain_json(rc: Longmind) -> None:
-    values = rc.agent("a").values
+async def test_a_namespace_is_no_text_and_values_are_plain_json(longmind: Longmind) -> None:
+    values = longmind.agent("a").values
     with pytest.raises(InvalidInput, match="namespace"):
         await values.put("users", "k", {})
     with pytest.raises(InvalidInput):
@@ -208,8 +208,8 @@ def test_a_path_is_below_another_exactly_if_its_labels_begin_with_them(
 
 
 async def test_the_same_on_postgresql(fresh_postgres_url: str) -> None:
-    async with Longmind.open(fresh_postgres_url) as rc:
-        mem = rc.agent("a", user="alice")
+    async with Longmind.open(fresh_postgres_url) as longmind:
+        mem = longmind.agent("a", user="alice")
         spaces = [("a",), ("a", "b"), ("a", "b/c"), ("a0",)]
         for n, space in enumerate(spaces):
             await mem.values.put(space, "k", {"n": n, "text": "ä\n"}, session="s")
@@ -220,7 +220,7 @@ async def test_the_same_on_postgresql(fresh_postgres_url: str) -> None:
         assert stored.value == {"n": 1, "text": "ä\n"}
         with pytest.raises(VersionConflict):
             await mem.values.put(("a", "b"), "k", {}, expected_version=stored.version + 1)
-        assert await rc.agent("a").values.get(("a", "b"), "k") is None
+        assert await longmind.agent("a").values.get(("a", "b"), "k") is None
         assert await mem.values.clear(session="s") == 4
         item = ConversationItem(payload={"call": 1})
         await mem.conversation("s").append([item, ConversationItem(payload={}, message=Message(content="Hello."))])

@@ -38,8 +38,8 @@ def add(app: FastAPI, state: ServerState) -> None:
         try:
             if state.stopping.is_set():
                 raise StoreUnavailable("The server is stopping.")
-            async with asyncio.timeout(_READY_SECONDS), state.tenants.open(state.tenants.default) as rc:
-                await rc.store.backend.head(Scope(tenant=rc.settings.tenant, agent="readiness"))
+            async with asyncio.timeout(_READY_SECONDS), state.tenants.open(state.tenants.default) as longmind:
+                await longmind.store.backend.head(Scope(tenant=longmind.settings.tenant, agent="readiness"))
         except (TimeoutError, LongmindError) as error:
             _log.warning("The server is not ready: %s.", error.code if isinstance(error, LongmindError) else "timeout")
             # what an error says may name the file or the host of the store
